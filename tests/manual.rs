@@ -1,47 +1,35 @@
-//! The tables of keys and commands in the manual come from the tables that are in force. `LISLE_DOCS=write` writes them.
+//! README.md and docs/: the tables of keys and commands come from the tables in force (`LISLE_DOCS=write` writes them),
+//! every example is read without a problem, every link leads somewhere, and every setting, rule key and role is named.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 use lisle::app::slash::Slash;
+use lisle::config::{rules, settings::Settings};
+use lisle::domain::problem::Problem;
+use lisle::domain::rule::Rule;
 use lisle::keymap::action::{
-    Action, AnswerAction, AppAction, ChatAction, ComposerAction, Context, ModeAction, PaneAction, SessionAction,
+    Action, AnswerAction, AppAction, ComposerAction, Context, ModeAction, PaneAction, SessionAction,
 };
 use lisle::keymap::key::chord_name;
 use lisle::keymap::{self, Table};
+use lisle::theme::{self, Role, ThemeText};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What the README shows of the keys.
+/// The ten keys of the README.
 const FIRST: &[(Context, &[Action])] = &[
-    (
-        Context::Composer,
-        &[
-            Action::Composer(ComposerAction::Send),
-            Action::Composer(ComposerAction::Newline),
-            Action::Composer(ComposerAction::Steer),
-            Action::Composer(ComposerAction::Editor),
-            Action::Composer(ComposerAction::History),
-        ],
-    ),
+    (Context::Composer, &[Action::Composer(ComposerAction::Send), Action::Composer(ComposerAction::Newline)]),
     (
         Context::Global,
         &[
             Action::Mode(ModeAction::Next),
             Action::App(AppAction::Back),
             Action::Answer(AnswerAction::Focus),
-            Action::Answer(AnswerAction::Plan),
-            Action::Answer(AnswerAction::Inbox),
-            Action::Composer(ComposerAction::Queue),
-            Action::Session(SessionAction::New),
-            Action::Session(SessionAction::Switch),
-            Action::Session(SessionAction::Next),
-            Action::Session(SessionAction::Previous),
-            Action::Session(SessionAction::Search),
             Action::Pane(PaneAction::Next),
-            Action::Pane(PaneAction::Swap),
-            Action::Chat(ChatAction::PageUp),
-            Action::Chat(ChatAction::PageDown),
-            Action::Chat(ChatAction::Density),
-            Action::Chat(ChatAction::Thinking),
+            Action::Session(SessionAction::New),
+            Action::Session(SessionAction::Search),
+            Action::App(AppAction::Palette),
+            Action::App(AppAction::Interrupt),
         ],
     ),
 ];
@@ -146,4 +134,153 @@ fn the_first_keys_in_the_readme_are_those_of_the_table() {
     let (before, rest) = readme.split_once(begin).expect("README.md marks where its keys begin");
     let (_, after) = rest.split_once(end).expect("README.md marks where its keys end");
     holds("README.md", &format!("{before}{begin}{}{end}{after}", first_keys()));
+}
+
+/// README.md and the pages of docs/, each with its path from the root of the repository.
+fn pages() -> Vec<(String, String)> {
+    let mut paths = vec!["README.md".to_owned()];
+    for entry in std::fs::read_dir(here("docs")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        if name.ends_with(".md") {
+            paths.push(format!("docs/{name}"));
+        }
+    }
+    paths.sort();
+    paths.into_iter().map(|path| (path.clone(), std::fs::read_to_string(here(&path)).unwrap())).collect()
+}
+
+fn page(path: &str) -> String {
+    std::fs::read_to_string(here(path)).unwrap()
+}
+
+/// Fenced blocks of a page that name this language.
+fn blocks(text: &str, language: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut open = None;
+    for line in text.lines() {
+        match (open, line.trim_start().strip_prefix("```")) {
+            (None, Some(tag)) => {
+                open = Some(tag == language);
+                out.extend((tag == language).then(String::new));
+            }
+            (Some(_), Some(_)) => open = None,
+            (Some(true), None) => out.last_mut().unwrap().extend([line, "\n"]),
+            _ => {}
+        }
+    }
+    out
+}
+
+/// What is wrong with an example in TOML: it is a theme, a keymap, or part of config.toml.
+fn problems_of_toml(text: &str) -> Vec<Problem> {
+    if text.contains("[roles]") {
+        let own = ThemeText { name: "own".to_owned(), file: "own.toml".to_owned(), text: text.to_owned() };
+        theme::load("own", &[own]).problems
+    } else if text.contains("\n[[") {
+        let parent = keymap::inherits(text).and_then(|(name, _)| keymap::STYLES.iter().find(|style| style.0 == name));
+        let ground = std::iter::once((keymap::DEFAULT_NAME, keymap::DEFAULT));
+        let files: Vec<_> = ground.chain(parent.map(|style| (style.1, style.2))).chain([("own.toml", text)]).collect();
+        keymap::load_files(&files).problems
+    } else {
+        Settings::parse(Path::new("config.toml"), text).1
+    }
+}
+
+#[test]
+fn examples_are_read_without_a_problem() {
+    let mut seen = 0;
+    for (path, text) in pages() {
+        for example in blocks(&text, "toml") {
+            assert_eq!(problems_of_toml(&example), vec![], "{path}\n{example}");
+            seen += 1;
+        }
+        for example in blocks(&text, "json") {
+            assert_eq!(rules::parse(Path::new("permissions.json"), &example).1, vec![], "{path}\n{example}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 10, "only {seen} examples were found");
+    assert!(!problems_of_toml("[ui]\nthem = \"x\"\n").is_empty());
+}
+
+/// The targets of links and pictures.
+fn links(text: &str) -> Vec<&str> {
+    text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target).collect()
+}
+
+/// The anchor of a heading, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
+}
+
+#[test]
+fn links_lead_somewhere_and_the_readme_leads_to_every_page() {
+    let mut reached = BTreeSet::from(["README.md".to_owned()]);
+    for (path, text) in pages() {
+        let folder = Path::new(&path).parent().unwrap();
+        for link in links(&text).into_iter().filter(|link| !link.contains("://")) {
+            let (file, heading) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { here(&path) } else { here("").join(folder).join(file) };
+            assert!(target.exists(), "{path}: {link} does not exist");
+            if !heading.is_empty() {
+                let text = std::fs::read_to_string(&target).unwrap();
+                let mut headings = text.lines().filter(|line| line.starts_with('#'));
+                let found = headings.any(|line| anchor(line.trim_start_matches('#').trim()) == heading);
+                assert!(found, "{path}: {link} names no heading");
+            }
+            if path == "README.md" {
+                reached.insert(file.to_owned());
+            }
+        }
+    }
+    let missing: Vec<_> = pages().into_iter().map(|(path, _)| path).filter(|path| !reached.contains(path)).collect();
+    assert_eq!(missing, Vec::<String>::new(), "README.md links to every page of docs/");
+}
+
+/// Keys that `text`, source of the settings, reads from config.toml. Those it only refuses are asked for with `has`.
+fn keys_asked_for(text: &str) -> BTreeSet<&str> {
+    let after = |call| text.match_indices(call).map(|(at, _)| &text[at..]);
+    let method = |rest: &&str| {
+        rest.split_once("(\"").is_some_and(|(name, _)| name.chars().all(|c| c.is_alphanumeric() || "_.".contains(c)))
+    };
+    let calls =
+        after("section.").chain(after("owned(")).filter(method).filter(|rest| !rest.starts_with("section.has("));
+    calls.filter_map(|rest| rest.split('"').nth(1)).collect()
+}
+
+#[test]
+fn every_setting_rule_key_and_role_is_described() {
+    let named = |text: &str, word: &str| {
+        text.split('`').skip(1).step_by(2).any(|code| code.split(['.', ' ', '[', ']', '=']).any(|part| part == word))
+    };
+    let settings = page("src/config/settings/mod.rs");
+    let keys = keys_asked_for(&settings);
+    assert!(keys.len() > 50, "{keys:?}");
+    let pages: String = ["settings", "sandbox", "models"].map(|name| page(&format!("docs/{name}.md"))).concat();
+    let missing: Vec<_> = keys.into_iter().filter(|key| !named(&pages, key)).collect();
+    assert_eq!(missing, Vec::<&str>::new(), "keys of config.toml");
+
+    let rule = Rule {
+        program: Some("p".to_owned()),
+        args: Some(Vec::new()),
+        path: Some("./".to_owned()),
+        host: Some("h".to_owned()),
+        reads: true,
+        env: vec!["E".to_owned()],
+        readable: vec!["/r".to_owned()],
+        writable: vec!["/w".to_owned()],
+        sockets: vec!["/s".to_owned()],
+        note: Some("n".to_owned()),
+        ..Rule::allow("bash")
+    };
+    let rule = serde_json::to_value(rule).unwrap();
+    let approvals = page("docs/approvals.md");
+    let missing: Vec<_> = rule.as_object().unwrap().keys().filter(|key| !named(&approvals, key)).collect();
+    assert_eq!(missing, Vec::<&String>::new(), "keys of a rule");
+
+    let themes = page("docs/themes.md");
+    let words = Role::ALL.iter().map(|role| role.word()).chain(theme::builtin_names());
+    let missing: Vec<_> = words.filter(|word| !named(&themes, word)).collect();
+    assert_eq!(missing, Vec::<&str>::new(), "roles and built-in themes");
 }

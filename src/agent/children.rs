@@ -10,7 +10,7 @@ use super::step::{Input, RunNo};
 use super::undo::Keeping;
 use crate::domain::contract::{Act, TurnEnd};
 use crate::domain::ids::{MessageId, SessionId};
-use crate::domain::message::Body;
+use crate::domain::message::{Body, CutBy, InfoKind};
 use crate::domain::permission::Mode;
 use crate::domain::session::{Activity, SessionMeta, SpawnedBy, TitleFrom};
 use crate::domain::tool::Child;
@@ -21,16 +21,16 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 
-/// So many children of a session work at a time; others wait for their turn.
+/// Number of a session's children that work at a time; others wait for their turn.
 const AT_ONCE: usize = 4;
-/// So many may work or wait.
+/// Number of children that may work or wait.
 const MOST: usize = 16;
-/// A stopped child has so long to say what it had.
+/// Time for a stopped child to report what it has.
 const ENDS_WITHIN: Duration = Duration::from_millis(2_500);
 /// Its last answer is cut off here, in bytes; what is too long for the model besides goes to a file.
 const MOST_ANSWER: usize = 400_000;
 
-/// What a child is told besides what every session is told.
+/// Prompt of a child, after what every session gets.
 pub(super) const TOLD: &str = "\n\n# You were spawned\nAnother agent spawned this session for one task: the first message. \
      Nobody reads along, so do not ask what you can find out yourself. When the task is done, your last message goes back \
      to that agent, and nothing else of this session does: make it complete and short, with paths, line numbers and what \
@@ -41,13 +41,15 @@ pub(super) const TOLD: &str = "\n\n# You were spawned\nAnother agent spawned thi
 pub(super) struct Family {
     gate: Arc<Semaphore>,
     members: Vec<(SessionId, mpsc::Sender<ToLane>)>,
-    /// Those that wait for their turn too.
+    /// Number including those that wait for their turn.
     count: usize,
+    /// What ended the parent's turn the last time.
+    cut_by: Option<CutBy>,
 }
 
 impl Default for Family {
     fn default() -> Self {
-        Self { gate: Arc::new(Semaphore::new(AT_ONCE)), members: Vec::new(), count: 0 }
+        Self { gate: Arc::new(Semaphore::new(AT_ONCE)), members: Vec::new(), count: 0, cut_by: None }
     }
 }
 
@@ -60,18 +62,18 @@ pub(super) struct Birth {
     pub(super) ready: oneshot::Sender<mpsc::Sender<ToLane>>,
 }
 
-/// What the lane of a child goes by while it is waited for.
+/// Link from a child's session actor to whoever waits for it.
 #[derive(Debug)]
 pub(super) struct Raised {
     /// No mode is looser than this one.
     pub(super) ceiling: Mode,
-    /// Who hears what becomes of it.
+    /// Channel of its progress.
     pub(super) news: watch::Sender<News>,
-    /// Where what its calls change is kept: with the parent's turn.
+    /// Store for undo of its calls' changes: with the parent's turn.
     pub(super) undo: Keeping,
 }
 
-/// How far a child is.
+/// Progress of a child.
 #[derive(Clone, Debug, Default)]
 pub(super) struct News {
     /// Its id as it is now.
@@ -80,16 +82,18 @@ pub(super) struct News {
     /// Their rows: ids of calls may repeat.
     calls: HashSet<MessageId>,
     tokens: u64,
-    /// What it did last, on one line.
+    /// Last action, on one line.
     line: String,
     /// The last text that it said, and whether that is an answer.
     said: Arc<str>,
     failure: Option<String>,
+    /// What ended its turn early, where the user did not.
+    cut: Option<String>,
     ended: Option<TurnEnd>,
 }
 
 impl News {
-    /// Takes what the lane tells the faces. Whether it is worth telling.
+    /// Takes what the lane tells the clients. Whether it is worth telling.
     pub(super) fn take(&mut self, event: &Event) -> bool {
         match event {
             Event::Changed(meta) => {
@@ -111,12 +115,15 @@ impl News {
                         self.said = said.text.trim().into();
                     }
                     Body::Error(failure) => self.failure = Some(format!("{}: {}", failure.title, failure.text)),
+                    Body::Info(info) if matches!(info.kind, InfoKind::Restarted | InfoKind::Ended) => {
+                        self.cut = Some(info.text.clone());
+                    }
                     _ => return false,
                 }
                 true
             }
             Event::TurnStarted { .. } => {
-                (self.ended, self.failure) = (None, None);
+                (self.ended, self.failure, self.cut) = (None, None, None);
                 true
             }
             Event::TurnEnded { end } => {
@@ -127,7 +134,7 @@ impl News {
         }
     }
 
-    /// How it is shown with the call.
+    /// Child as shown with the call.
     pub(super) fn child(&self, session: &SessionId, background: bool) -> Child {
         let waits = match &self.activity {
             Activity::NeedsYou(what) => Some(what.clone()),
@@ -142,7 +149,7 @@ impl News {
         }
     }
 
-    /// How it ended, if it did: what it said, or why there is nothing. A plan that it submitted still waits.
+    /// Outcome, if it has ended: its answer, or why there is none. A submitted plan still waits.
     fn outcome(&self) -> Option<Result<String, String>> {
         let said = self.said.get(..self.said.floor_char_boundary(MOST_ANSWER)).unwrap_or_default().to_owned();
         let so_far = if said.is_empty() { String::new() } else { format!(" The last that it said: {said}") };
@@ -150,7 +157,10 @@ impl News {
             TurnEnd::Plan => None,
             TurnEnd::Done if said.is_empty() => Some(Err("It ended without a word.".to_owned())),
             TurnEnd::Done => Some(Ok(said)),
-            TurnEnd::Stopped => Some(Err(format!("The user stopped it.{so_far}"))),
+            TurnEnd::Stopped => {
+                let why = self.cut.as_deref().unwrap_or("The user stopped it.");
+                Some(Err(format!("{why}{so_far}")))
+            }
             TurnEnd::Failed => {
                 let why = self.failure.clone().unwrap_or_else(|| "its request failed".to_owned());
                 Some(Err(format!("It failed: {why}{so_far}")))
@@ -175,9 +185,23 @@ impl Shared {
         }
     }
 
-    /// What a live session's mode is.
+    /// Mode of a live session.
     pub(super) fn mode_of(&self, session: &SessionId) -> Option<Mode> {
         self.metas.lock().unwrap_or_else(PoisonError::into_inner).get(session).map(|meta| meta.mode)
+    }
+
+    /// A session's turn was ended early: its children end for the same reason.
+    pub(super) fn cut_children(&self, parent: &SessionId, by: CutBy) {
+        let mut families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(family) = families.get_mut(parent) {
+            family.cut_by = Some(by);
+        }
+    }
+
+    /// What ended the turn of the parent; the user, where nobody says.
+    fn cut_by(&self, parent: &SessionId) -> CutBy {
+        let families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
+        families.get(parent).and_then(|family| family.cut_by).unwrap_or(CutBy::User)
     }
 
     fn join_family(&self, parent: &SessionId) -> Result<Arc<Semaphore>, String> {
@@ -345,7 +369,10 @@ impl Engine {
                         tokio::time::sleep(Duration::from_millis(50)).await;
                     }
                 }
-                () = task.stop.cancelled() => return Err(stop_child(lane, heard).await),
+                () = task.stop.cancelled() => {
+                    let by = self.shared.cut_by(&self.meta.id);
+                    return Err(stop_child(lane, by, heard).await);
+                }
             }
         }
     }
@@ -374,9 +401,10 @@ impl Engine {
 }
 
 /// Stops the child with its call. What it had said comes back.
-async fn stop_child(lane: &mpsc::Sender<ToLane>, mut heard: watch::Receiver<News>) -> NotDone {
+async fn stop_child(lane: &mpsc::Sender<ToLane>, by: CutBy, mut heard: watch::Receiver<News>) -> NotDone {
     // One that ended needs no word.
-    let _ = lane.send(ToLane::Act(Act::Stop)).await;
+    let act = if by == CutBy::User { Act::Stop } else { Act::Cut { by } };
+    let _ = lane.send(ToLane::Act(act)).await;
     let ended = heard.wait_for(|news| news.ended.is_some());
     let _ = tokio::time::timeout(ENDS_WITHIN, ended).await;
     NotDone::Stopped(heard.borrow().said.to_string())

@@ -1,6 +1,6 @@
-//! What a compaction carries over: by structure the user's words, the plan, the list of what is done, the files and the
-//! commands, and beside it what a model wrote about the rest. Here is what is carried and which rows stay as they are;
-//! what a model is asked is in `summary`, and when all of that happens is the machine's business. Pure.
+//! Content that a compaction carries over: by structure the user's words, the plan, the list of
+//! finished work, the files and the commands, and a model's summary of the rest. This module
+//! selects it and the rows that stay; `summary` asks the model, and the machine decides when. Pure.
 
 use super::context::{self, Effective};
 use super::tokens;
@@ -19,7 +19,7 @@ const COMMANDS: usize = 20;
 /// A message of more tokens is pasted matter rather than words of the user's own.
 const PASTED: u64 = 2_000;
 
-/// How much room there is for what.
+/// Token budgets of a compaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
     /// Characters of the user's messages that are carried over.
@@ -39,7 +39,7 @@ pub struct Room {
 }
 
 impl Room {
-    /// For a conversation in a window of so many tokens, summed up by a model with its own window.
+    /// Budgets for a conversation in a window of so many tokens, summarised by a model with its own window.
     #[must_use]
     pub fn of(window: Option<u64>, summing: Option<u64>) -> Self {
         let window = window.unwrap_or(UNKNOWN_WINDOW).max(1_000);
@@ -57,7 +57,7 @@ impl Room {
     }
 }
 
-/// What holds in the session besides its rows.
+/// State of the session besides its rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'a> {
     /// The permission mode.
@@ -74,8 +74,9 @@ pub struct Standing<'a> {
 
 // ---- what stays as it is ----
 
-/// Where the rows begin that stay as they are: as many of the last ones as have room in `keep` tokens, and always those
-/// from `at_least` on. What was compacted before is never among them, and no response is taken apart.
+/// Index of the first row that stays: as many of the last ones as fit into `keep` tokens, and
+/// always those from `at_least` on. Rows compacted before are never among them, and no response is
+/// split.
 #[must_use]
 pub fn cut(rows: &[Message], keep: u64, at_least: Option<usize>) -> usize {
     let compacted = rows.iter().rposition(|row| matches!(&row.body, Body::Info(info) if info.carried.is_some()));
@@ -121,7 +122,7 @@ fn row_tokens(row: &Message) -> u64 {
     }
 }
 
-/// There is something to sum up among these rows.
+/// True if these rows contain something to summarise.
 #[must_use]
 pub fn has_matter(rows: &[Message]) -> bool {
     let Effective { kept, since, .. } = Effective::of(rows);
@@ -131,7 +132,7 @@ pub fn has_matter(rows: &[Message]) -> bool {
 
 // ---- what is carried over ----
 
-/// What of these rows goes on, with what a model wrote about them; what an earlier compaction carried over goes along.
+/// Content of these rows to carry over, with a model's summary and the content of an earlier compaction.
 #[must_use]
 pub fn carry(
     rows: &[Message],
@@ -217,7 +218,7 @@ pub fn carry(
     Carried { text: parts.join("\n\n"), keeps, summary, said, changed, read }
 }
 
-/// What the user is told, on one line. `why`: no model summed it up, because of this.
+/// Notice for the user, on one line. `why`: reason why no model summarised it.
 #[must_use]
 pub fn label(carried: &Carried, kept: usize, why: Option<&str>) -> String {
     let files = count(carried.changed.len() + carried.read.len(), "file", "files");
@@ -317,7 +318,7 @@ fn cut_to(text: &str, most: usize) -> String {
     format!("{kept} [… {} more characters were cut]", all - most)
 }
 
-/// What calls of these tools were about, once each, the latest last, behind those of before.
+/// Subjects of the calls of these tools, once each, latest last, after the earlier ones.
 fn subjects(mut found: Vec<String>, calls: &[&ToolCall], tools: &[&str]) -> Vec<String> {
     for call in calls.iter().filter(|call| tools.contains(&call.name.as_str())) {
         let path = call.input.get("path").and_then(serde_json::Value::as_str).unwrap_or(&call.subject);

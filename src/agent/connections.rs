@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 /// Keeps the keys of connections and opens them. The configuration's side of it.
 pub trait Keys: Send + Sync {
-    /// What is asked when the key of this connection is wanted; `None` where a key would not help. `refused` is what the server
-    /// said of the one that there is.
+    /// Request for the key of this connection; `None` if a key would not help. `refused`: words of
+    /// the server about the current key.
     fn wanted(&self, connection: &ConnectionName, refused: Option<&str>) -> Option<KeyRequest>;
 
     /// Keeps that in every session the second connection answers where the first one is named and not configured here.
@@ -34,12 +34,12 @@ pub trait Keys: Send + Sync {
 /// A connection as it is shown, and to be asked.
 pub type Opened = (ConnectionInfo, Option<Arc<dyn Provider>>);
 
-/// What a session's connection comes to here.
+/// Connection of a session, resolved here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reach {
     /// The connection that it names is not configured here.
     pub missing: bool,
-    /// What is asked in its place: what was said for this session or for all of that name; the default where it names none.
+    /// Substitute: the one chosen for this session or for all of that name; the default if it names none.
     pub stand_in: Option<ConnectionName>,
     /// Nothing can be asked before somebody says what.
     pub unmapped: bool,
@@ -49,14 +49,14 @@ pub struct Reach {
 #[derive(Clone, Default)]
 pub struct Connections {
     all: Arc<RwLock<Vec<Opened>>>,
-    /// What the user chose last, which new sessions begin with.
+    /// Connection chosen last, which new sessions begin with.
     chosen: Arc<Mutex<Option<ConnectionName>>>,
     keys: Option<Arc<dyn Keys>>,
-    /// What answers in every session for a connection that is not configured here, by the name of that.
+    /// Substitutes in every session, by the name of the connection that is not configured here.
     stand_ins: Arc<RwLock<BTreeMap<ConnectionName, ConnectionName>>>,
-    /// What servers told of their models.
+    /// Models that servers listed.
     told: Arc<RwLock<BTreeMap<ConnectionName, Vec<String>>>>,
-    /// Those that a key alone would make.
+    /// Connections that a key alone would make.
     vendors: Vec<ConnectionInfo>,
 }
 
@@ -88,7 +88,7 @@ impl Connections {
         self
     }
 
-    /// What a session's connection comes to here. `mapped` is what was said for this session alone.
+    /// Resolves a session's connection. `mapped`: substitute chosen for this session alone.
     #[must_use]
     pub fn reach(&self, named: Option<&ConnectionName>, mapped: Option<&ConnectionName>) -> Reach {
         let Some(named) = named else {
@@ -183,7 +183,7 @@ impl Connections {
         look(&self.all.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What is known of a connection.
+    /// Description of a connection.
     #[must_use]
     pub fn info(&self, name: &ConnectionName) -> Option<ConnectionInfo> {
         self.with(|all| all.iter().find(|(info, _)| info.name == *name).map(|(info, _)| info.clone()))
@@ -200,8 +200,8 @@ impl Connections {
         *self.chosen.lock().unwrap_or_else(PoisonError::into_inner) = Some(name.clone());
     }
 
-    /// What a new session begins with: the connection chosen last, else the first one that was chosen earlier rather than
-    /// found; one that can be used, or could with a key: that is asked for when it is needed.
+    /// Connection of new sessions: the one chosen last, else the first one that was chosen earlier
+    /// rather than found. It can be used, or could with a key, which is asked for when needed.
     #[must_use]
     pub fn preferred(&self) -> Option<ConnectionInfo> {
         let chosen = self.chosen.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -219,7 +219,7 @@ impl Connections {
         self.with(|all| all.iter().map(|(info, _)| info.clone()).collect())
     }
 
-    /// What is asked when the key of a connection is wanted; `None` where a key would not help.
+    /// Request for the key of a connection; `None` if a key would not help.
     pub(super) fn wanted(&self, name: &ConnectionName, refused: Option<&str>) -> Option<KeyRequest> {
         self.keys.as_ref()?.wanted(name, refused)
     }

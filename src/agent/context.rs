@@ -14,13 +14,13 @@ use crate::provider::{Call, CallResult, Item, Media, Reply};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-/// What a call without a result gets.
+/// Result of a call without one.
 pub const INTERRUPTED: &str = "interrupted: the call did not finish";
 
-/// What the model is told when the user stopped it before.
+/// Note for the model after the user stopped it.
 const STOPPED_HINT: &str = "[The user interrupted your previous answer.]";
 
-/// What the model is told when lisle quit or died before.
+/// Note for the model after lisle quit or died.
 const RESTARTED_HINT: &str = "[lisle was restarted while you were at work, so your previous answer broke off there. The user did not \
     interrupt you.]";
 
@@ -30,10 +30,10 @@ const NO_BEGINNING: &str = "[The beginning of the conversation was left out.]";
 /// Bytes of a result that stay of it in a row that a compaction keeps.
 pub const KEPT_RESULT: usize = 4_000;
 
-/// What of the rows the model gets.
+/// Rows that the model gets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effective<'a> {
-    /// What the last compaction carried over.
+    /// Content carried over by the last compaction.
     pub carried: Option<&'a Carried>,
     /// The rows that it keeps.
     pub kept: &'a [Message],
@@ -58,15 +58,16 @@ impl<'a> Effective<'a> {
 
 /// Builds the conversation from the rows since the last compaction, and those that it keeps.
 ///
-/// What was asked for in one request stays the same in the next one of the turn: an item depends on its row and those before it, and
-/// on none behind it. Text that broke off is in it once the user answered it; what an attempt said that another one took the place
-/// of is not. Rows of subagents are none of this conversation.
+/// Items of a conversation. An item depends on its row and those before it, never on later ones, so
+/// a request begins like the one before it in the turn. Interrupted text is included once the user
+/// answered it; text of an attempt that was replaced is not. Rows of subagents are not part of this
+/// conversation.
 #[must_use]
 pub fn items(rows: &[Message]) -> Vec<Item> {
     let Effective { carried, kept, since } = Effective::of(rows);
     let mut out = Builder::default();
     if let Some(carried) = carried {
-        // What was said before is told in its own words.
+        // Earlier messages keep their own words.
         out.user(&carried.text);
     }
     let rows = kept.iter().map(|row| (row, true)).chain(since.iter().map(|row| (row, false)));
@@ -97,9 +98,9 @@ fn was_replaced(row: &Message, behind: &[(&Message, bool)]) -> bool {
     answer != Some(true)
 }
 
-/// Whether a row goes on with the response that the row before it belongs to, both of the model. The response's id tells; rows
-/// without one, as older versions and other programs write them, by their place and time: a call that was proposed after another one
-/// had ended is no part of the same response.
+/// True if a row continues the response of the row before it, both of the model. The response's id
+/// decides; for rows without one, of older versions and other programs, place and time: a call
+/// proposed after another one had ended is not part of the same response.
 #[must_use]
 pub fn same_response(before: &Message, row: &Message) -> bool {
     match (&before.body, &row.body) {
@@ -120,7 +121,7 @@ pub fn same_response(before: &Message, row: &Message) -> bool {
     }
 }
 
-/// A file that goes along; it is read right before the request.
+/// An attached file; it is read right before the request.
 fn media(file: &Attachment) -> Media {
     Media { name: file.name.clone(), path: file.path.clone(), mime: file.mime.clone(), data: None }
 }
@@ -157,12 +158,12 @@ struct Builder<'a> {
     /// The last row of that reply.
     last: Option<&'a Message>,
     results: Vec<CallResult>,
-    /// How often an id came.
+    /// Occurrences of each id.
     times: HashMap<CallId, u32>,
     /// Ids that calls have.
     taken: HashSet<CallId>,
     interrupted: Option<Cow<'static, str>>,
-    /// What the next result says of the mode.
+    /// Note about the mode for the next result.
     mode: String,
     restored: Vec<String>,
     jobs: Vec<String>,
@@ -252,7 +253,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The files of the message just said. What has no text and is no picture or PDF is told by its name.
+    /// The files of the message just said. A file that is no text, picture or PDF is mentioned by its name.
     fn files(&mut self, files: &[Attachment]) {
         let Some(Item::User(said)) = self.items.last_mut() else { return };
         for file in files {

@@ -1,4 +1,4 @@
-//! Many sessions at once: takes commands from a face and hands them to the lane of their session.
+//! Many sessions at once: takes commands from a client and hands them to the lane of their session.
 //!
 //! It routes and does nothing else; a lane does the work of its session.
 
@@ -31,13 +31,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
-/// What the engine is made of. `runtime` and `cli` put it together from the configuration.
+/// Parts of the engine. `runtime` and `cli` make them from the configuration.
 pub struct Setup {
     /// The workspace's files.
     pub store: Store,
     /// The connections, the default one first.
     pub connections: Connections,
-    /// Where what requests used is written down.
+    /// Usage log.
     pub books: Arc<Books>,
     /// The tools.
     pub tools: Registry,
@@ -60,17 +60,17 @@ pub struct Settings {
     pub cwd: PathBuf,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
-    /// What the user's settings change in the table of the modes.
+    /// Settings that change the mode table.
     pub policy: crate::permit::Policy,
     /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
     pub compact_at: f64,
     /// Prompts stay long in the vendor's cache.
     pub long_cache: bool,
-    /// Tools are told to the model in full.
+    /// Describe tools to the model in full.
     pub full_tools: bool,
     /// The folder with the user's own project memory and preferences.
     pub config: Option<PathBuf>,
-    /// Nobody can be asked.
+    /// No person to ask.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
     pub steer_by_default: bool,
@@ -78,26 +78,26 @@ pub struct Settings {
     pub own_dirs: Vec<PathBuf>,
     /// The own binary, which starts commands.
     pub runner: PathBuf,
-    /// What the user's settings allow commands.
+    /// Access that the user's settings grant commands.
     pub allowances: Arc<crate::sandbox::Allowances>,
-    /// What holds commands back beside the modes.
+    /// State of the sandbox.
     pub sandbox: crate::domain::permission::Holding,
-    /// What becomes of sessions by itself.
+    /// Automatic changes of sessions.
     pub inbox: Inbox,
-    /// A request that may cost more US dollars is told before it is sent.
+    /// Requests that may cost more US dollars are announced.
     pub warn_cost: f64,
-    /// What is kept so that changes of files can be undone.
+    /// Limits of what is kept for undo.
     pub undo: super::undo::UndoSettings,
 }
 
-/// What becomes of sessions by itself, and where worktrees are made.
+/// Automatic changes of sessions, and the folder of worktrees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inbox {
     /// A session's status follows the work, in a workspace of our own.
     pub auto_status: bool,
-    /// Sessions without a message for so many days are archived; `None`: never.
+    /// Days without a message before a session is archived; `None`: never.
     pub archive_idle_days: Option<u32>,
-    /// What is in the trash for so many days is deleted. 0: nothing comes into the trash.
+    /// Days before the trash deletes a session. 0: sessions are deleted at once.
     pub trash_days: u32,
     /// lisle's data folder, in which worktrees are made.
     pub data: PathBuf,
@@ -109,24 +109,24 @@ impl Default for Inbox {
     }
 }
 
-/// What all lanes share.
+/// State shared by all session actors.
 pub(super) struct Shared {
     pub(super) setup: Setup,
     pub(super) events: mpsc::Sender<crate::domain::Stamped>,
     pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
     /// The properties of live sessions, newer than the files say.
     pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
-    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the face uses
+    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the client uses
     /// the new one: what it sent before it knew must not go to the session that has the old id.
     renamed: Mutex<HashMap<SessionId, SessionId>>,
     /// Shared by those who change files without a lane, held alone by a lane that asks for a lock: to it, it would seem
     /// that somebody else had the session open.
     pub(super) apart: Arc<tokio::sync::RwLock<()>>,
-    /// What the workspace defines.
+    /// Statuses, labels and views of the workspace.
     pub(super) workspace: Mutex<Workspace>,
     /// The way out for what is no session's own event.
     pub(super) out: Out,
-    /// What is known of the repositories, for drafts that are rewritten.
+    /// Introductions to repositories, for rewriting drafts.
     pub(super) intros: super::enhance::Intros,
     /// Sessions that calls spawned, for which lanes are wanted.
     pub(super) births: mpsc::UnboundedSender<Birth>,
@@ -134,7 +134,7 @@ pub(super) struct Shared {
     pub(super) families: Mutex<HashMap<SessionId, Family>>,
 }
 
-/// What the workspace defines, and what follows from it.
+/// Definitions of the workspace, and values derived from them.
 #[derive(Clone, Default)]
 pub(super) struct Workspace {
     pub(super) properties: Arc<Properties>,
@@ -142,7 +142,7 @@ pub(super) struct Workspace {
 }
 
 impl Shared {
-    /// Who writes down what requests of a session use; `None` where it has no connection.
+    /// Usage recorder of a session; `None` if it has no connection.
     pub(super) fn tally(&self, meta: &SessionMeta, turn: Option<At>) -> Option<Tally> {
         Some(Tally {
             books: self.setup.books.clone(),
@@ -153,8 +153,7 @@ impl Shared {
         })
     }
 
-    /// What the prompt of the next request would cost if nothing of it came from a cache.
-    /// `None` where the price is not known.
+    /// Cost of the next request's prompt without a cache. `None` if the price is unknown.
     pub(super) fn next_cost(&self, meta: &SessionMeta) -> Option<f64> {
         let name = meta.asked()?;
         let (info, provider) = (self.setup.connections.info(name)?, self.setup.connections.provider(name)?);
@@ -217,7 +216,7 @@ impl Shared {
         self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
     }
 
-    /// Which session is meant by an id that a face sent.
+    /// Session for an id that a client sent.
     fn meant(&self, session: &SessionId) -> SessionId {
         let mut renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever uses the new id knows of it.
@@ -226,7 +225,7 @@ impl Shared {
     }
 }
 
-/// Starts the engine on the current runtime and returns the face's end.
+/// Starts the engine on the current runtime and returns the client's end.
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
@@ -258,12 +257,12 @@ struct Desk {
     whole: Whole,
     search: Searching,
     listed: Listed,
-    /// Where another program may write the sessions.
+    /// Watcher of another program's changes.
     others: Option<Watching>,
     ends: Vec<tokio::task::JoinHandle<()>>,
 }
 
-/// Whether a list was asked for.
+/// State of the list of sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Listed {
     No,
@@ -486,7 +485,7 @@ impl Desk {
         let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::send(prompt))];
         if let Some(parent) = parent {
             self.shared.raise(&parent, &id, lane.clone());
-            // Whatever the parent's mode becomes from here on is told; what it became until here is seen.
+            // Later changes of the parent's mode are sent; earlier ones are visible here.
             if let Some(mode) = self.shared.mode_of(&parent) {
                 first.insert(1, ToLane::Ceiling(mode));
             }
@@ -553,7 +552,7 @@ impl Desk {
         });
     }
 
-    /// What is known of models here, also of a connection that cannot be used yet.
+    /// Figures of models, also of a connection that cannot be used yet.
     async fn figures(&self, connection: ConnectionName, models: Vec<String>) {
         let provider = self.shared.setup.connections.provider(&connection);
         let known = |model: &String| match &provider {
@@ -593,6 +592,13 @@ impl Desk {
                 let notice = Notice::new(Level::Error, format!("A session's task ended badly: {error}"));
                 self.out.send(Event::Notice(notice)).await;
             }
+        }
+        let books = self.shared.setup.books.clone();
+        let settled = blocking(move || books.settle().map_err(|error| (error, books.waiting())));
+        if let Some(Err((error, waiting))) = settled.await {
+            let requests = if waiting == 1 { "1 request" } else { &format!("{waiting} requests") };
+            let text = format!("What {requests} used was not written down: {error}.");
+            self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
         }
         self.out.send(Event::Ended).await;
     }

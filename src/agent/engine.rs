@@ -1,4 +1,4 @@
-//! What running calls ask of the engine: a model for a question apart, the sessions, a session for a task.
+//! Requests of running calls to the engine: a side request to a model, the sessions, a session for a task.
 
 use super::children::Decided;
 use super::desk::{Shared, blocking};
@@ -34,12 +34,12 @@ pub(super) struct Engine {
     pub(super) run: RunNo,
     /// The mode that the call was decided in.
     pub(super) mode: Mode,
-    /// Where what the calls of the turn change is kept.
+    /// Store for undo of the turn's changes.
     pub(super) undo: Keeping,
 }
 
 impl Engine {
-    /// For calls of this session.
+    /// Engine for calls of this session.
     pub(super) fn of(shared: &Arc<Shared>, meta: &SessionMeta, lane: mpsc::Sender<ToLane>, undo: Keeping) -> Self {
         Self { shared: shared.clone(), meta: meta.clone(), lane, run: RunNo(0), mode: meta.mode, undo }
     }

@@ -17,18 +17,18 @@ use std::time::{Duration, Instant};
 
 /// Names that are searched for.
 const MOST_NAMES: usize = 8;
-/// Characters of a line that are told.
+/// Characters of a line for the model.
 const LONGEST_LINE: usize = 160;
 /// The search takes no longer.
 const SEARCHES_FOR: Duration = Duration::from_millis(1_500);
-/// An introduction holds so long.
+/// Lifetime of an introduction.
 const INTRO_HOLDS: Duration = Duration::from_secs(300);
-/// The model has so long.
+/// Time limit of the model.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Longer drafts are as they should be.
 const LONGEST_DRAFT: usize = 20_000;
 
-/// What the model is to do.
+/// Instructions for the model.
 pub const SYSTEM: &str = "You rewrite a draft of a message to a coding agent so that the agent knows exactly what is meant. \
     You get the draft, what is known of the repository, and files that hold names from the draft. Keep the language, \
     the meaning, every constraint and the tone of the draft, and its person: it stays the user's own message. Name files \

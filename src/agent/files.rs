@@ -1,6 +1,6 @@
 //! One session's files as its lane has them: who may write, what could not be saved yet, and how saving goes.
 //!
-//! It speaks to the store and to nobody else. What was read becomes a machine in `lane`, and `lane` tells the faces.
+//! It speaks to the store and to nobody else. What was read becomes a machine in `lane`, and `lane` tells the clients.
 
 use super::desk::blocking;
 use super::lane::ToLane;
@@ -16,16 +16,16 @@ use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, watch};
 
-/// A lock that somebody touched is looked at after so long.
+/// Delay before a touched lock is checked.
 const LOCK_SETTLES: Duration = Duration::from_millis(250);
 
 /// Rows that are read in any case: among them stands the message that a death left in the queue too.
 const FEW: usize = 8;
 
-/// Why a text that was not sent is told at the end.
+/// Reason for reporting unsent text at the end.
 const DRAFT: &str = "The unsent text could not be written to the drafts.";
 
-/// How a session stands to its files.
+/// Relation of a session to its files.
 #[derive(Debug)]
 pub(super) enum Standing {
     /// Not looked at, or given back when nobody looked.
@@ -41,7 +41,7 @@ pub(super) enum Standing {
     Seen,
     /// We write.
     Ours(Writer),
-    /// Somebody else writes; who, in words.
+    /// Another process writes; its description.
     Theirs(String),
 }
 
@@ -65,13 +65,13 @@ pub(super) struct Read {
     pub(super) news: Option<News>,
 }
 
-/// What asking for the writer brought about.
+/// Result of asking for the writer.
 pub(super) enum Writing {
-    /// Here it is.
+    /// The writer.
     Ready(Writer),
     /// The session was made on disk for it: with this id, and these rows were not saved before.
     Made(Writer, SessionId, Vec<Message>),
-    /// There is none; the notice says why where it was not told before.
+    /// No writer; the notice gives the reason unless it was shown before.
     None(Option<Notice>),
 }
 

@@ -8,9 +8,9 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::property::{Label, ValueType, is_decimal};
 use regex::{Captures, Regex, RegexBuilder};
 
-/// So many labels a message gives at the most.
+/// Maximum number of labels from a message.
 const PER_MESSAGE: usize = 10;
-/// A value that is longer is no value; a header has only so much room.
+/// Maximum length of a value: the room of a header is limited.
 const LONGEST: usize = 100;
 /// A rule that needs more memory than this is not used.
 const REGEX_BYTES: usize = 1 << 20;
@@ -67,8 +67,8 @@ impl AutoLabels {
         }
     }
 
-    /// What a message gives: entries `id::value`, each once, at most ten. Where a label has no type its entry has a
-    /// value all the same, as in Craft Agents.
+    /// Labels of a message: entries `id::value`, each once, at most ten. An entry of a label
+    /// without a type still has a value, as in Craft Agents.
     #[must_use]
     pub fn of(&self, text: &str) -> Vec<String> {
         let mut entries: Vec<String> = Vec::new();
@@ -207,7 +207,7 @@ fn inline(text: &str, out: &mut String) {
     out.push('\n');
 }
 
-/// Where each run of backticks begins, and how long it is.
+/// Start and length of each run of backticks.
 fn runs(text: &str) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for at in memchr::memchr_iter(b'`', text.as_bytes()) {

@@ -1,4 +1,4 @@
-//! One session's task: feeds the machine, does its steps in order, and tells the faces.
+//! One session's task: feeds the machine, does its steps in order, and tells the clients.
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
@@ -62,7 +62,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::sync::{mpsc, oneshot};
 
-/// What a lane hears.
+/// Command to a session actor.
 #[derive(Debug)]
 pub(super) enum ToLane {
     Input(Input),
@@ -94,7 +94,7 @@ pub(super) enum ToLane {
         running: Running,
         done: Yielding,
     },
-    /// What was done to the files is shown to those who look.
+    /// Shows the restored files to clients.
     Reload {
         rows: usize,
     },
@@ -108,7 +108,7 @@ pub(super) enum ToLane {
     },
     /// Undo, and what it would do.
     Undo(UndoAsk),
-    /// Something for the faces that took its time.
+    /// Event for clients that took its time.
     Tell(Event),
     /// A file was copied for a message to come, or not.
     Attached {
@@ -117,7 +117,7 @@ pub(super) enum ToLane {
     },
     /// The rules in force are wanted.
     Rules,
-    /// What the next request would hold is wanted.
+    /// Content of the next request is wanted.
     Context,
     /// This rule is no longer wanted.
     Forget(Rule, RuleScope),
@@ -125,13 +125,13 @@ pub(super) enum ToLane {
     Trust(Box<TrustRequest>),
     /// The files of rules were changed by us.
     Law,
-    /// Somebody said what answers for a connection that is not configured here.
+    /// A substitute was chosen for a connection that is not configured here.
     Reach,
     /// The user wants to give the key of this connection.
     AskKey(ConnectionName),
     /// The session was spawned, and its call waits for it.
     Raised(Box<Raised>),
-    /// Nobody waits for the spawned session any more.
+    /// The spawned session is on its own: nothing waits for it any more.
     Grown,
     /// The parent of this session is in this mode now.
     Ceiling(Mode),
@@ -143,12 +143,12 @@ pub(super) enum ToLane {
         was: String,
         wanted: bool,
     },
-    /// Rewrite the draft of a face.
+    /// Rewrite the draft of a client.
     Enhance {
         number: u64,
         draft: String,
     },
-    /// A question apart used so much and cost so many dollars.
+    /// Usage of a side request, and its cost in dollars.
     Apart(RequestUsage, f64),
     /// A command wants to connect somewhere.
     MayReach {
@@ -157,23 +157,23 @@ pub(super) enum ToLane {
         facts: Box<CallFacts>,
         done: oneshot::Sender<Result<(), String>>,
     },
-    /// Something changed of the commands in the background.
+    /// The background jobs changed.
     Jobs,
     /// The time of a redelivery has come.
     Redeliver(At),
-    /// Somebody touched the lock of a session that we write.
+    /// The lock of a session that we write was touched.
     LockTouched,
     Health(Health),
-    /// What others do with a session that we write.
+    /// Actions of others on a session that we write.
     Elsewhere(Elsewhere),
-    /// What another program changed in the properties of a session that we write.
+    /// Changes of another program to the properties of a session that we write.
     Merged(Option<Box<Merged>>),
-    /// What another process wrote, seen by the task of this number.
+    /// Rows written by another process, seen by the task of this number.
     Followed(u64, Vec<Followed>),
     Shutdown,
 }
 
-/// What becomes of a turn when a session's files are wanted.
+/// Treatment of a running turn when a session's files are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Running {
     /// It is stopped.
@@ -182,7 +182,7 @@ pub(super) enum Running {
     Stays,
 }
 
-/// What a session was when its files were let go.
+/// State of a session when its files were released.
 #[derive(Debug)]
 pub(super) enum Yielded {
     /// It has files.
@@ -191,7 +191,7 @@ pub(super) enum Yielded {
     Nowhere(Option<Worktree>),
 }
 
-/// Where the answer to [`ToLane::Yield`] goes.
+/// Channel for the answer to [`ToLane::Yield`].
 pub(super) type Yielding = oneshot::Sender<Result<Yielded, String>>;
 
 pub(super) use undo::UndoAsk;
@@ -227,46 +227,46 @@ pub(super) struct Lane {
     loose: attach::Loose,
     /// Files that go along, as they are sent.
     shelf: Arc<Shelf>,
-    /// Nobody looks at the session.
+    /// No client shows the session.
     left: bool,
     /// The user knows that another program has the session open as well.
     told_also: bool,
-    /// Somebody did something in it. One that is only looked at lets its lock go, so that others can have it.
+    /// Somebody did something in it. A session that is only shown releases its lock, so that others can have it.
     acted: bool,
-    /// What was shown last.
+    /// Content shown last.
     mark: Option<keep::Mark>,
-    /// Why the properties could not be saved the last time.
+    /// Error of the last attempt to save the properties.
     refused: Option<StoreError>,
     /// Another process took the session over, which a write found out: nothing new begins here.
     over: bool,
-    /// Who wait for the files to be let go.
+    /// Waiting for the files to be released.
     yielding: Vec<Yielding>,
     /// All messages go out as soon as the turn is over.
     clearing: bool,
     following: Option<follow::Following>,
     /// Keeps what calls change.
     keeper: Arc<Keeper>,
-    /// What is restored as soon as nothing runs.
+    /// Restorations to run as soon as nothing else does.
     restoring: Vec<undo::Restore>,
     /// The number of the last task that followed the files.
     looks: u64,
-    /// What the files of rules came to the last time.
+    /// Rule files, as read last.
     book: Option<Arc<Book>>,
     /// Project memory as it was read last.
     memories: Arc<Memories>,
-    /// What was said to be wrong in it.
+    /// Problems reported about it.
     told_memory: Vec<Problem>,
-    /// What goes on beside the turns.
+    /// Side requests.
     beside: beside::Beside,
     /// The server was asked how much its models can hold.
     windows_asked: bool,
     /// A model that did not travel to the connection that answers, until that was said.
     unfit: Option<(String, ConnectionName)>,
-    /// What was said last of files that the model cannot look at.
+    /// Last notice about files that the model cannot see.
     told_unseen: Option<String>,
-    /// Who wait to hear whether a command may connect.
+    /// Calls that wait for permission to connect.
     reaching: HashMap<u64, oneshot::Sender<Result<(), String>>>,
-    /// What commands reach without a question, by their directory, as it was before the first of them.
+    /// Hosts that commands reach without a question, by directory, as before the first command.
     known_hosts: Mutex<HashMap<PathBuf, Arc<Known>>>,
 }
 
@@ -430,7 +430,7 @@ impl Lane {
         self.out.flush().await;
     }
 
-    /// What still counts when nothing new begins.
+    /// Handles a command that still counts when nothing new begins.
     async fn at_the_end(&mut self, what: ToLane) {
         match what {
             ToLane::Input(input) => self.input(input).await,
@@ -445,7 +445,7 @@ impl Lane {
 
     // ---- the machine ----
 
-    /// What happens by itself goes by what the workspace defines now.
+    /// Applies the workspace's definitions to automatic changes.
     fn automatic(&mut self) {
         self.machine.set_automatic(self.shared.automatic());
     }
@@ -543,7 +543,8 @@ impl Lane {
             }
             Step::Run(run, call, facts, sandbox) => {
                 let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
-                let site = self.site(Some((Decided { run, mode }, &call.id)));
+                let mut site = self.site(Some((Decided { run, mode }, &call.id)));
+                site.place.allow(&self.machine.extras(mode, &facts));
                 if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
                     self.works.run(run, call, tool, (*facts, sandbox), site);
                 }
@@ -554,7 +555,13 @@ impl Lane {
                     let _ = done.send(answer);
                 }
             }
-            Step::Cancel(run) => self.works.cancel(run, self.me.clone()),
+            Step::Cancel(run) => {
+                // Before the calls hear of it: the sessions that they wait for end for the same reason.
+                if let Some(by) = self.machine.last_cut() {
+                    self.shared.cut_children(&self.machine.meta.id, by);
+                }
+                self.works.cancel(run, self.me.clone());
+            }
             Step::RetryIn(run, ms) => {
                 let me = self.me.clone();
                 tokio::spawn(async move {
@@ -636,7 +643,7 @@ impl Lane {
         });
     }
 
-    /// Where what the calls of this turn change is kept.
+    /// Store for undo of this turn's changes.
     fn kept_for_undo(&self, call: Option<&CallId>) -> Keeping {
         self.beside.undo().unwrap_or_else(|| Keeping {
             keeper: self.keeper.clone(),
@@ -706,7 +713,7 @@ fn rules(shared: &Shared, meta: &SessionMeta) -> Rules {
     }
 }
 
-/// What another program made has no Execute before the user trusts it.
+/// Loosest mode: a workspace of another program has no Execute before the user trusts it.
 pub(super) fn loosest(shared: &Shared) -> Mode {
     if shared.setup.rules.trusts_workspace() { Mode::Execute } else { Mode::Ask }
 }

@@ -1,9 +1,9 @@
-//! The pair of channels between the engine and one face.
+//! The pair of channels between the engine and one client.
 
 use crate::domain::{Command, Stamped};
 use tokio::sync::mpsc;
 
-/// What a face holds.
+/// Client end of the link.
 #[derive(Debug)]
 pub struct Link {
     /// Commands go down here.
@@ -12,7 +12,7 @@ pub struct Link {
     pub events: mpsc::Receiver<Stamped>,
 }
 
-/// What the engine holds.
+/// Engine end of the link.
 #[derive(Debug)]
 pub(super) struct EngineEnd {
     pub(super) commands: mpsc::Receiver<Command>,

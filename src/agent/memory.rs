@@ -13,42 +13,42 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The names of the files, in the order in which they are told.
+/// Names of the files, in the order of the prompt.
 pub const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// The user's wishes for every session, in the configuration folder.
 pub const PREFERENCES: &str = "preferences.md";
-/// So many files deep an import goes.
+/// Depth limit of imports, in files.
 pub const DEPTH: usize = 5;
-/// Bytes of a file that are told.
+/// Bytes of a file that go into the prompt.
 pub const MOST_BYTES: usize = 64 * 1024;
 /// Bytes of all files together.
 pub const MOST_IN_ALL: usize = 256 * 1024;
-/// So many files there are at the most.
+/// Maximum number of files.
 const MOST_FILES: usize = 50;
 
-/// What the files say.
+/// Content of the files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// What the user wants in every session.
+    /// Preferences of the user for every session.
     pub preferences: Option<MemoryFile>,
     /// The user's files, then the project's from its root down; what a file imports comes right behind it.
     pub files: Vec<MemoryFile>,
-    /// What is wrong.
+    /// Problems of the files.
     pub problems: Vec<Problem>,
 }
 
 /// A file of project memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemoryFile {
-    /// Where it lies.
+    /// Path.
     pub path: PathBuf,
-    /// What of it is told.
+    /// Text for the model.
     pub text: String,
     /// Bytes of the whole file.
     pub whole: u64,
 }
 
-/// What a path looked like: a change of it, or that it came or went, is a reason to read anew.
+/// Stamp of a path: a change of it, or its appearance or removal, is a reason to read again.
 type Seen = (PathBuf, Option<(SystemTime, u64)>);
 
 /// Reads project memory, and only what changed since.
@@ -65,8 +65,8 @@ struct Kept {
 }
 
 impl Memories {
-    /// What holds for work in this directory, with the user's files in `config`. The same value as before while no file
-    /// changed.
+    /// Project memory for this directory, with the user's files in `config`. The same value as
+    /// before while no file changed.
     #[must_use]
     pub fn read(&self, config: Option<&Path>, cwd: &Path) -> Arc<Memory> {
         let of = (config.map(Path::to_owned), cwd.to_owned());
@@ -116,7 +116,7 @@ fn load(config: Option<&Path>, cwd: &Path) -> (Memory, Vec<Seen>) {
 struct Loading {
     memory: Memory,
     seen: Vec<Seen>,
-    /// What is told already, with links followed.
+    /// Files included so far, with links followed.
     told: HashSet<PathBuf>,
     used: usize,
     full: bool,
@@ -180,7 +180,7 @@ impl Loading {
             return;
         }
         let Some(file) = self.read(&real) else { return };
-        // The same text under both names is told once.
+        // The same text under both names is included once.
         if file.text.trim().is_empty() || self.memory.files.iter().any(|other| other.text == file.text) {
             return;
         }
@@ -238,7 +238,7 @@ impl Loading {
         self.file(&path, root, stack);
     }
 
-    /// The beginning of a file. `None` where it cannot be read; that is told.
+    /// The beginning of a file. `None` if it cannot be read, which is reported.
     fn read(&mut self, path: &Path) -> Option<MemoryFile> {
         let fix = "Correct the file, or take it away.";
         let data = match std::fs::metadata(path) {
@@ -356,7 +356,7 @@ fn without_code(line: &str) -> String {
     out
 }
 
-/// Where code ends that was opened with these ticks: behind a run of exactly as many.
+/// End of code that was opened with these ticks: after a run of exactly as many.
 fn closing(text: &str, ticks: &str) -> Option<usize> {
     let mut at = 0;
     while let Some(found) = text[at..].find('`') {
@@ -375,7 +375,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A repository with these files, and the names of what is told for work in a folder of it.
+    /// A repository with these files, and the names of the files included for a folder of it.
     struct Bench {
         home: tempfile::TempDir,
     }

@@ -7,7 +7,7 @@ use crate::domain::permission::Mode;
 use crate::domain::plan::Progress;
 use std::path::Path;
 
-/// What the prompt is made of.
+/// Inputs of the system prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
     /// The working directory.
@@ -18,11 +18,11 @@ pub struct Surroundings<'a> {
     pub today: &'a str,
     /// The permission mode.
     pub mode: Mode,
-    /// Nobody can answer.
+    /// No person to answer.
     pub headless: bool,
     /// The approved plan that is being carried out.
     pub plan: Option<&'a Progress>,
-    /// What the user's and the project's files say.
+    /// Content of the user's and the project's files.
     pub memory: &'a Memory,
     /// Another session spawned this one.
     pub child: bool,
@@ -31,7 +31,7 @@ pub struct Surroundings<'a> {
 /// A part of the system prompt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptPart {
-    /// What it is.
+    /// Kind of the part.
     pub sort: ContextSort,
     /// Its name.
     pub name: String,
@@ -94,7 +94,7 @@ pub fn joined(parts: &[PromptPart]) -> String {
     parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n")
 }
 
-/// What a permission mode allows, for the model.
+/// Rules of a permission mode, for the model.
 pub(super) fn mode(mode: Mode) -> &'static str {
     match mode {
         Mode::Explore => {
@@ -114,8 +114,8 @@ pub(super) fn mode(mode: Mode) -> &'static str {
     }
 }
 
-/// What holds while an approved plan is carried out. How far it is stands in the conversation: this text stays the same, so
-/// that providers can keep it.
+/// Instructions while an approved plan is carried out. Its progress is in the conversation: this
+/// text stays the same, so that providers can cache it.
 fn carried_out(plan: &Progress) -> String {
     let struck: Vec<String> =
         plan.steps.iter().filter(|step| step.struck).map(|step| format!("{}. {}", step.number, step.line())).collect();

@@ -5,7 +5,7 @@ use crate::domain::contract::{QueueEdit, Queued};
 /// The queue and whether it waits for the user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Queue {
-    /// What waits, in order.
+    /// Queued messages, in order.
     pub items: Vec<Queued>,
     /// It waits for the user to let it go: after a stop, an error, a limit or a crash.
     pub held: bool,

@@ -1,6 +1,6 @@
 //! The files of rules as the engine sees them: what they come to for a session, and how they are changed.
 //!
-//! Where they lie and how they are read is the [`RuleBook`]'s business.
+//! The [`RuleBook`] knows their paths and how to read them.
 
 use super::step::Law;
 use crate::domain::paths;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The files of rules. Its calls read and write files: they belong off the async threads.
 pub trait RuleBook: Send + Sync {
-    /// What counts for work in this directory. The same value as before while no file changed.
+    /// Rules for this directory. The same value as before while no file changed.
     fn read(&self, cwd: &Path) -> Arc<Book>;
 
     /// Adds rules that are not there yet.
@@ -39,14 +39,14 @@ pub trait RuleBook: Send + Sync {
     fn trusts_workspace(&self) -> bool;
 }
 
-/// What the files come to for work in one directory.
+/// Rules of the files for one directory.
 #[derive(Clone, Debug, Default)]
 pub struct Book {
-    /// What counts, with its file: what is not trusted was reduced to what makes things stricter.
+    /// Rules with their files; untrusted ones are reduced to those that make things stricter.
     pub files: Vec<(RuleScope, PathBuf, Written)>,
-    /// What is not trusted.
+    /// Files that are not trusted.
     pub untrusted: Vec<TrustRequest>,
-    /// What is wrong in the files.
+    /// Problems of the files.
     pub problems: Vec<Problem>,
     /// The working directory as it is named and with its links followed.
     pub here: Vec<PathBuf>,

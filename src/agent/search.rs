@@ -11,10 +11,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// What was found is sent at most so often: each batch is a frame of the screen.
+/// Interval of batches of hits: each is a frame of the screen.
 const BATCH: Duration = Duration::from_millis(30);
 
-/// So many sessions are one batch at the most.
+/// Maximum number of sessions in a batch.
 const MANY: usize = 1000;
 
 /// The search that runs, if one does.
@@ -86,7 +86,7 @@ async fn pass_on(mut found: mpsc::UnboundedReceiver<SessionHits>, search: u64, s
     }
 }
 
-/// What is wrong, and at which character.
+/// The problem, and the character.
 fn sentence(query: &str, error: &QueryError) -> String {
     let before = query.get(..error.at).unwrap_or(query).chars().count();
     format!("{} (at character {})", error.text.trim_end_matches('.'), before + 1)

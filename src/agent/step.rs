@@ -1,4 +1,4 @@
-//! What goes into the machine and what it wants done: the vocabulary between `machine` (pure) and `driver` (which does it).
+//! Inputs and steps of the machine: the vocabulary between `machine` (pure) and `driver` (which does the steps).
 
 use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId};
@@ -19,18 +19,18 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RunNo(pub u64);
 
-/// What happened.
+/// Input of the machine.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// The user did something.
     Act(Act),
     /// A piece of the response came.
     Chunk(RunNo, Chunk),
-    /// What the request used, with the model's window and the price in dollars.
+    /// Usage of the request, with the model's window and the price in dollars.
     Used(RunNo, RequestUsage, Option<u64>, f64),
-    /// A question apart from the conversation used so much, at this price in dollars.
+    /// Usage of a side request, and its price in dollars.
     Apart(RequestUsage, f64),
-    /// What a model wrote about a part of the conversation, or why it did not.
+    /// A model's summary of a part of the conversation, or an error.
     Summed(RunNo, Result<String, ProviderError>),
     /// The session that a call spawned is so far, and did this last.
     Child(RunNo, CallId, Box<Child>, String),
@@ -59,7 +59,7 @@ pub enum Input {
     Keyed(ConnectionName, Result<(), String>),
     /// The wait before a retry is over.
     RetryNow(RunNo),
-    /// What a call would touch, or why it cannot work.
+    /// Facts about a call, or why it cannot work.
     Inspected(RunNo, CallId, Result<CallFacts, String>),
     /// The last lines of a running command.
     Progress(RunNo, CallId, String),
@@ -67,25 +67,25 @@ pub enum Input {
     Ran(RunNo, CallId, Box<Result<Outcome, RunError>>),
     /// All work of the runs up to this one has ended, processes included.
     Reaped(RunNo),
-    /// What the file of the plan that waits holds now.
+    /// Current content of the pending plan's file.
     PlanFile(PlanFile),
-    /// What was kept for it is on disk: the approved plan is carried out.
+    /// The record of an approved plan is on disk: carry it out.
     CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
-    /// A command in the background ended; this is what the transcript and the model are told.
+    /// A background job ended; the text for the transcript and the model.
     JobEnded(String),
-    /// Files were restored; this is what the transcript and the model are told.
+    /// Files were restored; the text for the transcript and the model.
     Restored(String),
     /// A command of this call wants to connect to what the facts name; answered with [`Step::Reached`] of the same number.
     MayReach(u64, CallId, Box<CallFacts>),
-    /// Nobody waits for that answer any more.
+    /// The answer is no longer needed.
     NoLongerReaches(u64),
     /// These are the rules of the files from now on.
     Law(Box<Law>),
     /// The user takes an answer of this session back.
     Forget(Rule),
-    /// Somebody looks at the session.
+    /// A client shows the session.
     Look,
     /// The time has come at which what a death left in the queue is sent.
     Redeliver(At),
@@ -95,27 +95,27 @@ pub enum Input {
     Shutdown,
 }
 
-/// What a plan's file holds.
+/// Content of a plan's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PlanFile {
     /// This text.
     Text(String),
-    /// There is none.
+    /// No file.
     Gone,
 }
 
-/// What the files of rules come to for a session.
+/// Rules of the files for a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Law {
     /// The rules of the files.
     pub rules: permit::Rules,
     /// The loosest mode that the workspace may have.
     pub loosest: Mode,
-    /// What is not trusted, and so only makes things stricter.
+    /// Files that are not trusted, and so only make things stricter.
     pub untrusted: Vec<TrustRequest>,
 }
 
-/// How safe a write must be before the next step.
+/// Durability that a write needs before the next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Safety {
     /// It survives the death of lisle.
@@ -124,7 +124,7 @@ pub enum Safety {
     Synced,
 }
 
-/// What is to be done, in order. A step that keeps something is done when it is on disk.
+/// Steps to do, in order. A step that keeps something is done when it is on disk.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Append final rows.
@@ -143,7 +143,7 @@ pub enum Step {
     KeepPlan(PathBuf, String),
     /// Keep that a turn runs, or that it ended.
     Turn(bool),
-    /// Tell the faces.
+    /// Tell the clients.
     Emit(Event),
     /// Ask the model.
     Ask(RunNo, Box<ModelRequest>),
@@ -157,7 +157,7 @@ pub enum Step {
     Cancel(RunNo),
     /// The command may connect, or a sentence why not.
     Reached(u64, Result<(), String>),
-    /// Report [`Input::RetryNow`] after so many milliseconds.
+    /// Report [`Input::RetryNow`] after this many milliseconds.
     RetryIn(RunNo, u64),
     /// Report [`Input::Redeliver`] at this time.
     RedeliverAt(At),
@@ -178,8 +178,8 @@ pub enum Step {
 pub struct Asked {
     /// To the small model of the connection; else to the session's own.
     pub small: bool,
-    /// What it is to do.
+    /// Instructions.
     pub system: String,
-    /// What it is given.
+    /// Text.
     pub text: String,
 }

@@ -1,5 +1,5 @@
-//! What a model is asked when a conversation is summed up: the rows as text, in as much detail as a few requests have room
-//! for, and the question. Pure.
+//! Request for the summary of a compaction: the rows as text, in as much detail as a few requests
+//! have room for, and the question. Pure.
 
 use super::compact::Room;
 use super::context::Effective;
@@ -7,12 +7,12 @@ use crate::domain::message::{Body, InfoKind, Message};
 use crate::domain::tool::ToolStatus;
 use std::borrow::Cow;
 
-/// So many requests a compaction makes at the most, as far as parts have room for what there is.
+/// Maximum number of requests of a compaction, as far as the parts fit.
 const MOST_PARTS: usize = 12;
-/// So many parts are few enough to look at calls and results in some detail.
+/// Number of parts that leaves room for calls and results in some detail.
 const FEW_PARTS: usize = 3;
 
-/// How much of a row a model is shown, in bytes: of what the user and the model said, of a call, and of its result.
+/// Bytes of a row that a model gets: of messages, of a call, and of its result.
 #[derive(Clone, Copy)]
 struct Detail {
     said: usize,
@@ -122,22 +122,22 @@ fn clip(text: &str, most: usize) -> Cow<'_, str> {
 /// A part to be summed up.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
-    /// What was written about the parts before it.
+    /// Summary of the parts before it.
     pub so_far: &'a str,
     /// The part.
     pub text: &'a str,
     /// Its number, from 1.
     pub number: usize,
-    /// Of so many.
+    /// Number of all parts.
     pub of: usize,
-    /// What the user wants of the summary.
+    /// The user's instructions for the summary.
     pub wish: &'a str,
 }
 
 /// Rehearsal looks for these words.
 pub const SUMMING: &str = "You sum up a conversation";
 
-/// What the model is told and given.
+/// System prompt and text for the model.
 #[must_use]
 pub fn question(part: &Part<'_>, room: &Room) -> (String, String) {
     let words = (room.summary / 8).clamp(60, 1_500);

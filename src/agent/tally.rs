@@ -9,7 +9,7 @@ use crate::store::books::Books;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Whose requests are written down, and where.
+/// Usage recorder of a session.
 #[derive(Clone)]
 pub(super) struct Tally {
     pub(super) books: Arc<Books>,
@@ -21,14 +21,16 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// A request of this model is over and used so much. The line is written off the async threads.
+    /// Records the usage of a finished request. The line is written off the async threads.
     pub(super) fn note(self, provider: &dyn Provider, model: &str, used: RequestUsage) {
         let cost = provider.knows_price(model).then(|| provider.figures(model, used).1);
         let Tally { books, workspace, session, turn, connection } = self;
         let spent = Spent { at: now(), workspace, session, turn, connection, model: model.to_owned(), used, cost };
+        // Kept at once: the end of lisle writes what was not yet.
+        books.add(spent);
         tokio::task::spawn_blocking(move || {
-            if let Err(error) = books.note(&spent) {
-                tracing::warn!(%error, "what a request used was not written down in {}", books.folder().display());
+            if let Err(error) = books.settle() {
+                tracing::warn!(%error, "what a request used is not written down yet in {}", books.folder().display());
             }
         });
     }

@@ -1,4 +1,4 @@
-//! The engine as a face has it: commands go down, events come up, and the files are a folder of the test's own.
+//! The engine as a client has it: commands go down, events come up, and the files are a folder of the test's own.
 
 mod children;
 mod context;
@@ -34,7 +34,7 @@ struct Engine {
     link: Link,
     store: Store,
     seen: Vec<(Option<SessionId>, Event)>,
-    /// So many events were looked at.
+    /// Number of events read.
     read: usize,
 }
 
@@ -185,7 +185,7 @@ impl Engine {
         id
     }
 
-    /// What came since the last look, without waiting for more.
+    /// Events since the last call, without waiting for more.
     fn rest(&mut self) -> Vec<Event> {
         while let Ok(stamped) = self.link.events.try_recv() {
             self.seen.push((stamped.session, stamped.event));

@@ -1,13 +1,13 @@
-//! How many tokens a conversation has: the server's count where it gave one, otherwise a guess that is corrected by the
-//! last real count. Pure, and the only place where the engine guesses at a context.
+//! Token counts of a conversation: the server's count where there is one, otherwise an estimate
+//! corrected by the last real count. Pure, and the only place where the engine estimates a context.
 
 use crate::domain::tool::ToolSpec;
 use crate::provider::{Item, Media, ModelRequest};
 use crate::tools::limits;
 
-/// What a picture or a page of a document is taken for, whatever its size.
+/// Estimated tokens of a picture or a page of a document, whatever its size.
 const MEDIA: u64 = 1_500;
-/// What each part of a conversation costs beside its text.
+/// Overhead in tokens of each part of a conversation.
 const AROUND: u64 = 4;
 /// No real count moves the guess further than this, in either direction.
 const MOST_RATIO: f64 = 6.0;
@@ -18,7 +18,7 @@ pub fn text(text: &str) -> u64 {
     limits::tokens(text)
 }
 
-/// A guess at the tokens of what a tool is told as.
+/// Estimated tokens of a tool's description.
 #[must_use]
 pub fn tool(spec: &ToolSpec) -> u64 {
     text(&spec.name) + text(&spec.description) + text(&spec.schema.to_string()) + AROUND
@@ -46,9 +46,9 @@ pub fn item(item: &Item) -> u64 {
 /// server counts none of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Guess {
-    /// Of the tools that are on offer.
+    /// Tokens of the offered tools.
     pub tools: u64,
-    /// Of all else.
+    /// Tokens of everything else.
     pub rest: u64,
 }
 
@@ -84,7 +84,7 @@ impl Gauge {
         self.asked = guess;
     }
 
-    /// The server counted so many tokens for the request that was sent last.
+    /// Sets the server's count of tokens for the last request.
     pub fn counts(&mut self, real: u64) {
         if real > 0 && self.asked.whole() > 0 {
             self.counted = Some((self.asked, real));
@@ -110,13 +110,13 @@ impl Gauge {
         if self.counts_tools() { guess.whole() } else { guess.rest }
     }
 
-    /// What a part of a request comes to.
+    /// Corrected estimate for a part of a request.
     #[must_use]
     pub fn scaled(&self, guess: u64) -> u64 {
         (guess as f64 * self.ratio()) as u64
     }
 
-    /// What a tool comes to.
+    /// Corrected estimate for a tool.
     #[must_use]
     pub fn scaled_tool(&self, guess: u64) -> u64 {
         if self.counts_tools() { self.scaled(guess) } else { 0 }
@@ -127,7 +127,7 @@ impl Gauge {
         free.clamp(1.0 / MOST_RATIO, MOST_RATIO)
     }
 
-    /// What a guess at a whole request comes to.
+    /// Corrected estimate for a whole request.
     #[must_use]
     pub fn corrected(&self, guess: Guess) -> u64 {
         let guess = self.whole(guess);

@@ -1,7 +1,8 @@
-//! What is done to sessions as a whole: changed in batches, deleted, restored, branched, looked at. Beside the lanes.
+//! Operations on whole sessions: changed in batches, deleted, restored, branched, checked. Beside
+//! the session actors.
 //!
 //! A session with a lane is asked for first, so that nobody works on files that somebody here writes; the others are
-//! changed where they lie. What goes wrong is told once, with the sessions that it is about.
+//! changed where they lie. Errors are reported once, with their sessions.
 
 use super::desk::{Shared, blocking};
 use super::files::trouble;
@@ -23,16 +24,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::{Mutex, mpsc, oneshot};
 
-/// So many headers are written side by side: most of their time is the disk's.
+/// Number of headers written side by side: most of their time is the disk's.
 const AT_ONCE: usize = 8;
 /// Calls that a ledger tells of, the last ones.
 const LEDGER: usize = 20_000;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// So many sessions are named when many could not be changed.
+/// Number of sessions named when many could not be changed.
 const NAMED: usize = 3;
-/// Up to so many changed sessions are sent one by one instead of all sessions.
+/// Number of changed sessions up to which they are sent one by one instead of all sessions.
 const FEW: usize = 16;
 
 /// The way out for what is no session's own event. Shared with the tasks that answer later, so that the numbers stay in
@@ -56,7 +57,7 @@ impl Out {
     }
 }
 
-/// Where a branch stands.
+/// Title and place of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Stands {
     /// Beside the session that it came from, under this title or the next number.
@@ -65,14 +66,14 @@ pub(super) enum Stands {
     InPlace,
 }
 
-/// What works on sessions as a whole.
+/// Worker for whole sessions.
 #[derive(Clone)]
 pub(super) struct Whole {
     pub(super) shared: Arc<Shared>,
     pub(super) out: Out,
 }
 
-/// Why nothing was done to a session: its id, and why as the middle of a sentence.
+/// Error for a session: its id, and the reason as the middle of a sentence.
 type Failure = (SessionId, String);
 
 impl Whole {
@@ -122,7 +123,7 @@ impl Whole {
         kept
     }
 
-    /// What lanes know is newer than what files say.
+    /// Lists the sessions; the actors' state is newer than the files.
     async fn listed(&self, sessions: Vec<SessionMeta>) {
         let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let newest = |meta: SessionMeta| match live.get(&meta.id) {
@@ -478,11 +479,35 @@ impl Whole {
     pub(super) async fn import(self, path: PathBuf, from: Option<PathBuf>) {
         let at_most = loosest(&self.shared).stricter(self.shared.setup.settings.mode);
         let (store, from) = (self.store(), from.unwrap_or_else(|| self.shared.setup.settings.cwd.clone()));
-        match blocking(move || store.import(&path, &from, at_most, now())).await {
-            Some(Ok(Imported { meta, program, left })) => {
-                let session = meta.id.clone();
+        let import = || {
+            let (store, path, from) = (store.clone(), path.clone(), from.clone());
+            blocking(move || store.import(&path, &from, at_most, now()))
+        };
+        let mut done = import().await;
+        // The session of an earlier import is open here: it lets its files go for that.
+        let mut lane = None;
+        if let Some(Err(StoreError::Held { path: dir, .. })) = &done {
+            let id = dir.file_name().and_then(|name| SessionId::parse(name.to_string_lossy()).ok());
+            lane = id.and_then(|id| self.shared.lane(&id));
+            if let Some(lane) = &lane {
+                flushed(lane).await;
+                match yielded(lane, Running::Stays).await {
+                    Ok(_) => done = import().await,
+                    Err(why) => {
+                        let text = format!("Nothing was imported: in the session of the earlier import {why}.");
+                        return self.out.tell(Some(Notice::new(Level::Warning, text))).await;
+                    }
+                }
+            }
+        }
+        if let Some(lane) = lane {
+            let _ = lane.send(ToLane::Reload { rows: SHOWN }).await;
+        }
+        match done {
+            Some(Ok(Imported { meta, program, left, again })) => {
+                let (session, again) = (meta.id.clone(), again.map(|again| again.words()));
                 self.out.send(Event::Changed(Box::new(meta))).await;
-                self.out.send(Event::Imported { session, program: program.to_owned(), left }).await;
+                self.out.send(Event::Imported { session, program: program.to_owned(), left, again }).await;
             }
             Some(Err(error)) => {
                 let text = format!("Nothing was imported: {error}.");

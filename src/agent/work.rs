@@ -32,16 +32,16 @@ struct OneRun {
     tasks: TaskTracker,
 }
 
-/// Where calls run, what was read there, and who hears of it.
+/// Context of calls: their place, the files they read, and the receiver of events.
 pub(super) struct Site {
     pub(super) place: Place,
     pub(super) seen: Arc<Seen>,
-    /// What goes on in the background.
+    /// Background jobs.
     pub(super) jobs: Arc<Jobs>,
     pub(super) lane: mpsc::Sender<ToLane>,
     /// The engine, for calls that ask something of it.
     pub(super) host: Arc<dyn crate::tools::host::Host>,
-    /// Who keeps what a call changes, where, and the message that the turn began with.
+    /// Store for undo of a call's changes, and the message that the turn began with.
     pub(super) undo: Keeping,
 }
 
@@ -205,6 +205,10 @@ impl Works {
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));
                 }
+            }
+            if let Some(notice) = ended.as_ref().ok().and_then(|outcome| Notice::protected(&outcome.figures.protected))
+            {
+                let _ = lane.send(ToLane::Tell(Event::Notice(notice))).await;
             }
             let _ = lane.send(ToLane::Input(Input::Ran(run, id, Box::new(ended)))).await;
         });

@@ -47,10 +47,10 @@ const OFF: &[&str] = &[
     "gc.auto=0",
 ];
 
-/// What would lead git to another repository, or to other programs.
+/// Prefix of variables that would lead git to another repository, or to other programs.
 const STEERING: &str = "GIT_";
 
-/// Why something could not be done with a worktree.
+/// Error of a worktree operation.
 #[derive(Debug, thiserror::Error)]
 pub enum WorktreeError {
     /// git cannot be started.
@@ -59,26 +59,26 @@ pub enum WorktreeError {
     /// It did not come to an end.
     #[error("git took more than {} seconds to {doing} and was stopped", PATIENCE.as_secs())]
     Slow {
-        /// What was tried.
+        /// Operation.
         doing: &'static str,
     },
     /// git says no.
     #[error("git cannot {doing}: {words}")]
     Git {
-        /// What was tried.
+        /// Operation.
         doing: &'static str,
-        /// What it says.
+        /// Message of git.
         words: String,
     },
     /// A directory could not be made.
     #[error("cannot make {}: {source}", .path.display())]
     Make {
-        /// Which one.
+        /// Path.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// Something is not committed.
+    /// Uncommitted changes.
     #[error("{} has changes that are not committed. Commit or discard them first", .path.display())]
     Dirty {
         /// The checkout.
@@ -95,16 +95,16 @@ pub enum WorktreeError {
 /// A worktree that was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// Where and of what.
+    /// The worktree.
     pub worktree: Worktree,
-    /// What the user is to know about it; a sentence or two.
+    /// Notice for the user; a sentence or two.
     pub note: Option<String>,
 }
 
-/// How a worktree is.
+/// State of a worktree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct State {
-    /// Its directory is not there any more.
+    /// True if its directory no longer exists.
     pub gone: bool,
     /// It has changes that are not committed.
     pub dirty: bool,
@@ -112,7 +112,7 @@ pub struct State {
     pub ahead: u64,
 }
 
-/// Whether work that is nowhere else may be lost.
+/// Treatment of work that exists nowhere else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// No: then nothing is removed, and a branch with commits of its own stays.
@@ -121,7 +121,7 @@ pub enum Loss {
     Accepted,
 }
 
-/// What became of the branch of a worktree that was removed.
+/// Fate of the branch of a removed worktree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BranchLeft {
     /// It is gone, or was before.
@@ -130,12 +130,12 @@ pub enum BranchLeft {
     Kept,
 }
 
-/// How a merge ended.
+/// Result of a merge.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Merged {
-    /// There was nothing to merge.
+    /// Nothing to merge.
     Nothing,
-    /// The repository's checkout has all commits of the branch; so many came.
+    /// The repository's checkout has all commits of the branch; the number of new ones.
     Done(u64),
     /// These files were changed on both sides. The checkout is as it was.
     Conflicts(Vec<String>),
@@ -170,7 +170,7 @@ pub async fn create(
     Ok(Made { worktree: Worktree { repository, path, branch }, note })
 }
 
-/// What the user is to know of filters that were not run.
+/// Notice about filters that were not run.
 async fn filters(checkout: &Path) -> Option<String> {
     let text = tokio::fs::read_to_string(checkout.join(".gitattributes")).await.ok()?;
     let named = |word: &str| word.strip_prefix("filter=").map(str::to_owned);
@@ -187,7 +187,7 @@ async fn filters(checkout: &Path) -> Option<String> {
     ))
 }
 
-/// How a worktree is now.
+/// Current state of a worktree.
 ///
 /// # Errors
 /// When its repository is gone, or git says no.
@@ -287,7 +287,7 @@ struct Git<'a> {
     runner: &'a Path,
 }
 
-/// How one call ended.
+/// Result of one call.
 struct Done {
     code: i32,
     output: String,
@@ -438,19 +438,24 @@ impl Git<'_> {
     }
 }
 
-/// Where git's own words of what is wrong go.
+/// Target of git's error messages.
 #[derive(Clone, Copy)]
 enum Errors {
     Away,
     Along,
 }
 
-/// What holds git: it may write below these folders, or nowhere.
+/// Sandbox profile of git: it may write below these folders, or nowhere.
 fn profile(runner: &Path, places: Option<Vec<PathBuf>>) -> Profile {
     if !runner.is_absolute() || !sandbox::is_enforced() {
         return Profile::Open;
     }
-    let bounds = Bounds { namespaces: able::spaces(runner), network: Network::Off, ..Bounds::default() };
+    let bounds = Bounds {
+        readable: vec!["/".into()],
+        namespaces: able::spaces(runner),
+        network: Network::Off,
+        ..Bounds::default()
+    };
     match places {
         None => Profile::ReadOnly(bounds),
         Some(writable) => Profile::Workspace(Bounds { writable, ..bounds }),

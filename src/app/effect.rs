@@ -1,4 +1,4 @@
-//! What the screen wants done outside itself.
+//! Effects that the screen asks the runtime for.
 
 use super::msg::Timer;
 use super::state::sessions::kept::Kept;
@@ -9,14 +9,14 @@ use crate::domain::ids::SessionId;
 use crate::domain::picture::Want;
 use std::path::PathBuf;
 
-/// Something for the runtime to do.
+/// Effect: a task for the runtime.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// To the engine.
     Send(Command),
-    /// [`super::Msg::Timer`] after so many milliseconds; an armed one starts anew.
+    /// Sends [`super::Msg::Timer`] after this many milliseconds; an armed one restarts.
     Arm {
-        /// Which timer.
+        /// Timer to start.
         timer: Timer,
         /// Milliseconds from now.
         ms: u64,
@@ -29,7 +29,7 @@ pub enum Effect {
     Title(String),
     /// Call the user's attention, in words where the terminal can.
     Bell {
-        /// Which session needs what.
+        /// Notification text.
         text: String,
     },
     /// Give the terminal back and stop until `fg`.
@@ -45,7 +45,7 @@ pub enum Effect {
     Show {
         /// The text.
         text: String,
-        /// Where.
+        /// Destination.
         place: Place,
     },
     /// Show this code outside the screen, in a file with this ending.
@@ -97,23 +97,23 @@ pub enum Effect {
         ticket: u64,
         /// Below this directory; a query that begins with `/`, `~` or `..` leads elsewhere.
         root: PathBuf,
-        /// What was typed.
+        /// Typed part of the path.
         query: String,
         /// Only the folders of the one that the query is in.
         folders: bool,
     },
     /// Read the user's own commands, with those of this directory; answered by [`super::Msg::Commands`].
     Commands {
-        /// Where the shown session works.
+        /// Working directory of the shown session.
         cwd: PathBuf,
     },
-    /// Remember this of the face for the next start.
+    /// Save this screen state for the next start.
     KeepFace(Box<Kept>),
     /// Colour these blocks of code; answered by [`super::Msg::Highlighted`].
     Highlight {
         /// The session in which they are shown.
         session: SessionId,
-        /// They.
+        /// Blocks to highlight.
         blocks: Vec<Block>,
     },
     /// Look how large the pictures in these files of a session are; answered by [`super::Msg::Measured`].
@@ -127,7 +127,7 @@ pub enum Effect {
     Shrink {
         /// The session whose files they are.
         session: SessionId,
-        /// They.
+        /// Pictures to make.
         wants: Vec<Want>,
     },
     /// The pictures that are ready or coming are not shown any more.
@@ -152,7 +152,7 @@ pub enum Effect {
     },
 }
 
-/// Where a text is shown that leaves the screen.
+/// Destination of a text that leaves the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the user's pager.
@@ -161,10 +161,10 @@ pub enum Place {
     Scrollback,
 }
 
-/// Whether a choice is remembered.
+/// Persistence of a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// For the next start too.
+    /// Kept for the next start too.
     Yes,
     /// Only looked at.
     No,

@@ -1,4 +1,4 @@
-//! What a line means that was written where lines are read instead of keys (linear mode).
+//! Meaning of an input line in linear mode, where lines are read instead of keys.
 //!
 //! `ui::linear` reads it by what was printed before; here it says what it is about, so that no line answers a question that
 //! it was not written for.
@@ -7,7 +7,7 @@ use super::state::hidden::Hidden;
 use super::state::panel::Choice;
 use crate::domain::ids::RequestId;
 
-/// What a line means.
+/// Meaning of an input line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// A message, or a command that is written as one.
@@ -18,21 +18,21 @@ pub enum Line {
     DropDraft,
     /// This answer to this request.
     Answer {
-        /// Which request.
+        /// Request to answer.
         request: RequestId,
         /// The answer as it was offered.
         choice: Choice,
     },
     /// The words that the answer to this request needs; none lead back to the answers.
     Words {
-        /// Which request.
+        /// Request to answer.
         request: RequestId,
         /// The words.
         text: String,
     },
     /// The key that this request wants; none leads back to the answers.
     Key {
-        /// Which request.
+        /// Request to answer.
         request: RequestId,
         /// The key, which shows itself nowhere.
         key: Hidden,

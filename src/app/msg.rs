@@ -1,4 +1,4 @@
-//! What can happen to the screen. Every message comes with the instant at which it happened.
+//! Messages to the screen. Each comes with the instant at which it happened.
 
 use crate::app::line::Line;
 use crate::app::state::chat;
@@ -16,7 +16,7 @@ use crate::keymap::action::Action;
 use crate::keymap::key::Key;
 use std::path::PathBuf;
 
-/// Something that happened.
+/// Message to the screen.
 #[derive(Clone, Debug)]
 pub enum Msg {
     /// A verb: from a key (then with it), the palette or a click.
@@ -34,7 +34,7 @@ pub enum Msg {
     Line(Line),
     /// A text was pasted.
     Paste(String),
-    /// What lies in the conversation where the mouse does what the next message says.
+    /// Position in the conversation that the next mouse message is about.
     Spot(Option<Spot>),
     /// The mouse.
     Mouse(Mouse),
@@ -65,20 +65,20 @@ pub enum Msg {
         /// The one in force.
         current: String,
     },
-    /// What came of [`super::effect::Effect::Edit`]: the text, or why there is none.
+    /// Result of [`super::effect::Effect::Edit`]: the edited text or an error.
     Edited(Result<String, String>),
-    /// What came of [`super::effect::Effect::Highlight`].
+    /// Result of [`super::effect::Effect::Highlight`].
     Highlighted {
         /// The session in which the blocks are shown.
         session: SessionId,
         /// Their colours.
         blocks: Vec<Coloured>,
     },
-    /// The terminal draws pictures in cells of so many pixels, or draws none.
+    /// Size in pixels of a cell for pictures, or none if the terminal draws no pictures.
     Pictures(Option<Pixels>),
-    /// What came of [`super::effect::Effect::Measure`].
+    /// Result of [`super::effect::Effect::Measure`].
     Measured(Vec<(PathBuf, Known)>),
-    /// What came of [`super::effect::Effect::Shrink`]: the number of a picture, or why it cannot be shown.
+    /// Result of [`super::effect::Effect::Shrink`]: the number of a picture, or why it cannot be shown.
     Shrunk {
         /// The session whose file it is.
         session: SessionId,
@@ -89,21 +89,21 @@ pub enum Msg {
     },
     /// The pictures of these numbers were let go.
     PicturesGone(Vec<u32>),
-    /// What came of [`super::effect::Effect::Picture`]: the file, or why there is none.
+    /// Result of [`super::effect::Effect::Picture`]: the file or an error.
     Picture(Result<PathBuf, String>),
-    /// What came of [`super::effect::Effect::Copy`], or any other word of the runtime.
+    /// Result of [`super::effect::Effect::Copy`], or any other notice of the runtime.
     Notice(Notice),
-    /// What came of [`super::effect::Effect::Find`] so far.
+    /// Results of [`super::effect::Effect::Find`] so far.
     Found(Box<Found>),
     /// The user's settings, as they are now.
     Settings(Vec<Setting>),
-    /// What came of [`super::effect::Effect::Doctor`].
+    /// Result of [`super::effect::Effect::Doctor`].
     Doctor(Vec<Finding>),
     /// The user's own commands, as they are now.
     Commands(Vec<OwnCommand>),
-    /// What came of [`super::effect::Effect::Workspaces`].
+    /// Result of [`super::effect::Effect::Workspaces`].
     Workspaces(Vec<Workspace>),
-    /// What came of [`super::effect::Effect::Workspace`]: the workspace, or why it cannot be opened.
+    /// Result of [`super::effect::Effect::Workspace`]: the workspace, or why it cannot be opened.
     Workspace(Result<Workspace, String>),
     /// The offset of local time from UTC changed.
     Zone {
@@ -117,7 +117,7 @@ pub enum Msg {
 /// Files that were found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Of which search.
+    /// Ticket of the search.
     pub ticket: u64,
     /// The best ones.
     pub hits: Vec<Hit>,
@@ -134,10 +134,10 @@ pub struct Hit {
     pub marks: Vec<usize>,
 }
 
-/// What the mouse did, and where.
+/// Mouse event with its cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mouse {
-    /// What it did.
+    /// Kind of the event.
     pub kind: MouseKind,
     /// Column, from 0.
     pub col: u16,
@@ -145,7 +145,7 @@ pub struct Mouse {
     pub row: u16,
 }
 
-/// What the mouse did.
+/// Kind of a mouse event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MouseKind {
     /// The left button went down.
@@ -177,7 +177,7 @@ pub enum Timer {
     Undo,
     /// Times on the screen move on.
     Tick,
-    /// What was typed into the search over all sessions is to be sent.
+    /// Send the query of the search over all sessions.
     Search,
     /// The seconds until a message is sent again move on.
     Countdown,
@@ -199,14 +199,14 @@ pub struct Area {
 }
 
 impl Area {
-    /// Whether the cell lies in it.
+    /// True if the cell lies inside.
     #[must_use]
     pub fn holds(self, col: u16, row: u16) -> bool {
         col >= self.x && row >= self.y && col - self.x < self.w && row - self.y < self.h
     }
 }
 
-/// What a place on the screen stands for.
+/// Target of a click.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// The list, beside its rows.
@@ -250,18 +250,18 @@ pub enum Target {
     Rule,
 }
 
-/// What the last frame found out: where things are, and how long.
+/// Facts that the last frame found out: positions and sizes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
     /// The conversation of the current session; `None` when it was not on the screen.
     pub chat: Option<chat::Drawn>,
-    /// What is marked in the conversation.
+    /// Selection in the conversation.
     pub marked: Marked,
     /// Blocks of code that were drawn without all of their colours.
     pub code: Vec<Block>,
     /// Pictures that there was room for and that are not ready.
     pub pictures: Vec<Want>,
-    /// What can be clicked; of overlapping ones the last counts.
+    /// Clickable areas; of overlapping ones the last counts.
     pub areas: Vec<(Area, Target)>,
     /// Rows that the list of sessions has.
     pub list_rows: u16,
@@ -282,7 +282,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// What lies at a cell.
+    /// Target at a cell.
     #[must_use]
     pub fn at(&self, col: u16, row: u16) -> Option<&Target> {
         self.areas.iter().rev().find(|(area, _)| area.holds(col, row)).map(|(_, target)| target)

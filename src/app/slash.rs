@@ -21,19 +21,19 @@ macro_rules! commands {
                 match self { $(Slash::$name => $word),+ }
             }
 
-            /// What can follow it; empty when nothing does.
+            /// Arguments that can follow it; empty for none.
             #[must_use]
             pub fn usage(self) -> &'static str {
                 match self { $(Slash::$name => $usage),+ }
             }
 
-            /// What it does, in a few words.
+            /// Description in a few words.
             #[must_use]
             pub fn description(self) -> &'static str {
                 match self { $(Slash::$name => $desc),+ }
             }
 
-            /// What it does when nothing follows it.
+            /// Action of the command without arguments.
             #[must_use]
             pub fn action(self) -> Action {
                 match self { $(Slash::$name => Action::from($action)),+ }
@@ -116,13 +116,13 @@ commands! {
 /// A command as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Which one.
+    /// Command.
     pub slash: Slash,
-    /// What follows it, without blanks around.
+    /// Arguments, without blanks around them.
     pub args: String,
 }
 
-/// What was written is not a command, or one of the user's own.
+/// Error: the word is neither a command nor one of the user's own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The word after the slash.

@@ -29,7 +29,7 @@ pub struct Args {
     /// The full screen, also where `linear` is set in config.toml.
     #[arg(long)]
     pub no_linear: bool,
-    /// What every command takes.
+    /// Options of every command.
     #[command(flatten)]
     pub common: Common,
 }
@@ -53,7 +53,7 @@ impl Args {
         }
     }
 
-    /// Whether lines are wanted in place of the full screen, where it was said.
+    /// Choice of linear mode, if one was made.
     #[must_use]
     pub fn wants_lines(&self) -> Option<bool> {
         match (self.linear, self.no_linear) {
@@ -64,7 +64,7 @@ impl Args {
     }
 }
 
-/// What to say of words that are no command.
+/// Error for words that are no command.
 fn unknown_command(first: &str, words: &[String]) -> String {
     let program = Args::command();
     let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
@@ -109,7 +109,7 @@ fn needs_no_blanks(sign: char) -> bool {
     )
 }
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Clone, Debug, Default, ClapArgs)]
 #[command(next_help_heading = "For every command")]
 pub struct Common {
@@ -164,8 +164,9 @@ pub enum Command {
     Run(Run),
     /// List, change, branch, delete and check sessions.
     ///
-    /// What comes out on stdout is the result alone; everything else goes to stderr. A session that another lisle has open
-    /// is not changed. Exit status: 0 done, 1 failed, at least for one of several, 2 wrong arguments.
+    /// Stdout gets the result alone; everything else goes to stderr. A session that another lisle
+    /// has open is not changed. Exit status: 0 done, 1 failed, at least for one of several, 2 wrong
+    /// arguments.
     #[command(subcommand)]
     Sessions(SessionsCommand),
     /// Print the ledger of a session: every tool call with its mode, who or what let it run or stopped it, and the
@@ -176,7 +177,7 @@ pub enum Command {
     /// A cost counts where the price is known; `+3?` says that the price of three requests is not. Exit status: 0 done, 1
     /// failed, 2 wrong arguments.
     Usage(Usage),
-    /// What commands an agent may run.
+    /// Permissions of an agent's commands.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
     /// Look at what lisle can use here, and say what to do where something is missing.
@@ -202,10 +203,10 @@ pub enum Command {
 /// `lisle run`.
 #[derive(Debug, ClapArgs)]
 pub struct Run {
-    /// What comes out.
+    /// Output format.
     #[arg(long, value_enum, default_value_t = Output::Text)]
     pub output: Output,
-    /// End the run when it has taken so many seconds, with what there is by then.
+    /// Time limit of the run in seconds; it ends with what there is by then.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: Option<u64>,
     /// The message; "-" is what is piped in.
@@ -213,7 +214,7 @@ pub struct Run {
     pub prompt: Vec<String>,
 }
 
-/// What `lisle run` prints.
+/// Output of `lisle run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Output {
     /// The answer, or the plan.
@@ -232,13 +233,13 @@ pub enum SessionsCommand {
     Show(Show),
     /// Write the conversation of a session as markdown, a page, plain text, or its own lines.
     ///
-    /// What looks like a key is masked. Without --out it comes out on stdout; a file that is there stays, and the new one
-    /// gets a number.
+    /// Keys and passwords are masked. Without --out it goes to stdout; an existing file stays, and
+    /// the new one gets a number.
     Export(Export),
     /// Make a session of one of another program, and print its id.
     ///
     /// A folder or session.jsonl of lisle or Craft Agents, a transcript of Claude Code (~/.claude/projects/*/*.jsonl), or a
-    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). It is only read; what does not come along is told.
+    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). It is only read; what is not included is reported.
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
@@ -262,7 +263,7 @@ pub enum SessionsCommand {
     Unarchive(Several),
     /// Move sessions to the trash, and print their names there.
     ///
-    /// They can be taken out of it with "lisle sessions restore" for 30 days.
+    /// `lisle sessions restore` takes them out again for 30 days.
     Delete(Delete),
     /// List what is in the trash, the latest first.
     Trash(Json),
@@ -292,7 +293,7 @@ pub enum AuthCommand {
 /// A connection.
 #[derive(Debug, ClapArgs)]
 pub struct AuthName {
-    /// Which connection.
+    /// Connection name.
     #[arg(value_name = "CONNECTION", value_parser = connection)]
     pub name: ConnectionName,
 }
@@ -327,7 +328,7 @@ pub struct Check {
     pub command: Vec<String>,
 }
 
-/// Whether a sandbox holds commands.
+/// Sandbox to assume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Held {
     /// The read-only profile holds them.
@@ -379,7 +380,7 @@ pub struct Search {
     /// One JSON object a line for each session, as they are found.
     #[arg(long)]
     pub json: bool,
-    /// What to search for.
+    /// Query.
     #[arg(required = true, value_name = "QUERY", num_args = 1.., allow_hyphen_values = true)]
     pub query: Vec<String>,
 }
@@ -387,7 +388,7 @@ pub struct Search {
 /// `lisle sessions show`.
 #[derive(Debug, ClapArgs)]
 pub struct Show {
-    /// Which session.
+    /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
     /// As a JSON object with `meta` and `messages`.
@@ -398,7 +399,7 @@ pub struct Show {
 /// `lisle sessions export`.
 #[derive(Debug, ClapArgs)]
 pub struct Export {
-    /// Which session.
+    /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
     /// md, html, json or text; without it what the name of the file says, else md.
@@ -427,7 +428,7 @@ pub struct Import {
 /// `lisle sessions set`.
 #[derive(Debug, ClapArgs)]
 pub struct Set {
-    /// Which sessions.
+    /// Session ids.
     #[arg(value_name = "ID", value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
     /// The title; no generated one ever takes its place.
@@ -468,7 +469,7 @@ pub struct Set {
 /// `lisle audit`.
 #[derive(Debug, ClapArgs)]
 pub struct Audit {
-    /// Which session.
+    /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
     /// Only the calls that were refused.
@@ -485,7 +486,7 @@ pub struct Usage {
     /// Added up by: day, model or session.
     #[arg(long, value_name = "WHAT", value_parser = by)]
     pub by: Option<By>,
-    /// From then on: a day (`2026-11-01`), or so many days back (`7d`).
+    /// Start of the period: a day (`2026-11-01`), or a number of days back (`7d`).
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<At>,
     /// Print one JSON object.
@@ -518,13 +519,13 @@ fn since(text: &str) -> Result<At, String> {
 /// `lisle sessions branch`.
 #[derive(Debug, ClapArgs)]
 pub struct Branch {
-    /// Which session.
+    /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
-    /// The last message that comes along, by its id in "show --json"; all of them without it.
+    /// Last message to include, by its id in "show --json"; all messages without it.
     #[arg(long, value_name = "MESSAGE", value_parser = message_id)]
     pub at: Option<MessageId>,
-    /// Its title; the title of the session with the next number behind it without it.
+    /// Title of the new session; without it the title of the session with the next number behind it.
     #[arg(long, value_name = "TITLE")]
     pub title: Option<String>,
     /// Print the new session as a JSON object.
@@ -535,7 +536,7 @@ pub struct Branch {
 /// `lisle sessions archive` and `unarchive`.
 #[derive(Debug, ClapArgs)]
 pub struct Several {
-    /// Which sessions.
+    /// Session ids.
     #[arg(value_name = "ID", value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
     /// Print the changed sessions as a JSON array.
@@ -546,7 +547,7 @@ pub struct Several {
 /// `lisle sessions delete`.
 #[derive(Debug, ClapArgs)]
 pub struct Delete {
-    /// Which sessions.
+    /// Session ids.
     #[arg(value_name = "ID", value_parser = session_id, required = true)]
     pub ids: Vec<SessionId>,
     /// Not to the trash: gone at once, with no way back.
@@ -571,7 +572,7 @@ pub struct Restore {
 /// `lisle sessions verify`.
 #[derive(Debug, ClapArgs)]
 pub struct Verify {
-    /// Which session; all of them without it.
+    /// Session id; all sessions without it.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: Option<SessionId>,
     /// Also repair what can be; a copy of what is changed is kept.
@@ -586,7 +587,7 @@ pub struct Verify {
 #[derive(Debug, ClapArgs)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct Doctor {
-    /// Something to look at by itself.
+    /// One part of the check.
     #[command(subcommand)]
     pub what: Option<DoctorCommand>,
     /// As a JSON array.
@@ -601,6 +602,8 @@ pub enum DoctorCommand {
     ///
     /// Ctrl+C twice or q twice ends it.
     Keys,
+    /// Show what holds commands here: each wall, what is open where one is missing, and what to do.
+    Sandbox,
     /// Print a profile for AppArmor that lets lisle make user namespaces.
     ///
     /// Save it as /etc/apparmor.d/lisle and load it with `apparmor_parser -r /etc/apparmor.d/lisle`.
@@ -614,7 +617,7 @@ pub enum LabelsCommand {
     List(Json),
     /// Add one, and print its id.
     Add {
-        /// Its name; the id is made of it.
+        /// Name; the id is made of it.
         name: String,
         /// Below this one, by id or name.
         #[arg(long, value_name = "LABEL")]
@@ -632,7 +635,7 @@ pub enum StatusesCommand {
     List(Json),
     /// Add one at the end, and print its id.
     Add {
-        /// Its name; the id is made of it.
+        /// Name; the id is made of it.
         name: String,
         /// Sessions of this status are over.
         #[arg(long)]
@@ -649,7 +652,7 @@ pub enum ViewsCommand {
     ///
     /// A condition compares fields with ==, !=, <, <=, >, >=, joins with and, or, not, and asks with in ("a", "b").
     Add {
-        /// Its name; the id is made of it.
+        /// Name; the id is made of it.
         name: String,
         /// The condition, such as: hasUnread and daysSince(lastUsedAt) < 7
         #[arg(value_name = "CONDITION")]

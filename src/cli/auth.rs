@@ -14,7 +14,7 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{IsTerminal, Read, Write};
 
-/// Nobody's key is longer.
+/// Maximum length of a key.
 const LONGEST: u64 = 16_384;
 
 pub(super) fn run(ground: &Ground, command: AuthCommand) -> Exit {
@@ -97,7 +97,7 @@ struct Row {
     /// The variable that holds it.
     #[serde(skip_serializing_if = "Option::is_none")]
     variable: Option<String>,
-    /// Why the connection cannot be used.
+    /// Reason why the connection cannot be used.
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<String>,
 }

@@ -156,7 +156,8 @@ pub(super) fn import(ground: &Ground, args: &Import) -> Exit {
     let at_most = ground.wanted.mode.unwrap_or(Mode::Ask);
     match ground.store.import(&path, Path::new(""), at_most, now()) {
         Ok(imported) => {
-            for sentence in &imported.left {
+            let again = imported.again.map(|again| again.words());
+            for sentence in again.iter().chain(&imported.left) {
                 complain(&format!("lisle: {sentence}"));
             }
             if args.json {
@@ -176,7 +177,7 @@ pub(super) fn delete(ground: &Ground, args: &Delete) -> Exit {
     let mut worktrees = Vec::new();
     let mut lines = String::new();
     for id in &args.ids {
-        // Whoever cannot be read is told of when it is to go.
+        // A session that cannot be read is reported when it is deleted.
         if let Ok(seen) = ground.store.read(id, 0) {
             lines.push_str(&format!("  {id}  {}\n", sanitise::clean_line(seen.meta.shown_title())));
             worktrees.extend(seen.meta.worktree.map(|tree| (id.clone(), tree)));

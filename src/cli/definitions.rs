@@ -16,14 +16,14 @@ pub(super) fn now() -> At {
     At(jiff::Timestamp::now().as_millisecond())
 }
 
-/// Whether mistakes in the files are told.
+/// Report of mistakes in the files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     Yes,
     No,
 }
 
-/// What the workspace defines.
+/// Statuses, labels and views of the workspace.
 pub(super) fn read(ground: &Ground, told: Told) -> Properties {
     let properties = ground.store.properties();
     for problem in properties.problems.iter().filter(|_| told == Told::Yes) {

@@ -17,15 +17,15 @@ use crate::runtime::setup::{Ground, Wanted, Which};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How long an interrupted run may take to save and to end its processes: longer than the end of a write is waited for.
+/// Time for an interrupted run to save and to end its processes: longer than the wait for the end of a write.
 const LAST_WORDS: Duration = Duration::from_secs(8);
-/// How long any other run may take for that.
+/// The same for any other run.
 const SAVES: Duration = Duration::from_secs(30);
 /// The engine has opened the session and taken the message after this time.
 const BEGINS: Duration = Duration::from_secs(60);
-/// A turn of which nothing is heard for so long has come to nothing.
+/// Silence after which a turn counts as failed.
 const SILENCE: Duration = Duration::from_secs(3600);
-/// Who only looks at a session holds it for a moment: so often it is asked for, so far apart.
+/// Number of attempts to claim a session, with pauses: a reader holds it only for a moment.
 const CLAIMS: u32 = 4;
 const BETWEEN_CLAIMS: Duration = Duration::from_millis(100);
 
@@ -111,7 +111,7 @@ struct Here {
 }
 
 impl Here {
-    /// Why a session cannot be continued with its connection, or with the one that is asked for.
+    /// Reason why a session cannot be continued with its connection, or with the requested one.
     fn refuses(&self, meta: &SessionMeta, asked: Option<&ConnectionName>) -> Option<Ended> {
         let session = &meta.id;
         match (&meta.connection, asked) {
@@ -136,7 +136,7 @@ impl Here {
     }
 }
 
-/// Why a run is over.
+/// End of a run.
 enum Ended {
     Turn(TurnEnd),
     Interrupted,
@@ -154,7 +154,7 @@ enum Ended {
     Lost,
 }
 
-/// How far a run is.
+/// Stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// The session is being made, or its lock asked for the n-th time.
@@ -170,7 +170,7 @@ enum Stage {
     Over,
 }
 
-/// What `run` remembers of the events.
+/// State of `run`, from the events.
 struct Face {
     output: Output,
     session: Option<SessionId>,
@@ -183,7 +183,7 @@ struct Face {
     plan: Option<String>,
     refused: bool,
     trouble: Option<(String, String)>,
-    /// What could not be saved, of spawned sessions too.
+    /// Content that could not be saved, of spawned sessions too.
     unsaved: Vec<Unsaved>,
 }
 
@@ -268,7 +268,7 @@ impl Face {
         }
     }
 
-    /// Whether an event is of the run's session, or of none. A new session is the first that is heard of.
+    /// True if an event is of the run's session, or of none. A new session is the first one to appear.
     fn is_ours(&mut self, stamped: &Stamped) -> bool {
         let Some(session) = &stamped.session else { return true };
         self.session.get_or_insert_with(|| session.clone()) == session
@@ -367,12 +367,15 @@ impl Face {
             Body::Assistant(_) => self.answer = self.answer.take().filter(|(id, _)| *id != row.id),
             Body::Plan(plan) => self.plan = Some(plan.markdown),
             Body::Tool(call) => {
+                if !call.figures.withheld.is_empty() {
+                    let [name, subject, kept] =
+                        [&call.name, &call.subject, &call.figures.withheld.join("; ")].map(|text| reveal_line(text));
+                    complain(&format!("lisle: the sandbox kept from {name} {subject}: {kept}"));
+                }
                 if let Some(decision) = call.decision.filter(|decision| !decision.allowed) {
-                    if !self.refused {
-                        let [name, subject, why] =
-                            [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
-                        complain(&format!("lisle: refused: {name} {subject}: {why}"));
-                    }
+                    let [name, subject, why] =
+                        [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
+                    complain(&format!("lisle: refused: {name} {subject}: {why}"));
                     self.refused = true;
                 }
             }

@@ -26,7 +26,7 @@ pub(super) fn run(ground: &Ground, command: PermissionsCommand) -> Exit {
     }
 }
 
-/// What decides, and where the command would run.
+/// Rules and place for the verdict.
 struct Checker {
     policy: Policy,
     mode: Mode,
@@ -34,7 +34,7 @@ struct Checker {
     place: Place,
 }
 
-/// What would become of a command.
+/// Verdict on a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Word {
     Allow,

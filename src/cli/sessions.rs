@@ -32,7 +32,7 @@ pub(super) fn run(ground: &Ground, command: SessionsCommand) -> Exit {
     }
 }
 
-/// What is asked of the list, understood.
+/// Filter of the list, resolved.
 struct Filter<'a> {
     args: &'a List,
     properties: &'a Properties,
@@ -44,7 +44,7 @@ struct Filter<'a> {
 
 impl<'a> Filter<'a> {
     /// # Errors
-    /// What is not known, as a sentence.
+    /// The unknown name, as a sentence.
     fn new(args: &'a List, properties: &'a Properties) -> Result<Self, String> {
         let status = |words: &String| definitions::status(properties, words).map(|status| status.id.as_str());
         let label = |words: &String| definitions::label(properties, words).map(|label: &Label| label.id.as_str());
@@ -63,7 +63,7 @@ impl<'a> Filter<'a> {
     }
 
     /// # Errors
-    /// Where the view's condition cannot be computed.
+    /// If the view's condition cannot be computed.
     fn has(&self, meta: &SessionMeta) -> Result<bool, String> {
         let args = self.args;
         let there = args.all || (args.archived == meta.archived && !meta.hidden);
@@ -131,8 +131,7 @@ fn list(ground: &Ground, args: &List) -> Exit {
     Exit::Done
 }
 
-/// What is to be known of a session at a glance, in brackets: its status where that is not the usual one, its marks and
-/// its labels.
+/// Summary of a session in brackets: its status if it is not the usual one, its marks and its labels.
 fn marks(meta: &SessionMeta, properties: &Properties) -> String {
     let mut marks: Vec<String> = Vec::new();
     let status = properties.status(&meta.status);
@@ -216,7 +215,7 @@ fn verify(ground: &Ground, args: &Verify) -> Exit {
     exit
 }
 
-/// How the files of a session are, over several lines.
+/// Health of a session's files, over several lines.
 fn health(report: &HealthReport) -> String {
     let word = match (report.is_sound(), report.repaired) {
         (true, false) => "sound",
@@ -232,7 +231,10 @@ fn health(report: &HealthReport) -> String {
     };
     report.odd.iter().for_each(|(sentence, _)| line(sentence));
     if report.unfinished > 0 {
-        line(&format!("A death left {} rows or queued messages unfinished.", report.unfinished));
+        line(&format!(
+            "{} rows or queued messages were left unfinished, by a death or a full disk.",
+            report.unfinished
+        ));
     }
     report.missing.iter().for_each(|path| line(&format!("A row refers to {path}, which is missing.")));
     report.orphans.iter().for_each(|path| line(&format!("No row refers to {path}.")));

@@ -1,5 +1,5 @@
-//! What can be asked: the connections of config.toml, those that keys in the environment and local servers offer, and
-//! rehearsal, with the key of each and why one cannot be used.
+//! Available connections: those of config.toml, those that keys in the environment and local
+//! servers offer, and rehearsal, with the key of each and the reason if one cannot be used.
 //!
 //! Nothing is sent from here. What was found and not chosen is only offered.
 
@@ -18,7 +18,7 @@ use std::path::Path;
 /// The name of the built-in, rule-based agent.
 pub const REHEARSAL: &str = "rehearsal";
 
-/// Where a connection comes from.
+/// Origin of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// config.toml.
@@ -31,7 +31,7 @@ pub enum Origin {
     BuiltIn,
 }
 
-/// Where a key comes from.
+/// Source of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum KeyFrom {
     /// It is stored.
@@ -56,15 +56,15 @@ impl KeyFrom {
 pub struct Usable {
     /// Its name.
     pub name: ConnectionName,
-    /// What it is. `base_url` is filled in except where there is none.
+    /// Settings. `base_url` is filled in unless there is none.
     pub connection: Connection,
     /// Its key, already checked to go to this host.
     pub key: Option<Key>,
-    /// Where its key comes from.
+    /// Source of its key.
     pub key_from: Option<KeyFrom>,
-    /// Where it comes from.
+    /// Origin.
     pub origin: Origin,
-    /// Why it cannot be used now, and what to do; `None` when it can.
+    /// Reason why it cannot be used now, and the advice; `None` if it can.
     pub missing: Option<String>,
     /// It was found, not chosen: nothing is sent to it before the user chooses it.
     pub offered: bool,
@@ -104,7 +104,7 @@ struct Vendor {
     base_url: &'static str,
     /// Used when none is chosen; empty when the server has to be asked.
     default_model: &'static str,
-    /// For titles and summaries; empty for none of its own.
+    /// Model for titles and summaries; empty if it has none of its own.
     small_model: &'static str,
 }
 
@@ -150,7 +150,7 @@ const VENDORS: &[Vendor] = &[
 /// All connections, and the one that is used when none is named.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connections {
-    /// Those that can be chosen; rehearsal is always the last.
+    /// Connections that can be chosen; rehearsal is always the last.
     pub all: Vec<Usable>,
     /// The one that was chosen: by config.toml, by being the only one there, or in the app. `None`: rehearsal in the
     /// app, and nothing without it.
@@ -314,7 +314,7 @@ fn from_environment(
     Some(of_vendor(vendor, Some(stored.or_else(of_variable)?)))
 }
 
-/// What a vendor's key makes, or would make.
+/// Connection that a vendor's key makes, or would make.
 fn of_vendor(vendor: &'static Vendor, key: Option<(Key, KeyFrom)>) -> Usable {
     let name = ConnectionName::new(vendor.name);
     let model = Some(vendor.default_model).filter(|model| !model.is_empty());
@@ -390,7 +390,7 @@ fn key_of_environment(
     }
 }
 
-/// How the reason begins where a connection has no key at all.
+/// Start of the reason where a connection has no key at all.
 pub const NO_KEY: &str = "no key";
 
 fn no_key(name: &str, variable: &str) -> String {
@@ -403,8 +403,8 @@ fn is_own_host(vendor: &Vendor, base_url: &str) -> bool {
     })
 }
 
-/// Which of OpenAI's interfaces a connection speaks: the configured one, and by itself Responses at OpenAI and chat completions,
-/// which all others have, elsewhere.
+/// API of a connection: the configured one, else Responses at OpenAI and chat completions, which
+/// all others have, elsewhere.
 #[must_use]
 pub fn api_of(connection: &Connection) -> Api {
     let base_url = connection.base_url.as_deref().unwrap_or_default();
@@ -439,8 +439,8 @@ fn stand_ins_file(paths: &Paths) -> std::path::PathBuf {
     paths.state.join("stand-ins.toml")
 }
 
-/// What answers for connections that are not configured here, as it was said in the app: `theirs = "ours"`, a line each. What
-/// cannot be read says nothing.
+/// Substitutes for connections that are not configured here, as chosen in the app: `theirs =
+/// "ours"`, a line each. Unreadable lines are ignored.
 #[must_use]
 pub fn stand_ins(paths: &Paths) -> BTreeMap<ConnectionName, ConnectionName> {
     let text = std::fs::read_to_string(stand_ins_file(paths)).unwrap_or_default();

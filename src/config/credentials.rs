@@ -13,7 +13,7 @@ pub struct Credentials {
     keys: BTreeMap<ConnectionName, Key>,
 }
 
-/// Why a key could not be stored.
+/// Error of storing a key.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file that is there could not be understood, and is not overwritten.
@@ -27,7 +27,7 @@ pub enum StoreError {
     Write {
         /// The file.
         path: std::path::PathBuf,
-        /// What the system said.
+        /// Error of the system.
         source: io::Error,
     },
 }

@@ -12,17 +12,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// How many files there are, with the current one.
+/// Number of files, including the current one.
 const FILES: usize = 5;
 
-/// How long a file gets: all together take 5 MB.
+/// Bytes of a file: all together take 5 MB.
 const LONGEST: u64 = 1 << 20;
 
 /// Begins to log. `filter` is the value of `LISLE_LOG`, in the form of `tracing`'s directives; by default lisle's own
 /// news and what others warn of.
 ///
 /// # Errors
-/// Why there is no log: the program goes on without it.
+/// Reason why there is no log; the program goes on without it.
 pub fn begin(paths: &Paths, filter: Option<&str>) -> Result<(), Problem> {
     let folder = paths.log_dir();
     let path = folder.join("lisle.log");
@@ -54,14 +54,14 @@ pub fn begin(paths: &Paths, filter: Option<&str>) -> Result<(), Problem> {
     }
 }
 
-/// Who is told that the log cannot be written.
+/// Receiver of the notice that the log cannot be written.
 type Tell = Box<dyn Fn(Problem) + Send>;
 
-/// What became of the first failure of this process.
+/// State of the first failure of this process.
 enum Failure {
-    /// There was none; who is told of it.
+    /// No failure yet; the receiver of the notice.
     None(Option<Tell>),
-    /// Nobody was there to be told.
+    /// Failure before there was a receiver.
     Untold(Problem),
     Told,
 }

@@ -1,4 +1,4 @@
-//! What the user wrote, and what the program needs of it.
+//! Configuration: the user's files, and what the program needs of them.
 //!
 //! `paths` says where files lie, `settings` reads config.toml, `credentials` the keys, `connections` puts together what
 //! can be asked, `probe` looks for local servers, `rules` reads and
@@ -28,9 +28,9 @@ use std::path::Path;
 pub struct Loaded {
     /// config.toml, with defaults where it says nothing or something wrong.
     pub settings: Settings,
-    /// What can be asked.
+    /// Available connections.
     pub connections: Connections,
-    /// What was wrong, in no order.
+    /// Problems, in no order.
     pub problems: Vec<Problem>,
 }
 

@@ -1,13 +1,13 @@
 //! The user's own themes and keymaps: text files by name, below the config folder.
 //!
-//! Those that come with the program are embedded where they are read, in `theme` and `keymap`; so is what any of them
-//! means. In debug builds [`fresh`] has them as they are in the sources now.
+//! Built-in ones are embedded in `theme` and `keymap`, which also give them their meaning. In debug
+//! builds [`fresh`] reads them from the current sources.
 
 use super::{Paths, read_text};
 use crate::domain::problem::Problem;
 use std::path::{Path, PathBuf};
 
-/// What is asked for.
+/// Kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// `themes/NAME.toml`
@@ -26,7 +26,7 @@ impl Kind {
         }
     }
 
-    /// Where the user's own of that name lies, if there is one.
+    /// Path of the user's own file of that name, if there is one.
     #[must_use]
     pub fn file(self, paths: &Paths, name: &str) -> PathBuf {
         paths.config.join(self.folder()).join(format!("{name}.toml"))

@@ -1,9 +1,9 @@
-//! Where lisle's files lie: what `directories` says, or everything under `LISLE_HOME`.
+//! Paths of lisle's files: those of `directories`, or everything under `LISLE_HOME`.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Who decided where the files lie.
+/// Origin of the paths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Placed {
     /// `LISLE_HOME`.
@@ -15,17 +15,17 @@ pub enum Placed {
 /// lisle's folders. None of them is made here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paths {
-    /// What the user writes: config.toml, keymaps, themes, credentials.
+    /// Files of the user: config.toml, keymaps, themes, credentials.
     pub config: PathBuf,
-    /// What must not be lost: workspaces and their sessions.
+    /// Files that must not be lost: workspaces and their sessions.
     pub data: PathBuf,
-    /// What may be lost: log, caches, drafts, history.
+    /// Files that may be lost: log, caches, drafts, history.
     pub state: PathBuf,
-    /// Who decided.
+    /// Origin of the paths.
     pub placed: Placed,
 }
 
-/// There is no place for lisle's files.
+/// Error: no place for lisle's files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the system names no home directory, so there is no place for lisle's files: set LISLE_HOME to a folder")]
 pub struct NoHome;

@@ -15,7 +15,7 @@ pub const USUAL: &[(&str, &str)] = &[
     ("lm-studio", "http://127.0.0.1:1234/v1"),
 ];
 
-/// How long a server may take to answer.
+/// Time limit for a server's answer.
 pub const PATIENCE: Duration = Duration::from_millis(300);
 
 /// A longer list of models is not taken.
@@ -32,16 +32,16 @@ pub struct Found {
     pub models: Vec<String>,
 }
 
-/// Whether a connection was named on the command line.
+/// Connection named on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named {
-    /// By `--connection`.
+    /// Named by `--connection`.
     Yes,
     /// Not at all.
     No,
 }
 
-/// Whether ports may be probed.
+/// True if ports may be probed.
 #[must_use]
 pub fn allowed(paths: &Paths, connections: &Connections, named: Named) -> bool {
     paths.placed == Placed::BySystem && connections.default.is_none() && named == Named::No

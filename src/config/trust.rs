@@ -9,7 +9,7 @@ use crate::domain::request::{TrustRequest, TrustWhat};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// What is trusted.
+/// Trusted files and workspaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trusted {
     #[serde(default)]
@@ -22,7 +22,7 @@ struct Entry {
     path: PathBuf,
     #[serde(default, skip_serializing_if = "String::is_empty")]
     sha256: String,
-    /// When, as `2026-11-22T05:00:00Z`.
+    /// Time, as `2026-11-22T05:00:00Z`.
     time: String,
     /// The text that was trusted.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -52,7 +52,7 @@ impl Trusted {
         self.trusted.iter().any(|one| one.what == TrustWhat::Workspace && one.path == folder)
     }
 
-    /// What is asked before this file of a repository is trusted; `None` when it is.
+    /// Request for trust in this file of a repository; `None` if it is trusted.
     #[must_use]
     pub fn asks(&self, path: &Path, found: &rules::Found) -> Option<TrustRequest> {
         let known = self.trusted.iter().find(|one| one.what == TrustWhat::Repository && one.path == path);

@@ -1,10 +1,10 @@
-//! Which addresses are private: this machine, its networks, and where clouds serve their credentials.
+//! Private addresses: this machine, its networks, and the addresses where clouds serve credentials.
 //!
-//! What is not clearly an address of the public network counts as private.
+//! An address that is not clearly public counts as private.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address is none of the public network.
+/// True if an address is not of the public network.
 #[must_use]
 pub fn is_private(ip: IpAddr) -> bool {
     match ip {
@@ -16,8 +16,8 @@ pub fn is_private(ip: IpAddr) -> bool {
     }
 }
 
-/// Whether a host is private by its name alone; its address may be so all the same. `host` as an address has it: in lower
-/// case, IPv6 in brackets or not.
+/// True if a host is private by its name alone; its address may still be. `host` as in an address:
+/// in lower case, IPv6 in brackets or not.
 #[must_use]
 pub fn is_private_name(host: &str) -> bool {
     let host = host.trim_matches(['[', ']']).trim_end_matches('.');

@@ -16,7 +16,7 @@ pub struct Attachment {
     pub name: String,
     /// The copy that the session keeps: absolute. Empty where another program kept none.
     pub path: PathBuf,
-    /// What it is.
+    /// Kind of file.
     pub kind: AttachmentKind,
     /// Its media type: `image/png`, `application/pdf`, `text/plain` …
     pub mime: String,
@@ -27,7 +27,7 @@ pub struct Attachment {
     pub text: Option<PathBuf>,
 }
 
-/// What a file is to a model. The words are Craft Agents'.
+/// Kind of an attached file. The words are Craft Agents'.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AttachmentKind {
@@ -39,9 +39,9 @@ pub enum AttachmentKind {
     Text,
     /// A document of an office program: sent as the text that was taken out of it.
     Office,
-    /// Sound: the model is told that it is there.
+    /// Sound: the model only learns that it exists.
     Audio,
-    /// Anything else: the model is told that it is there.
+    /// Anything else: the model only learns that it exists.
     #[default]
     #[serde(other)]
     Unknown,
@@ -56,7 +56,7 @@ impl Attachment {
     }
 }
 
-/// Where the file of this name lies in a session's own folder of attachments.
+/// Path of the file of this name in a session's own folder of attachments.
 #[must_use]
 pub fn copy_in(session: &Path, path: &Path) -> Option<PathBuf> {
     Some(session.join(FOLDER).join(path.file_name()?))

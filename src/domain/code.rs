@@ -1,16 +1,16 @@
 //! Code as it is coloured: a block on its way to the highlighter, and what comes back.
 //!
-//! A block is told from others by the entry it stands in and its number there. Nobody waits for colours: until they are
+//! A block is identified by its entry and its number there. Nobody waits for colours: until they are
 //! there, and where there are none, the text is plain.
 
-/// What a piece of code is, as far as it has a colour of its own.
+/// Class of a piece of code, as far as it has a colour of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Shade {
     /// `fn`, `if`, `return`.
     Keyword,
     /// A text in quotes.
     String,
-    /// What the compiler does not read.
+    /// Comments.
     Comment,
     /// A number.
     Number,
@@ -35,7 +35,7 @@ pub struct Run {
     pub start: u32,
     /// The byte behind the last.
     pub end: u32,
-    /// What they are.
+    /// Class of these bytes.
     pub shade: Shade,
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum System {
-    /// What is chosen or new.
+    /// Chosen or new items.
     Accent,
     /// To be known.
     Info,
@@ -54,7 +54,7 @@ impl Colour {
     /// Reads one colour: a system name with or without `/0-100`, or a CSS colour, which is then used on both grounds.
     ///
     /// # Errors
-    /// What is wrong with it, as the end of a sentence.
+    /// The problem, as the end of a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (name, strength) = match text.trim().split_once('/') {
             Some((name, strength)) if !text.contains('(') => (name.trim(), Some(strength.trim())),
@@ -78,7 +78,7 @@ impl Colour {
     /// Reads a pair. Without `dark` the light one is used on both grounds.
     ///
     /// # Errors
-    /// What is wrong with one of them, as the end of a sentence.
+    /// The problem of one of them, as the end of a sentence.
     pub fn pair(light: &str, dark: Option<&str>) -> Result<Self, String> {
         let light = css(light)?;
         Ok(Self::Own { light, dark: dark.map(css).transpose()?.unwrap_or(light) })

@@ -8,7 +8,7 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Whose file a command is.
+/// Owner of a command's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Origin {
     /// The user's, in the folder of the configuration.
@@ -36,13 +36,13 @@ impl Origin {
 pub struct OwnCommand {
     /// Its name without the slash.
     pub name: String,
-    /// What it does, in a few words; may be empty.
+    /// Description in a few words; may be empty.
     pub description: String,
-    /// What can follow it; may be empty.
+    /// Arguments that can follow it; may be empty.
     pub hint: String,
     /// The text to be sent.
     pub text: String,
-    /// Whose file it is.
+    /// Owner of the file.
     pub origin: Origin,
     /// The file.
     pub path: PathBuf,
@@ -50,14 +50,14 @@ pub struct OwnCommand {
     pub hash: String,
 }
 
-/// What the text of a file says.
+/// Content of a command's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// `description`
     pub description: String,
     /// `argument-hint`
     pub hint: String,
-    /// What stands behind the front matter.
+    /// Text after the front matter.
     pub text: String,
 }
 
@@ -113,7 +113,7 @@ fn unquoted(value: &str) -> &str {
     inside('"').or_else(|| inside('\'')).unwrap_or(value)
 }
 
-/// Whether a file of this name without `.md` can be a command.
+/// True if a file of this name without `.md` can be a command.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let fits = |c: char| c.is_alphanumeric() || c == '-' || c == '_';

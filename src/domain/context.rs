@@ -1,21 +1,21 @@
-//! What a model is given with a request, in parts, and how much of its window each takes.
+//! Content of a model's context window in parts, with their sizes.
 
 use super::ids::SessionId;
 use serde::{Deserialize, Serialize};
 
-/// What a part of a context is.
+/// Kind of a part of the context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContextSort {
-    /// Who the agent is, where it works, its mode: lisle's own words.
+    /// Identity of the agent, environment, permission mode: lisle's own words.
     System,
-    /// What the user wants in every session.
+    /// Preferences of the user for every session.
     Preferences,
     /// A file of project memory.
     Memory,
-    /// A tool, as it is told.
+    /// A tool's description.
     Tool,
-    /// What the last compaction carried over.
+    /// Content carried over by the last compaction.
     Carried,
     /// The user's messages.
     User,
@@ -61,7 +61,7 @@ impl ContextSort {
 /// A part of a context.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextPart {
-    /// What it is.
+    /// Kind of the part.
     pub sort: ContextSort,
     /// Its name: a part of the system prompt, a file, a tool, a call.
     pub name: String,
@@ -71,7 +71,7 @@ pub struct ContextPart {
     pub tokens: u64,
 }
 
-/// Where the figures come from.
+/// Source of the figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measured {
@@ -82,10 +82,10 @@ pub enum Measured {
     Corrected,
 }
 
-/// What the next request would hold.
+/// Content of the next request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContextReport {
-    /// Of which session.
+    /// Session id.
     pub session: SessionId,
     /// The model, where one was chosen.
     pub model: String,
@@ -95,13 +95,13 @@ pub struct ContextReport {
     pub compact_at: Option<u64>,
     /// The most tokens of one answer, where they are known.
     pub reserve: Option<u64>,
-    /// Where the figures come from.
+    /// Source of the figures.
     pub measured: Measured,
     /// The parts, in the order of a request.
     pub parts: Vec<ContextPart>,
     /// The results that take most, the largest first.
     pub largest: Vec<ContextPart>,
-    /// What is wrong with files of project memory.
+    /// Problems of project memory files.
     pub notes: Vec<String>,
     /// It is being compacted right now.
     pub compacting: bool,

@@ -1,8 +1,8 @@
-//! The one contract between the engine and its faces: [`Command`] goes down, [`Event`] comes up.
+//! The one contract between the engine and its clients: [`Command`] goes down, [`Event`] comes up.
 //!
-//! Both are serialisable, so that a face in another process or on another machine is the same face. A face never
+//! Both are serialisable, so that a client in another process or on another machine is the same client. A client never
 //! reads the session files; what it needs comes in events. Events of a session carry its id and a number that rises
-//! by one, so that a late or reconnected face knows what it missed and asks for a snapshot with [`Command::Open`].
+//! by one, so that a late or reconnected client knows what it missed and asks for a snapshot with [`Command::Open`].
 
 use super::attachment::Attachment;
 use super::context::ContextReport;
@@ -27,10 +27,10 @@ use super::unsaved::Unsaved;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Version of the contract. It rises when a face of the old version could misread the new one.
+/// Version of the contract. It rises when a client of the old version could misread the new one.
 pub const VERSION: u32 = 1;
 
-/// What a face asks of the engine.
+/// Command of a client to the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "command", content = "with")]
 pub enum Command {
@@ -40,62 +40,62 @@ pub enum Command {
     Create(NewSession),
     /// Send a snapshot with the last rows: [`Event::Opened`].
     Open {
-        /// Which session.
+        /// Session id.
         session: SessionId,
-        /// How many rows at the most.
+        /// Maximum number of rows.
         rows: usize,
     },
     /// Send rows before the ones already sent: [`Event::Page`].
     Earlier {
-        /// Which session.
+        /// Session id.
         session: SessionId,
         /// [`Opened::earlier`] or [`Event::Page`]'s of the page before.
         cursor: u64,
-        /// How many rows at the most.
+        /// Maximum number of rows.
         rows: usize,
     },
     /// Send a snapshot around a place far from the end: [`Event::Opened`] with [`Opened::later`].
     OpenAt {
-        /// Which session.
+        /// Session id.
         session: SessionId,
         /// [`super::inbox::Hit::at`] of the row to show.
         at: u64,
-        /// How many rows at the most, on both sides together.
+        /// Maximum number of rows, on both sides together.
         rows: usize,
     },
     /// Send rows after the ones already sent: [`Event::LaterPage`].
     Later {
-        /// Which session.
+        /// Session id.
         session: SessionId,
         /// [`Opened::later`] or [`Event::LaterPage`]'s of the page before.
         cursor: u64,
-        /// How many rows at the most.
+        /// Maximum number of rows.
         rows: usize,
     },
     /// The session is no longer looked at (its engine goes on).
     Leave {
-        /// Which session.
+        /// Session id.
         session: SessionId,
     },
-    /// Something that changes one session.
+    /// Act on one session.
     To {
-        /// Which session.
+        /// Session id.
         session: SessionId,
-        /// What to do.
+        /// Act.
         act: Act,
     },
     /// Change properties of sessions: [`Event::Changed`] for each, or a notice that names those that could not be.
     Change {
-        /// Which ones.
+        /// Session ids.
         sessions: Vec<SessionId>,
-        /// What to change.
+        /// Change to make.
         change: Change,
     },
     /// Make a new session with the history up to and including a message: [`Event::Branched`].
     Branch {
-        /// Of which session.
+        /// Session id.
         session: SessionId,
-        /// The last message that comes along; `None` for all of them.
+        /// Last message to include; `None` for all of them.
         at: Option<MessageId>,
         /// Its title; without one it is the title of the session that it came from, with the next number behind it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -104,7 +104,7 @@ pub enum Command {
     /// Go back to a message: a branch with what is kept takes the session's place on the screen ([`Event::Branched`]);
     /// the old session stays.
     Rewind {
-        /// Which session.
+        /// Session id.
         session: SessionId,
         /// The last message that is kept.
         at: MessageId,
@@ -115,33 +115,33 @@ pub enum Command {
     },
     /// Send what an undo would do: [`Event::UndoPlanned`].
     PlanUndo {
-        /// Of which session.
+        /// Session id.
         session: SessionId,
-        /// What is to be taken back.
+        /// Target of the undo.
         aim: UndoAim,
     },
     /// Restore files. A row of the transcript tells what was done.
     Undo {
-        /// Of which session.
+        /// Session id.
         session: SessionId,
-        /// What is to be taken back.
+        /// Target of the undo.
         aim: UndoAim,
-        /// Of the files that somebody changed since, these too.
+        /// Files to restore although somebody changed them since.
         also: Vec<PathBuf>,
     },
     /// Send what a session changed: [`Event::FilesChanged`].
     FilesChanged {
-        /// Which session.
+        /// Session id.
         session: SessionId,
     },
     /// Take all messages out of a session; they go to the trash. Answered by [`Event::Opened`].
     Clear {
-        /// Which session.
+        /// Session id.
         session: SessionId,
     },
     /// Move sessions to the trash: [`Event::Deleted`] for each.
     Delete {
-        /// Which ones.
+        /// Session ids.
         sessions: Vec<SessionId>,
         /// Not to the trash: gone for good.
         now: bool,
@@ -150,28 +150,29 @@ pub enum Command {
     Trash,
     /// Take sessions out of the trash: [`Event::Changed`] for each.
     Restore {
-        /// Which ones.
+        /// Trash entries.
         trash: Vec<TrashId>,
     },
     /// Search all sessions: [`Event::Found`] as results come in. A search that runs is stopped.
     Search {
-        /// The face's number of this search.
+        /// The client's number of this search.
         search: u64,
-        /// What to search for, in the query language. Empty: only stop the one that runs.
+        /// Query, in the query language. Empty: only stop the running search.
         query: String,
     },
     /// Look at a session's files: [`Event::Health`].
     Verify {
-        /// Which session.
+        /// Session id.
         session: SessionId,
         /// Also repair what can be; a copy of what is changed is kept.
         repair: bool,
     },
     /// Write a session's conversation to a file: [`Event::Exported`], or a notice why not.
     Export {
-        /// Which session.
+        /// Session id.
         session: SessionId,
-        /// Where: a file or a folder, from where its tools work. `None`: a name from its title there.
+        /// Destination file or folder, relative to the session's working directory. `None`: a name
+        /// from its title there.
         to: Option<PathBuf>,
         /// As what; `None`: what the name says, else markdown.
         format: Option<Format>,
@@ -179,7 +180,7 @@ pub enum Command {
     /// Write a session's conversation as one page into its own folder, to be given to others: [`Event::Exported`]. Nothing
     /// is sent anywhere.
     Share {
-        /// Which session.
+        /// Session id.
         session: SessionId,
     },
     /// Make a session of one of another program: [`Event::Imported`], or a notice why not.
@@ -191,19 +192,19 @@ pub enum Command {
     },
     /// Send the ledger of a session's tool calls: [`Event::Audit`].
     Audit {
-        /// Which session.
+        /// Session id.
         session: SessionId,
     },
     /// Send what the model gets with the next request, and how much of its window that takes: [`Event::Context`].
     Context {
-        /// Of which session.
+        /// Session id.
         session: SessionId,
     },
     /// Add a definition to the workspace: [`Event::Properties`], or a notice why not.
     Define(Definition),
     /// Send the rules that are in force for a session: [`Event::Rules`].
     Rules {
-        /// Which session.
+        /// Session id.
         session: SessionId,
     },
     /// Remove a rule where it stands: [`Event::Rules`] with what is left, or a notice why not.
@@ -212,48 +213,48 @@ pub enum Command {
         session: SessionId,
         /// The rule.
         rule: Rule,
-        /// Where it stands.
+        /// Scope of the rule.
         scope: RuleScope,
     },
     /// Trust what [`Event::Rules`] named as not trusted, or no longer. Answered by [`Event::Rules`].
     Trust {
         /// The session that sees it.
         session: SessionId,
-        /// What, as it was shown.
+        /// Request, as it was shown.
         request: TrustRequest,
     },
     /// Ask the server of a connection for its models: [`Event::Models`].
     Models {
-        /// Which connection.
+        /// Connection name.
         connection: ConnectionName,
     },
     /// Send what is known of these models, without asking their server: [`Event::Figures`].
     Figures {
-        /// Of which connection.
+        /// Connection name.
         connection: ConnectionName,
         /// Their names.
         models: Vec<String>,
     },
     /// Send what the thinking levels mean to a model: [`Event::Levels`].
     Levels {
-        /// Of which connection.
+        /// Connection name.
         connection: ConnectionName,
-        /// Which model.
+        /// Model name.
         model: String,
     },
     /// Ask for the key of a connection in a session: [`Event::Asked`], or a notice why not.
     AskKey {
-        /// Where it is asked.
+        /// Session that asks.
         session: SessionId,
-        /// Which connection.
+        /// Connection name.
         connection: ConnectionName,
     },
     /// Rewrite a draft with what there is in the session's directory: [`Event::Enhanced`]. What is rewritten already is
     /// given up, also by an empty draft.
     Enhance {
-        /// Which session.
+        /// Session id.
         session: SessionId,
-        /// The face's number of this wish.
+        /// The client's number of this wish.
         number: u64,
         /// The draft.
         draft: String,
@@ -275,7 +276,7 @@ pub enum Command {
 /// A session to be made. What is left out comes from the workspace's and the user's settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct NewSession {
-    /// Where its tools work.
+    /// Working directory of its tools.
     pub cwd: Option<PathBuf>,
     /// Its title, which no model changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -286,7 +287,7 @@ pub struct NewSession {
     pub model: Option<String>,
     /// Its permission mode.
     pub mode: Option<Mode>,
-    /// How hard its model thinks.
+    /// Thinking level of its model.
     #[serde(default)]
     pub thinking: Option<ThinkingLevel>,
     /// Its labels, `id` or `id::value`.
@@ -297,7 +298,7 @@ pub struct NewSession {
     pub worktree: bool,
 }
 
-/// What is done to one session.
+/// Act on one session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "act", content = "with")]
 pub enum Act {
@@ -336,22 +337,22 @@ pub enum Act {
     Queue(QueueEdit),
     /// Stop the turn. The queue is held.
     Stop,
-    /// End the turn as [`Act::Stop`] does, for a reason that is not the user's: the transcript and the model are told it.
+    /// End the turn as [`Act::Stop`] does, for a reason that is not the user's, which the transcript and the model get.
     Cut {
-        /// What ends it.
+        /// Reason for stopping it.
         by: CutBy,
     },
     /// Send the failed request again.
     Retry,
     /// Sum up what was said, so that there is room again; recent messages stay, and all rows stay on the screen.
     Compact {
-        /// What is wanted of the summary; may be empty.
+        /// Instructions for the summary; may be empty.
         #[serde(default)]
         wish: String,
     },
     /// Answer what waits.
     Answer {
-        /// Which request.
+        /// Request id.
         request: RequestId,
         /// The answer.
         answer: Answer,
@@ -384,7 +385,7 @@ pub enum Act {
     Thinking(ThinkingLevel),
     /// Switch something on or off.
     Switch {
-        /// What.
+        /// Switch.
         what: SessionSwitch,
         /// On.
         on: bool,
@@ -425,19 +426,19 @@ pub enum Act {
 pub enum QueueEdit {
     /// Take this message out, also one that goes into the turn that runs.
     Remove {
-        /// Which one.
+        /// Message id.
         id: MessageId,
     },
     /// Change its text.
     Replace {
-        /// Which one.
+        /// Message id.
         id: MessageId,
         /// The new text.
         text: String,
     },
     /// Put it at another place.
     Move {
-        /// Which one.
+        /// Message id.
         id: MessageId,
         /// Its place from 0; past the end is the end.
         to: usize,
@@ -455,7 +456,7 @@ pub struct Queued {
     pub id: MessageId,
     /// Its text.
     pub text: String,
-    /// When it was sent by the user.
+    /// Time when the user sent it.
     pub at: At,
     /// It waited when the process died.
     #[serde(default)]
@@ -486,8 +487,8 @@ impl Act {
         Self::Steer { text: text.into(), attachments: Vec::new() }
     }
 
-    /// What the user wrote in it and would lose with it, as a draft that says the same again. `None`: nothing was written,
-    /// or it is a key, which comes back nowhere.
+    /// Draft that restores the user's words in it, which would be lost with it. `None`: it has
+    /// none, or it is a key, which is never restored.
     #[must_use]
     pub fn said(&self) -> Option<UserText> {
         let said = match self {
@@ -542,11 +543,11 @@ pub struct Stamped {
     pub session: Option<SessionId>,
     /// Rises by one with each event of that session (or of the engine as a whole).
     pub seq: u64,
-    /// What happened.
+    /// Event.
     pub event: Event,
 }
 
-/// What happened in the engine.
+/// Event of the engine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event", content = "with")]
 pub enum Event {
@@ -564,7 +565,8 @@ pub enum Event {
         /// The id from now on.
         to: SessionId,
     },
-    /// Who holds the session for writing. Answers [`Act::Claim`], and comes when another process took the session over.
+    /// Process that holds the session for writing. Answers [`Act::Claim`], and comes when another
+    /// process took the session over.
     Held {
         /// Another process, in words; `None`: this engine holds it.
         by: Option<String>,
@@ -583,7 +585,7 @@ pub enum Event {
         /// Ask with this for the page before; `None` at the beginning.
         earlier: Option<u64>,
     },
-    /// Later rows, oldest first, for a face that was sent a snapshot with [`Opened::later`].
+    /// Later rows, oldest first, for a client that was sent a snapshot with [`Opened::later`].
     LaterPage {
         /// The rows.
         rows: Vec<Message>,
@@ -594,36 +596,36 @@ pub enum Event {
     Row(Box<Message>),
     /// Text was added to a live row.
     Delta {
-        /// Which row.
+        /// Row id.
         id: MessageId,
-        /// What was added.
+        /// Added text.
         add: String,
     },
-    /// This was not done, and nothing has what the user wrote in it: the face gives it back to them. A notice says why.
+    /// This was not done, and nothing has what the user wrote in it: the client gives it back to them. A notice says why.
     Refused {
-        /// What was asked for. Only acts that [carry words](Act::said) come back.
+        /// Refused act. Only acts that [carry words](Act::said) come back.
         act: Box<Act>,
-        /// Why, as a sentence.
+        /// Reason, as a sentence.
         why: String,
     },
     /// This live row does not stay (a retry begins its text anew).
     Dropped {
-        /// Which row.
+        /// Row id.
         id: MessageId,
     },
     /// The queue changed.
     Queue {
-        /// What waits, in order.
+        /// Queued messages, in order.
         items: Vec<Queued>,
         /// It waits for the user to let it go.
         held: bool,
-        /// What was sent into the turn that runs and goes in with the next tool results, in order.
+        /// Messages sent into the running turn, which go in with the next tool results, in order.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         steers: Vec<Queued>,
     },
-    /// What a death left in the queue is sent at this time; `None` when it no longer is, because it was held or sent.
+    /// Messages left in the queue by a crash are sent at this time; `None` once they were held or sent.
     Redelivering {
-        /// When.
+        /// Time of sending.
         at: Option<At>,
     },
     /// A file was copied into the session for a message to come, or why not.
@@ -642,45 +644,45 @@ pub enum Event {
     /// The turn waits because no model is chosen and the server of its connection has not just one: [`Act::Model`] says which,
     /// and the request goes.
     ModelWanted {
-        /// Whose models.
+        /// Connection of the models.
         connection: ConnectionName,
-        /// Why, as a sentence that names them.
+        /// Reason, as a sentence that names them.
         why: String,
     },
-    /// Something waits for the user.
+    /// A request waits for the user.
     Asked(Box<Request>),
     /// It no longer waits: answered, or gone with its turn.
     Settled {
-        /// Which request.
+        /// Request id.
         request: RequestId,
     },
     /// The agent's todo list changed.
     Todo(Vec<TodoItem>),
     /// The commands that go on in the background, and those that ended lately: all that are known.
     Jobs(Vec<JobShown>),
-    /// How far the approved plan is carried out; `None` when it no longer is.
+    /// Progress of the approved plan; `None` when it has ended.
     Plan(Option<Box<Progress>>),
     /// A turn began.
     TurnStarted {
-        /// When.
+        /// Start time.
         at: At,
     },
     /// The conversation is being summed up; the row of the compaction ends it.
     Compacting {
         /// This part is being looked at, from 1.
         part: u32,
-        /// Of so many.
+        /// Maximum number of tries.
         of: u32,
     },
     /// A request failed and is tried again.
     Retrying {
         /// This is the n-th retry.
         attempt: u32,
-        /// Of so many.
+        /// Maximum number of tries.
         of: u32,
-        /// After so many milliseconds.
+        /// Delay in milliseconds.
         wait_ms: u64,
-        /// Why.
+        /// Reason.
         reason: String,
     },
     /// The request waits until the connection of this name answers fewer others; `None` when it no longer does.
@@ -689,10 +691,10 @@ pub enum Event {
     Connections(Vec<ConnectionInfo>),
     /// The turn is over.
     TurnEnded {
-        /// How.
+        /// End of the turn.
         end: TurnEnd,
     },
-    /// A branch was made of a session; the face may open it.
+    /// A branch was made of a session; the client may open it.
     Branched {
         /// The session that it came from.
         from: SessionId,
@@ -703,89 +705,92 @@ pub enum Event {
     },
     /// A draft was rewritten, or could not be.
     Enhanced {
-        /// The face's number of the wish.
+        /// The client's number of the wish.
         number: u64,
-        /// What came of it, or why nothing did, as a sentence.
+        /// Result, or a sentence with the error.
         result: Result<Enhanced, String>,
     },
-    /// What an undo would do.
+    /// Preview of an undo.
     UndoPlanned(Box<UndoPlan>),
-    /// What the session changed.
+    /// Changes of the session.
     FilesChanged(Box<Changes>),
     /// The session is gone from the list.
     Deleted {
-        /// Which one.
+        /// Session id.
         session: SessionId,
-        /// Where it is now; `None` when it is gone for good, also when another program deleted it.
+        /// Its trash entry; `None` when it is gone for good, also when another program deleted it.
         trash: Option<TrashId>,
     },
-    /// What is in the trash, the latest first.
+    /// Content of the trash, latest first.
     Trash(Vec<Trashed>),
     /// Results of a search.
     Found {
-        /// The face's number of the search.
+        /// The client's number of the search.
         search: u64,
         /// Sessions with their hits that were not sent before.
         results: Vec<SessionHits>,
         /// The search is over, and how it went.
         end: Option<Searched>,
     },
-    /// How a session's files are.
+    /// Health of a session's files.
     Health(Box<HealthReport>),
     /// A session's conversation was written to a file.
     Exported {
-        /// Which session.
+        /// Session id.
         session: SessionId,
         /// The file.
         path: PathBuf,
-        /// So many keys in it were masked.
+        /// Number of keys masked in it.
         masked: usize,
         /// It is to be given to others.
         shared: bool,
     },
-    /// A session of another program is one here now; the face may open it.
+    /// A session of another program is one here now; the client may open it.
     Imported {
         /// The new session.
         session: SessionId,
-        /// Whose it was.
+        /// Program it came from.
         program: String,
-        /// What did not come along, one sentence each.
+        /// Omissions, one sentence each.
         left: Vec<String>,
+        /// What an earlier import of the same conversation has to do with it, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        again: Option<String>,
     },
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
-    /// What the model gets with the next request.
+    /// Context of the next request.
     Context(Box<ContextReport>),
-    /// What requests used and cost.
+    /// Usage and cost of requests.
     Usage(Box<Spending>),
     /// The rules that are in force for the session.
     Rules(Box<InForce>),
-    /// What the workspace defines: at the start, and when it changed.
+    /// Definitions of the workspace: at the start, and when they changed.
     Properties(Box<Properties>),
     /// Models of a connection, or why they could not be had.
     Models {
-        /// Which connection.
+        /// Connection name.
         connection: ConnectionName,
         /// Their names.
         models: Result<Vec<String>, String>,
     },
-    /// What is known of models, one entry for each that was asked for.
+    /// Figures of models, one entry for each that was asked for.
     Figures {
-        /// Of which connection.
+        /// Connection name.
         connection: ConnectionName,
-        /// What is known.
+        /// Figures.
         models: Vec<ModelFigures>,
     },
-    /// What the thinking levels mean to a model, least first.
+    /// Meaning of the thinking levels for a model, least first.
     Levels {
-        /// Of which connection.
+        /// Connection name.
         connection: ConnectionName,
-        /// Which model.
+        /// Model name.
         model: String,
         /// All levels.
         levels: Vec<LevelMeaning>,
     },
-    /// What the face should know of the engine's configuration.
+    /// Configuration of the engine, for clients.
     Configured(Box<Configured>),
     /// A word to the user.
     Notice(Notice),
@@ -801,7 +806,7 @@ pub enum Event {
 pub struct InForce {
     /// The session's own first, then by file.
     pub rules: Vec<KnownRule>,
-    /// What is not trusted and so only makes things stricter.
+    /// Files that are not trusted and so only make things stricter.
     pub trust: Vec<TrustRequest>,
 }
 
@@ -810,11 +815,11 @@ pub struct InForce {
 pub struct Enhanced {
     /// The new text.
     pub text: String,
-    /// What of the directory was used for it: files, and that there was an introduction to the repository.
+    /// Files of the directory that were used for it, and whether there was an introduction to the repository.
     pub used: Vec<String>,
 }
 
-/// How a turn ended.
+/// End of a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TurnEnd {
@@ -830,7 +835,7 @@ pub enum TurnEnd {
     Limit,
 }
 
-/// A session's state for a face that knows nothing of it.
+/// A session's state for a client that knows nothing of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
     /// Its properties.
@@ -843,21 +848,21 @@ pub struct Opened {
     /// follow the ones that were sent.
     #[serde(default)]
     pub later: Option<u64>,
-    /// What a death left in the queue is sent at this time.
+    /// Time at which messages left in the queue by a crash are sent.
     #[serde(default)]
     pub redelivery: Option<At>,
     /// The queue.
     pub queue: Vec<Queued>,
     /// The queue waits for the user to let it go.
     pub queue_held: bool,
-    /// What was sent into the turn that runs and goes in with the next tool results.
+    /// Messages sent into the running turn, which go in with the next tool results.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steers: Vec<Queued>,
-    /// What waits for the user.
+    /// Pending requests.
     pub requests: Vec<Request>,
     /// The agent's todo list.
     pub todo: Vec<TodoItem>,
-    /// How far the approved plan is carried out.
+    /// Progress of the approved plan.
     #[serde(default)]
     pub plan: Option<Box<Progress>>,
     /// The commands that go on in the background, and those that ended lately.
@@ -870,21 +875,21 @@ pub struct Opened {
     pub draft_attachments: Vec<Attachment>,
 }
 
-/// What the face should know of the engine's configuration.
+/// Configuration of the engine, for clients.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Configured {
     /// The workspace's name.
     pub workspace: String,
     /// The connections that can be chosen, the default one first.
     pub connections: Vec<ConnectionInfo>,
-    /// Those that a key alone would make.
+    /// Connections that a key alone would make.
     #[serde(default)]
     pub vendors: Vec<ConnectionInfo>,
     /// The modes that Shift+Tab goes through, in order.
     pub cycle: Vec<Mode>,
-    /// What holds commands back beside the permission modes.
+    /// State of the sandbox.
     pub sandbox: crate::domain::permission::Holding,
-    /// A request that may cost more US dollars is told before it is sent.
+    /// Requests that may cost more US dollars are announced.
     #[serde(default)]
     pub warn_cost: f64,
     /// Texts sent earlier, oldest first, from all sessions.
@@ -908,10 +913,10 @@ pub struct ConnectionInfo {
     /// The server that its key goes to; empty where no key goes anywhere.
     #[serde(default)]
     pub host: String,
-    /// Where its key comes from, in words; `None` where it has none.
+    /// Source of its key, in words; `None` if it has none.
     #[serde(default)]
     pub key_from: Option<String>,
-    /// Why it cannot be used now, e.g. a missing key; `None` when it can.
+    /// Reason why it cannot be used now, e.g. a missing key; `None` if it can.
     pub missing: Option<String>,
     /// It was found, not chosen: nothing is sent to it before the user chooses it.
     pub offered: bool,

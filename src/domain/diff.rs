@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What changes in one file.
+/// Change of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileDiff {
     /// The file, as shown to the user (relative to the working directory where it lies below it).
@@ -34,7 +34,7 @@ fn is_none(count: &u32) -> bool {
     *count == 0
 }
 
-/// How much of a change is kept.
+/// Limits of a stored change.
 #[derive(Clone, Copy, Debug)]
 struct Bound {
     /// Bytes of all lines.
@@ -43,9 +43,9 @@ struct Bound {
     line: usize,
 }
 
-/// What a person can be asked about.
+/// Limits of a change that a person is asked about.
 const SHOWN: Bound = Bound { all: 4_000_000, line: 20_000 };
-/// What stays in the row of a call.
+/// Limits of a change in the row of a call.
 const KEPT: Bound = Bound { all: ROW, line: 2_000 };
 /// Bytes of all changes of one call that stay in its row.
 pub const ROW: usize = 64_000;
@@ -66,13 +66,13 @@ pub struct Hunk {
 /// One line of a hunk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffLine {
-    /// Whether the line stays, goes or comes.
+    /// Context, removed or added.
     pub kind: DiffKind,
     /// The line without its newline.
     pub text: String,
 }
 
-/// What happens to a line.
+/// Kind of a diff line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DiffKind {
@@ -144,7 +144,7 @@ impl FileDiff {
         out
     }
 
-    /// How many lines of the changed places are not there; `None` where all are.
+    /// Count of omitted lines; `None` if there are none.
     #[must_use]
     pub fn rest(&self) -> Option<String> {
         match self.left_out {
@@ -235,7 +235,7 @@ fn cut(line: &str, partner: Option<&str>, long: usize, told: bool) -> String {
     out
 }
 
-/// How much of a line is not there, where that is known.
+/// Size of the omitted part of a line, if known.
 fn left_out(bytes: usize, told: bool) -> String {
     match (bytes, told) {
         (0, _) => String::new(),

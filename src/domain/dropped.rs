@@ -78,7 +78,7 @@ pub fn pasted(text: &str) -> Option<Vec<String>> {
     all.then(|| words.iter().map(|word| place(word)).collect())
 }
 
-/// Whether a word is written like the whole path of something. A lone slash, a comment and a command are none.
+/// True if a word is written like a whole path. A lone slash, a comment and a command are not.
 fn is_path(word: &str) -> bool {
     let rest = match word.strip_prefix("file://") {
         Some(address) => behind_host(address),

@@ -21,12 +21,12 @@ use std::fmt;
 
 mod parse;
 
-/// Why a text is no condition, and where.
+/// Error in a condition, with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpressionError {
     /// The byte of the text at which it goes wrong; its length where something is missing at the end.
     pub at: usize,
-    /// What is wrong, as a sentence.
+    /// The problem, as a sentence.
     pub text: String,
 }
 
@@ -53,10 +53,10 @@ impl Expression {
         parse::parse(text).map(|root| Self { root })
     }
 
-    /// Whether it holds for a session. `now` is what the ages are counted to.
+    /// True if it holds for a session. `now` is the end of ages.
     ///
     /// # Errors
-    /// Where no answer can be computed: a division by zero.
+    /// If it cannot be computed: a division by zero.
     pub fn matches(&self, session: &SessionMeta, now: At) -> Result<bool, String> {
         Ok(match (Subject { session, now }).value(&self.root)? {
             Value::Bool(is) => is,
@@ -68,7 +68,7 @@ impl Expression {
     }
 }
 
-/// What can be asked of a session.
+/// Field of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Field {
     Name,
@@ -226,8 +226,8 @@ impl Value<'_> {
 
 const MS_PER_HOUR: f64 = 3_600_000.0;
 
-/// What a condition is asked about. The types were checked when it was read, so an error of them here is a mistake in
-/// the reader; it is an error all the same and never a match.
+/// Subject of a condition. The types were checked when it was read, so a type error here is a
+/// mistake in the reader; it is still an error and never a match.
 struct Subject<'a> {
     session: &'a SessionMeta,
     now: At,

@@ -1,22 +1,22 @@
-//! What a look at this machine and this installation found: one thing each, and what to do about it.
+//! Findings about this machine and this installation: one thing each, and the advice.
 
 use serde::{Deserialize, Serialize};
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// What it is about, one or two words.
+    /// Subject, one or two words.
     pub about: String,
-    /// How it is.
+    /// Health of the subject.
     pub state: Health,
-    /// What was found.
+    /// Finding.
     pub says: String,
-    /// What to do about it; empty where nothing is to be done.
+    /// Advice; empty if there is nothing to do.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub advice: String,
 }
 
-/// How something is.
+/// Health of something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
@@ -24,7 +24,7 @@ pub enum Health {
     Ok,
     /// lisle works, with less.
     Warn,
-    /// Something does not work.
+    /// Broken.
     Broken,
 }
 

@@ -67,8 +67,8 @@ pub fn fold_into(raw: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Where the folded `word` stands in the folded `text`, from byte `from` on. A match that would end between a kana and
-/// its voicing mark is none.
+/// Position of the folded `word` in the folded `text`, from byte `from` on. A match that would end
+/// between a kana and its voicing mark does not count.
 #[must_use]
 pub fn find(text: &[u8], word: &memmem::Finder<'_>, from: usize) -> Option<usize> {
     let mut from = from;
@@ -82,7 +82,7 @@ pub fn find(text: &[u8], word: &memmem::Finder<'_>, from: usize) -> Option<usize
     }
 }
 
-/// Where in `source` the character begins of which byte `at` of its fold was made.
+/// Start in `source` of the character that byte `at` of its fold was made of.
 #[must_use]
 pub fn place(source: &str, at: usize) -> usize {
     let mut fold = Vec::with_capacity(64);
@@ -103,9 +103,9 @@ pub fn place(source: &str, at: usize) -> usize {
 pub struct Mapped {
     /// The folded text.
     pub text: Vec<u8>,
-    /// For each byte of it, where its character begins in the source.
+    /// Start in the source of each byte's character.
     from: Vec<usize>,
-    /// Where each byte's character ends in the source, with what was folded to nothing behind it.
+    /// End of each byte's character in the source, including characters after it that fold to nothing.
     length: usize,
 }
 
@@ -206,7 +206,7 @@ fn page_of(number: usize) -> Box<Page> {
     page
 }
 
-/// What the tables are made of.
+/// Definition of a fold, from which the tables are made.
 fn slowly(c: char, out: &mut String) {
     let decomposed = DecomposingNormalizerBorrowed::new_nfkd().normalize_iter(std::iter::once(c));
     for c in decomposed.filter(|c| !is_dropped(*c)) {

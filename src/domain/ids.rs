@@ -67,7 +67,7 @@ text_id! {
     ConnectionName
 }
 
-/// Why a text is not a session id.
+/// Error: a text is not a session id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadSessionId(pub String);
 

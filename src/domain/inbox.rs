@@ -1,4 +1,4 @@
-//! What is done to sessions as a whole, and what comes back: changes, the trash, search results, health.
+//! Operations on whole sessions and their results: changes, the trash, search results, health.
 
 use super::ids::{At, MessageId, SessionId};
 use super::property::{add_label, remove_label};
@@ -63,7 +63,7 @@ pub struct Trashed {
     pub session: SessionId,
     /// Its title.
     pub title: String,
-    /// When it was deleted.
+    /// Time of deletion.
     pub deleted: At,
     /// Bytes on disk.
     pub bytes: u64,
@@ -71,7 +71,7 @@ pub struct Trashed {
     pub cleared: bool,
 }
 
-/// Where in a session something was found.
+/// Place of a hit in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum HitIn {
@@ -94,13 +94,13 @@ pub enum HitIn {
 /// A line that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hit {
-    /// Where.
+    /// Place in the session.
     pub place: HitIn,
     /// The row, where it is one.
     pub row: Option<MessageId>,
     /// Byte in `session.jsonl` at which the row's line begins; 0 for what is no row.
     pub at: u64,
-    /// When the row was written.
+    /// Time of the row.
     pub when: At,
     /// The line of its text, cut to a window around the first mark.
     pub line: String,
@@ -108,7 +108,7 @@ pub struct Hit {
     pub marks: Vec<(usize, usize)>,
 }
 
-/// What was found in one session.
+/// Hits in one session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionHits {
     /// The session.
@@ -119,11 +119,11 @@ pub struct SessionHits {
     pub last_message: At,
     /// The first hits.
     pub hits: Vec<Hit>,
-    /// How many there are in all; of a session that is full of them only the first some hundred are counted.
+    /// Number of all hits; in a session that is full of them only the first some hundred are counted.
     pub total: u64,
 }
 
-/// How a search ended.
+/// End of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Searched {
     /// Sessions looked at.
@@ -140,7 +140,7 @@ pub struct Searched {
     pub error: Option<String>,
 }
 
-/// How a session's files are.
+/// Health of a session's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HealthReport {
     /// The session; empty only in a default value.
@@ -149,7 +149,7 @@ pub struct HealthReport {
     pub messages: u64,
     /// Lines of `session.jsonl`, the header included.
     pub lines: u64,
-    /// What is odd: a sentence, and the lines that it is about.
+    /// Irregularities: a sentence, and its lines.
     pub odd: Vec<(String, Vec<u64>)>,
     /// Rows and queued messages that a death left in `live.jsonl`.
     pub unfinished: u64,
@@ -161,11 +161,11 @@ pub struct HealthReport {
     pub bytes: u64,
     /// Number of files.
     pub files: u64,
-    /// Who wrote last, in words.
+    /// Last writer, in words.
     pub last_writer: Option<String>,
-    /// Who holds it now, in words.
+    /// Current holder, in words.
     pub held_by: Option<String>,
-    /// What a repair would do, or did.
+    /// Repairs that would be made, or were made.
     pub repairs: Vec<String>,
     /// The repairs were made.
     pub repaired: bool,

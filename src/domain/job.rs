@@ -12,7 +12,7 @@ pub struct JobShown {
     pub command: String,
     /// Since when.
     pub since: At,
-    /// How it ended; `None` while it goes on.
+    /// End; `None` while it runs.
     #[serde(default)]
     pub end: Option<JobEnd>,
     /// Bytes that it wrote.
@@ -21,20 +21,23 @@ pub struct JobShown {
     pub last: String,
 }
 
-/// How a job ended.
+/// End of a job.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct JobEnd {
-    /// When.
+    /// Time of the end.
     pub at: At,
     /// In a few words: `exit 0`, `ended by you`.
     pub words: String,
     /// It did not end well by itself.
     pub failed: bool,
-    /// Who ended it.
+    /// Cause of the end.
     pub by: EndedBy,
+    /// Files that configure or run code and that it made or changed without having asked: a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<String>,
 }
 
-/// Who ended a job.
+/// Cause of a job's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EndedBy {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Ledger {
-    /// Which session.
+    /// Session id.
     pub session: SessionId,
     /// Its tool calls, oldest first.
     pub entries: Vec<Entry>,
@@ -25,7 +25,7 @@ pub struct Ledger {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Entry {
-    /// When it was proposed.
+    /// Time of the proposal.
     pub at: At,
     /// The provider's id of the call.
     pub call: CallId,
@@ -33,17 +33,17 @@ pub struct Entry {
     pub tool: String,
     /// The path, the command or the pattern. Not sanitised.
     pub subject: String,
-    /// Where the call stands.
+    /// State of the call.
     pub status: ToolStatus,
     /// The exit status of a command.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<i32>,
-    /// What decided; `None` for calls that were never decided on, and for those of other programs.
+    /// Decision; `None` for calls that were never decided on, and for those of other programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
 }
 
-/// What became of a call, as far as permission goes.
+/// Outcome of a call, as far as permission goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fate {
@@ -74,7 +74,7 @@ impl Fate {
 }
 
 impl Entry {
-    /// What became of it.
+    /// Outcome.
     #[must_use]
     pub fn fate(&self) -> Fate {
         match (&self.decision, self.status) {
@@ -111,7 +111,7 @@ impl Ledger {
         Self { session, entries, left_out }
     }
 
-    /// How many calls came to this end.
+    /// Number of calls with this outcome.
     #[must_use]
     pub fn count(&self, fate: Fate) -> usize {
         self.entries.iter().filter(|entry| entry.fate() == fate).count()
@@ -119,7 +119,7 @@ impl Ledger {
 }
 
 impl Authority {
-    /// Who or what decided, in a few words.
+    /// Authority of the decision, in a few words.
     #[must_use]
     pub fn in_words(&self) -> String {
         match self {

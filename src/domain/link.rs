@@ -31,7 +31,7 @@ pub fn harmless(url: &str) -> Option<String> {
     (out.len() <= LONGEST).then_some(out)
 }
 
-/// Where addresses of the web stand in a line of text, without the signs behind them that belong to the sentence.
+/// Ranges of web addresses in a line of text, without punctuation after them that belongs to the sentence.
 #[must_use]
 pub fn in_text(line: &str) -> Vec<Range<usize>> {
     let mut out: Vec<Range<usize>> = Vec::new();
@@ -69,7 +69,7 @@ pub fn in_text(line: &str) -> Vec<Range<usize>> {
 /// A file that a text names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileNamed {
-    /// Where it stands in the text, with its line.
+    /// Range in the text, with its line number.
     pub range: Range<usize>,
     /// The path as it is written.
     pub path: String,
@@ -77,8 +77,8 @@ pub struct FileNamed {
     pub line: Option<u32>,
 }
 
-/// What in a line of text looks like the path of a file: `src/auth.rs`, `auth.rs:42`, `./a/b.c:4:2`. Whether there is such
-/// a file is not known here. A folder, and a name that stands alone, do not look like one.
+/// Text in a line that looks like the path of a file: `src/auth.rs`, `auth.rs:42`, `./a/b.c:4:2`.
+/// The file need not exist. A folder, and a name that stands alone, do not look like one.
 #[must_use]
 pub fn files_in(text: &str) -> Vec<FileNamed> {
     let belongs = |c: char| c.is_alphanumeric() || "_-./@+".contains(c);
@@ -119,7 +119,7 @@ fn number_after(text: &str) -> Option<(u32, usize)> {
     Some((number, count + 1))
 }
 
-/// Whether the last part of a path is a name with an ending, as of a file.
+/// True if the last part of a path is a name with an extension.
 fn has_ending(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     let Some((stem, ending)) = name.rsplit_once('.') else { return false };

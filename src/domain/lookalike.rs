@@ -1,13 +1,14 @@
 //! Characters that a reader takes for others: a Cyrillic `а` in a Latin word, a full-width `；`, a minus that is no hyphen.
 //!
-//! For what the user decides on: commands, paths, names. Which characters look like which is Unicode's own table
-//! (UTS 39); what cannot be seen at all is `sanitise`'s matter, and both are made visible together here.
+//! For texts that the user decides on: commands, paths, names. The confusable characters are those
+//! of Unicode's own table (UTS 39); invisible ones are found by `sanitise`, and this module makes
+//! both visible.
 
 use super::sanitise::{is_unseen, mark, reveal};
 use std::collections::BTreeSet;
 use unicode_security::confusable_detection::skeleton;
 
-/// Something in a text that is not what it seems.
+/// Deceptive character in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Odd {
     /// It cannot be seen, or turns the direction of what stands around it.
@@ -48,7 +49,7 @@ pub fn expose_line(text: &str) -> String {
     expose(text).replace('\n', "␊").replace('\t', " ")
 }
 
-/// What in a text is not what it seems, each character once.
+/// Deceptive characters in a text, each once.
 #[must_use]
 pub fn odd(text: &str) -> BTreeSet<Odd> {
     let mut found = BTreeSet::new();

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Message {
     /// Its id. Not unique in files of other programs: rows are addressed by id and occurrence there.
     pub id: MessageId,
-    /// When it was made.
+    /// Time of the row.
     pub at: At,
     /// The provider's id of the response it belongs to.
     #[serde(default)]
@@ -18,11 +18,14 @@ pub struct Message {
     /// The call that this row belongs under (a subagent's row).
     #[serde(default)]
     pub parent: Option<CallId>,
-    /// What it is.
+    /// The model that wrote it, where that is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Content.
     pub body: Body,
 }
 
-/// What a row is.
+/// Content of a row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "row")]
 pub enum Body {
@@ -70,7 +73,7 @@ impl UserText {
         self.text.trim().is_empty() && self.attachments.is_empty()
     }
 
-    /// What a list says of it: its text, else the names of its files.
+    /// Text in lists: its own, else the names of its files.
     #[must_use]
     pub fn told(&self) -> String {
         if !self.text.trim().is_empty() {
@@ -103,7 +106,7 @@ pub struct AssistantText {
     /// It was cut off: by the user, a failure or a crash.
     #[serde(default)]
     pub partial: bool,
-    /// What cut it off, where that is known.
+    /// Reason why it was cut off, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_by: Option<CutBy>,
     /// The provider's own blocks for this response, replayed unchanged with the next request.
@@ -111,7 +114,7 @@ pub struct AssistantText {
     pub native: Option<Native>,
 }
 
-/// What cuts an answer off.
+/// Reason why an answer was cut off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutBy {
@@ -149,7 +152,7 @@ impl AssistantText {
 pub struct Thinking {
     /// The text; may be empty where the provider hides it.
     pub text: String,
-    /// How long it took.
+    /// Duration in milliseconds.
     #[serde(default)]
     pub millis: Option<u64>,
     /// The provider's own block with its signature.
@@ -173,9 +176,9 @@ pub struct Failure {
     pub code: String,
     /// A few words.
     pub title: String,
-    /// What happened and what to do.
+    /// Error, and what to do.
     pub text: String,
-    /// What the server said, shortened.
+    /// Words of the server, shortened.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// Buttons that help.
@@ -183,7 +186,7 @@ pub struct Failure {
     pub actions: Vec<FailureAction>,
 }
 
-/// What helps after a failure.
+/// Remedy after a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FailureAction {
@@ -202,28 +205,28 @@ pub enum FailureAction {
 /// A remark of the program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Info {
-    /// What is said.
+    /// Text.
     pub text: String,
-    /// How loud.
+    /// Level.
     pub level: super::notice::Level,
-    /// What it is about, for its look.
+    /// Subject, for its look.
     pub kind: InfoKind,
-    /// What a compaction carries over to the model: its conversation begins with it.
+    /// Content that a compaction carries over to the model: its conversation begins with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<Box<Carried>>,
 }
 
-/// What a compaction carries over. The lists are kept beside the text, so that the next compaction goes on with them
-/// instead of summing up a summary.
+/// Content that a compaction carries over. The lists are kept beside the text, so that the next
+/// compaction continues them instead of summarising a summary.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Carried {
-    /// For the model: its conversation begins with this.
+    /// Text for the model: its conversation begins with it.
     pub text: String,
     /// The first row above this one that stays in the model's conversation, behind the text. `None`: no row does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keeps: Option<MessageId>,
-    /// What a model wrote about the rows before; empty where none was asked.
+    /// Summary of the rows before, by a model; empty if none was asked.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub summary: String,
     /// The user's messages among them, word for word, oldest first.
@@ -243,7 +246,7 @@ impl From<String> for Carried {
     }
 }
 
-/// What a remark is about.
+/// Subject of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum InfoKind {
@@ -251,16 +254,15 @@ pub enum InfoKind {
     ModeChanged,
     /// The user stopped the turn.
     Interrupted,
-    /// lisle quit or died during the turn; the model is told so.
+    /// lisle quit or died during the turn; a note for the model says so.
     Restarted,
-    /// Something else than the user or the end of lisle ended the turn: a time limit, a signal, a takeover. The text says
-    /// what; the model is told so.
+    /// The turn was ended by a time limit, a signal or a takeover. The text names it, for the model too.
     Ended,
     /// Older messages were summed up here.
     Compacted,
-    /// Files were restored; the model is told.
+    /// Files were restored; the model gets a note.
     Restored,
-    /// A command in the background ended, or a call that was stopped had been done already; the model is told.
+    /// A command in the background ended, or a call that was stopped had been done already; the model gets a note.
     JobEnded,
     /// Anything else.
     Remark,
@@ -278,7 +280,7 @@ pub struct Plan {
 /// A line that this version cannot show as anything else.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Odd {
-    /// What is odd about it: an unknown type, or a line that does not parse.
+    /// Irregularity: an unknown type, or a line that does not parse.
     pub what: String,
     /// Its line number in `session.jsonl`, from 1; 0 where pages were read from the end and it is not known.
     pub line: u64,
@@ -290,7 +292,7 @@ impl Message {
     /// A row without turn or parent.
     #[must_use]
     pub fn new(id: MessageId, at: At, body: Body) -> Self {
-        Self { id, at, turn: None, parent: None, body }
+        Self { id, at, turn: None, parent: None, model: None, body }
     }
 
     /// The files that belong to the row: those that were given along, or that a tool gave.

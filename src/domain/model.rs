@@ -1,11 +1,11 @@
-//! What is known of a model before it is chosen: how much it can hold, what it costs, what it can.
+//! Facts about a model before it is chosen: capacity, cost, abilities.
 //!
-//! Where the figures come from (the configuration, a built-in table, the server) is the engine's part.
+//! The source of the figures (the configuration, a built-in table, the server) is up to the engine.
 
 use super::session::ThinkingLevel;
 use serde::{Deserialize, Serialize};
 
-/// What is known of a model of a connection. `None` is: nobody said.
+/// Figures of a connection's model. `None`: unknown.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelFigures {
     /// The model's name at the connection.
@@ -20,13 +20,13 @@ pub struct ModelFigures {
     pub pictures: Option<bool>,
     /// It can be given PDF documents.
     pub documents: Option<bool>,
-    /// What it costs.
+    /// Price.
     pub price: Option<ModelPrice>,
     /// Prompts of more tokens than this cost more.
     pub long_over: Option<u64>,
 }
 
-/// What a model costs, in US dollars for a million tokens.
+/// Price of a model, in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelPrice {
     /// Tokens of the prompt.
@@ -37,11 +37,11 @@ pub struct ModelPrice {
     pub output: f64,
 }
 
-/// What a thinking level means to a model.
+/// Meaning of a thinking level for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LevelMeaning {
-    /// Which level.
+    /// Level.
     pub level: ThinkingLevel,
-    /// What is sent for it, in words; or why it changes nothing.
+    /// Request that it makes, in words; or why it has no effect.
     pub meaning: Result<String, String>,
 }

@@ -1,8 +1,8 @@
-//! Which known name somebody meant by a word that is none.
+//! Nearest known name for an unknown word.
 //!
-//! What is said with it ("did you mean …?") is for whoever read the word.
+//! The caller words the suggestion ("did you mean …?").
 
-/// How many single changes turn `a` into `b`: a character more, less or other, or two neighbours swapped.
+/// Number of single changes that turn `a` into `b`: a character more, less or other, or two neighbours swapped.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let wide = b.len() + 1;

@@ -1,4 +1,4 @@
-//! What can be said of a path from its name alone: secrets, devices, and files that configure or run code.
+//! Facts about a path from its name alone: secrets, devices, and files that configure or run code.
 //!
 //! Pure: nothing is looked up. Whoever has a disk resolves links first and asks again about what came out.
 
@@ -26,14 +26,14 @@ pub fn lexical(base: &Path, path: &Path) -> PathBuf {
     out
 }
 
-/// Whether the path has a `..` in it: such a path was not resolved, and says nothing about where it leads.
+/// True if the path contains `..`: it was not resolved, so its target is unknown.
 #[must_use]
 pub fn climbs(path: &Path) -> bool {
     path.components().any(|part| part == Component::ParentDir)
 }
 
-/// Why a folder is no place to work in, so that a session which names it as its working directory, as one of another program
-/// may, is not let work there on trust.
+/// Reason why a folder is unfit as working directory. A session of another program may name such a
+/// folder, and must not work there on trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unfit {
     /// The whole machine, its system, or all homes lie below it, or it holds keys: nothing there is a project's own.
@@ -47,7 +47,7 @@ const OF_THE_SYSTEM: &[&str] = &[
     "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "proc", "run", "sbin", "sys", "usr", "System", "Library",
     "private",
 ];
-/// What of them is made for work.
+/// Folders below unfit ones that are made for work.
 const FOR_WORK: &[&str] = &["/usr/src", "/usr/local/src", "/private/tmp", "/private/var"];
 
 /// Looks at a working directory, by its name alone.
@@ -95,8 +95,8 @@ fn is_passed_over(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
-/// Whether reading the path may block, never end or do something: devices and kernel files. A few that only tell
-/// facts about the machine are excepted.
+/// True if reading the path may block, never end or have effects: devices and kernel files, except
+/// a few that only report facts about the machine.
 #[must_use]
 pub fn is_device(path: &Path) -> bool {
     const HARMLESS: &[&str] = &[
@@ -261,8 +261,8 @@ const BUSY_FOLDERS: &[&str] = &[".git", ".hg", ".svn", ".jj", ".github"];
 /// As [`BUSY_FOLDERS`], a folder with what stands in it.
 const BUSY_PAIRS: &[(&str, &str)] = &[(".local", "bin")];
 
-/// Whether a file tool that writes this path may change what configures or runs code: all of `.git`, shell start files,
-/// `.ssh`, `.envrc`, editor, hook, CI and package-manager settings.
+/// True if a file tool that writes this path may change files that configure or run code: all of
+/// `.git`, shell start files, `.ssh`, `.envrc`, editor, hook, CI and package-manager settings.
 #[must_use]
 pub fn is_protected(path: &Path) -> bool {
     let names = names(path);

@@ -161,13 +161,13 @@ pub const WIDE_READERS: &[&str] = &[
     "yq",
 ];
 
-/// What an agent may do in a session without asking.
+/// Permission mode: the actions of an agent that need no approval.
 ///
 /// Stored as `safe`, `ask` and `allow-all`, the ids that Craft Agents uses; every alias is accepted on input.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Mode {
-    /// Read only. Never asks; what is blocked is told.
+    /// Read only. Never asks; a blocked call is reported.
     Explore,
     /// Reading is free, changes ask.
     #[default]
@@ -254,13 +254,13 @@ pub enum Sandbox {
     Workspace,
 }
 
-/// What holds commands on this machine: what the system can do, and what the user's settings say.
+/// State of the sandbox on this machine: abilities of the system, and the user's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "can", content = "others")]
 pub enum Holding {
     /// The system cannot: commands run as the user would run them.
     Nothing,
-    /// What only reads, and all of Explore, is closed in; other commands run in this.
+    /// Read-only commands, and all of Explore, are confined; other commands run in this.
     Held(Sandbox),
     /// The same with the workspace profile, but the system cannot hold commands to certain hosts, as the settings want it:
     /// those that may change something do not run.
@@ -274,7 +274,7 @@ impl Default for Holding {
 }
 
 impl Holding {
-    /// What is not as usual in this mode, in a few words; empty where all is.
+    /// Deviation from the usual in this mode, in a few words; empty if there is none.
     #[must_use]
     pub fn in_words(self, mode: Mode) -> &'static str {
         match (self, mode) {
@@ -287,7 +287,7 @@ impl Holding {
     }
 }
 
-/// What let a tool call run, or stopped it.
+/// Authority that allowed or stopped a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "by", content = "what")]
 pub enum Authority {
@@ -301,7 +301,7 @@ pub enum Authority {
     Person,
     /// The user, who typed the command.
     Typed,
-    /// Nobody could be asked (headless).
+    /// No person to ask (headless).
     Nobody,
 }
 
@@ -313,10 +313,10 @@ pub struct Decision {
     pub allowed: bool,
     /// The mode in force when it was decided.
     pub mode: Mode,
-    /// What decided.
+    /// Authority.
     #[serde(flatten)]
     pub authority: Authority,
-    /// Why, in words; for a refusal this is what the model was told.
+    /// Reason, in words; for a refusal the model got this text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// The sandbox profile that a command ran in.

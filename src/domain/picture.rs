@@ -8,7 +8,7 @@ pub const MOST_COLS: u16 = 60;
 pub const MOST_ROWS: u16 = 16;
 /// nor in more than this part of the screen's rows.
 const PART: u16 = 3;
-/// Where there are fewer columns or rows for a picture, none is shown.
+/// Smallest room in which a picture is shown.
 const LEAST: Cells = Cells { cols: 8, rows: 3 };
 
 /// Width and height in pixels.
@@ -29,16 +29,16 @@ pub struct Cells {
     pub rows: u16,
 }
 
-/// How a picture goes into cells.
+/// Fit of a picture into cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fit {
-    /// What it takes.
+    /// Cells it takes.
     pub cells: Cells,
     /// Its size when it was made small enough: never more than the cells hold, and never more than it has.
     pub pixels: Pixels,
 }
 
-/// What is known of a file with a picture.
+/// State of a file with a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Known {
     /// Its size.
@@ -52,11 +52,11 @@ pub enum Known {
 pub struct Want {
     /// The file.
     pub path: PathBuf,
-    /// What it takes.
+    /// Cells it takes.
     pub cells: Cells,
 }
 
-/// The room for a picture in a pane of so many columns on a screen of so many rows; `None` where there is too little.
+/// Room for a picture in a pane of this width on a screen of this height; `None` if there is too little.
 #[must_use]
 pub fn room(cols: usize, screen_rows: u16) -> Option<Cells> {
     let cols = u16::try_from(cols).unwrap_or(u16::MAX).min(MOST_COLS);
@@ -64,7 +64,7 @@ pub fn room(cols: usize, screen_rows: u16) -> Option<Cells> {
     (cols >= LEAST.cols && rows >= LEAST.rows).then_some(Cells { cols, rows })
 }
 
-/// How a picture goes into `room` where a cell has `cell` pixels. Its proportions stay, and it is never made larger.
+/// Fit of a picture into `room` where a cell has `cell` pixels. Its proportions stay, and it is never enlarged.
 #[must_use]
 pub fn fit(picture: Pixels, cell: Pixels, room: Cells) -> Option<Fit> {
     if picture.width == 0 || picture.height == 0 || cell.width == 0 || cell.height == 0 {

@@ -13,7 +13,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-/// What the quoted line of a comment begins with.
+/// Prefix of a comment's quoted line.
 const COMMENT: &str = "Comment: ";
 
 /// One step of a plan.
@@ -22,20 +22,20 @@ const COMMENT: &str = "Comment: ";
 pub struct Step {
     /// Its place in the plan, from 1.
     pub number: u32,
-    /// What is to be done, as markdown without indentation; never empty.
+    /// Text of the step, as markdown without indentation; never empty.
     pub text: String,
-    /// How far it is.
+    /// Status.
     #[serde(default)]
     pub status: StepStatus,
     /// The user struck it out: it is not to be done.
     #[serde(default)]
     pub struck: bool,
-    /// What the user says to it.
+    /// Comment of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
 }
 
-/// How far a step is.
+/// Status of a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StepStatus {
@@ -92,7 +92,7 @@ pub struct Outline {
     form: Form,
 }
 
-/// How the steps are written.
+/// Notation of the steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
     /// A numbered list.
@@ -102,33 +102,33 @@ enum Form {
     Headings(usize),
 }
 
-/// What the user made of one step.
+/// The user's marks on one step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mark {
-    /// Of which step.
+    /// Number of the step.
     pub number: u32,
     /// It is not to be done.
     pub struck: bool,
-    /// What the user says to it.
+    /// Comment of the user.
     #[serde(default)]
     pub comment: Option<String>,
 }
 
-/// What the user approves.
+/// Approval of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanApproval {
     /// The mode that follows.
     pub mode: Mode,
-    /// What was said until now is summed up first.
+    /// Compact the conversation first.
     pub compact: bool,
-    /// What the user made of the steps, one entry each.
+    /// Marks on the steps, one entry each.
     pub marks: Vec<Mark>,
     /// [`hash`] of the plan as it was shown: another one is asked for anew.
     pub covers: String,
 }
 
 impl PlanApproval {
-    /// What the user says to its steps, a line each; empty where nothing is said.
+    /// Comments on its steps, a line each; empty if there are none.
     #[must_use]
     pub fn said(&self) -> String {
         let said = |mark: &Mark| {
@@ -213,14 +213,14 @@ impl Outline {
         }
     }
 
-    /// What the user made of the steps.
+    /// The user's marks on the steps.
     #[must_use]
     pub fn marks(&self) -> Vec<Mark> {
         let mark = |step: &Step| Mark { number: step.number, struck: step.struck, comment: step.comment.clone() };
         self.steps.iter().map(mark).collect()
     }
 
-    /// Something of it was struck out or commented.
+    /// True if a part of it was struck out or commented.
     #[must_use]
     pub fn is_marked(&self) -> bool {
         self.steps.iter().any(|step| step.struck || step.comment.is_some())
@@ -251,7 +251,7 @@ impl Outline {
     }
 }
 
-/// What tells one text of a plan from another: SHA-256, in hex.
+/// Hash of a plan's text: SHA-256, in hex.
 #[must_use]
 pub fn hash(markdown: &str) -> String {
     use std::fmt::Write;
@@ -335,13 +335,13 @@ impl Progress {
     }
 }
 
-/// What Craft Agents keeps in a session's header of a plan that is carried out once the conversation was compacted.
+/// Record of Craft Agents in a session's header about a plan that is carried out after a compaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingExecution {
     /// The plan's file.
     pub plan_path: String,
-    /// What stood in the composer.
+    /// Content of the composer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub draft_input_snapshot: Option<String>,
     /// The conversation is not compacted yet.

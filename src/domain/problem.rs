@@ -1,20 +1,20 @@
-//! What is wrong in a file of the user's, with its place and what to do. Who reads the file goes on without that part of
-//! it: a problem is told, and nothing fails of it.
+//! Problem in a file of the user's, with its place and the advice. The reader of the file goes on
+//! without that part: a problem is reported, and nothing fails.
 
 use super::notice::{Level, Notice};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Something wrong in a file of the user's.
+/// Problem in a file of the user's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file.
     pub path: PathBuf,
     /// The line, from 1; `None` when it is about the whole file.
     pub line: Option<usize>,
-    /// What is wrong: a sentence, or a part of one without its end.
+    /// The problem: a sentence, or a part of one without its end.
     pub text: String,
-    /// What to do about it; may be empty.
+    /// Advice; may be empty.
     pub fix: String,
 }
 

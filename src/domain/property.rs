@@ -1,4 +1,4 @@
-//! What a workspace defines for its sessions: statuses, labels and views, as Craft Agents' files have them.
+//! Statuses, labels and views of a workspace, as in Craft Agents' files.
 //!
 //! Values only. Reading and writing the files is the store's; evaluating a view's expression is `expression`'s.
 
@@ -8,7 +8,7 @@ use jiff::civil::{Date, DateTime};
 use serde::{Deserialize, Serialize};
 use std::sync::LazyLock;
 
-/// Whether sessions of a status are still worked on.
+/// Category of a status: open or closed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Category {
@@ -24,7 +24,7 @@ pub enum Category {
 pub struct Status {
     /// Its id: what sessions store.
     pub id: String,
-    /// What the screen says.
+    /// Name on the screen.
     pub label: String,
     /// Its colour; the screen takes a muted one where there is none.
     pub color: Option<Colour>,
@@ -40,7 +40,7 @@ pub struct Status {
     pub default: bool,
 }
 
-/// What the value of a label is.
+/// Type of a label's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ValueType {
@@ -61,7 +61,7 @@ pub struct AutoRule {
     pub flags: Option<String>,
     /// The label's value, with `$1` for the first group; without it the first group, else the whole match.
     pub value_template: Option<String>,
-    /// What it is for.
+    /// Purpose.
     pub description: Option<String>,
 }
 
@@ -70,7 +70,7 @@ pub struct AutoRule {
 pub struct Label {
     /// Its id, unique in the whole tree.
     pub id: String,
-    /// What the screen says.
+    /// Name on the screen.
     pub name: String,
     /// Its colour; the screen takes a muted one where there is none.
     pub color: Option<Colour>,
@@ -87,9 +87,9 @@ pub struct Label {
 pub struct View {
     /// Its id.
     pub id: String,
-    /// What the screen says.
+    /// Name on the screen.
     pub name: String,
-    /// What it is for.
+    /// Purpose.
     pub description: Option<String>,
     /// Its colour; the screen takes a muted one where there is none.
     pub color: Option<Colour>,
@@ -108,7 +108,7 @@ pub struct Properties {
     pub labels: Vec<Label>,
     /// The views.
     pub views: Vec<View>,
-    /// What was wrong with the files.
+    /// Problems of the files.
     pub problems: Vec<Notice>,
 }
 
@@ -179,7 +179,7 @@ impl Category {
 /// The status of a session that says nothing, and the one that cannot be missing.
 pub const TODO: &str = "todo";
 
-/// How deep the tree of labels goes.
+/// Depth of the tree of labels.
 pub const DEPTH: usize = 5;
 
 /// The colour of a status that Craft Agents knows, where the file gives it none.
@@ -234,7 +234,7 @@ pub static BUILTIN_VIEWS: LazyLock<Vec<View>> = LazyLock::new(|| {
     rows.into_iter().map(view).collect()
 });
 
-/// What an unknown status reads as where a workspace has no status at all, which its reader never lets through.
+/// Reading of an unknown status where a workspace has no status at all, which its reader prevents.
 static LAST_RESORT: LazyLock<Status> = LazyLock::new(|| Status {
     id: TODO.to_owned(),
     label: "Todo".to_owned(),
@@ -247,7 +247,7 @@ static LAST_RESORT: LazyLock<Status> = LazyLock::new(|| Status {
 });
 
 impl Properties {
-    /// Those of a workspace that defines nothing: five statuses, four views, no labels.
+    /// Defaults of a workspace that defines nothing: five statuses, four views, no labels.
     #[must_use]
     pub fn builtin() -> Self {
         Self {
@@ -353,10 +353,10 @@ impl Properties {
         }
     }
 
-    /// Whether a person may give a session this entry: its label exists and the value is of its type.
+    /// Checks that a person may give a session this entry: its label exists and the value is of its type.
     ///
     /// # Errors
-    /// Why not, as a sentence that says what to write instead.
+    /// The problem, as a sentence that says what to write instead.
     pub fn check_label(&self, entry: &str) -> Result<(), String> {
         let (id, value) = split_label(entry);
         let Some(label) = self.label(id) else {
@@ -404,7 +404,7 @@ pub enum LabelValue<'a> {
 }
 
 impl<'a> LabelValue<'a> {
-    /// What the text of a value is.
+    /// Type of a value's text.
     #[must_use]
     pub fn of(text: &'a str) -> Self {
         let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();

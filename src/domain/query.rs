@@ -1,4 +1,4 @@
-//! What somebody searches for: words and filters, what they match, and where the words stand in a line.
+//! Search query: words and filters, their matches, and the positions of the words in a line.
 //!
 //! A query selects **sessions**. Each word must stand somewhere in the session: in its title, its id, a label, or one
 //! of its rows, not necessarily the same one; no `-word` may. What is listed of a session are the rows that hold any of
@@ -35,7 +35,7 @@ use memchr::memmem::Finder;
 use serde_json::Value;
 use std::fmt;
 
-/// Why a query cannot be understood, and the byte where.
+/// Error in a query, with its byte.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryError {
     /// Byte of the query where the part begins that is wrong.
@@ -52,7 +52,7 @@ impl fmt::Display for QueryError {
 
 impl std::error::Error for QueryError {}
 
-/// Something to be found, ready to be compared.
+/// Word to find, ready to be compared.
 #[derive(Clone, Debug)]
 pub struct Word {
     /// Its fold.
@@ -75,7 +75,7 @@ impl Word {
         (!folded.is_empty()).then_some(Self { folded, finder })
     }
 
-    /// Where it stands in a folded text, from byte `from` on.
+    /// Position in a folded text, from byte `from` on.
     #[must_use]
     pub fn find(&self, folded: &[u8], from: usize) -> Option<usize> {
         fold::find(folded, &self.finder, from)
@@ -98,13 +98,13 @@ pub struct Named {
 /// A query that was understood. The empty one selects every session.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
-    /// What must be there.
+    /// Words that must occur.
     pub words: Vec<Word>,
-    /// What must not be there.
+    /// Words that must not occur.
     pub without: Vec<Word>,
-    /// Where it must be; everywhere when empty.
+    /// Places that count; all if empty.
     pub places: Vec<HitIn>,
-    /// Where it is not looked for.
+    /// Places that do not count.
     pub not_places: Vec<HitIn>,
     /// Statuses.
     pub statuses: Vec<Named>,
@@ -124,7 +124,7 @@ impl Query {
     /// Reads a query. An open quote reaches to the end, because that is what somebody sees who is still typing.
     ///
     /// # Errors
-    /// When a filter is not known or its value cannot be one.
+    /// If a filter is unknown or its value is invalid.
     pub fn parse(text: &str) -> Result<Self, QueryError> {
         parse::query(text)
     }
@@ -164,7 +164,7 @@ impl Query {
         either(&self.tools, |named| named.not, tool) && either(&self.files, |named| named.not, file)
     }
 
-    /// Which of the words stand in a folded text, as bits in their order, and whether one does that must not.
+    /// Words that occur in a folded text, as bits in their order, and whether an excluded word does.
     #[must_use]
     pub fn holds(&self, folded: &[u8]) -> (u64, bool) {
         let bits = self.words.iter().enumerate().filter(|(_, word)| word.find(folded, 0).is_some());
@@ -178,8 +178,7 @@ impl Query {
         u64::MAX.checked_shr(64 - self.words.len() as u32).unwrap_or(0)
     }
 
-    /// Where words of the query, and parts of paths that it asks for, stand in a line: start and end, in order, none within
-    /// another.
+    /// Positions of the query's words and path parts in a line: start and end, in order, none within another.
     #[must_use]
     pub fn marks(&self, line: &str) -> Vec<(usize, usize)> {
         let mapped = Mapped::new(line);
@@ -216,7 +215,7 @@ fn is_tool(call: &ToolCall, named: &Named) -> bool {
     names.map(fold::fold).any(|name| name == named.word.folded)
 }
 
-/// Where a hit in this row is.
+/// Place of a hit in this row.
 #[must_use]
 pub fn place_of(body: &Body) -> HitIn {
     match body {

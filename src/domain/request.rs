@@ -1,4 +1,4 @@
-//! What the engine asks the user, and the answers.
+//! Requests of the engine to the user, and the answers.
 
 use super::ids::{CallId, ConnectionName, RequestId};
 use super::plan::PlanApproval;
@@ -8,22 +8,22 @@ use super::tool::Proposal;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Something that waits for the user.
+/// Request that waits for the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// Its id; the first answer to it counts.
     pub id: RequestId,
-    /// What is asked.
+    /// Content of the request.
     pub ask: Ask,
 }
 
-/// What is asked.
+/// Content of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "ask")]
 pub enum Ask {
     /// May this call run?
     Approval(Box<Approval>),
-    /// Is this plan good?
+    /// Approval of a plan.
     Plan(PlanReview),
     /// The agent's own question.
     Question(Question),
@@ -40,13 +40,13 @@ pub struct KeyRequest {
     pub connection: ConnectionName,
     /// The server that the key is sent to, and no other: `https://api.openai.com`.
     pub host: String,
-    /// Where it will be stored: a path, or the system's store in words.
+    /// Place where it will be stored: a path, or the system's store in words.
     pub stored: String,
-    /// Why it is wanted: there is none, or the server refused the one there is.
+    /// Reason: there is no key, or the server refused the existing one.
     pub why: String,
 }
 
-/// What can be trusted.
+/// Subject of trust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TrustWhat {
@@ -59,14 +59,14 @@ pub enum TrustWhat {
 /// May rules that somebody else wrote let things run? Until it is answered they only make things stricter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrustRequest {
-    /// What is to be trusted.
+    /// Subject of trust.
     pub what: TrustWhat,
     /// The workspace's folder, or the repository's file.
     pub path: PathBuf,
     /// SHA-256 (hex) of the file's bytes; empty for a workspace. A trust covers these bytes and no others.
     pub hash: String,
-    /// What it says: the file's text, or, where it was trusted before and changed since, the difference by lines that
-    /// begin with `+`, `-` or a blank. Not sanitised.
+    /// Text of the file, or, where it was trusted before and changed since, the difference by lines
+    /// that begin with `+`, `-` or a blank. Not sanitised.
     pub text: String,
     /// It was trusted before and changed since.
     #[serde(default)]
@@ -82,12 +82,12 @@ pub struct Approval {
     pub tool: String,
     /// The path or the command, on one line.
     pub subject: String,
-    /// What the agent says that it is for. Not sanitised.
+    /// Purpose, as the agent states it. Not sanitised.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,
-    /// What exactly will happen. The answer covers this and nothing else.
+    /// The exact effect. The answer covers this and nothing else.
     pub proposal: Proposal,
-    /// Why it is asked, one sentence each.
+    /// Reasons for asking, one sentence each.
     pub reasons: Vec<String>,
     /// Facts that make it riskier: outside the directory, network, deletes, sudo.
     pub risks: Vec<String>,
@@ -99,7 +99,7 @@ pub struct Approval {
     /// remembered.
     #[serde(default)]
     pub offers: Vec<Offer>,
-    /// For what they can be kept.
+    /// Scopes in which they can be kept.
     #[serde(default)]
     pub scopes: Vec<RuleScope>,
     /// The session was switched to a looser mode since: it would now run without being asked.
@@ -112,9 +112,9 @@ pub struct Approval {
 pub struct PartShown {
     /// As it stands in the line. Not sanitised.
     pub text: String,
-    /// What becomes of it.
+    /// Verdict.
     pub state: PartState,
-    /// What makes it risky, a few words each, the worst first.
+    /// Risks, a few words each, the worst first.
     #[serde(default)]
     pub risks: Vec<String>,
     /// No other part of the line is riskier: it is shown first, and louder than the others.
@@ -122,7 +122,7 @@ pub struct PartShown {
     pub worst: bool,
 }
 
-/// What becomes of a part of a command line.
+/// Verdict on a part of a command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartState {
@@ -134,7 +134,7 @@ pub enum PartState {
     Asked,
 }
 
-/// Is this plan good?
+/// Plan to be approved.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanReview {
     /// Its file.
@@ -143,7 +143,7 @@ pub struct PlanReview {
     pub title: String,
     /// The plan as markdown.
     pub markdown: String,
-    /// Where this text comes from.
+    /// Origin of the text.
     #[serde(default)]
     pub origin: PlanOrigin,
     /// The workspace was made by another program: Execute cannot follow.
@@ -154,7 +154,7 @@ pub struct PlanReview {
     pub resumes: bool,
 }
 
-/// Where the text of a plan comes from.
+/// Origin of a plan's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PlanOrigin {
@@ -163,7 +163,7 @@ pub enum PlanOrigin {
     Submitted,
     /// The user edited it.
     EditedByUser,
-    /// Its file was found changed.
+    /// The file has changed.
     ChangedOnDisk,
 }
 
@@ -186,7 +186,7 @@ pub enum Answer {
     Once,
     /// Run it, and keep these rules.
     Remember {
-        /// For what.
+        /// Scope of the rules.
         scope: RuleScope,
         /// The rules as offered, or as the user edited them.
         rules: Vec<Rule>,
@@ -213,7 +213,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// What the user wrote in it. Nothing of a key, and of rules only that they are kept.
+    /// Words of the user in it. Nothing of a key, and of rules only that they are kept.
     #[must_use]
     pub fn said(&self) -> Option<String> {
         let said = match self {

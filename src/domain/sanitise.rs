@@ -70,8 +70,8 @@ pub fn reveal_line(text: &str) -> String {
 pub struct Growing<'a> {
     /// The whole text, as [`clean`] gives it.
     pub text: Cow<'a, str>,
-    /// Where lines begin that no later text can change: (offset in the source, offset in `text`), rising; `None` where
-    /// the two are the same and every line begin is one.
+    /// Starts of lines that no later text can change: (offset in the source, offset in `text`),
+    /// rising; `None` if the two are equal and every line start is one.
     pub cuts: Option<Vec<(usize, usize)>>,
 }
 
@@ -163,7 +163,7 @@ pub(super) fn mark(c: char, push: &mut dyn FnMut(char)) {
 #[derive(Default)]
 struct Cleaner {
     out: String,
-    /// Where the current line begins in `out`.
+    /// Start of the current line in `out`.
     line: usize,
     /// A carriage return stands before the next character: it clears the line.
     returned: bool,
@@ -228,7 +228,7 @@ impl Cleaner {
         self.out.push(c);
     }
 
-    /// Whether a character without width may follow what stands on the line: not twice the same kind, and not too many.
+    /// True if a zero-width character may follow on the line: not twice the same kind, and not too many.
     fn may_join(&self, c: char) -> bool {
         let mut before = self.out.get(self.line..).unwrap_or_default().chars().rev().peekable();
         match before.peek() {

@@ -1,13 +1,14 @@
 //! A key that shows itself to nobody but who asks for it, and the one table of what keys look like in a text. Where a key
 //! comes from is the configuration's business, where it goes the provider's.
 
+mod escapes;
 mod json;
 mod shapes;
 mod variable;
 
 pub use json::masked_json;
 #[cfg(test)]
-pub(crate) use shapes::tests::examples;
+pub(crate) use shapes::tests::{escapings, examples};
 pub use shapes::{KEY_BEGINNING, begins_with_key, holds_key, masked, masked_value, quoted};
 use std::fmt;
 pub use variable::{is_secret_name, is_secret_variable};
@@ -32,8 +33,8 @@ impl Key {
     }
 }
 
-/// For the one place where a key crosses a wire: from the face where it was written to the engine. Nothing else that holds a key
-/// can be serialised.
+/// Serialisation for the one place where a key crosses a wire: from the client where it was written
+/// to the engine. Nothing else that holds a key can be serialised.
 pub mod on_the_wire {
     use super::Key;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};

@@ -6,7 +6,7 @@ use super::usage::Usage;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// How hard a model thinks.
+/// Thinking level of a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ThinkingLevel {
@@ -52,17 +52,17 @@ impl ThinkingLevel {
     }
 }
 
-/// What can be switched on and off in a session.
+/// Switch of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SessionSwitch {
     /// Prompts stay in the vendor's cache for an hour or longer, where it has that.
     LongCache,
-    /// Tools are told to the model in full; a sentence each otherwise.
+    /// Describe tools to the model in full; otherwise in a sentence each.
     FullTools,
 }
 
-/// Where a session's title came from. A user's title is never overwritten.
+/// Source of a session's title. A user's title is never overwritten.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TitleFrom {
@@ -82,7 +82,7 @@ pub struct SessionMeta {
     pub id: SessionId,
     /// Its title; empty when there is none yet.
     pub title: String,
-    /// Where the title came from.
+    /// Source of the title.
     pub title_from: TitleFrom,
     /// The start of the first user message.
     pub preview: String,
@@ -99,7 +99,7 @@ pub struct SessionMeta {
     pub archived_at: Option<At>,
     /// Never listed unless asked for.
     pub hidden: bool,
-    /// Something new since it was last looked at.
+    /// News since the last look.
     pub unread: bool,
     /// The last message that the user saw.
     #[serde(default)]
@@ -114,6 +114,9 @@ pub struct SessionMeta {
     /// Known only while its engine lives.
     #[serde(default)]
     pub stand_in: Option<ConnectionName>,
+    /// The session's own model while what stands in for its connection does not offer it: it stays in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_model: Option<String>,
     /// `connection` is not configured here and nothing stands in for it: messages wait in the queue until somebody says what
     /// does. Known only while its engine lives.
     #[serde(default)]
@@ -125,12 +128,12 @@ pub struct SessionMeta {
     /// Prompts stay in the vendor's cache for an hour or longer, where it has that. Known only while its engine lives.
     #[serde(default)]
     pub long_cache: bool,
-    /// Tools are told to the model in full. Known only while its engine lives.
+    /// Describe tools to the model in full. Known only while its engine lives.
     #[serde(default)]
     pub full_tools: bool,
-    /// Where tools work.
+    /// Working directory of the tools.
     pub cwd: PathBuf,
-    /// Where they worked when the first message was sent; fixed from then on.
+    /// Working directory when the first message was sent; fixed from then on.
     #[serde(default)]
     pub first_cwd: Option<PathBuf>,
     /// A plan that was approved to be carried out after a compaction, until the agent was told.
@@ -139,15 +142,15 @@ pub struct SessionMeta {
     /// The git worktree made for it.
     #[serde(default)]
     pub worktree: Option<Worktree>,
-    /// Of which session it is a branch.
+    /// Session that it is a branch of.
     #[serde(default)]
     pub branched_from: Option<BranchedFrom>,
     /// The call of another session that it was spawned by; it stands below that one, and is hidden otherwise.
     #[serde(default)]
     pub parent: Option<SpawnedBy>,
-    /// When it was made.
+    /// Time of creation.
     pub created: At,
-    /// When it was last written.
+    /// Time of the last write.
     pub used: At,
     /// Last user message or final assistant message: what the list sorts by.
     pub last_message: At,
@@ -160,17 +163,17 @@ pub struct SessionMeta {
     pub plan_pending: bool,
     /// Tokens and cost.
     pub usage: Usage,
-    /// What was odd about the file, one sentence each with its line numbers; shown with the session.
+    /// Irregularities of the file, one sentence each with line numbers; shown with the session.
     #[serde(default)]
     pub odd: Vec<String>,
-    /// What it is doing, known only while its engine lives.
+    /// Activity, known only while its engine lives.
     #[serde(default)]
     pub activity: Activity,
-    /// What the prompt of the next request would cost in US dollars, if nothing of it came from a cache; known only while its
-    /// engine lives, and `None` where the price is not known.
+    /// Cost of the next request's prompt in US dollars without a cache; known only while its engine
+    /// lives, and `None` if the price is unknown.
     #[serde(default)]
     pub next_cost: Option<f64>,
-    /// Who else holds it, in words; we only read then.
+    /// Other process that holds it, in words; the session is read-only then.
     #[serde(default)]
     pub held_by: Option<String>,
 }
@@ -195,7 +198,7 @@ pub struct BranchedFrom {
     pub message: MessageId,
 }
 
-/// Who spawned a session.
+/// Origin of a spawned session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpawnedBy {
     /// The session.
@@ -204,7 +207,7 @@ pub struct SpawnedBy {
     pub call: CallId,
 }
 
-/// What a session is doing.
+/// Activity of a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "is", content = "what")]
 pub enum Activity {
@@ -240,6 +243,7 @@ impl SessionMeta {
             connection: None,
             connection_locked: false,
             stand_in: None,
+            own_model: None,
             unmapped: false,
             model: None,
             thinking: ThinkingLevel::default(),
@@ -265,13 +269,19 @@ impl SessionMeta {
         }
     }
 
+    /// The model that the file names.
+    #[must_use]
+    pub fn stored_model(&self) -> Option<&str> {
+        self.model.as_deref().or(self.own_model.as_deref())
+    }
+
     /// The connection that is asked, as far as is known.
     #[must_use]
     pub fn asked(&self) -> Option<&ConnectionName> {
         self.stand_in.as_ref().or(self.connection.as_ref())
     }
 
-    /// What stands in the list: the title, else the start of the first message, else "New session".
+    /// Title in lists: the title, else the start of the first message, else "New session".
     #[must_use]
     pub fn shown_title(&self) -> &str {
         if !self.title.trim().is_empty() {

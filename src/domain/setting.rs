@@ -1,4 +1,4 @@
-//! A setting as a face shows it: what it is, what it is set to, where that was said, and whether it can be changed while the
+//! A setting as a client shows it: what it is, what it is set to, where that was said, and whether it can be changed while the
 //! program runs.
 
 use serde::{Deserialize, Serialize};
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 pub struct Setting {
     /// Its name in config.toml, dotted: `ui.glyphs`.
     pub key: String,
-    /// What it belongs to.
+    /// Group.
     pub group: SettingGroup,
-    /// What it does, as a sentence.
+    /// Description, as a sentence.
     pub about: String,
-    /// What it is set to.
+    /// Value.
     pub value: String,
-    /// Where that was said.
+    /// Source of the value.
     pub said: Said,
-    /// What it can be set to from the screen, in order; empty where it is written in config.toml by hand.
+    /// Values that the screen can set, in order; empty if it is edited in config.toml by hand.
     pub choices: Vec<String>,
     /// From when on a change holds.
     pub holds: Holds,
-    /// What holds until the next start, where that is something else.
+    /// Value until the next start, if different.
     pub until_then: Option<String>,
 }
 
@@ -34,18 +34,18 @@ impl Setting {
     }
 }
 
-/// What a setting belongs to, in the order to show.
+/// Group of settings, in the order to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum SettingGroup {
-    /// How the screen looks.
+    /// Look of the screen.
     Screen,
-    /// What new sessions begin with, and what becomes of them by themselves.
+    /// Defaults and automatic changes of sessions.
     Sessions,
-    /// What the agent may do.
+    /// Permissions of the agent.
     Permissions,
     /// Limits.
     Limits,
-    /// How files are kept.
+    /// Storage of files.
     Files,
 }
 
@@ -66,7 +66,7 @@ impl SettingGroup {
     }
 }
 
-/// Where a setting was said.
+/// Source of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Said {
     /// Nowhere: it is the default.

@@ -1,4 +1,4 @@
-//! What requests used and cost: one record a request, and what they add up to by day, model, session and turn.
+//! Usage and cost of requests: one record per request, and the sums by day, model, session and turn.
 //!
 //! A session's own totals are [`super::usage::Usage`]; they hold also what other programs asked for, of which there are no
 //! records. Where a price is not known a request costs nothing that could be added up, and the sums say how many those are.
@@ -14,18 +14,18 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spent {
-    /// When it ended.
+    /// Time of the end.
     pub at: At,
     /// The workspace's folder.
     pub workspace: PathBuf,
-    /// Of which session.
+    /// Session id.
     pub session: SessionId,
-    /// When the turn began that it was part of; `None` for a question apart from turns.
+    /// Start of the turn that it was part of; `None` for a side request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<At>,
-    /// Which connection.
+    /// Connection name.
     pub connection: ConnectionName,
-    /// Which model.
+    /// Model name.
     pub model: String,
     /// Tokens.
     #[serde(flatten)]
@@ -35,11 +35,11 @@ pub struct Spent {
     pub cost: Option<f64>,
 }
 
-/// What several requests used.
+/// Usage of several requests.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sum {
-    /// How many.
+    /// Number of requests.
     pub requests: u64,
     /// Tokens of their prompts, cached ones included.
     pub input: u64,
@@ -49,7 +49,7 @@ pub struct Sum {
     pub cache_read: u64,
     /// US dollars of those whose price is known.
     pub cost_usd: f64,
-    /// How many have no known price.
+    /// Number of requests without a known price.
     pub unpriced: u64,
 }
 
@@ -67,16 +67,16 @@ impl Sum {
     }
 }
 
-/// What a key of a grouping stands for, and what its requests used.
+/// Group of requests with its usage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Group {
     /// The day (`2026-11-22`), the model, the session's id or the start of the turn in milliseconds.
     pub key: String,
-    /// For people: a session's title; empty where the key says it.
+    /// Name for people: a session's title; empty if the key is enough.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// What they used.
+    /// Usage.
     #[serde(flatten)]
     pub sum: Sum,
 }
@@ -85,7 +85,7 @@ pub struct Group {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Beyond {
-    /// How many sessions.
+    /// Number of sessions.
     pub sessions: u64,
     /// Tokens that models wrote.
     pub output: u64,
@@ -93,11 +93,11 @@ pub struct Beyond {
     pub cost_usd: f64,
 }
 
-/// What was used, for the screen.
+/// Usage, for the screen.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Spending {
-    /// For whose turns it was asked.
+    /// Session whose turns were asked for.
     pub session: Option<SessionId>,
     /// Today.
     pub today: Sum,
@@ -111,11 +111,11 @@ pub struct Spending {
     pub sessions: Vec<Group>,
     /// The turns of the session, the latest first.
     pub turns: Vec<Group>,
-    /// What the sessions' totals hold beyond the records: of other programs, and from before there were records.
+    /// Totals of the sessions beyond the records: of other programs, and from before there were records.
     pub beyond: Beyond,
 }
 
-/// By what requests are grouped.
+/// Grouping of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum By {
@@ -186,7 +186,7 @@ fn no_day(_: At) -> String {
     String::new()
 }
 
-/// What the totals of sessions hold beyond their records.
+/// Totals of sessions beyond their records.
 #[must_use]
 pub fn beyond(metas: &[SessionMeta], recorded: &[Group]) -> Beyond {
     let known: BTreeMap<&str, &Sum> = recorded.iter().map(|group| (group.key.as_str(), &group.sum)).collect();
@@ -218,7 +218,7 @@ mod tests {
             turn: Some(At(at / 10 * 10)),
             connection: ConnectionName::new("c"),
             model: model.to_owned(),
-            used: RequestUsage { input: 100, output: 10, cache_read: 40, cache_creation: 0 },
+            used: RequestUsage { input: 100, output: 10, cache_read: 40, cache_creation: 0, cache_hour: 0 },
             cost,
         }
     }

@@ -1,5 +1,6 @@
 //! Tools as the model, the transcript and the permission function see them.
 
+use super::access::Access;
 use super::attachment::Attachment;
 use super::diff::FileDiff;
 use super::ids::{CallId, SessionId};
@@ -8,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// How a tool is offered to a model.
+/// Description of a tool for a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
     /// The name that the model calls: `read`, `write`, `bash` …
     pub name: String,
-    /// What it does, its limits and what comes back.
+    /// Purpose, limits and result.
     pub description: String,
     /// JSON schema of the input object.
     pub schema: Value,
@@ -24,7 +25,7 @@ pub const INTENT: &str = "intent";
 /// Characters of it that are shown.
 const LONGEST_INTENT: usize = 200;
 
-/// What a call is for, in the model's words, on one line. Not sanitised.
+/// Purpose of a call, in the model's words, on one line. Not sanitised.
 #[must_use]
 pub fn intent(input: &Value) -> Option<String> {
     // Claude knows this field of a command as its description.
@@ -44,7 +45,7 @@ pub fn without_intent(input: &Value) -> Value {
     input
 }
 
-/// Where a tool call stands. Stored under Craft Agents' names.
+/// State of a tool call. Stored under Craft Agents' names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolStatus {
@@ -93,6 +94,13 @@ pub struct ToolFigures {
     /// Not all that it changed can be undone; why, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_incomplete: Option<String>,
+    /// Files that configure or run code and that its command made or changed without having asked, and what became of that:
+    /// a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<String>,
+    /// What the sandbox kept from a command, each in a few words: `hidden secret: .env`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     /// Pictures and documents that go to the model beside the text: copies that the session keeps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Attachment>,
@@ -105,7 +113,7 @@ pub struct ToolFigures {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Child {
-    /// Which session.
+    /// Session id.
     pub session: SessionId,
     /// Tool calls that it made.
     #[serde(default)]
@@ -113,7 +121,7 @@ pub struct Child {
     /// Tokens of its context and of all that it wrote.
     #[serde(default)]
     pub tokens: u64,
-    /// What it waits for, in a few words, while it waits for the user.
+    /// Pending request in a few words, while it waits for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<String>,
     /// The call does not wait for it.
@@ -130,9 +138,9 @@ pub struct ToolCall {
     pub name: String,
     /// The input object as the model gave it.
     pub input: Value,
-    /// What identifies the call on one line: the path, the command, the pattern. Not sanitised.
+    /// Subject of the call on one line: the path, the command, the pattern. Not sanitised.
     pub subject: String,
-    /// Where it stands.
+    /// State.
     pub status: ToolStatus,
     /// The result as the model sees it; while it runs, the last lines of its output.
     pub result: Option<String>,
@@ -141,23 +149,23 @@ pub struct ToolCall {
     /// Figures for the tool line.
     #[serde(default)]
     pub figures: ToolFigures,
-    /// What let it run or stopped it; `None` while it is not decided, and for calls of other programs.
+    /// Decision that allowed or stopped it; `None` before the decision, and for calls of other programs.
     #[serde(default)]
     pub decision: Option<Decision>,
 }
 
-/// What a call touches. The executor gathers it before the decision and once more right before running.
+/// Facts about a call. The executor gathers them before the decision and once more right before running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallFacts {
     /// lisle's name of the tool.
     pub tool: String,
-    /// What identifies the call on one line.
+    /// Subject of the call on one line.
     pub subject: String,
     /// Everything the call touches; the strictest one decides. Never empty.
     pub touches: Vec<Touch>,
     /// The exact thing that an answer covers: a command with its directory, or a file's change. A different one asks again.
     pub proposal: Proposal,
-    /// There are secrets below the directory of a command, and nothing masks them here.
+    /// Secrets exist below the directory of a command, and nothing masks them here.
     #[serde(default)]
     pub secrets_here: bool,
 }
@@ -179,25 +187,26 @@ pub enum Touch {
     Write {
         /// The resolved path.
         path: PathBuf,
-        /// Where the path lies.
+        /// Place of the path.
         place: Place,
     },
     /// Runs a command.
     Command {
         /// The command line, exactly.
         command: String,
-        /// Where it runs.
+        /// Working directory.
         cwd: PathBuf,
         /// The files that its names of programs stand for, by the search path that it gets.
         #[serde(default)]
         programs: Vec<Program>,
-        /// Why not all that it names could be looked up (too many files behind a pattern …); `None` when all was.
+        /// Reason why some of its names could not be looked up (too many files behind a pattern …);
+        /// `None` if all were.
         #[serde(default)]
         unseen: Option<String>,
     },
     /// Changes the status or the labels of a session.
     Session {
-        /// Which one.
+        /// Session id.
         session: SessionId,
         /// It is the session that the call belongs to.
         own: bool,
@@ -211,6 +220,8 @@ pub enum Touch {
     },
     /// The command is to run outside the sandbox that would hold it.
     Outside,
+    /// The command gets something that its sandbox keeps from it.
+    Access(Access),
     /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
     /// what is protected. No rule about paths speaks of it.
     Leaves {
@@ -233,7 +244,7 @@ pub enum Touch {
         host: String,
         /// As in [`Touch::Fetch`].
         private: bool,
-        /// What lets it through without a question: a package registry, a remote of the repository, a setting.
+        /// Reason to allow it without a question: a package registry, a remote of the repository, a setting.
         #[serde(default)]
         known: Option<String>,
     },
@@ -282,7 +293,7 @@ pub struct Program {
     pub inside: bool,
 }
 
-/// Where a path lies, for the decision on writing it.
+/// Place of a path, for the decision on writing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
@@ -298,7 +309,7 @@ pub enum Place {
     Protected,
 }
 
-/// What exactly would happen, for the user who is asked.
+/// The exact effect, for the user who is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 pub enum Proposal {
@@ -306,7 +317,7 @@ pub enum Proposal {
     Command {
         /// The command line, exactly.
         command: String,
-        /// Where it runs.
+        /// Working directory.
         cwd: PathBuf,
     },
     /// This change of a file.
@@ -338,14 +349,14 @@ pub enum Proposal {
     },
     /// This script, which only works on data.
     Script {
-        /// What it is written in.
+        /// Language.
         language: String,
         /// The script, exactly.
         script: String,
         /// The files that it is given, and the one that it is to write.
         files: Vec<PathBuf>,
     },
-    /// Something without a preview: reading, listing, asking.
+    /// No preview: reading, listing, asking.
     Plain,
 }
 
@@ -376,7 +387,7 @@ impl Proposal {
     }
 }
 
-/// How a tool call ended.
+/// Outcome of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// It did not do what was asked.
@@ -385,11 +396,11 @@ pub struct Outcome {
     pub text: String,
     /// Figures for the tool line.
     pub figures: ToolFigures,
-    /// What the tool wants the engine to do besides keeping the result.
+    /// Next action of the engine, besides keeping the result.
     pub then: Then,
 }
 
-/// What follows a tool call.
+/// Next action after a tool call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Then {
     /// Nothing.
@@ -410,7 +421,7 @@ pub enum Then {
     Step {
         /// Its place in the plan, from 1.
         number: u32,
-        /// How far it is.
+        /// New status.
         status: super::plan::StepStatus,
     },
     /// Ask the user and give the answer back as the result.
@@ -432,13 +443,13 @@ impl Outcome {
 /// One line of the todo list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {
-    /// What is to be done.
+    /// Task.
     pub content: String,
-    /// Where it stands.
+    /// Status.
     pub status: TodoStatus,
 }
 
-/// Where a todo item stands.
+/// Status of a todo item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TodoStatus {

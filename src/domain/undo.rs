@@ -7,13 +7,13 @@ use super::ids::{At, MessageId};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What stands under a path.
+/// Kind of entry under a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
 pub enum Thing {
     /// Nothing.
     Absent,
-    /// A folder; what is in it is told of each path.
+    /// A folder; its content has entries of its own.
     Folder {
         /// Permission bits.
         mode: u32,
@@ -36,21 +36,21 @@ pub enum Thing {
     },
     /// A symbolic link. It is never followed.
     Link {
-        /// What it says.
+        /// Target of the link.
         #[serde(with = "native")]
         target: PathBuf,
     },
     /// A pipe, a socket, a device.
     Special,
-    /// Something whose content was not kept.
+    /// Content that was not kept.
     Unkept {
-        /// Why not, as the end of a sentence.
+        /// Reason, as the end of a sentence.
         why: String,
     },
 }
 
 impl Thing {
-    /// Something whose content was not kept.
+    /// Content that was not kept.
     #[must_use]
     pub fn unkept(why: impl Into<String>) -> Self {
         Thing::Unkept { why: why.into() }
@@ -66,19 +66,19 @@ impl Thing {
     }
 }
 
-/// What a change did to one path.
+/// Change of one path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The path: absolute, without links.
     #[serde(with = "native")]
     pub path: PathBuf,
-    /// What stood there before.
+    /// Entry before the change.
     pub before: Thing,
-    /// What stood there after.
+    /// Entry after the change.
     pub after: Thing,
 }
 
-/// What is to be taken back.
+/// Target of an undo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "undo", content = "with")]
 pub enum UndoAim {
@@ -90,20 +90,20 @@ pub enum UndoAim {
     Since(MessageId),
 }
 
-/// What an undo would do. Nothing in it was done yet.
+/// Preview of an undo. Nothing in it was done yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UndoPlan {
-    /// What was asked for.
+    /// Target.
     pub aim: UndoAim,
-    /// When the first of the changes was made; for a redo, when it was undone.
+    /// Time of the first change; for a redo, of the undo.
     pub at: At,
-    /// What the user had asked for in that turn, on one line; empty where it is not known.
+    /// The user's request in that turn, on one line; empty if unknown.
     pub about: String,
-    /// There is something to be taken back, be it only that nothing of it can be.
+    /// True if there is a change to undo, even if none of it can be.
     pub any: bool,
     /// The files, by path.
     pub files: Vec<UndoFile>,
-    /// What is not known of these changes: one sentence each.
+    /// Gaps in what is known of these changes: one sentence each.
     pub gaps: Vec<String>,
 }
 
@@ -115,11 +115,11 @@ pub struct UndoFile {
     pub path: PathBuf,
     /// As the user reads it: relative to the working directory where it lies below it. Not sanitised.
     pub shown: String,
-    /// What would happen to it.
+    /// Planned action.
     pub deed: UndoDeed,
     /// Lines that would come and go; `None` where it is no text.
     pub lines: Option<(u32, u32)>,
-    /// Whether it can.
+    /// Possibility of the restoration.
     pub state: UndoState,
     /// The command that ran while it was changed: by it, or by whoever wrote there meanwhile. `None` where it is certain
     /// whose change it was.
@@ -127,7 +127,7 @@ pub struct UndoFile {
     pub during: Option<String>,
 }
 
-/// What an undo does to a path.
+/// Action of an undo on a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UndoDeed {
@@ -135,35 +135,35 @@ pub enum UndoDeed {
     Remove,
     /// It was removed, and comes back.
     Bring,
-    /// Its content goes back.
+    /// Content is restored.
     Change,
     /// Only its permissions go back.
     Mode,
 }
 
-/// Whether a path can be restored.
+/// Possibility of restoring a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "state", content = "why")]
 pub enum UndoState {
     /// It is as the change left it.
     Ready,
-    /// Somebody changed it since: it is left unless it is named. Why that is thought, as a sentence.
+    /// Somebody changed it since: it is left unless it is named. Evidence, as a sentence.
     Changed(String),
-    /// Somebody changed it between two of the changes: it goes back to what was written then, and before that only if it
-    /// is named. Why that is thought, as a sentence.
+    /// Somebody changed it between two of the changes: the content written then is restored, and
+    /// the one before only if it is named. Evidence, as a sentence.
     Between(String),
     /// It cannot be restored; why, as a sentence.
     Lost(String),
 }
 
-/// What a session changed, against what stood there first.
+/// Changes of a session, against the first known content.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Changes {
     /// The files, by path.
     pub files: Vec<ChangedFile>,
     /// More files than are shown.
     pub more: usize,
-    /// What is not known: one sentence each.
+    /// Gaps in what is known: one sentence each.
     pub gaps: Vec<String>,
 }
 
@@ -172,15 +172,15 @@ pub struct Changes {
 pub struct ChangedFile {
     /// As the user reads it. Not sanitised.
     pub shown: String,
-    /// What became of it.
+    /// Kind of change.
     pub kind: ChangeKind,
     /// The change, where both sides are text and known.
     pub diff: Option<FileDiff>,
-    /// Why there is no diff, or what else changed, in a few words.
+    /// Reason why there is no diff, or other changes, in a few words.
     pub note: String,
 }
 
-/// What became of a file.
+/// Kind of a file's change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ChangeKind {
@@ -219,7 +219,7 @@ pub mod native {
     /// Reads a path.
     ///
     /// # Errors
-    /// When it is neither a text nor a list of bytes.
+    /// If it is neither a text nor a list of bytes.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
         Ok(match Either::deserialize(from)? {
             Either::Text(text) => PathBuf::from(text),

@@ -1,4 +1,4 @@
-//! What a session could not save, and where its text was put instead.
+//! Content that a session could not save, and the place where its text was put instead.
 
 use super::ids::SessionId;
 use serde::{Deserialize, Serialize};
@@ -11,15 +11,15 @@ pub struct Unsaved {
     pub session: SessionId,
     /// Its title, or the start of its first message.
     pub title: String,
-    /// Why it could not be saved, as a sentence.
+    /// Reason, as a sentence.
     pub why: String,
     /// Messages that its files lack.
     pub rows: usize,
-    /// Where their text is now.
+    /// Place of the text.
     pub refuge: Refuge,
 }
 
-/// Where the text of what could not be saved is.
+/// Place of text that could not be saved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Refuge {
@@ -29,7 +29,7 @@ pub enum Refuge {
     Salvage(PathBuf),
     /// No file could be written either: the text itself, and why.
     Nowhere {
-        /// Why no file could be written, as a sentence.
+        /// Reason why no file could be written, as a sentence.
         why: String,
         /// The text.
         text: String,

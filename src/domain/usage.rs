@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a session has used. The key names are those of Craft Agents' `tokenUsage`.
+/// Usage of a session. The key names are those of Craft Agents' `tokenUsage`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
@@ -27,7 +27,7 @@ pub struct Usage {
     pub context_window: Option<u64>,
 }
 
-/// What one request used, as the provider reported it.
+/// Usage of one request, as the provider reported it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestUsage {
     /// All tokens of the prompt, cached ones included.
@@ -38,6 +38,14 @@ pub struct RequestUsage {
     pub cache_read: u64,
     /// The part of `input` that was written to a cache.
     pub cache_creation: u64,
+    /// The part of `cache_creation` that is kept for an hour, which costs more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_hour: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
 }
 
 impl Usage {

@@ -14,7 +14,7 @@ pub struct Workspace {
     pub name: String,
     /// Its folder.
     pub path: PathBuf,
-    /// How many sessions it has, archived and hidden ones included.
+    /// Number of sessions, including archived and hidden ones.
     pub sessions: usize,
     /// It is the one that is open.
     pub current: bool,
@@ -22,7 +22,7 @@ pub struct Workspace {
     pub foreign: bool,
 }
 
-/// Whether a workspace can have this name: it is the name of a folder.
+/// True if a workspace can have this name: it is the name of a folder.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | ' ');

@@ -1,6 +1,6 @@
 //! Every verb that can be bound to a key: one table for the keymap, help, the palette and the manual.
 //!
-//! What a verb does is in `app::update`; which key does it is in `table`.
+//! `app::update` implements the verbs; `table` assigns keys to them.
 
 /// A place in which keys have a meaning of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -13,7 +13,7 @@ pub enum Context {
     Chat,
     /// The composer.
     Composer,
-    /// What is offered above the draft: commands and their words, files, sessions, labels.
+    /// Completions above the draft: commands and their arguments, files, sessions, labels.
     Slash,
     /// The composer while keys are typed, in a keymap of modes (vim). The keys of the composer hold there too.
     Insert,
@@ -45,9 +45,9 @@ pub enum Context {
     Find,
     /// The health of a session's files; the keys of a page to read hold there too.
     Health,
-    /// What an undo of files would do; the keys of the list of all that waits hold there too.
+    /// Preview of an undo of files; the keys of the inbox list apply, too.
     Undo,
-    /// What a session changed; the keys of a page to read hold there too.
+    /// Changes of a session; the keys of a page to read apply, too.
     Changes,
     /// The rules of the permissions; the keys of a list hold there too.
     Rules,
@@ -186,13 +186,13 @@ macro_rules! actions {
                 match self { $($(Action::$topic($enum::$name) => concat!($word, ".", $verb)),+),+ }
             }
 
-            /// What it does, in a few words.
+            /// Description in a few words.
             #[must_use]
             pub fn description(self) -> &'static str {
                 match self { $($(Action::$topic($enum::$name) => $desc),+),+ }
             }
 
-            /// Where it has a meaning. One with `Global` has it everywhere.
+            /// Contexts in which it has a meaning. One with `Global` has it everywhere.
             #[must_use]
             pub fn contexts(self) -> &'static [Context] {
                 match self { $($(Action::$topic($enum::$name) => &[$(Context::$ctx),+]),+),+ }
@@ -255,7 +255,7 @@ actions! {
         Ask "ask" "go to Ask to Edit: changes ask" [Global];
         Execute "execute" "go to Execute: runs without asking" [Global];
     }
-    /// What answers.
+    /// Models, connections and thinking levels.
     Model ModelAction "model" {
         Pick "pick" "choose the model" [Global];
         Thinking "thinking" "choose the thinking level" [Global];
@@ -362,7 +362,7 @@ actions! {
         VisualLine "visual_line" "mark lines, or no longer" [Normal Visual];
         Swap "swap" "to the other end of what is marked" [Visual];
     }
-    /// What is offered above the composer.
+    /// Completions above the composer.
     Slash SlashAction "slash" {
         Up "up" "the command above" [Slash];
         Down "down" "the command below" [Slash];
@@ -436,7 +436,7 @@ actions! {
         Details "details" "hide the details of a wide screen, or show them again" [Global];
         OnlyChat "only_chat" "only the conversation, or all again" [Global];
     }
-    /// What the engine asks.
+    /// Requests of the engine.
     Answer AnswerAction "answer" {
         Focus "focus" "answer what waits here" [Global];
         Plan "plan" "back to the plan that waits" [Global];
@@ -550,7 +550,7 @@ impl Action {
         Self::ALL.iter().copied().find(|action| action.name() == name)
     }
 
-    /// Whether it has a meaning in `context`.
+    /// True if it has a meaning in `context`.
     #[must_use]
     pub fn lives_in(self, context: Context) -> bool {
         self.contexts().contains(&Context::Global) || self.contexts().contains(&context) || self == BACK

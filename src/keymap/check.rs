@@ -1,11 +1,11 @@
-//! What cannot work in a table: chords with two meanings, chords that another chord hides, places one cannot leave.
+//! Checks of a table: chords with two meanings, chords that another chord hides, contexts without a way out.
 
 use super::action::{Action, AppAction, Context};
 use super::key::{Code, Key, Mods, chord_name};
 use super::table::{Binding, Table};
 use crate::domain::problem::Problem;
 
-/// What cannot work.
+/// Problems of a table.
 #[must_use]
 pub fn check(table: &Table) -> Vec<Problem> {
     let mut problems = Vec::new();
@@ -71,7 +71,7 @@ fn hider<'t>(table: &'t Table, binding: &Binding) -> Option<&'t Binding> {
         .find(|other| other.keys.len() < binding.keys.len() && binding.keys.starts_with(&other.keys))
 }
 
-/// Whether a chord can be pressed where Alt, the F keys and Shift do not arrive.
+/// True if a chord can be pressed where Alt, the F keys and Shift do not arrive.
 #[must_use]
 pub fn plain(keys: &[Key]) -> bool {
     keys.iter().all(|key| {

@@ -24,7 +24,7 @@ impl Mods {
         Mods(self.0 | other.0)
     }
 
-    /// Whether all of `other` are held.
+    /// True if all of `other` are held.
     #[must_use]
     pub const fn has(self, other: Mods) -> bool {
         self.0 & other.0 == other.0
@@ -37,7 +37,7 @@ impl Mods {
     }
 }
 
-/// Which key.
+/// Key without modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
     /// A printable character; the space bar is `Char(' ')`.
@@ -95,9 +95,9 @@ const NAMED: &[(&str, Code)] = &[
 /// A key with its modifiers, in one normal form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Key {
-    /// Which key.
+    /// Key without modifiers.
     pub code: Code,
-    /// What is held with it.
+    /// Modifiers.
     pub mods: Mods,
 }
 

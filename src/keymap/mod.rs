@@ -20,7 +20,7 @@ pub const GROUND: &str = "default";
 /// The text of the keymap that lisle comes with.
 pub const DEFAULT: &str = include_str!("../../keymaps/default.toml");
 
-/// The name under which problems of [`DEFAULT`] are told.
+/// File name in problems of [`DEFAULT`].
 pub const DEFAULT_NAME: &str = "keymaps/default.toml";
 
 /// The keymaps that are laid over [`DEFAULT`] by name: with their names for problems, and their texts.
@@ -39,7 +39,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 pub struct Loaded {
     /// The table; the embedded one alone when the user's text cannot be read at all.
     pub table: Table,
-    /// What was odd, in the order of the lines.
+    /// Problems, in the order of the lines.
     pub problems: Vec<Problem>,
 }
 

@@ -11,7 +11,7 @@ use crate::domain::problem::Problem;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// Whether a file begins from nothing.
+/// Base of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clear {
     /// It is laid over the embedded table.
@@ -24,7 +24,7 @@ pub enum Clear {
 /// A row of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Where it holds.
+    /// Context.
     pub context: Context,
     /// The chords; none takes the keys of `run` away.
     pub on: Vec<Vec<Key>>,
@@ -32,7 +32,7 @@ pub struct Row {
     pub run: Option<Action>,
     /// The file's words for it.
     pub desc: Option<String>,
-    /// Where it stands: file and line.
+    /// Source: file and line.
     pub at: (String, usize),
 }
 
@@ -41,16 +41,16 @@ pub struct Row {
 pub struct Parsed {
     /// Its rows that make sense, in the order of the file.
     pub rows: Vec<Row>,
-    /// Whether it begins from nothing.
+    /// Base of the file.
     pub clear: Clear,
     /// The embedded keymap that it is laid over, and the line that says so.
     pub inherits: Option<(String, usize)>,
 }
 
-/// What `run` says where chords are taken away.
+/// Value of `run` that takes chords away.
 const NOTHING: &str = "none";
 
-/// What is odd about one place of a file, and what to do.
+/// Problem at one place of a file, with the advice.
 struct Odd {
     byte: usize,
     text: String,

@@ -7,19 +7,19 @@ use super::parse::Row;
 /// A chord that does something in a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// Where.
+    /// Context.
     pub context: Context,
     /// The keys, one after another.
     pub keys: Vec<Key>,
-    /// What they do.
+    /// Verb.
     pub action: Action,
     /// In words.
     pub desc: String,
-    /// Where it is written: file and line.
+    /// Source: file and line.
     pub at: (String, usize),
 }
 
-/// What a key means after the keys before it.
+/// Meaning of a key after the keys before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fed {
     /// Do this.
@@ -83,7 +83,7 @@ impl Table {
         &self.bindings
     }
 
-    /// What `key` means after `pending` in these contexts, of which the first that knows it wins.
+    /// Meaning of `key` after `pending` in these contexts, of which the first that knows it wins.
     #[must_use]
     pub fn feed(&self, contexts: &[Context], pending: &[Key], key: Key) -> Fed {
         for context in contexts {
@@ -103,8 +103,8 @@ impl Table {
         Fed::None
     }
 
-    /// What can follow `pending` in these contexts: the next key, and the binding it leads to or into. For the strip that
-    /// shows the rest of a chord.
+    /// Continuations of `pending` in these contexts: the next key, and the binding it leads to or
+    /// into. For the strip that shows the rest of a chord.
     #[must_use]
     pub fn following(&self, contexts: &[Context], pending: &[Key]) -> Vec<(Key, &Binding)> {
         let mut found: Vec<(Key, &Binding)> = Vec::new();
@@ -119,7 +119,7 @@ impl Table {
         found
     }
 
-    /// Whether the composer has modes: keys are verbs in one of them.
+    /// True if the composer has modes: keys are verbs in one of them.
     #[must_use]
     pub fn modal(&self) -> bool {
         self.of(Context::Normal).next().is_some()

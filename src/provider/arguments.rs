@@ -9,8 +9,8 @@ pub(super) fn made_up_id() -> String {
     std::iter::repeat_with(fastrand::alphanumeric).take(9).collect()
 }
 
-/// Whether a call that a server wrote under the id `kept` is ours: a server that repeats its ids over responses has its later calls
-/// told apart by a number behind the id.
+/// True if a call that a server wrote under the id `kept` is ours: where a server repeats ids over
+/// responses, a number behind the id tells later calls apart.
 pub(super) fn is_same_call(kept: &str, ours: &CallId) -> bool {
     let rest = ours.as_str().strip_prefix(kept);
     rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok()))

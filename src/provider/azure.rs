@@ -5,7 +5,7 @@
 
 use super::endpoint::{Endpoint, KeyIn};
 
-/// How a deployment is named.
+/// Naming of a deployment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     /// Not at Azure.
@@ -18,7 +18,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// Where chat completions of a deployment are, below the base address.
+    /// Path of a deployment's chat completions, below the base address.
     #[must_use]
     pub fn chat_path(self, deployment: &str) -> String {
         match self {

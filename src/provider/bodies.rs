@@ -30,7 +30,7 @@ fn wires() -> Vec<(&'static str, Body)> {
     ]
 }
 
-/// By the wire's name.
+/// Bodies by the wire's name.
 pub(crate) fn all(request: &ModelRequest) -> Vec<(&'static str, Value)> {
     WIRES.get_or_init(wires).iter().map(|(wire, body)| (*wire, body(request))).collect()
 }

@@ -21,7 +21,7 @@ pub struct Bounded {
 pub struct Places(Arc<Semaphore>);
 
 impl Places {
-    /// So many.
+    /// Limit of concurrent requests.
     #[must_use]
     pub fn new(most: u32) -> Self {
         Self(Arc::new(Semaphore::new(usize::try_from(most.max(1)).unwrap_or(Semaphore::MAX_PERMITS))))
@@ -66,7 +66,7 @@ impl Bounded {
     }
 }
 
-/// Where a request is.
+/// Stage of a request.
 enum Stage {
     Asking,
     Waiting,

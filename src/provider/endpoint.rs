@@ -1,4 +1,4 @@
-//! Where a server is and how it is talked to. Values only, that show no secret; `http` uses them.
+//! Address and connection settings of a server. Values only, which show no secret; `http` uses them.
 
 use super::fault::Peer;
 use super::figures::{Figures, built_in};
@@ -19,7 +19,7 @@ pub enum KeyIn {
     Header(&'static str),
 }
 
-/// Where a server is and how it is talked to.
+/// Address and connection settings of a server.
 #[derive(Clone)]
 pub struct Endpoint {
     /// Name of the connection, for errors.
@@ -28,7 +28,7 @@ pub struct Endpoint {
     pub base_url: String,
     /// The key.
     pub key: Option<Key>,
-    /// How the key is sent.
+    /// Place of the key in a request.
     pub key_in: KeyIn,
     /// Further headers. Their values are treated as secrets.
     pub headers: Vec<(String, String)>,
@@ -36,15 +36,15 @@ pub struct Endpoint {
     pub proxy: Option<String>,
     /// Fields that are laid over each request's body; `null` takes a field out.
     pub extra_body: Option<Value>,
-    /// How long a response may take to begin; `None` for as long as it likes.
+    /// Time limit for the start of a response; `None` for no limit.
     pub first_byte: Option<Duration>,
-    /// How long a response that has begun may be silent. Pings count.
+    /// Longest silence within a response. Pings count as data.
     pub stall: Duration,
     /// Models that the configuration names.
     pub models: Vec<String>,
     /// The model when none was chosen.
     pub default_model: String,
-    /// What the configuration says of models, before the built-in table.
+    /// Model figures from the configuration, which come before the built-in table.
     pub figures: BTreeMap<String, Figures>,
 }
 
@@ -152,7 +152,7 @@ pub(super) fn lay_over(body: &mut Map<String, Value>, extra: Option<&Value>) {
     }
 }
 
-/// What may be secret in an address: user, password and the values of its query, as written and as meant.
+/// Possible secrets in an address: user, password and the values of its query, raw and decoded.
 fn secrets_of(url: &Url) -> Vec<String> {
     let written = [url.username(), url.password().unwrap_or("")];
     let query = url.query().unwrap_or("").split('&').filter_map(|pair| pair.split_once('=').map(|(_, value)| value));

@@ -16,9 +16,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
-/// How long a connection may take to come about.
+/// Time limit for making a connection.
 const CONNECT: Duration = Duration::from_secs(20);
-/// How long the words of an error may take.
+/// Time limit for the body of an error.
 const ERROR_BODY: Duration = Duration::from_secs(10);
 /// The most bytes of an error's words.
 const ERROR_BYTES: usize = 64 * 1024;
@@ -211,7 +211,7 @@ async fn within<F: Future>(limit: Option<Duration>, future: F) -> Option<F::Outp
     }
 }
 
-/// What an unsuccessful response says, as far as it comes in time.
+/// Body of an unsuccessful response, as far as it arrives in time.
 async fn words_of(mut response: Response) -> String {
     let mut bytes = Vec::new();
     let end = Instant::now() + ERROR_BODY;
@@ -271,7 +271,7 @@ pub struct Events {
     ready: VecDeque<Event>,
     /// Bytes that were looked at before it was clear what they are.
     seen: Vec<u8>,
-    /// How the response begins, as long as no event has come: it may be no event stream at all.
+    /// Start of the response until the first event: it may be no event stream at all.
     start: Vec<u8>,
     /// An event has come.
     eventful: bool,

@@ -1,5 +1,5 @@
-//! What the wires that learn have in common: which errors teach something, and knowledge that only grows, however many requests learn
-//! at once.
+//! Shared parts of the wires that learn: the errors that teach something, and knowledge that only
+//! grows, however many requests learn at once.
 
 use super::{ModelRequest, ProviderError};
 use std::collections::BTreeMap;

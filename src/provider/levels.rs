@@ -1,4 +1,4 @@
-//! What the thinking levels mean to a model, in words for the one who chooses. What is sent is the vendors' part.
+//! Meaning of the thinking levels for a model, in words for the user. The vendors' modules decide what is sent.
 
 use crate::domain::session::ThinkingLevel;
 
@@ -15,12 +15,12 @@ pub(super) fn never(level: ThinkingLevel) -> Result<String, String> {
     }
 }
 
-/// Within so many tokens.
+/// A token budget.
 pub(super) fn within(tokens: u64) -> String {
     if tokens == 0 { "no thinking".to_owned() } else { format!("up to {} tokens of thinking", grouped(tokens)) }
 }
 
-/// By a word for the effort.
+/// Meaning of a word for the effort.
 pub(super) fn by_word(word: &str) -> String {
     match word {
         "none" => "no thinking".to_owned(),

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 const PDF: &str = "application/pdf";
 
-/// What a model can be shown.
+/// Media that a model can see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Sight {
     /// Pictures.
@@ -27,7 +27,7 @@ impl Default for Sight {
 }
 
 impl Sight {
-    /// What is known of a model, and for what is not, what its wire takes.
+    /// Known abilities of a model; its wire's default for unknown ones.
     pub(super) fn of(known: &Figures, otherwise: Self) -> Self {
         Self {
             pictures: known.vision.unwrap_or(otherwise.pictures),
@@ -35,12 +35,12 @@ impl Sight {
         }
     }
 
-    /// What both leave: several requests may learn at once.
+    /// Intersection: several requests may learn at once.
     pub(super) fn and(self, other: Self) -> Self {
         Self { pictures: self.pictures && other.pictures, documents: self.documents && other.documents }
     }
 
-    /// What is left after a refusal; `None` where it was about something else.
+    /// Remaining abilities after a refusal; `None` if it was about something else.
     pub(super) fn after(self, request: &ModelRequest, error: &ProviderError) -> Option<Self> {
         // The sentence alone: some servers repeat the request in their answer.
         let said = sentence(&error.detail).to_lowercase();
@@ -57,7 +57,7 @@ impl Sight {
     }
 }
 
-/// What servers refused to show their models so far, by model.
+/// Media that servers refused to show their models, by model.
 pub(super) type Blind = BTreeMap<String, Sight>;
 
 /// Remembers what a model cannot be shown, beside what was known.
@@ -65,7 +65,8 @@ pub(super) fn learn_blind(blind: &mut Blind, model: &str, sight: Sight) {
     blind.entry(model.to_owned()).and_modify(|known| *known = known.and(sight)).or_insert(sight);
 }
 
-/// How servers say that something cannot be shown to a model. What is wrong with one picture alone ("exceeds 5 MB") is none of it.
+/// Phrases of servers for media that a model cannot see. Problems of one picture alone ("exceeds 5
+/// MB") are not among them.
 const CANNOT: &[&str] = &[
     "not support",
     "unsupported",
@@ -93,7 +94,7 @@ fn sentence(detail: &str) -> String {
     found.unwrap_or(detail).to_owned()
 }
 
-/// All that goes along with a request.
+/// Media of a request.
 fn media(request: &ModelRequest) -> impl Iterator<Item = &Media> {
     request.items.iter().flat_map(|item| -> Vec<&Media> {
         match item {
@@ -104,7 +105,7 @@ fn media(request: &ModelRequest) -> impl Iterator<Item = &Media> {
     })
 }
 
-/// How one of them is shown.
+/// Form of a picture or document in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Shown<'a> {
     /// As a picture.
@@ -125,7 +126,7 @@ pub(super) enum Shown<'a> {
     Words(String),
 }
 
-/// How a picture or document is shown to a model that can see so much.
+/// Form of a picture or document for a model with these abilities.
 pub(super) fn shown(media: &Media, sight: Sight) -> Shown<'_> {
     let mime = media.mime.trim().to_ascii_lowercase();
     let mime = if mime == "image/jpg" { "image/jpeg" } else { mime.as_str() };
@@ -140,7 +141,7 @@ pub(super) fn shown(media: &Media, sight: Sight) -> Shown<'_> {
     }
 }
 
-/// Its bytes behind their media type, as an address.
+/// Data URL of its bytes.
 pub(super) fn address(mime: &str, data: &str) -> String {
     format!("data:{mime};base64,{data}")
 }
@@ -150,7 +151,7 @@ pub(super) fn document_address(data: &str) -> String {
     address(PDF, data)
 }
 
-/// A text with the words for what goes along with it, for a model or a place that takes nothing but text.
+/// A text with descriptions of its media, for a model or a place that takes only text.
 pub(super) fn told<'a>(text: &str, media: impl IntoIterator<Item = &'a Media>) -> String {
     let blind = Sight { pictures: false, documents: false };
     let words = media.into_iter().filter_map(|media| match shown(media, blind) {
@@ -161,7 +162,7 @@ pub(super) fn told<'a>(text: &str, media: impl IntoIterator<Item = &'a Media>) -
     text.into_iter().chain(words).collect::<Vec<_>>().join("\n")
 }
 
-/// Which result something belongs to, where it cannot stand in the result itself.
+/// Note that names the result to which media belong, where they cannot be part of the result.
 pub(super) fn belongs_to(result: &CallResult, media: &Media) -> String {
     format!("[{} of the result of call {}]", what(media), result.id)
 }

@@ -50,7 +50,7 @@ pub struct ModelRequest {
     pub items: Vec<Item>,
     /// The tools on offer; empty for none.
     pub tools: Vec<ToolSpec>,
-    /// How hard to think.
+    /// Thinking level.
     pub thinking: ThinkingLevel,
 }
 
@@ -65,12 +65,12 @@ pub enum Item {
     Results(Vec<CallResult>),
 }
 
-/// What the user said.
+/// Message of the user.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Said {
     /// The text; may be empty where there are media.
     pub text: String,
-    /// What goes along with it.
+    /// Attached media.
     pub media: Vec<Media>,
 }
 
@@ -99,7 +99,7 @@ pub struct Media {
     pub data: Option<Result<Arc<str>, String>>,
 }
 
-/// What a model answered.
+/// Answer of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
     /// Its text; may be empty.
@@ -124,13 +124,13 @@ pub struct Call {
 /// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallResult {
-    /// Which call.
+    /// Call id.
     pub id: CallId,
     /// The text for the model.
     pub text: String,
     /// It failed.
     pub failed: bool,
-    /// What goes along with the text.
+    /// Media of the result.
     pub media: Vec<Media>,
 }
 
@@ -151,13 +151,13 @@ pub enum Chunk {
     CallBegun(String),
     /// Blocks to replay with the next request.
     Native(Native),
-    /// What it used; a later one replaces an earlier one.
+    /// Usage so far; a later one replaces an earlier one.
     Usage(RequestUsage),
     /// The response is complete. Always the last chunk of a whole response.
     Stopped(Stop),
 }
 
-/// Why a model stopped.
+/// Reason why a model stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// It was done.
@@ -174,7 +174,7 @@ pub enum Stop {
     Other(String),
 }
 
-/// Why a request failed.
+/// Error of a request.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 #[error("{title}: {text}")]
 pub struct ProviderError {
@@ -186,11 +186,11 @@ pub struct ProviderError {
     pub title: String,
     /// A sentence: what happened, with which server, and what to do. Never a key.
     pub text: String,
-    /// What the server said, cut to 2,000 characters, keys masked.
+    /// Words of the server, cut to 2,000 characters, keys masked.
     pub detail: String,
     /// It may be tried again by itself.
     pub retry: bool,
-    /// The server asked to wait so long.
+    /// Delay that the server asked for.
     pub after: Option<Duration>,
 }
 
@@ -226,7 +226,7 @@ pub trait Provider: Send + Sync {
         figures::built_in(model)
     }
 
-    /// What is sent for a thinking level, in words; or why it changes nothing for this model.
+    /// Request that a thinking level makes, in words; or why it has no effect on this model.
     ///
     /// # Errors
     /// The reason, as a part of a sentence.

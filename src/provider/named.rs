@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The code of the failure when somebody has to choose a model.
 pub const NO_MODEL: &str = "no_model";
-/// So many names stand in a sentence.
+/// Number of names in a sentence.
 const NAMED: usize = 6;
 
 /// A connection that sends no request without a model's name.

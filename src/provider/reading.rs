@@ -10,10 +10,10 @@ use serde_json::Value;
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// How long usage and the end mark may take after the model has stopped. A server that sends neither costs no more.
+/// Time limit for usage and the end mark after the model has stopped. A server that sends neither costs no more.
 pub(super) const AFTERMATH: Duration = Duration::from_secs(3);
 
-/// Why a stream cannot be read on.
+/// Reason why a stream cannot be read on.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Broken {
     /// The server reports an error in it.
@@ -31,7 +31,7 @@ impl Broken {
     }
 }
 
-/// What a wire makes of the events of one response.
+/// Translation of the events of one response.
 pub(super) trait Mapping: Send + 'static {
     /// Takes one event.
     fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken>;
@@ -70,7 +70,7 @@ pub(super) struct Reading<M> {
     mapping: M,
     halves: Halves,
     ready: VecDeque<Chunk>,
-    /// What ended the response, once what came before it was given out.
+    /// Error that ended the response, reported after the chunks before it.
     failure: Option<ProviderError>,
     ended: bool,
 }

@@ -1,8 +1,8 @@
-//! How long to wait before a failed request is tried again. Pure; the agent counts and waits.
+//! Delay before a failed request is tried again. Pure; the agent counts and waits.
 
 use std::time::Duration;
 
-/// How often a request is tried again by itself.
+/// Number of automatic retries.
 pub const MOST: u32 = 5;
 /// The longest time that a server may ask for. Beyond it the user decides.
 pub const LONGEST: Duration = Duration::from_secs(10 * 60);

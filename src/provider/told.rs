@@ -1,6 +1,6 @@
-//! What servers tell of their models beside the names: how much their contexts and answers can hold, what they can be shown, what they
-//! cost. The fields are those of the lists of OpenRouter, vLLM, Groq, Mistral, LM Studio, llama.cpp, Ollama, Gemini and Anthropic.
-//! Pure; it is remembered as long as the program runs.
+//! Model catalogues of servers: sizes of contexts and answers, media, prices. The fields are those
+//! of the lists of OpenRouter, vLLM, Groq, Mistral, LM Studio, llama.cpp, Ollama, Gemini and
+//! Anthropic. Pure; kept as long as the program runs.
 
 use super::endpoint::Endpoint;
 use super::figures::{Figures, Prices};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a server told, by model.
+/// Catalogue of a server, by model.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told(Arc<Mutex<BTreeMap<String, Figures>>>);
 
@@ -128,11 +128,12 @@ fn prices(model: &Value) -> Option<Prices> {
         input,
         cached: million("input_cache_read").unwrap_or(input),
         written: million("input_cache_write"),
+        written_hour: None,
         output: million("completion")?,
     })
 }
 
-/// What llama.cpp says of the model that it has loaded, at `/props`.
+/// Figures that llama.cpp reports for its loaded model, at `/props`.
 pub(super) fn of_props(props: &Value) -> Figures {
     Figures {
         window: props
@@ -144,7 +145,7 @@ pub(super) fn of_props(props: &Value) -> Figures {
     }
 }
 
-/// Whose list it is, where more is told at another address of the same server: below the one that ends in `/v1`.
+/// Server programs that report more at another address, below the one that ends in `/v1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Teller {
     /// Ollama tells the context of a model only while it runs, and cuts a longer conversation without a word.
@@ -156,7 +157,7 @@ pub(super) enum Teller {
 }
 
 impl Teller {
-    /// Who wrote this list.
+    /// Author of this list.
     pub(super) fn of(list: &Value) -> Option<Self> {
         let owners = list.get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         owners.iter().find_map(|model| match model.get("owned_by").and_then(Value::as_str)? {
@@ -167,7 +168,7 @@ impl Teller {
         })
     }
 
-    /// Where it tells more.
+    /// Path with more figures.
     pub(super) fn path(self) -> &'static str {
         match self {
             Self::Ollama => "/../api/ps",

@@ -1,4 +1,5 @@
-//! What frames are drawn with: the theme in force as this terminal can show it, the signs, and the lines of earlier frames.
+//! Drawing resources of frames: the theme as this terminal can show it, the glyphs, and the lines
+//! of earlier frames.
 
 use crate::app::State;
 use crate::app::state::mark::Spot;
@@ -11,18 +12,18 @@ use ratatui::buffer::Buffer;
 /// The name that stands for lisle's dark or light theme, whichever suits the terminal.
 pub const AUTO: &str = "auto";
 
-/// What the terminal can show, and where home is.
+/// Abilities of the terminal, and the home directory.
 #[derive(Clone, Debug)]
 pub struct Shows {
-    /// How many colours.
+    /// Number of colours.
     pub colors: Colors,
-    /// Which signs.
+    /// Glyphs to draw.
     pub glyphs: ui::chat::Glyphs,
     /// The home directory, shown as `~`; empty when there is none.
     pub home: String,
 }
 
-/// What frames are drawn with.
+/// Drawing resources of frames.
 #[derive(Debug)]
 pub struct Canvas {
     user: Vec<ThemeText>,
@@ -82,7 +83,7 @@ impl Canvas {
         ui::render(state, &look, &mut self.cache, buffer)
     }
 
-    /// What of the conversation lies at a cell of the last frame, or nearest to it.
+    /// Position in the conversation at a cell of the last frame, or the nearest one.
     #[must_use]
     pub fn spot(&self, col: u16, row: u16) -> Option<Spot> {
         self.cache.spot(col, row)
@@ -100,7 +101,7 @@ impl Canvas {
     }
 }
 
-/// How many colours a terminal shows, by the variables of the environment (see no-color.org and `COLORTERM`).
+/// Colours of a terminal, from the environment (see no-color.org and `COLORTERM`).
 #[must_use]
 pub fn colors(env: &dyn Fn(&str) -> Option<String>) -> Colors {
     let var = |name| env(name).unwrap_or_default();
@@ -122,13 +123,13 @@ pub fn colors(env: &dyn Fn(&str) -> Option<String>) -> Colors {
     }
 }
 
-/// Which signs a terminal draws well that draws those of ambiguous width over two cells, or does not.
+/// Glyphs for a terminal that draws characters of ambiguous width over two cells, or does not.
 #[must_use]
 pub fn signs(wide: bool, env: &dyn Fn(&str) -> Option<String>) -> ui::chat::Glyphs {
     if wide { ui::chat::Glyphs::Ascii } else { glyphs(env) }
 }
 
-/// Which signs a terminal draws well, by the variables of the environment.
+/// Glyphs that a terminal draws well, from the environment.
 #[must_use]
 pub fn glyphs(env: &dyn Fn(&str) -> Option<String>) -> ui::chat::Glyphs {
     let set = |name: &&str| env(name).is_some_and(|value| !value.is_empty());

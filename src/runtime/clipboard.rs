@@ -17,16 +17,16 @@ const SCREEN_TAKES: usize = 512;
 /// A program that does not take the text in this time will not.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A program that takes text on its input, by the name under which it is told to the user.
+/// A program that takes text on its input, by its name for the user.
 type Way = (&'static str, &'static [&'static str]);
 
-/// What is copied: text without anything that a terminal or a shell's line editor would act on.
+/// Text to copy, without anything that a terminal or a shell's line editor would act on.
 #[must_use]
 pub fn clean(text: &str) -> String {
     sanitise::clean(text).chars().filter(|c| matches!(c, '\n' | '\t') || !c.is_control()).collect()
 }
 
-/// What came of asking the terminal itself.
+/// Result of asking the terminal itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// It was asked; terminals do not say whether they took it.

@@ -15,7 +15,7 @@ const FILES: usize = 500;
 /// A longer file is no command.
 const LONGEST: u64 = 256 << 10;
 
-/// Where commands lie besides the repository.
+/// Folders of commands besides the repository's.
 #[derive(Clone, Debug, Default)]
 pub struct Folders {
     /// The folder of the configuration.

@@ -10,33 +10,33 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Why there is no edited text.
+/// Error of an edit.
 #[derive(Debug, thiserror::Error)]
 pub enum EditError {
     /// The file for the editor.
     #[error("the text could not be handed to the editor in {path}: {source}")]
     File {
-        /// Which file.
+        /// File.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         #[source]
         source: io::Error,
     },
     /// The editor did not start.
     #[error("the editor {editor:?} did not start: {source}; set $EDITOR to one that is installed")]
     Start {
-        /// What was tried.
+        /// Editor command that was tried.
         editor: String,
-        /// Why.
+        /// Cause.
         #[source]
         source: io::Error,
     },
     /// The editor ended with an error, which says that the text is not wanted (`:cq` in vim).
     #[error("the editor {editor:?} ended with {status}; the text was left as it was")]
     Refused {
-        /// What was run.
+        /// Editor command that ran.
         editor: String,
-        /// How it ended.
+        /// Its exit status.
         status: std::process::ExitStatus,
     },
 }

@@ -1,5 +1,5 @@
-//! What the screen asks for is done here, one small function an effect. None of them waits; what linear mode does as well
-//! is in `deeds`.
+//! Effects of the screen, one small function each. None of them waits; those that linear mode
+//! shares are in `deeds`.
 
 use super::deeds::{self, env};
 use super::face::{Face, Owed, Told};
@@ -173,7 +173,7 @@ impl Face {
 }
 
 impl Face {
-    /// Which themes there are, which one is in force, and what was wrong with it.
+    /// Reports the themes, the one in force, and its problems.
     pub(super) fn tell_themes(&mut self, problems: Vec<String>) {
         let (names, current) = self.canvas.themes();
         self.tell(Msg::Themes { names, current }, Owed::User);

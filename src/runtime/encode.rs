@@ -13,19 +13,19 @@ use std::io::Write as _;
 use std::sync::Arc;
 use unicode_width::UnicodeWidthChar;
 
-/// From so many blanks in a row on they are erased instead of written.
+/// Number of blanks in a row from which they are erased instead of written.
 const ERASE_FROM: usize = 8;
-/// So many unchanged cells are written again rather than jumped over, when they look the same.
+/// Number of unchanged cells, of equal look, that are rewritten rather than jumped over.
 const REWRITE: u16 = 3;
 
 /// Rows are looked for no further away than this when text may have moved up or down.
 const FURTHEST: usize = 12;
 
-/// Whether rows may be moved on the screen instead of being written anew. What stands beside the moving text moves with it
-/// for a moment, so only terminals that show a frame as a whole should be asked.
+/// Scrolling of rows on the screen instead of rewriting them. Text beside the moving rows moves
+/// along for a moment, so it needs a terminal that shows a frame as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moving {
-    /// They may, if that spares so many cells.
+    /// Allowed, if it saves this number of cells.
     Worth(usize),
     /// Every changed cell is written.
     Never,
@@ -36,20 +36,20 @@ pub enum Moving {
 pub struct Frame {
     /// The cells.
     pub buffer: Buffer,
-    /// Where the real cursor stands; hidden when `None`.
+    /// Position of the real cursor; hidden when `None`.
     pub cursor: Option<Position>,
-    /// What leads somewhere; empty where the terminal knows no links.
+    /// Links; empty where the terminal knows no links.
     pub links: Vec<Link>,
-    /// What is drawn over blank cells, after all of them.
+    /// Pictures drawn over blank cells, after all of them.
     pub pictures: Vec<Picture>,
 }
 
-/// Something that is drawn over cells by a sequence of its own.
+/// Picture that a sequence of its own draws over cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
     /// The cells, which are blank.
     pub area: Rect,
-    /// What draws it, with the cursor in the first of them.
+    /// Bytes that draw it, with the cursor in its first cell.
     pub bytes: Arc<[u8]>,
 }
 
@@ -59,26 +59,26 @@ impl Picture {
     }
 }
 
-/// What the terminal shows and where its cursor and style are.
+/// Screen content of the terminal, with its cursor and style.
 #[derive(Debug)]
 pub struct Shown {
     buffer: Buffer,
     width: u16,
     cursor: Option<Position>,
-    /// Where the next character would go; `None` when that is not sure.
+    /// Cell of the next character; `None` if unknown.
     at: Option<Position>,
     style: Look,
-    /// What leads somewhere.
+    /// Links on the screen.
     links: Vec<Link>,
-    /// What is drawn over cells.
+    /// Pictures drawn over cells.
     pictures: Vec<Picture>,
-    /// Where the next character would lead.
+    /// Link of the next character.
     leads: Option<Arc<str>>,
     /// Nothing is known of the screen: it is cleared first.
     unknown: bool,
 }
 
-/// How the next character would look.
+/// Style of the next character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Look {
     fg: Color,
@@ -89,7 +89,7 @@ struct Look {
 
 const PLAIN: Look = Look { fg: Color::Reset, bg: Color::Reset, underline: Color::Reset, modifier: Modifier::empty() };
 
-/// What one frame came to.
+/// Output of one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Change {
     /// Cells that changed.
@@ -173,7 +173,7 @@ impl Shown {
         next
     }
 
-    /// Those of the pictures that stay of which a cell is about to be written.
+    /// Remaining pictures of which a cell is about to be written.
     fn torn(&self, next: &Buffer) -> Vec<Rect> {
         let differs = |at: Position| match (self.buffer.cell(at), next.cell(at)) {
             (Some(old), Some(new)) => !same(old, new),
@@ -203,7 +203,7 @@ impl Shown {
         self.pictures = pictures;
     }
 
-    /// Something is drawn over a cell.
+    /// True if a picture is drawn over a cell.
     fn is_covered(&self, x: u16, y: u16) -> bool {
         self.pictures.iter().any(|picture| picture.area.contains(Position { x, y }))
     }
@@ -227,7 +227,7 @@ impl Shown {
         any
     }
 
-    /// Where a cell leads.
+    /// Link of a cell.
     fn leads_to(&self, x: u16, y: u16) -> Option<&Arc<str>> {
         self.links.iter().find(|link| link.holds(x, y)).map(|link| &link.url)
     }
@@ -570,7 +570,7 @@ fn looks_blank(have: Look, want: Look) -> bool {
     have.bg == want.bg && !have.modifier.intersects(SEEN) && !want.modifier.intersects(SEEN)
 }
 
-/// What is sent for a cell: never a control character, whoever put it there, and never nothing.
+/// Text to send for a cell: never a control character, and never empty.
 fn text_of(symbol: &str) -> &str {
     if symbol.is_empty() || symbol.chars().any(char::is_control) { " " } else { symbol }
 }

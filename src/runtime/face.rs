@@ -33,14 +33,14 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// What the tasks and threads of the runtime tell the loop.
+/// Event of the runtime's tasks and threads, for the loop.
 #[derive(Debug)]
 pub(super) enum Told {
-    /// Something came from the terminal.
+    /// Input from the terminal.
     Input(Input),
-    /// For the screen.
+    /// Message for the screen.
     Msg(Msg),
-    /// For the screen, and nobody waits for it.
+    /// Message for the screen that nobody waits for.
     Late(Msg),
     /// A picture of a session came, or why there is none.
     Shrunk(SessionId, Want, Result<Form, String>),
@@ -48,7 +48,7 @@ pub(super) enum Told {
     PictureSent(u32),
     /// A text for the pager.
     Show(String),
-    /// Who showed a text ended.
+    /// The program that showed a text ended.
     Shown(Result<(), String>),
     /// The editor ended.
     Edited(Result<String, String>),
@@ -72,16 +72,16 @@ impl Dragged {
     const REST: Duration = Duration::from_millis(14);
     const LONGEST: Duration = Duration::from_millis(80);
 
-    /// When a frame may go out if nothing more changes.
+    /// Time when a frame may be drawn if nothing more changes.
     fn rests(self) -> Instant {
         (self.last + Self::REST).min(self.begun + Self::LONGEST)
     }
 }
 
-/// Who waits for a frame.
+/// Reason for the next frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Owed {
-    /// Nobody.
+    /// No frame is owed.
     No,
     /// The engine: it may wait for the frame gap.
     Engine,
@@ -121,19 +121,19 @@ pub(super) struct Face {
     pub pictures_at: Option<Instant>,
     /// The terminal's size changes and was not drawn yet.
     pub dragged: Option<Dragged>,
-    /// Which signs are drawn follows what the terminal says.
+    /// Glyphs follow the terminal's answer.
     pub auto_signs: bool,
     /// The terminal knows links.
     pub links: bool,
     /// The pictures of the session that is shown.
     pub graphics: Graphics,
-    /// What the terminal said in this run of the pictures that it draws.
+    /// Picture abilities that the terminal reported in this run.
     pub heard: Able,
     /// The thread that reads pictures, once there was any.
     pub studio: Option<Sender<Job>>,
-    /// How the user is called who looks elsewhere.
+    /// Way of notifying the user.
     pub notify: crate::config::settings::Notify,
-    /// How the terminal is told of files.
+    /// Host name in links to files.
     pub host: encode::links::Host,
     /// The thread that colours code, once there was any.
     pub brush: Option<Brush>,
@@ -145,7 +145,7 @@ pub(super) struct Face {
     pub gone: bool,
     /// The engine said its last word.
     pub ended: bool,
-    /// What it could not save.
+    /// Content that could not be saved.
     pub unsaved: Vec<Unsaved>,
     /// Until then the engine may save, after a signal; then the loop ends in any case.
     pub deadline: Option<Instant>,
@@ -172,7 +172,7 @@ impl Face {
         }
     }
 
-    /// Something came from the terminal.
+    /// Handles input from the terminal.
     pub fn input(&mut self, input: Input) {
         match input {
             Input::Key(event) => {
@@ -246,7 +246,7 @@ impl Face {
         }
     }
 
-    /// Nobody looks any more: what runs is saved and the loop ends.
+    /// Handles a terminal that is gone: saves what runs and ends the loop.
     pub fn terminal_gone(&mut self) {
         if !std::mem::replace(&mut self.gone, true) {
             self.listener = None;
@@ -296,7 +296,7 @@ impl Face {
         self.exit.get_or_insert_with(|| Exit::of(self.state.current_id().cloned()));
     }
 
-    /// When the loop has to wake although nothing comes.
+    /// Time when the loop has to wake although nothing comes.
     pub fn wake(&self) -> Option<Instant> {
         let frame = if self.can_draw() { self.frame_due(Instant::now()) } else { None };
         let pictures = self.pictures_at.filter(|_| self.can_draw());

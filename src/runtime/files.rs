@@ -20,9 +20,9 @@ const MOST: usize = 300_000;
 const STEP: usize = 256;
 /// Between two answers of one walk.
 const BETWEEN: Duration = Duration::from_millis(60);
-/// What was found is walked anew for a question that comes so much later.
+/// Age after which a result is stale and the folder is walked again.
 const FRESH: Duration = Duration::from_secs(10);
-/// What was found is forgotten after so long without a question.
+/// Time without a question after which a result is dropped.
 const IDLE: Duration = Duration::from_secs(60);
 
 /// A question.
@@ -32,7 +32,7 @@ pub(super) struct Question {
     pub ticket: u64,
     /// Below this directory.
     pub root: PathBuf,
-    /// What was typed.
+    /// Typed text.
     pub query: String,
     /// Only folders, of the one that the query is in.
     pub folders: bool,
@@ -63,7 +63,7 @@ impl Finder {
     }
 }
 
-/// What was found below a directory.
+/// Result of walking a directory.
 struct Tree {
     root: PathBuf,
     /// Relative, a folder with a `/` at its end.
@@ -185,7 +185,7 @@ fn walk(root: &Path) -> Walk {
         .build()
 }
 
-/// Whether what was typed leads out of the directory.
+/// True if the typed path leads out of the directory.
 fn leads_out(query: &str) -> bool {
     query.starts_with(['/', '~']) || query.starts_with("../") || query == ".."
 }
@@ -223,7 +223,7 @@ fn best(query: &str, paths: &[Box<str>], stop: &dyn Fn() -> bool) -> Vec<Hit> {
     marked.collect()
 }
 
-/// What is in the folder that was typed so far and begins with its last part.
+/// Entries of the typed folder that begin with its last part.
 fn listed(question: &Question) -> Vec<Hit> {
     let typed = question.query.as_str();
     let (before, last) = typed.rsplit_once('/').map_or(("", typed), |(before, last)| (before, last));

@@ -25,34 +25,34 @@ const FORGIVEN: Duration = Duration::from_secs(10);
 const SLOW_GAP: Duration = Duration::from_millis(250);
 /// And they take no more bytes a second than this.
 const SLOW_BYTES: u64 = 6_500;
-/// Frames that scroll a full pane, at most so many a second.
+/// Maximum frames per second that scroll a full pane.
 const SCROLLING: u32 = 15;
-/// Moving rows has to spare so many cells, or it is not worth what it disturbs beside them.
+/// Cells that moving rows must save to be worth the disturbance beside them.
 const WORTH_MOVING: usize = 400;
 /// Shorter frames are drawn by any terminal in one go.
 const WORTH_SYNCHRONIZING: usize = 128;
 
-/// What the last written frame came to.
+/// Measurements of the last written frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Its bytes.
     pub bytes: usize,
-    /// Rows that changed, of so many.
+    /// Changed rows, and all rows.
     pub rows: (u16, u16),
-    /// When a write was last held up long enough to call the line slow.
+    /// Time when a write was last held up long enough to call the line slow.
     pub held_up: Option<Instant>,
 }
 
-/// After so long without a frame of the engine, its next ones come quickly: a short answer is there at once.
+/// Time without a frame of the engine after which its next ones come quickly: a short answer appears at once.
 const QUIET: Duration = Duration::from_millis(100);
-/// So many of them,
+/// Number of such quick frames.
 const QUICK: u8 = 4;
-/// so far apart.
+/// Interval between them.
 const QUICK_GAP: Duration = Duration::from_millis(3);
-/// A stream that goes on gets one frame in so many: no eye tells, and each costs the whole screen.
+/// A steady stream draws one frame in this many: no eye sees the difference, and each costs the whole screen.
 const STEADY: u32 = 2;
 
-/// How far apart frames are that nobody pressed a key for.
+/// Intervals between frames that no key asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     fps: u32,
@@ -85,7 +85,7 @@ impl Pace {
         written.held_up.is_some_and(|at| now.saturating_duration_since(at) < FORGIVEN)
     }
 
-    /// How long after the last frame the next one may come.
+    /// Minimum time between the last frame and the next one.
     #[must_use]
     pub fn gap(self, written: &Written, now: Instant) -> Duration {
         let (changed, all) = written.rows;
@@ -123,7 +123,7 @@ struct Slot {
     /// Bytes that are not a frame and go before it.
     control: Vec<u8>,
     frame: Option<Frame>,
-    /// What is written when there is nothing else, in order.
+    /// Bytes to write when there is nothing else, in order.
     pieces: VecDeque<Piece>,
     /// A buffer to be used again.
     spare: Option<Buffer>,
@@ -143,7 +143,7 @@ struct Slot {
 #[derive(Debug, Default)]
 struct Shared {
     slot: Mutex<Slot>,
-    /// Something to write, or the end.
+    /// Signals output to write, or the end.
     work: Condvar,
     /// All is written, or the terminal is gone.
     rest: Condvar,
@@ -218,7 +218,7 @@ impl Writer {
         self.shared.work.notify_one();
     }
 
-    /// What was to be written behind and was not yet is not written.
+    /// Drops background output that is not written yet.
     pub fn drop_behind(&self) {
         self.shared.slot().pieces.clear();
     }
@@ -228,12 +228,12 @@ impl Writer {
         self.shared.slot().forget = true;
     }
 
-    /// Whether frames are wrapped into a synchronized update.
+    /// Wraps frames into synchronized updates, or stops doing so.
     pub fn synchronize(&self, on: bool) {
         self.shared.slot().synchronized = on;
     }
 
-    /// What the last written frame came to.
+    /// Measurements of the last written frame.
     #[must_use]
     pub fn written(&self) -> Written {
         self.shared.slot().written
@@ -250,7 +250,7 @@ impl Writer {
 }
 
 impl Drop for Writer {
-    /// What is not written yet is dropped; a terminal that takes nothing is not waited for.
+    /// Drops unwritten output; a terminal that takes nothing is not waited for.
     fn drop(&mut self) {
         self.shared.slot().end = true;
         self.shared.work.notify_one();

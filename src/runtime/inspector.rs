@@ -22,7 +22,7 @@ use std::io;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// What was pressed, and what it would do.
+/// Pressed keys, and their effects.
 #[derive(Debug)]
 pub struct Inspector {
     keys: Table,
@@ -30,7 +30,7 @@ pub struct Inspector {
     last: Option<Key>,
 }
 
-/// Whether more is looked at.
+/// Continuation after a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
     /// It goes on.
@@ -40,13 +40,13 @@ pub enum Then {
 }
 
 impl Inspector {
-    /// For this table.
+    /// Inspector for this table.
     #[must_use]
     pub fn new(keys: Table) -> Self {
         Self { keys, pending: Vec::new(), last: None }
     }
 
-    /// What is said at first.
+    /// Introduction.
     #[must_use]
     pub fn greeting() -> Vec<String> {
         vec![

@@ -1,4 +1,4 @@
-//! What the face remembers from one start to the next: `state/face.json`.
+//! Screen state from one start to the next: `state/face.json`.
 //!
 //! A file that is missing or unreadable means that nothing is remembered. Of several lisles the last one to change
 //! something wins, and no file is half written.
@@ -13,7 +13,7 @@ use std::{fs, io};
 #[derive(Clone, Debug)]
 pub(super) struct FaceFile {
     path: PathBuf,
-    /// What is to be written; a later wish replaces an earlier one.
+    /// State to write; a later one replaces an earlier one.
     wanted: Arc<Mutex<Option<Kept>>>,
 }
 
@@ -23,7 +23,7 @@ impl FaceFile {
         Self { path: state_dir.join("face.json"), wanted: Arc::default() }
     }
 
-    /// What is remembered.
+    /// Saved state.
     pub fn recall(&self) -> Kept {
         let text = fs::read_to_string(&self.path).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! What this terminal answered last time, so that the first frame need not wait for it: `state/terminal.json`.
+//! Cache of the terminal's answers, so that the first frame need not wait for them: `state/terminal.json`.
 //!
 //! A cache: a file that is missing or unreadable means that nothing is known. One entry for each TERM and TERM_PROGRAM.
 
@@ -10,7 +10,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// So many kinds of terminals are remembered.
+/// Number of kinds of terminals that are remembered.
 const MOST: usize = 64;
 
 /// The answers.
@@ -25,7 +25,7 @@ pub struct Known {
     /// It draws signs of ambiguous width over two cells.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wide_signs: bool,
-    /// What it draws of pictures.
+    /// Picture abilities.
     pub pictures: Able,
 }
 
@@ -51,7 +51,7 @@ impl Memory {
         Self { path: state_dir.join("terminal.json"), terminal: format!("{term} {program}").trim().to_owned() }
     }
 
-    /// What is known; nothing when the terminal was never seen.
+    /// Cached answers; empty for a terminal that was never seen.
     #[must_use]
     pub fn recall(&self) -> Known {
         self.read().remove(&self.terminal).unwrap_or_default()

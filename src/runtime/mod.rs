@@ -65,8 +65,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// What the engine has to save its last state, after the process was asked to end. With giving back the terminal it stays
-/// under the two seconds after which system managers kill.
+/// Time for the engine to save its last state after the process was asked to end. Together with
+/// restoring the terminal it stays under the two seconds after which system managers kill.
 const LAST_SAVE: Duration = Duration::from_millis(1_600);
 
 /// Keeps the user's choice of a theme for the next start, or says why that failed.
@@ -80,11 +80,11 @@ pub type Look = Arc<dyn Fn() -> Vec<Finding> + Send + Sync>;
 pub struct SettingsFile {
     /// config.toml.
     pub path: PathBuf,
-    /// What it said at the start.
+    /// Settings at the start.
     pub started: Settings,
 }
 
-/// What the screen is opened with.
+/// Options of the screen.
 pub struct Options {
     /// The keymap in force.
     pub keys: Arc<Table>,
@@ -98,42 +98,42 @@ pub struct Options {
     pub settings: SettingsFile,
     /// Looks at this machine and this installation. It may take a second.
     pub look: Look,
-    /// Which signs are drawn; `None` looks at the locale and the terminal.
+    /// Glyphs to draw; `None` looks at the locale and the terminal.
     pub glyphs: Option<ui::chat::Glyphs>,
     /// Frames a second at most, for what the engine sends.
     pub fps: u32,
-    /// Who gets the mouse.
+    /// Receiver of mouse events.
     pub mouse: Mouse,
     /// In which way pictures are drawn.
     pub pictures: crate::config::settings::Pictures,
-    /// How the user is called who looks elsewhere.
+    /// Way of notifying the user.
     pub notify: crate::config::settings::Notify,
-    /// Where `terminal.json` is.
+    /// Folder of `terminal.json`.
     pub state_dir: PathBuf,
-    /// Where the user's own commands lie.
+    /// Folders of the user's own commands.
     pub commands: Folders,
-    /// Where workspaces lie.
+    /// Workspaces.
     pub workspaces: Workspaces,
     /// The session to begin with; a new one without.
     pub resume: Option<SessionId>,
     /// The first message of a new session.
     pub first: Option<String>,
-    /// What was odd on the way here.
+    /// Problems found during the start.
     pub notices: Vec<Notice>,
 }
 
-/// How the screen was left.
+/// Outcome of a screen session.
 #[derive(Debug)]
 pub struct Exit {
     /// The session to name in the command that resumes.
     pub resume: Option<SessionId>,
     /// The folder of the workspace that is opened next.
     pub workspace: Option<PathBuf>,
-    /// What could not be saved.
+    /// Content that could not be saved.
     pub unsaved: Vec<Unsaved>,
     /// The engine had ended by then. Where it had not, nobody knows what it saved.
     pub ended: bool,
-    /// Why the screen could not be shown any longer.
+    /// Error that ended the screen, if any.
     pub trouble: Option<RunError>,
 }
 
@@ -150,7 +150,7 @@ impl Exit {
         }
     }
 
-    /// What the user has to know now that the terminal is theirs again: nothing when all went well.
+    /// Messages for the user once the terminal is restored: none when all went well.
     pub fn words(&self) -> Vec<String> {
         let mut words: Vec<String> = self.unsaved.iter().map(Unsaved::words).collect();
         match &self.trouble {
@@ -165,10 +165,10 @@ impl Exit {
     }
 }
 
-/// Why the screen could not be shown, or not any longer.
+/// Error that keeps the screen from being shown.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// There is no usable terminal.
+    /// No usable terminal.
     #[error(transparent)]
     Terminal(#[from] TtyError),
     /// Threads, pipes or signals could not be had.

@@ -1,14 +1,15 @@
 //! Calling the user who looks elsewhere: in words where the terminal is known to show them, else by the bell, which
 //! multiplexers and window managers turn into a mark of their own. When to call is decided by the screen.
 //!
-//! Which terminal hears what: kitty has OSC 99, iTerm2, WezTerm and Ghostty OSC 9, foot, rxvt and those with VTE OSC 777.
-//! (OSC 9 of Windows Terminal and ConEmu is something else.) tmux, GNU screen and Zellij pass none of them on, and mark the
-//! window of a bell; only what was chosen in the settings is handed through them.
+//! Sequences by terminal: kitty has OSC 99, iTerm2, WezTerm and Ghostty OSC 9, foot, rxvt and those
+//! with VTE OSC 777. (OSC 9 of Windows Terminal and ConEmu is something else.) tmux, GNU screen and
+//! Zellij pass none of them on, and mark the window of a bell; only a choice in the settings is
+//! passed through them.
 
 use crate::config::settings::Notify;
 use crate::domain::sanitise;
 
-/// Who stands between lisle and the terminal.
+/// Multiplexer between lisle and the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Between {
     Nobody,
@@ -40,7 +41,7 @@ pub fn named(word: &str) -> Notify {
     [Osc9, Osc777, Osc99, Bell, Off].into_iter().find(|how| how.word() == word).unwrap_or_default()
 }
 
-/// What is written to the terminal. The text may be anything.
+/// Bytes to write to the terminal. The text may be anything.
 #[must_use]
 pub fn call(how: Notify, text: &str, env: Env<'_>) -> String {
     let text = harmless(text);

@@ -43,7 +43,7 @@ pub struct Opener {
 }
 
 impl Opener {
-    /// For these connections.
+    /// Opener of these connections.
     #[must_use]
     pub fn new(paths: Paths, settings: Settings, all: config::Connections, model: Option<String>) -> Self {
         Self { paths, settings, all: Mutex::new(all), model, places: Mutex::default() }
@@ -197,6 +197,7 @@ fn figures(said: &settings::Figures) -> Figures {
         output,
         cached: said.cache_read.unwrap_or(input),
         written: said.cache_write,
+        written_hour: None,
     });
     let thinks = said.thinks.map(|thinks| match thinks {
         settings::Thinks::Adaptive => Thinks::Adaptive,

@@ -1,6 +1,6 @@
 //! The picture of the clipboard, by the programs that can give it, as a file that is attached and then removed.
 //!
-//! No terminal hands pictures over by itself. Over SSH without a display of its own there is nothing to ask, which is told.
+//! No terminal hands pictures over by itself. Over SSH without a display of its own there is nothing to ask, which is reported.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The AppleScript that prints the picture as `«data PNGf89504E…»`.
 const SCRIPT: &str = "get the clipboard as «class PNGf»";
 
-/// How a program gives the picture.
+/// Output format of a clipboard program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Gives {
     /// Its bytes.

@@ -13,7 +13,7 @@ use std::time::SystemTime;
 /// Directories whose rules are kept in memory.
 const MOST: usize = 64;
 
-/// Where the files lie.
+/// Paths of the rule files.
 #[derive(Clone, Debug)]
 pub struct Places {
     /// The folder of the user's own file, and of what is trusted.
@@ -32,10 +32,10 @@ pub struct Files {
     known: Mutex<HashMap<PathBuf, Known>>,
 }
 
-/// What the files came to, and the states that they had.
+/// Content of the files, with the stamps they had.
 type Known = (Vec<Stamp>, Arc<Book>);
 
-/// What tells one state of a file from another.
+/// Identity of a file's state.
 type Stamp = Option<(PathBuf, Option<SystemTime>, u64, u64)>;
 
 impl Files {

@@ -1,4 +1,4 @@
-//! What a face asks for of the settings, and the doctor's look: read, changed and looked at beside the loop.
+//! Settings and the doctor for clients: read and changed beside the loop.
 
 use super::face::{Face, Told};
 use super::frames::Pace;
@@ -79,7 +79,7 @@ impl SettingsFile {
     }
 }
 
-/// What the terminal answered.
+/// Findings about the terminal's answers.
 fn answers(known: Known, links: bool) -> Finding {
     let whole = if known.synchronized { "frames appear as a whole" } else { "frames appear as they come" };
     let ground = match known.dark() {

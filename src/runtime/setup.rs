@@ -20,13 +20,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a local server may take to say that it is there.
+/// Timeout for the answer of a local server.
 const PROBE_PATIENCE: Duration = Duration::from_millis(300);
 
-/// What the command line asks for.
+/// Request of the command line.
 #[derive(Clone, Debug, Default)]
 pub struct Wanted {
-    /// Which session.
+    /// Session to open.
     pub which: Which,
     /// Connection of a new session.
     pub connection: Option<ConnectionName>,
@@ -34,7 +34,7 @@ pub struct Wanted {
     pub model: Option<String>,
     /// Permission mode.
     pub mode: Option<Mode>,
-    /// Where tools work.
+    /// Working directory.
     pub cwd: Option<PathBuf>,
     /// The workspace's folder.
     pub workspace: Option<PathBuf>,
@@ -43,8 +43,8 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// What the arguments change in a session that exists. A connection alone keeps the model of the session where it offers
-    /// it.
+    /// Changes that the arguments make to an existing session. A connection alone keeps the model
+    /// of the session where it offers it.
     #[must_use]
     pub fn acts(&self) -> Vec<Act> {
         let mut acts: Vec<Act> = self.mode.map(|mode| Act::Mode { mode, drop_plan: false }).into_iter().collect();
@@ -56,7 +56,7 @@ impl Wanted {
     }
 }
 
-/// Which session is opened.
+/// Session to open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Which {
     /// A new one.
@@ -70,13 +70,13 @@ pub enum Which {
 
 /// All that stands before the engine starts.
 pub struct Ground {
-    /// What the command line asks for.
+    /// Request of the command line.
     pub wanted: Wanted,
-    /// Where files lie.
+    /// Paths of lisle's files.
     pub paths: Paths,
     /// The user's settings.
     pub settings: Settings,
-    /// What was wrong with the user's files.
+    /// Problems of the user's files.
     pub problems: Vec<Problem>,
     /// The sessions.
     pub store: Store,
@@ -148,7 +148,7 @@ impl Ground {
         })
     }
 
-    /// Where workspaces lie, and which one is open.
+    /// Workspaces, and the open one.
     #[must_use]
     pub fn workspaces(&self) -> Workspaces {
         Workspaces {
@@ -167,7 +167,7 @@ impl Ground {
         }
     }
 
-    /// Whether a connection can be used without anybody to choose one.
+    /// Checks that a connection can be used without anybody to choose one.
     ///
     /// # Errors
     /// A sentence that names what was found and what to do.
@@ -249,19 +249,19 @@ impl Ground {
         }
     }
 
-    /// Where what requests used is written down.
+    /// Usage log.
     #[must_use]
     pub fn books(&self) -> crate::store::books::Books {
         crate::store::books::Books::new(&self.paths.data)
     }
 
-    /// What the settings say about permissions, where commands can be held or not.
+    /// Permission settings, for commands in a sandbox or without one.
     #[must_use]
     pub fn policy(&self, enforced: bool) -> permit::Policy {
         policy(&self.settings, enforced)
     }
 
-    /// Where tools work.
+    /// Working directory.
     #[must_use]
     pub fn cwd(&self) -> &Path {
         &self.cwd
@@ -285,13 +285,13 @@ impl Ground {
         self.connections.infos()
     }
 
-    /// What the settings say commands run in that may change something.
+    /// Sandbox profile that the settings give commands that may change something.
     #[must_use]
     pub fn sandbox_setting(&self) -> Sandbox {
         profile(&self.settings)
     }
 
-    /// What holds commands back, as it is shown.
+    /// State of the sandbox, for the status line.
     fn holding(&self, enforced: bool) -> Holding {
         let hosts = self.settings.sandbox.network == settings::SandboxNetwork::Hosts;
         let held = self.sandbox_setting() == Sandbox::Workspace;
@@ -302,7 +302,7 @@ impl Ground {
         }
     }
 
-    /// What the user's settings allow commands.
+    /// Access that the user's settings grant commands.
     #[must_use]
     pub fn allowances(&self) -> sandbox::Allowances {
         let env = |name: &str| std::env::var(name).ok();
@@ -342,7 +342,7 @@ impl Ground {
         }
     }
 
-    /// What opens connections, and keeps their keys.
+    /// Opener of connections, and keeper of their keys.
     fn opener(&self) -> Opener {
         let model = self.wanted.model.clone();
         Opener::new(self.paths.clone(), self.settings.clone(), self.connections.clone(), model)

@@ -1,9 +1,9 @@
-//! What the operating system tells the process, as values.
+//! Signals of the operating system, as values.
 
 use std::io;
 use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 
-/// What was told.
+/// Signal received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
     /// End: SIGTERM or SIGHUP.

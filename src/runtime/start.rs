@@ -58,7 +58,7 @@ async fn shown(
     let resume = match ground.wanted.which.clone() {
         Which::New => None,
         Which::This(id) => {
-            // Asked before the screen opens, so that a wrong id is told where it was typed.
+            // Asked before the screen opens, so that a wrong id is reported where it was typed.
             anyhow::ensure!(
                 ground.store.session_dir(&id).is_dir(),
                 "there is no session {id} in {}",
@@ -111,7 +111,7 @@ async fn shown(
     Ok(if linear { super::linear::run(link, options).await? } else { super::run(link, options).await? })
 }
 
-/// What the command line wants of a session that exists.
+/// Applies the command line's request to an existing session.
 async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Option<String>) {
     let mut acts = ground.wanted.acts();
     acts.extend(prompt.map(Act::send));

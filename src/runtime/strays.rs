@@ -1,5 +1,5 @@
-//! What is written to stdout and stderr while the screen is up: by a library, by C code, by a child that inherited them. It
-//! would stand across the screen, so it goes to the log.
+//! Stray output to stdout and stderr while the screen is up: from a library, C code, or a child
+//! that inherited them. It would garble the screen, so it goes to the log.
 //!
 //! The screen itself is written through a description of its own ([`super::tty`]), which this does not touch.
 

@@ -66,9 +66,9 @@ const ASK_KEYBOARD: &str = "\x1b[?u";
 const ASK_SYNCHRONIZED: &str = "\x1b[?2026$p";
 const ASK_DARK_OR_LIGHT: &str = "\x1b[?2031$p";
 const ASK_BACKGROUND: &str = "\x1b]11;?\x1b\\";
-/// What it is called (XTVERSION), and how many pixels a cell has.
+/// Query for the terminal's name (XTVERSION).
 const ASK_NAME: &str = "\x1b[>q";
-/// How many pixels a cell has.
+/// Query for the size of a cell in pixels.
 pub(super) const ASK_CELL: &str = "\x1b[16t";
 /// A sign of ambiguous width, and where the cursor stands then. In the second row: see [`Answer::Ambiguous`].
 const ASK_WIDTH: &str = "\x1b[2;1H\u{25cf}\x1b[6n\r\x1b[K";
@@ -81,18 +81,18 @@ const END_PICTURE: &str = "\x1b_Gm=0,q=2;\x1b\\";
 /// A string that was cut off in the middle ends; then whatever was on is reset.
 const BEFORE_UNDOING: &str = "\x1b\\\x1b[?2026l\x1b[m\x1b[?25h";
 
-/// What the user wants of the terminal.
+/// Requested modes of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wishes {
     /// Mouse presses and the wheel come to lisle.
     pub mouse: Mouse,
     /// The terminal understands queries. The Linux console prints parts of them.
     pub queries: Queries,
-    /// Whose screen it is.
+    /// Screen to use.
     pub screen: Screen,
 }
 
-/// Whose screen is written on.
+/// Screen to use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Screen {
     /// An empty one of our own, the alternate one.
@@ -101,7 +101,7 @@ pub enum Screen {
     Theirs,
 }
 
-/// Who gets the mouse.
+/// Receiver of mouse events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mouse {
     /// lisle.
@@ -110,7 +110,7 @@ pub enum Mouse {
     Theirs,
 }
 
-/// Whether the terminal is asked what it can do.
+/// Queries about the terminal's abilities.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queries {
     /// It is.
@@ -122,14 +122,14 @@ pub enum Queries {
 }
 
 impl Queries {
-    /// For a terminal of this `TERM`.
+    /// Choice for a terminal of this `TERM`.
     #[must_use]
     pub fn for_term(term: &str) -> Self {
         if term == "linux" || term.starts_with("vt") { Self::Omit } else { Self::Ask }
     }
 }
 
-/// What an answer of the terminal changes for others.
+/// Consequence of a terminal's answer for others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Learnt {
     /// Its background colour.
@@ -140,7 +140,7 @@ pub enum Learnt {
     Graphics,
     /// It takes sixels.
     Sixel,
-    /// What it is.
+    /// Program name and version.
     Program(Program),
     /// Width and height of a cell in pixels.
     Cell(u16, u16),
@@ -155,7 +155,7 @@ struct Held {
     tty: Tty,
     /// The line settings as they were found.
     found: Option<Termios>,
-    /// What undoes the modes that are on, in the order in which they went on.
+    /// Sequences that undo the modes, in the order in which they went on.
     undo: Vec<&'static str>,
     /// Lisle has the screen.
     ours: bool,
@@ -164,7 +164,7 @@ struct Held {
     kitty: bool,
     /// Numbers of the pictures that the terminal keeps for us.
     pictures: Vec<u32>,
-    /// Nobody else writes on the screen.
+    /// Redirection of other output while the screen is up.
     strays: Option<Strays>,
 }
 
@@ -294,7 +294,7 @@ impl Guard {
         (if ours { on } else { off }).to_owned()
     }
 
-    /// Whether lisle has the screen now.
+    /// True while lisle has the screen.
     #[must_use]
     pub fn has_screen(&self) -> bool {
         self.lock().ours

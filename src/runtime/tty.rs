@@ -16,7 +16,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Why there is no terminal to work on.
+/// Error: no terminal to work on.
 #[derive(Debug, thiserror::Error)]
 pub enum TtyError {
     /// Output goes to a file or a pipe.
@@ -24,7 +24,7 @@ pub enum TtyError {
         "lisle needs a terminal, but its output is not one; run it in a terminal without redirecting its output, or with --linear"
     )]
     NotATerminal,
-    /// There is nothing to read keys from.
+    /// No input to read keys from.
     #[error("lisle needs a terminal to read keys from, but its input is not one and there is no /dev/tty: {0}")]
     NoKeys(#[source] io::Error),
     /// The terminal cannot do what a full screen needs.
@@ -40,9 +40,9 @@ pub enum TtyError {
 /// The terminal that lisle runs in.
 #[derive(Clone, Debug)]
 pub struct Tty {
-    /// Where keys come from.
+    /// Input of the terminal.
     pub input: Arc<OwnedFd>,
-    /// Where the screen goes.
+    /// Output to the terminal.
     pub output: Arc<Output>,
     /// It is what this process was started in, so stdout and stderr may be it too.
     of_process: bool,
@@ -75,7 +75,7 @@ impl Tty {
         Self { input: Arc::new(input), output: Arc::new(output), of_process: false }
     }
 
-    /// Whether this process was started in it.
+    /// True if this process was started in it.
     #[must_use]
     pub fn is_of_process(&self) -> bool {
         self.of_process
@@ -118,7 +118,7 @@ impl Tty {
         Ok(tcsetattr(&*self.input, OptionalActions::Now, settings)?)
     }
 
-    /// Whether this process may change the terminal. Trying so from the background would stop it.
+    /// True if this process may change the terminal. An attempt from the background would stop it.
     #[must_use]
     pub fn in_foreground(&self) -> bool {
         match tcgetpgrp(&*self.input) {
@@ -130,12 +130,12 @@ impl Tty {
     }
 }
 
-/// What happens to keys that were typed and not read.
+/// Treatment of keys that were typed and not read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
-    /// They stay for whoever reads next.
+    /// Left to whoever reads next.
     Keep,
-    /// They are thrown away.
+    /// Dropped.
     Flush,
 }
 
@@ -161,10 +161,10 @@ pub struct Output {
     shut: Mutex<bool>,
 }
 
-/// How writing some bytes went.
+/// Result of writing some bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrote {
-    /// So many were taken.
+    /// Number of bytes taken.
     Some(usize),
     /// The terminal takes nothing now.
     Full,

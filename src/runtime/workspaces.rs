@@ -9,15 +9,15 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// So many folders elsewhere are remembered.
+/// Number of folders elsewhere that are remembered.
 const ELSEWHERE: usize = 32;
 
-/// Where workspaces lie, and which one is open.
+/// Workspaces, and the open one.
 #[derive(Clone, Debug, Default)]
 pub struct Workspaces {
     /// The data folder's own.
     pub ours: PathBuf,
-    /// Where lisle keeps what may be lost.
+    /// Folder of state that may be lost.
     pub state: PathBuf,
     /// The one that is open.
     pub current: PathBuf,
@@ -140,7 +140,7 @@ impl Workspaces {
     }
 }
 
-/// What begins with a dot is of programs, not a workspace or a session.
+/// True if a folder is listed: names that begin with a dot belong to programs, not to workspaces or sessions.
 fn is_listed(path: &Path) -> bool {
     path.is_dir() && path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'))
 }

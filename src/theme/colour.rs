@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Style};
 
-/// How many colours the terminal shows.
+/// Number of colours of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Colors {
     /// 16 million.

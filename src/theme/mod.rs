@@ -1,7 +1,7 @@
 //! Themes: a closed set of roles, each with a style. `role` names them, `parse` reads theme files, `resolve` makes
 //! a [`Theme`] of them, `colour` knows what is left of a colour on a terminal with fewer.
 //!
-//! Which file a theme comes from, and what the terminal can show, is found out by others and given as values.
+//! The caller gives the text of the theme's file and the abilities of the terminal.
 
 pub mod colour;
 pub mod parse;
@@ -24,7 +24,7 @@ pub struct Theme {
     pub dark: bool,
     /// One style a role, in the order of [`Role::ALL`].
     styles: Vec<Style>,
-    /// What the terminal can show.
+    /// Colours of the terminal.
     colors: Colors,
 }
 
@@ -77,7 +77,7 @@ impl Theme {
         load(if dark { "lisle-dark" } else { "lisle-light" }, &[]).theme
     }
 
-    /// The theme as a terminal of so many colours can show it.
+    /// The theme reduced to the colours of a terminal.
     ///
     /// 256: each colour becomes its nearest neighbour. 16: what those cannot say is taken from the theme `ansi`, role
     /// by role, because nobody knows what the 16 look like and only that theme was made for it. None (NO_COLOR): the
@@ -133,7 +133,7 @@ impl Theme {
 const GROUNDS: [(Role, &[Role]); 3] =
     [(Role::Panel, &[Role::Text]), (Role::SelectedDim, &[Role::Text]), (Role::Selected, &[Role::Text, Role::Panel])];
 
-/// What stands on all of them.
+/// Text colours that appear on all of them.
 const INKS: [Role; 6] = [Role::Text, Role::Dim, Role::NeedsYou, Role::Running, Role::Unread, Role::Match];
 
 /// A style as a theme file gives it: what is not said is `None` or empty.

@@ -22,7 +22,7 @@ use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// What one file says.
+/// Content of one file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ThemeFile {
     pub dark: Option<bool>,
@@ -31,7 +31,7 @@ pub(super) struct ThemeFile {
     pub roles: BTreeMap<Role, RoleText>,
 }
 
-/// What a file says of one role. Colours stay words until the palettes of the whole chain are known.
+/// Style of one role in a file. Colours stay words until the palettes of the whole chain are known.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RoleText {
     pub fg: Option<String>,

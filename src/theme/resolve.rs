@@ -28,7 +28,7 @@ pub struct ThemeText {
     pub name: String,
     /// The file as the user knows it, for messages.
     pub file: String,
-    /// What is in it.
+    /// Text of the file.
     pub text: String,
 }
 
@@ -37,7 +37,7 @@ pub struct ThemeText {
 pub struct Loaded {
     /// The theme: complete whatever was wrong.
     pub theme: Theme,
-    /// What was left out, by file and line.
+    /// Problems, by file and line.
     pub problems: Vec<Problem>,
 }
 

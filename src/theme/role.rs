@@ -1,8 +1,8 @@
-//! The roles that a theme gives styles to. Closed: a theme file that names another role is told so.
+//! The roles that a theme gives styles to. Closed: another role in a theme file is an error.
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $name:ident = $word:literal),+ $(,)?) => {
-        /// What a piece of text means.
+        /// Role of a piece of text.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Role { $($(#[$doc])* $name),+ }
 
@@ -38,7 +38,7 @@ roles! {
     Selected = "selected",
     /// The row that is selected, while its pane has no focus.
     SelectedDim = "selected-dim",
-    /// Something waits for the user: the only loud one.
+    /// Request that waits for the user: the only loud role.
     NeedsYou = "needs-you",
     /// Running.
     Running = "running",
@@ -66,7 +66,7 @@ roles! {
     ToolSubject = "tool-subject",
     /// Output of a tool.
     ToolOutput = "tool-output",
-    /// Something went well.
+    /// Success.
     Good = "good",
     /// A warning.
     Warning = "warning",

@@ -1,4 +1,4 @@
-//! Which part of a piece of code is what: text in, shades out. The grammars are loaded with the first block of code.
+//! Syntax highlighting: text in, shades out. The grammars are loaded with the first block of code.
 //!
 //! syntect with the grammars of two-face (those of bat: 220 languages, TOML, TypeScript, Dockerfile and Kotlin among them,
 //! which syntect's own set lacks), on the regex engine onig: measured against the same on fancy-regex it is three to five
@@ -68,7 +68,7 @@ pub struct Painter {
     last: Option<Kept>,
 }
 
-/// Where the reading of a block that may grow stands: behind its last complete line.
+/// Parser state of a block that may grow: after its last complete line.
 struct Kept {
     lang: String,
     text: String,
@@ -161,7 +161,7 @@ fn read(line: &str, state: &mut ParseState, stack: &mut ScopeStack) -> Option<Ve
     Some(runs)
 }
 
-/// What the innermost scope says that says anything.
+/// Shade of the innermost scope that has one.
 fn shade(stack: &ScopeStack) -> Option<Shade> {
     for scope in stack.as_slice().iter().rev() {
         if let Some((_, shade)) = SHADES.iter().find(|(prefix, _)| prefix.is_prefix_of(*scope)) {

@@ -53,7 +53,7 @@ fn value(file: impl AsFd, name: &CString) -> Result<Vec<u8>, Errno> {
     Ok(buffer)
 }
 
-/// What was lost, as the middle of a sentence; `None` where nothing was.
+/// Lost attributes, as the middle of a sentence; `None` if there are none.
 #[must_use]
 pub fn lost(names: &[String]) -> Option<String> {
     let known: BTreeSet<&str> = names.iter().map(String::as_str).collect();

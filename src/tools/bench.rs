@@ -1,4 +1,4 @@
-//! For tests: a working directory, a session directory and a way to run calls as the engine does.
+//! Test bench: a working directory, a session directory and a way to run calls as the engine does.
 
 use super::registry::Registry;
 use super::{Place, Run, RunError, seen::Seen};
@@ -36,9 +36,9 @@ pub(crate) fn tree() -> (tempfile::TempDir, PathBuf) {
 /// Temp directories and what a call needs.
 pub(crate) struct Bench {
     _dir: tempfile::TempDir,
-    /// Where the calls run.
+    /// Place of the calls.
     pub place: Place,
-    /// What was read.
+    /// Files read so far.
     pub seen: Arc<Seen>,
     /// Stops the calls.
     pub stop: CancellationToken,

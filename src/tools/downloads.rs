@@ -6,11 +6,11 @@ use std::path::PathBuf;
 /// Data that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
-    /// Where it lies.
+    /// Path.
     pub path: PathBuf,
-    /// What kind of data it is, in words.
+    /// Kind of data, in words.
     pub kind: &'static str,
-    /// How many bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -18,7 +18,7 @@ pub struct Saved {
 /// that its source gave it (`.csv`); without one it goes by what the data is.
 ///
 /// # Errors
-/// Why it could not be kept, in a few words.
+/// Reason why it could not be kept, in a few words.
 pub fn save(bytes: &[u8], tool: &str, ending: Option<&str>, place: &Place) -> Result<Saved, String> {
     let plain =
         |ending: &&str| !ending.is_empty() && ending.len() <= 8 && ending.bytes().all(|b| b.is_ascii_alphanumeric());

@@ -164,7 +164,7 @@ fn line_of(text: &str, at: usize) -> usize {
     memchr::memchr_iter(b'\n', text.as_bytes().get(..at).unwrap_or_default()).count() + 1
 }
 
-/// What in `text` is most like `wanted`, with its line numbers, as a sentence.
+/// Passage of `text` most similar to `wanted`, with its line numbers, as a sentence.
 pub(super) fn closest(text: &str, wanted: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let sought: Vec<&str> = wanted.lines().collect();

@@ -16,7 +16,7 @@ use std::path::{Component, Path, PathBuf};
 /// Files larger than this are not taken into memory.
 pub const LARGEST: u64 = 50_000_000;
 
-/// Why a file could not be read or written.
+/// Error of reading or writing a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
     /// Nothing there.
@@ -42,7 +42,7 @@ pub enum FileError {
     Io {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// Cause.
         source: std::io::Error,
     },
 }
@@ -97,7 +97,7 @@ pub fn hex(hash: &[u8; 32]) -> String {
     hash.iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// What stands under a resolved path, without opening it.
+/// Entry under a resolved path, without opening it.
 ///
 /// # Errors
 /// [`FileError::Missing`] and the operating system's reasons.

@@ -1,4 +1,5 @@
-//! Which files hold given names: one quick search for people's drafts, with ignore rules, without secrets.
+//! Search for files that contain given names: one quick pass for people's drafts, with ignore
+//! rules, without secrets.
 
 use super::walk;
 use crate::domain::paths::is_secret;
@@ -7,11 +8,11 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks};
 use std::path::Path;
 use std::time::Instant;
 
-/// Files that are told.
+/// Number of files that are listed.
 const MOST_FILES: usize = 10;
-/// Lines of a file that are told.
+/// Number of lines of a file that are listed.
 const MOST_LINES: usize = 3;
-/// Characters of a line that are told.
+/// Number of characters of a line that are listed.
 const LONGEST_LINE: usize = 160;
 /// Larger files are no source text.
 const LARGEST: u64 = 1_000_000;
@@ -23,7 +24,7 @@ pub struct Found {
     pub path: String,
     /// The first lines that hold one of them, with their numbers.
     pub lines: Vec<(u64, String)>,
-    /// So many lines do.
+    /// Number of matching lines.
     hits: usize,
     /// It is named so itself.
     named: bool,

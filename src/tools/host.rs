@@ -1,5 +1,5 @@
-//! What tools can ask of the engine around them. The engine implements it; a tool knows no connection and no files of
-//! sessions.
+//! Requests of tools to the engine around them. The engine implements it; a tool knows no
+//! connection and no files of sessions.
 
 use crate::domain::ids::{CallId, SessionId};
 use crate::domain::inbox::Change;
@@ -26,7 +26,7 @@ pub trait Host: Send + Sync {
         None
     }
 
-    /// What the workspace defines.
+    /// Statuses, labels and views of the workspace.
     fn properties(&self) -> Arc<Properties> {
         Arc::default()
     }
@@ -57,14 +57,14 @@ pub trait Host: Send + Sync {
     /// Spawns a session that does a task, and waits for what it says at its end, unless it is to go on in the background.
     ///
     /// # Errors
-    /// Why it was not begun, or how it ended without an answer.
+    /// Reason why it was not begun, or ended without an answer.
     fn spawn(&self, task: Task) -> BoxFuture<'static, Result<Spawned, NotDone>> {
         let _ = task;
         Box::pin(async { Err(NotDone::Failed { text: "No session can be spawned here.".to_owned(), child: None }) })
     }
 
-    /// Whether a command of this call may connect to what the facts name; may wait for the user. The question is taken back
-    /// when this is dropped.
+    /// Asks if a command of this call may connect to the host in the facts; may wait for the user.
+    /// Dropping the future withdraws the question.
     ///
     /// # Errors
     /// A sentence why not.
@@ -92,13 +92,13 @@ impl Host for Alone {
 /// One question to a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// Which model of the session's connection.
+    /// Model of the session's connection.
     pub model: WhichModel,
-    /// What it is to do.
+    /// Instructions.
     pub system: String,
-    /// What it is given.
+    /// Input text.
     pub text: String,
-    /// How long it may take.
+    /// Time limit.
     pub patience: Duration,
 }
 
@@ -118,7 +118,7 @@ pub enum WhichModel {
 pub struct Task {
     /// The call that spawns it.
     pub call: CallId,
-    /// What it is called in the list.
+    /// Title in the list.
     pub title: String,
     /// Its first message.
     pub prompt: String,
@@ -134,7 +134,7 @@ pub struct Task {
     pub stop: CancellationToken,
 }
 
-/// What came of a task.
+/// Result of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spawned {
     /// Its last answer; of one in the background a word that it began.
@@ -143,7 +143,7 @@ pub struct Spawned {
     pub child: Child,
 }
 
-/// Why a task has no answer.
+/// Reason why a task has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotDone {
     /// The call was stopped; what the session had said.

@@ -71,7 +71,7 @@ pub fn remove(path: &Path, session: &Path) {
     }
 }
 
-/// What a file is to a model, with its media type.
+/// Kind of a file for a model, with its media type.
 ///
 /// # Errors
 /// Half a sentence, for a file that no model can be given.

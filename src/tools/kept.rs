@@ -1,4 +1,4 @@
-//! What is kept of a command's output: the beginning and the end of any length, or all of it where it is no text.
+//! Kept output of a command: the beginning and the end of any length, or all of it if it is not text.
 
 use super::text;
 

@@ -6,7 +6,7 @@ use crate::domain::paths::lexical;
 use crate::domain::tool::{self, Touch};
 use std::path::Path;
 
-/// What leads elsewhere, each path once.
+/// Links that lead elsewhere, each path once.
 pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
     let Ok(real) = paths::follow(&place.cwd) else { return Vec::new() };
     let mut out = Vec::new();

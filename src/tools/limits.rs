@@ -10,9 +10,9 @@ use std::path::PathBuf;
 pub struct Fitted {
     /// The text for the model.
     pub text: String,
-    /// Where the whole text lies, when `text` is not all of it.
+    /// File with the whole text, if `text` is not all of it.
     pub full: Option<PathBuf>,
-    /// What was cut, for somebody who sums it up; only where all of it was kept.
+    /// The cut text, for a summary; only if all of it was kept.
     pub long: Option<Long>,
 }
 
@@ -21,9 +21,9 @@ pub struct Fitted {
 pub struct Long {
     /// All of it.
     pub text: String,
-    /// About so many tokens.
+    /// Approximate number of tokens.
     pub tokens: u64,
-    /// Where it lies.
+    /// Path.
     pub path: PathBuf,
     /// Tokens that the model may get instead.
     pub most: u64,
@@ -35,7 +35,7 @@ pub fn most_tokens(window: u64) -> u64 {
     (window / 10).clamp(2_000, 12_000)
 }
 
-/// Parts of a token that a character is taken for: so many make one.
+/// Number of parts that make a token; a character counts as some of them.
 const PARTS: u64 = 24;
 
 /// A guess at the tokens of a text: of ASCII four characters make one, of other alphabets two, of scripts with a sign for a
@@ -73,7 +73,7 @@ fn parts(c: char, dense: bool) -> u64 {
     }
 }
 
-/// How many characters have about so many tokens.
+/// Number of characters that make about so many tokens.
 fn chars_within(chars: impl Iterator<Item = char>, tokens: u64, dense: bool) -> u64 {
     let mut left = tokens.saturating_mul(PARTS);
     let fits = |c: &char| {

@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 
 /// Entries that come back at the most.
 const MOST: usize = 500;
-/// How deep a listing may go.
+/// Depth limit of a listing.
 const DEEPEST: u64 = 5;
-/// Names of ignored entries that are told.
+/// Number of ignored entries that are named.
 const MOST_IGNORED: usize = 20;
 
 /// The tool.
@@ -140,7 +140,7 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     Ok(outcome)
 }
 
-/// What lies in `root` and was not met by the walk.
+/// Entries of `root` that the walk skipped.
 fn ignored(root: &Path, known: &BTreeSet<OsString>) -> Vec<String> {
     let mut names: Vec<String> = std::fs::read_dir(root)
         .into_iter()

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Where and under which limits a call runs.
+/// Place and limits of a call.
 #[derive(Clone, Debug)]
 pub struct Place {
     /// The working directory: absolute.
@@ -23,26 +23,26 @@ pub struct Place {
     pub own_dirs: Vec<PathBuf>,
     /// The program that starts commands (`PROGRAM __run`); the own binary.
     pub runner: PathBuf,
-    /// What the user's settings allow commands.
+    /// Access that the user's settings grant commands.
     pub allowances: Arc<crate::sandbox::Allowances>,
-    /// What commands reach of the network without a question, where it is not open.
+    /// Hosts that commands reach without a question, where the network is not open.
     pub known: Arc<crate::sandbox::proxy::Known>,
     /// Tokens of the model's context window: results over a tenth of it, at least 2,000 and at most 12,000 tokens,
     /// go to `long_responses/`.
     pub window: u64,
 }
 
-/// What a running call can use.
+/// Resources of a running call.
 #[derive(Clone)]
 pub struct Run {
-    /// Where it runs.
+    /// Working directory.
     pub place: Place,
     /// The facts that were decided on. Facts that differ right before running end the call with
     /// [`RunError::FactsChanged`].
     pub facts: CallFacts,
-    /// What holds a command back.
+    /// Sandbox profile of commands.
     pub sandbox: Sandbox,
-    /// What was read in this session: path and hash, for the rule that a file must be read before it is edited.
+    /// Files read in this session: path and hash, for the rule that a file must be read before it is edited.
     pub seen: Arc<seen::Seen>,
     /// Cancelled when the turn is stopped: processes get SIGTERM, after 2 s SIGKILL, with all descendants.
     pub stop: CancellationToken,
@@ -67,10 +67,10 @@ impl Run {
     }
 }
 
-/// Why a call did not come to an outcome.
+/// Reason why a call has no outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunError {
-    /// What it touches is not what was decided on: decide anew on these facts.
+    /// The facts differ from those decided on: decide again.
     FactsChanged(Box<CallFacts>),
     /// It was stopped; the text so far.
     Stopped(String),
@@ -78,16 +78,17 @@ pub enum RunError {
 
 /// A tool.
 pub trait Tool: Send + Sync {
-    /// How it is offered to a model.
+    /// Description for a model.
     fn spec(&self) -> ToolSpec;
 
     /// It changes nothing: calls of one response may run side by side.
     fn reads_only(&self) -> bool;
 
-    /// What identifies a call on one line: the path, the command, the pattern. Works on any input, also a wrong one.
+    /// Subject of a call on one line: the path, the command, the pattern. Works on any input, also
+    /// an invalid one.
     fn subject(&self, input: &Value) -> String;
 
-    /// What the call would touch. Changes nothing; may read files (blocking; called off the async threads).
+    /// Facts about the call. Changes nothing; may read files (blocking; called off the async threads).
     ///
     /// # Errors
     /// A sentence for the model when the input is wrong or the call cannot work: the nearest neighbours of a missing
@@ -98,7 +99,7 @@ pub trait Tool: Send + Sync {
     fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>>;
 }
 
-/// What ends a tool's work early: a sentence for the model, or something for the engine.
+/// Early end of a tool's work: a sentence for the model, or a message for the engine.
 #[derive(Debug)]
 pub(crate) enum Halt {
     /// The call failed; the sentence is its result.
@@ -140,8 +141,8 @@ pub(crate) fn blocking(
     })
 }
 
-/// Whether two gatherings of facts tell the same. A change counts by its hashes: the lines of a very large diff are an
-/// approximation that may come out differently.
+/// True if two gatherings of facts agree. A change counts by its hashes: the lines of a very large
+/// diff are an approximation that may differ.
 pub(crate) fn same_facts(a: &CallFacts, b: &CallFacts) -> bool {
     let proposal = match (&a.proposal, &b.proposal) {
         (Proposal::Change { before, after, .. }, Proposal::Change { before: b, after: a, .. }) => {
@@ -160,7 +161,7 @@ pub(crate) fn same_facts(a: &CallFacts, b: &CallFacts) -> bool {
     proposal && a.tool == b.tool && a.subject == b.subject && a.touches == b.touches
 }
 
-/// What a reading tool is about to look at must be what was decided on: a link may lead elsewhere by now.
+/// Checks that a reading tool opens what was decided on: a link may lead elsewhere by now.
 pub(crate) fn still(facts: CallFacts, with: &Run) -> Result<(), RunError> {
     if same_facts(&facts, &with.facts) { Ok(()) } else { Err(RunError::FactsChanged(Box::new(facts))) }
 }
@@ -170,6 +171,7 @@ pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
     CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain, secrets_here: false }
 }
 
+mod access;
 pub mod ask_user;
 pub mod attributes;
 pub mod bash;
@@ -192,12 +194,14 @@ mod kept;
 mod leaves;
 pub mod limits;
 pub mod list;
+mod made;
 mod moves;
 pub mod notebook;
 pub mod patch;
 pub mod paths;
 pub mod places;
 pub mod properties;
+mod put_back;
 mod reach;
 pub mod read;
 pub mod registry;

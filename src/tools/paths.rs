@@ -1,6 +1,6 @@
-//! Where a path that a model gave really leads, how it is shown, and what was perhaps meant by one that leads nowhere.
+//! Target of a path that a model gave, its display form, and suggestions for one that does not exist.
 //!
-//! What kind of place it is, is for `places`; opening it, without following any link again, is for `files`.
+//! `places` classifies the target; `files` opens it without following any link again.
 
 use super::Place;
 use crate::sandbox::{Namespaces, able, places as temps};
@@ -32,8 +32,8 @@ fn again(path: PathBuf, place: &Place) -> PathBuf {
     if own_temp(&own, place).is_some() { path } else { own }
 }
 
-/// What a path below `/tmp` stands for: the file of the session's own folder, unless only the host has one of the name.
-/// `None` for all other paths, and where commands see the host's.
+/// File that a path below `/tmp` stands for: the one in the session's own folder, unless only the
+/// host has one of the name. `None` for all other paths, and where commands see the host's.
 fn own_temp(path: &Path, place: &Place) -> Option<PathBuf> {
     if !place.allowances.own_temp || able::spaces(&place.runner) == Namespaces::Without {
         return None;

@@ -25,7 +25,7 @@ fn touched(named: Option<SessionId>, place: &Place) -> Result<Touch, String> {
     }
 }
 
-/// What stands on the line of a call.
+/// Subject of a call.
 fn subject(what: String, input: &Value) -> String {
     match input::subject(input, "session") {
         other if other.is_empty() => what,
@@ -146,7 +146,7 @@ impl Tool for SetLabels {
     }
 }
 
-/// Those to add and those to take away; at least one.
+/// Labels to add and to remove; at least one.
 fn labels(fields: &Fields<'_>) -> Result<(Vec<String>, Vec<String>), String> {
     let list = |name: &str| -> Result<Vec<String>, String> {
         let items = fields.list_if_any(name)?.unwrap_or_default();

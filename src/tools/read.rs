@@ -1,6 +1,6 @@
 //! `read`: the lines of a text file, numbered.
 //!
-//! What it has read is noted, so that the file may be written afterwards. It never blocks on what is no file.
+//! Files it has read are noted, so that they may be written afterwards. It never blocks on what is not a file.
 
 use super::files::{self, FileError};
 use super::input::{self, Fields};
@@ -81,7 +81,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// Whether there is something that can be read.
+/// Checks that there is something to read.
 fn check(path: &Path, place: &Place) -> Result<(), String> {
     match files::look(path) {
         Ok(meta) if meta.is_dir() => Err(explain(FileError::Directory(path.to_owned()), path, place)),

@@ -43,7 +43,7 @@ impl Registry {
         Self(tools.into_iter().map(|tool| Arc::new(Guarded(tool)) as Arc<dyn Tool>).collect())
     }
 
-    /// How all of them are offered to a model, always in the same order (prompt caches depend on it).
+    /// Descriptions of all tools for a model, always in the same order (prompt caches depend on it).
     #[must_use]
     pub fn specs(&self) -> Vec<ToolSpec> {
         self.0.iter().map(|tool| tool.spec()).collect()

@@ -17,9 +17,9 @@ use std::path::{Path, PathBuf};
 /// Files up to this size are read to know them by their content.
 pub const KNOWN: u64 = 1_000_000;
 
-/// What stands under an absolute path that has no links in it, and the content of a file.
+/// Entry under an absolute path without links, and the content of a file.
 ///
-/// Files over `most` bytes are told by size and time. A folder on the way that is missing, or none, means that nothing is
+/// Files over `most` bytes are identified by size and time. A folder on the way that is missing, or none, means that nothing is
 /// there.
 ///
 /// # Errors

@@ -1,5 +1,6 @@
-//! What a session has read: a file must have been read, and be unchanged since, before it is edited. And which hosts were
-//! found to be private when they were looked up: that is only known once a call was allowed to ask for the name.
+//! Files that a session has read: a file must have been read, and be unchanged since, before it is
+//! edited. And hosts that turned out to be private when they were looked up: that is only known
+//! once a call was allowed to ask for the name.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};

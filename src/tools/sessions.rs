@@ -21,7 +21,7 @@ const LONGEST_MESSAGE: usize = 2_000;
 /// Rows that are read for one message: most rows are calls.
 const ROWS_A_MESSAGE: usize = 8;
 
-/// What is known of one session.
+/// Facts about one session.
 pub struct SessionInfo;
 
 impl Tool for SessionInfo {

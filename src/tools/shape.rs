@@ -1,13 +1,13 @@
-//! Whether a JSON value has the shape that a schema describes: the words of JSON Schema that models are given
-//! (`type`, `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, lengths and bounds, `anyOf`).
-//! A word that is not known says nothing.
+//! Validation of JSON against a schema: the keywords of JSON Schema that models are given (`type`,
+//! `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, lengths and bounds,
+//! `anyOf`). Unknown keywords are ignored.
 
 use serde_json::Value;
 
-/// So deep a value is looked at.
+/// Depth limit of validation.
 const DEEPEST: usize = 32;
 
-/// What is wrong with a value: the place, and what is wanted there. `None` when it fits.
+/// The first problem of a value: the place, and what is expected there. `None` if it is valid.
 #[must_use]
 pub fn fault(value: &Value, schema: &Value) -> Option<String> {
     check(value, schema, "the value", 0).err()

@@ -5,7 +5,7 @@ use super::host::{Completion, Host, WhichModel};
 use super::limits::{self, Long, tokens};
 use std::time::Duration;
 
-/// How long it may take.
+/// Time limit.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Longer results are not summed up, in tokens.
 const MOST_TOKENS: u64 = 100_000;

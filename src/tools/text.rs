@@ -2,7 +2,7 @@
 //!
 //! Known are UTF-8, UTF-16 with a byte order mark, and Latin-1 as what is left of text that is neither.
 
-/// How a text file is encoded.
+/// Encoding of a text file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8.
@@ -21,7 +21,7 @@ pub enum Encoding {
 /// that has them itself is not read so.
 const STRAY: u32 = 0x10_ff00;
 
-/// How the lines of a text end.
+/// Line endings of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Newlines {
     /// `\n`, or there is one line only.
@@ -32,7 +32,7 @@ pub enum Newlines {
     Mixed,
 }
 
-/// How a text lies in its file.
+/// Form of a text in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Form {
     /// The encoding.
@@ -44,10 +44,10 @@ pub struct Form {
 }
 
 impl Form {
-    /// What a new file gets.
+    /// Form of a new file.
     pub const PLAIN: Form = Form { encoding: Encoding::Utf8, bom: false, newlines: Newlines::Lf };
 
-    /// What is unusual about it, in words; `None` for UTF-8 with `\n`.
+    /// Unusual properties, in words; `None` for UTF-8 with `\n`.
     #[must_use]
     pub fn told(&self) -> Option<String> {
         let mut parts = Vec::new();
@@ -71,7 +71,7 @@ impl Form {
 /// Takes a file's bytes as text.
 ///
 /// # Errors
-/// What kind of binary data it is, in words.
+/// Kind of binary data, in words.
 pub fn decode(bytes: &[u8]) -> Result<(String, Form), &'static str> {
     let (text, encoding, bom) = if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         match std::str::from_utf8(rest) {
@@ -144,7 +144,7 @@ pub fn to_lf(text: &str) -> String {
     text.replace("\r\n", "\n")
 }
 
-/// What [`to_lf`] made of a text with `\r\n` throughout, put back: every other `\r` stays as it is.
+/// Inverse of [`to_lf`] for a text with `\r\n` throughout: every other `\r` stays.
 #[must_use]
 pub fn from_lf(text: &str) -> String {
     text.replace('\n', "\r\n")
@@ -156,7 +156,7 @@ pub fn to_crlf(text: &str) -> String {
     to_lf(text).replace('\n', "\r\n")
 }
 
-/// How the lines of `text` end.
+/// Line endings of `text`.
 #[must_use]
 pub fn newlines(text: &str) -> Newlines {
     let all = memchr::memchr_iter(b'\n', text.as_bytes()).count();
@@ -196,7 +196,7 @@ fn utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Option<String> {
     String::from_utf16(&units).ok().filter(|text| !text.contains('\0'))
 }
 
-/// Whether an output that begins like this is data and no text. Names that are separated by NULs are text.
+/// True if an output that begins like this is data, not text. Names separated by NULs are text.
 #[must_use]
 pub fn is_data(start: &[u8]) -> bool {
     if kind(start) != "binary data" {
@@ -248,7 +248,7 @@ fn looks_binary(bytes: &[u8]) -> bool {
     odd * 20 > start.len()
 }
 
-/// What kind of binary data begins like this, in words.
+/// Kind of binary data that begins like this, in words.
 #[must_use]
 pub fn kind(bytes: &[u8]) -> &'static str {
     const KINDS: &[(&[u8], &str)] = &[

@@ -130,7 +130,7 @@ fn wanted(input: &Value, place: &Place) -> Result<Wanted, String> {
     Ok(Wanted { language, ending, interpreter, script, inputs, data, output, timeout })
 }
 
-/// Where the result goes: a name below `data/`, through no link.
+/// Path of the result: a name below `data/`, through no link.
 fn output(name: &str, data: &Path) -> Result<PathBuf, String> {
     let name = name.trim().strip_prefix("data/").unwrap_or(name.trim());
     let inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
@@ -253,7 +253,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     drop(script);
     let printed = printed.0.text();
     if over.stopped {
-        return Err(RunError::Stopped(printed).into());
+        return Err(RunError::Stopped(over.when_stopped(printed).await?).into());
     }
     let well = over.is_well();
     let mut outcome = over.outcome(printed).await?;
@@ -264,7 +264,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     Ok(outcome)
 }
 
-/// What the result is, and how it begins; and whether there is one.
+/// Description of the result and its beginning; and whether there is one.
 fn told(path: &Path) -> (String, bool) {
     let shown = path.display();
     let meta = match files::look(path) {

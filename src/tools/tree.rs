@@ -22,7 +22,7 @@ const DEEPEST: usize = 128;
 /// looked at may change again without its times telling.
 pub const LAG: i64 = 50_000_000;
 
-/// How much is looked at and kept.
+/// Limits of a look at a tree.
 #[derive(Clone, Debug)]
 pub struct Limits {
     /// Bytes of one file.
@@ -31,11 +31,11 @@ pub struct Limits {
     pub all: u64,
     /// Entries of the directory.
     pub entries: usize,
-    /// What is left out.
+    /// Exclusions.
     pub skip: Skip,
 }
 
-/// What is left out of a table: by name wherever it is, or by its path below the directory.
+/// Exclusions from a table: by name anywhere, or by path below the directory.
 #[derive(Clone, Debug, Default)]
 pub struct Skip {
     names: globset::GlobSet,
@@ -67,7 +67,7 @@ impl Skip {
     }
 }
 
-/// What stands under one path, with what tells whether it changed.
+/// Entry under one path, with the stamp that tells if it changed.
 #[derive(Clone, Debug, PartialEq)]
 struct Node {
     facts: Facts,
@@ -97,7 +97,7 @@ pub struct Table {
     gaps: Vec<String>,
 }
 
-/// Why a look ended without a table.
+/// A look ended without a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
@@ -111,7 +111,7 @@ impl Table {
         &self.root
     }
 
-    /// What could not be looked at, one sentence each.
+    /// Paths that could not be looked at, one sentence each.
     #[must_use]
     pub fn gaps(&self) -> &[String] {
         &self.gaps
@@ -162,7 +162,7 @@ impl Table {
         Ok(table)
     }
 
-    /// What is other in `after`, by path.
+    /// Differences of `after`, by path.
     #[must_use]
     pub fn changes(&self, after: &Table) -> Vec<Entry> {
         let mut out = Vec::new();
@@ -193,15 +193,15 @@ impl Table {
         out
     }
 
-    /// When what stands at an absolute path was changed last, names and rights included: nanoseconds since the epoch.
-    /// Nobody can set that time back.
+    /// Last change of an entry at an absolute path, names and rights included: nanoseconds since
+    /// the epoch. Nobody can set that time back.
     #[must_use]
     pub fn changed_at(&self, path: &Path) -> Option<i64> {
         let node = self.nodes.get(path.strip_prefix(&self.root).ok()?)?;
         Some(node.facts.changed)
     }
 
-    /// Whether something at `path` would have been seen.
+    /// True if an entry at `path` would have been seen.
     fn knew(&self, path: &Path) -> bool {
         let Some(listed) = &self.listed else { return true };
         path.ancestors().skip(1).all(|above| {
@@ -210,8 +210,8 @@ impl Table {
         })
     }
 
-    /// What changed at `time` (nanoseconds since the epoch) or later was perhaps looked at too late: its content counts as
-    /// not kept.
+    /// Marks the content of entries changed at `time` (nanoseconds since the epoch) or later as not
+    /// kept: they were perhaps looked at too late.
     pub fn doubt_since(&mut self, time: i64) {
         for node in self.nodes.values_mut().filter(|node| node.facts.changed >= time) {
             if !matches!(node.thing, Thing::Folder { .. }) {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// So long a walk may take before it comes back with what it has.
+/// Time limit of a walk, after which it returns what it has.
 pub const LONGEST: Duration = Duration::from_secs(30);
 
 /// A walk below `root`, sorted by name. Hidden files are in it, what `.gitignore` and `.ignore` name is not.
@@ -20,7 +20,7 @@ pub fn below(root: &Path) -> WalkBuilder {
     walk
 }
 
-/// Why a walk should end before its end.
+/// Reason to end a walk early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// The turn was stopped.
@@ -43,7 +43,7 @@ impl Patience {
         Self { stop, until: Instant::now() + LONGEST }
     }
 
-    /// Whether it has to end, and why.
+    /// Reason to end now, if any.
     #[must_use]
     pub fn cut(&self) -> Option<Cut> {
         if self.stop.is_cancelled() {

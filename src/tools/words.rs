@@ -1,8 +1,9 @@
-//! What the disk says about the words of a command line: secrets and devices that they lead to through links, patterns
-//! and `~`, and the files that its programs are.
+//! Facts from the disk about the words of a command line: secrets and devices that they lead to
+//! through links, patterns and `~`, and the files of its programs.
 //!
-//! Whether a command may run is judged by its text elsewhere; this is what only the disk can tell. It is broad: text
-//! that no shell would take for a path is looked at like one, and what does not exist is nothing.
+//! The text of a command is judged elsewhere; this module adds what only the disk can tell. It is
+//! broad: text that no shell would take for a path is looked up like one, and a path that does not
+//! exist is ignored.
 
 use super::{Place, paths, places};
 use crate::domain::paths::{is_device, is_secret, lexical};
@@ -18,17 +19,17 @@ const MOST: usize = 5_000;
 const MOST_MATCHES: usize = 20_000;
 /// Folders that a line may change to.
 const MOST_BASES: usize = 24;
-/// How deep texts for shells are followed.
+/// Depth to which texts for shells are followed.
 const DEEPEST: usize = 4;
 
-/// What was found out.
+/// Findings.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Looked {
-    /// What the words reach that is not to be seen in them, each once.
+    /// Paths reached through the words and not visible in them, each once.
     pub(super) touches: Vec<Touch>,
     /// The files of the programs that are known to only read.
     pub(super) programs: Vec<Program>,
-    /// Why not all could be looked up.
+    /// Reason why some words could not be looked up.
     pub(super) unseen: Option<String>,
 }
 

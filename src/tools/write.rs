@@ -94,7 +94,7 @@ fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Change, String> 
 pub(crate) struct Change {
     /// The resolved path.
     pub path: PathBuf,
-    /// What is there; `None` for a new file.
+    /// Current content; `None` for a new file.
     pub before: Option<Loaded>,
     /// Its text.
     pub old: Option<String>,
@@ -102,17 +102,17 @@ pub(crate) struct Change {
     pub new: String,
     /// The bytes that come.
     pub after: Vec<u8>,
-    /// What the model should know besides.
+    /// Note for the model.
     pub note: Option<String>,
 }
 
 impl Change {
-    /// What is shown of it.
+    /// Diff to show.
     pub fn diff(&self, place: &Place) -> FileDiff {
         FileDiff::between(&paths::shown(&self.path, place), self.old.as_deref(), &self.new)
     }
 
-    /// What the decision is made on.
+    /// Facts for the decision.
     pub fn facts(&self, tool: &str, subject: String, place: &Place) -> CallFacts {
         CallFacts {
             tool: tool.to_owned(),
@@ -127,7 +127,7 @@ impl Change {
         }
     }
 
-    /// What it touches.
+    /// Touched files.
     pub fn touches(&self, place: &Place) -> Vec<Touch> {
         let mut touches = Vec::new();
         // The diff shows what is in the file, so changing a secret is also reading it.
@@ -175,7 +175,7 @@ pub(crate) fn explain(error: FileError, path: &Path, place: &Place) -> String {
     }
 }
 
-/// What is said of a file that had more than one name: a new file takes the place of one of them.
+/// Notice about a file that had more than one name: the new file replaces one of them.
 pub(crate) fn other_names(before: Option<&Loaded>) -> Option<String> {
     let before = before.filter(|before| before.names > 1)?;
     let others = match before.names - 1 {

@@ -1,7 +1,7 @@
 //! Lines between header and conversation that say what the session is: followed while another process writes it, or a
 //! branch of another session. They stand still while one scrolls.
 
-use super::cells;
+use super::cells::{self, Piece};
 use super::figures::day;
 use super::paint::Paint;
 use crate::app::msg::Target;
@@ -37,7 +37,7 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
         let left =
             [paint.piece(format!("{} written by {}; live", paint.signs.warning, clean_line(holder)), Role::Warning)];
         let right = [paint.piece("/takeover", Role::Key), paint.piece(" writes here", Role::Dim)];
-        paint.sides(row, &left, &right, 24);
+        sides(paint, row, &left, &right);
     }
     if let Some(by) = &meta.parent
         && let Some(row) = take(rest)
@@ -55,7 +55,7 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
             Some(_) => paint.hints(&[(key, "goes back"), (next, "next")]),
             None => vec![paint.piece("not here any more", Role::Faint)],
         };
-        paint.sides(row, &left, &right, 24);
+        sides(paint, row, &left, &right);
         paint.target(row, Target::Parent);
     }
     if let Some(from) = &meta.branched_from
@@ -78,9 +78,20 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
             Some(_) => paint.hints(&[(key, "goes there")]),
             None => vec![paint.piece("not here any more", Role::Faint)],
         };
-        paint.sides(row, &left, &right, 24);
+        sides(paint, row, &left, &right);
         paint.target(row, Target::Parent);
     }
+}
+
+/// Cells of what is said that stay beside what helps.
+const SAID: usize = 24;
+
+/// What is said, and what helps. On a narrow row that is its keys alone.
+fn sides(paint: &mut Paint<'_>, row: Rect, left: &[Piece<'_>], right: &[Piece<'_>]) {
+    let fits = cells::pieces_width(right) + SAID < usize::from(row.width);
+    let key = paint.style(Role::Key);
+    let keys: Vec<Piece<'_>> = right.iter().filter(|(_, style)| *style == key).take(1).cloned().collect();
+    paint.sides(row, left, if fits { right } else { &keys }, SAID.min(usize::from(row.width) / 2));
 }
 
 /// A row of it, with a blank at each side, where the conversation has room for that.
@@ -95,10 +106,10 @@ fn take(rest: &mut Rect) -> Option<Rect> {
     Some(Rect { width: row.width.saturating_sub(1), ..row })
 }
 
-/// Characters of a message that are told.
+/// Characters of a message that are shown.
 const EXCERPT: usize = 32;
 
-/// How the message began that a branch ends with: the user's own, as that is what they know it by.
+/// Start of the message that a branch ends with: the user's own, because they know it by that.
 fn said_at(paint: &Paint<'_>, id: &MessageId) -> Option<String> {
     let entries = &paint.state.current_open()?.chat.entries;
     let place = entries.iter().position(|entry| entry.message.id == *id)?;
@@ -112,7 +123,7 @@ fn said_at(paint: &Paint<'_>, id: &MessageId) -> Option<String> {
     Some(format!("{}{cut}", clean_line(&short))).filter(|text| !text.is_empty())
 }
 
-/// When a message was made: as its row says, else as its id does (`msg-{epochMs}-…`).
+/// Time of a message: from its row, else from its id (`msg-{epochMs}-…`).
 fn made(paint: &Paint<'_>, id: &MessageId) -> Option<At> {
     let entries = paint.state.current_open().map(|open| &open.chat.entries);
     let row = entries.into_iter().flatten().find(|entry| entry.message.id == *id).map(|entry| entry.message.at);

@@ -1,6 +1,6 @@
 //! Putting text into cells: rows of pieces, a left and a right side, fields and blanks. `text` measures and cuts.
 //!
-//! What comes from outside is sanitised by whoever reads it from the state, before it comes here.
+//! Text from outside is sanitised by the reader of the state, before it reaches this module.
 
 pub use super::text::{cut_start, cut_with as cut, expand_tabs, width};
 use ratatui::buffer::{Buffer, Cell, CellWidth};

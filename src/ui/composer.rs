@@ -30,14 +30,14 @@ const WIDEST_NAME: usize = 32;
 
 /// Cells of a reason at the least: less says nothing.
 const REASON: usize = 8;
-/// From so many cells on the key that cuts the wait before a retry short has room.
+/// Width from which the key that skips the wait before a retry is shown.
 const WIDE: usize = 60;
-/// An answer that began and says nothing for so long is told.
+/// Silence within a response after which the screen mentions it.
 const STALLED_MS: u64 = 10_000;
-/// An answer that takes so long to begin is told.
+/// Time before a response begins after which the screen mentions it.
 const UNUSUAL_MS: u64 = 5_000;
 
-/// Which text was laid out last, and for which width: the widget counts its rows by the width of its last drawing.
+/// Text laid out last, and its width: the widget counts its rows by the width of its last drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Laid {
     /// The draft of this place.
@@ -259,7 +259,7 @@ fn search(paint: &mut Paint<'_>, area: Rect) {
     paint.pieces(cells::after(rest, words), &right);
 }
 
-/// What waited when lisle ended is sent by itself in a moment: so many seconds, and how to prevent it.
+/// Notice that the messages left from the last run are sent in so many seconds, and how to prevent it.
 fn redelivery(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
     let open = paint.state.current_open()?;
     let left = open.redelivery?.since(paint.state.now).div_ceil(1_000);
@@ -372,7 +372,7 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
     out
 }
 
-/// What is silent, and for how long, where that is longer than usual: the answer that has not begun, or the one that has.
+/// Notice about a silence longer than usual: of a response that has not begun, or of one that has.
 fn silence(paint: &Paint<'_>, room: usize) -> Option<Piece<'static>> {
     let open = paint.state.current_open()?;
     let last = open.chat.entries.iter().rev().find(|entry| !matches!(entry.message.body, Body::Info(_)));
@@ -489,10 +489,14 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
-/// What an empty draft says.
+/// Placeholder of an empty draft.
 fn placeholder(paint: &Paint<'_>) -> String {
     let state = paint.state;
     if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.as_deref()) {
+        // On a small screen nothing above says what helps.
+        if state.size.width < 60 {
+            return "read only: /takeover writes here".to_owned();
+        }
         return format!("read only: held by {}", clean_line(holder));
     }
     if state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty()) {

@@ -21,7 +21,7 @@ use ratatui::layout::Rect;
 const ROWS: usize = 14;
 /// Commands and sessions at the most.
 const LISTED: usize = 8;
-/// So many sessions of the list are looked at for those of the same directory.
+/// Number of listed sessions that are searched for those of the same directory.
 const LOOKED_AT: usize = 400;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {

@@ -7,7 +7,7 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// How long ago, in at most four cells: `now`, `2m`, `3h`, `5d`, `8w`, `2y`.
+/// Age in at most four cells: `now`, `2m`, `3h`, `5d`, `8w`, `2y`.
 #[must_use]
 pub fn age(then: At, now: At) -> String {
     let ms = now.since(then);
@@ -56,7 +56,7 @@ pub fn bytes(n: u64) -> String {
     }
 }
 
-/// How long something takes: `4s`, `1m 05s`, `2h 03m`.
+/// Duration: `4s`, `1m 05s`, `2h 03m`.
 #[must_use]
 pub fn elapsed(ms: u64) -> String {
     match ms {

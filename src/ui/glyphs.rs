@@ -33,7 +33,7 @@ pub struct Glyphs {
     pub review: &'static str,
     /// A session is done.
     pub done: &'static str,
-    /// A session was given up.
+    /// A cancelled session.
     pub cancelled: &'static str,
     /// The frames of something that runs.
     pub spinner: &'static [&'static str],
@@ -47,7 +47,7 @@ pub struct Glyphs {
     pub line: &'static str,
     /// The corners of a frame, from the top left on, row by row.
     pub corners: [&'static str; 4],
-    /// Where the line leaves the rule.
+    /// Fork of the rule into a branch.
     pub branch: &'static str,
     /// Before the composer's text.
     pub prompt: &'static str,
@@ -57,11 +57,11 @@ pub struct Glyphs {
     pub stop: &'static str,
     /// Between two facts.
     pub dot: &'static str,
-    /// Where text was cut off.
+    /// Sign of truncated text.
     pub cut: &'static str,
-    /// There is more above.
+    /// Sign of more content above.
     pub up: &'static str,
-    /// There is more below.
+    /// Sign of more content below.
     pub down: &'static str,
     /// To the left.
     pub left: &'static str,
@@ -71,9 +71,9 @@ pub struct Glyphs {
     pub minus: &'static str,
     /// A warning.
     pub warning: &'static str,
-    /// Something is so, or went well.
+    /// Sign of yes, or of success.
     pub check: &'static str,
-    /// Something is so for a part.
+    /// Sign of partly yes.
     pub partly: &'static str,
     /// A session that was branched off another one.
     pub branched: &'static str,

@@ -1,4 +1,4 @@
-//! Who gets which cells. Pure arithmetic: the size and what is wanted go in, rectangles come out.
+//! Assignment of cells to panes. Pure arithmetic: the size and the wishes go in, rectangles come out.
 //!
 //! ```text
 //!  list          │ header
@@ -28,7 +28,7 @@ pub const LOW: u16 = 16;
 /// Below this size there is only the title of the list and the status.
 pub const LEAST: (u16, u16) = (20, 5);
 
-/// Which pane is shown where only one fits.
+/// Pane shown where only one fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Front {
     /// The list.
@@ -42,27 +42,27 @@ pub enum Front {
 pub enum PanelWant {
     /// Nothing waits here.
     None,
-    /// It waits, docked: so many rows if they can be had.
+    /// It waits, docked: the number of rows it wants.
     Docked(u16),
-    /// It has the focus: so many rows if they can be had; all of them where the screen is low.
+    /// It has the focus: the number of rows it wants; all of them where the screen is low.
     Focused(u16),
     /// The user wants it as large as the screen.
     Full,
 }
 
-/// What the user wants of the list.
+/// Width that the user wants for the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ListWant {
     /// As wide as fits the screen.
     #[default]
     Fitting,
-    /// So many cells, where they can be had.
+    /// Number of cells, where there is room.
     Cells(u16),
     /// Not beside the chat.
     Hidden,
 }
 
-/// What is wanted.
+/// Wishes of the panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wants {
     /// The pane in front where only one fits.
@@ -83,7 +83,7 @@ pub struct Wants {
     pub panel: PanelWant,
 }
 
-/// Where things go. A rectangle that is empty is not drawn.
+/// Rectangles of the screen. An empty one is not drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The list of sessions.
@@ -96,7 +96,7 @@ pub struct Layout {
     pub details: Rect,
     /// The conversation.
     pub chat: Rect,
-    /// What waits for an answer.
+    /// Pending request.
     pub panel: Rect,
     /// The line above queue and composer.
     pub edge: Rect,

@@ -39,12 +39,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use std::sync::Arc;
 
-/// What every frame is drawn with and no message changes.
+/// Inputs of every frame that no message changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
     /// Styles by role, already reduced to what the terminal can show.
     pub theme: &'a Theme,
-    /// Which signs the terminal draws well.
+    /// Glyphs that the terminal draws well.
     pub glyphs: chat::Glyphs,
     /// The home directory, shown as `~`; empty when there is none.
     pub home: &'a str,
@@ -60,21 +60,21 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// What of the conversation lies at a cell of the last frame, or nearest to it.
+    /// Position in the conversation at a cell of the last frame, or the nearest one.
     #[must_use]
     pub fn spot(&self, col: u16, row: u16) -> Option<Spot> {
         self.chat.spot(col, row)
     }
 }
 
-/// What drawing found out.
+/// Facts that drawing found out.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Drawn {
     /// For [`crate::app::Msg::Drawn`].
     pub frame: Frame,
-    /// Where the real cursor belongs; `None`: hide it.
+    /// Position of the real cursor; `None`: hide it.
     pub cursor: Option<Position>,
-    /// What leads somewhere.
+    /// Links on the screen.
     pub links: Vec<Link>,
     /// Some cells stand for parts of pictures.
     pub pictures: bool,
@@ -87,11 +87,11 @@ pub struct Link {
     pub x: u16,
     /// The row.
     pub y: u16,
-    /// How many columns.
+    /// Width in columns.
     pub width: u16,
     /// The address, in printable ASCII.
     pub url: Arc<str>,
-    /// What stood there when it was drawn.
+    /// Text of these cells when the link was drawn.
     text: String,
 }
 
@@ -118,12 +118,12 @@ pub fn render(state: &State, look: &Look<'_>, cache: &mut Cache, buf: &mut Buffe
     Drawn { frame: paint.found, cursor: paint.cursor, links, pictures: paint.pictures }
 }
 
-/// What stands on some cells of a row.
+/// Text of some cells of a row.
 fn under(buf: &Buffer, x: u16, y: u16, width: u16) -> String {
     (x..x.saturating_add(width)).filter_map(|x| buf.cell((x, y))).map(|cell| cell.symbol()).collect()
 }
 
-/// What the parts would like to have.
+/// Wishes of the panes for their size.
 fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
     let state = paint.state;
     let front = if state.shown == Shown::List { Front::List } else { Front::Chat };
@@ -156,7 +156,7 @@ fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
     Wants { composer: composer::rows(paint, right.width), queue, files, panel, ..plain }
 }
 
-/// What waits in the session that is shown.
+/// Pending request of the session that is shown.
 fn view(state: &State) -> Option<panel::View<'_>> {
     let (panel, request) = state.panel()?;
     let focused = state.focus == Focus::Panel && state.overlays.is_empty();
@@ -188,7 +188,7 @@ fn panes(paint: &mut Paint<'_>, layout: &Layout) {
     composer::draw(paint, layout);
 }
 
-/// What is marked in the conversation that is shown: what was searched for here, or over all sessions.
+/// Search hits to mark in the conversation: of its own search, or of the search over all sessions.
 fn marker(state: &State) -> Option<Marker> {
     if let Some(search) = &state.search {
         return Some(Marker::of_text(search.query.text()));

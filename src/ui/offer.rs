@@ -1,4 +1,4 @@
-//! What is offered above the composer, right above its edge: a row each, with the characters that matched.
+//! Completions above the composer, right above its edge: a row each, with the characters that matched.
 
 use super::cells::{self, piece};
 use super::layout::Layout;

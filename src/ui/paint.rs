@@ -17,12 +17,12 @@ use ratatui::text::Line;
 use std::path::Path;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How long a frame of the spinner stands, in milliseconds.
+/// Milliseconds that a frame of the spinner is shown.
 const SPIN: i64 = 120;
 
 /// The brush of a frame.
 pub(super) struct Paint<'a> {
-    /// What is drawn.
+    /// State to draw.
     pub state: &'a State,
     /// With which styles and signs.
     pub look: &'a Look<'a>,
@@ -32,15 +32,15 @@ pub(super) struct Paint<'a> {
     pub cache: &'a mut Cache,
     /// The cells.
     pub buf: &'a mut Buffer,
-    /// What the frame found out.
+    /// Facts that the frame found out.
     pub found: Frame,
-    /// What leads somewhere.
+    /// Links on the screen.
     pub links: Vec<super::Link>,
     /// Some cells stand for parts of pictures.
     pub pictures: bool,
-    /// Where the caret stands; the last one set counts.
+    /// Position of the caret; the last one set counts.
     pub cursor: Option<Position>,
-    /// Nobody presses keys: no hint names any.
+    /// No keys are pressed (linear mode): hints name none.
     pub without_keys: bool,
 }
 

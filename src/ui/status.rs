@@ -209,7 +209,7 @@ pub(super) fn line(paint: &mut Paint<'_>, area: Rect) {
     paint.sides(rest, &pieces, &hints, used);
 }
 
-/// What takes the row for a time: the end of the program, an unfinished chord, the newest notice.
+/// Content that takes the row for a time: quitting, an unfinished chord, the newest notice.
 fn said(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
     let state = paint.state;
     match state.quit {
@@ -304,7 +304,7 @@ fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
     facts
 }
 
-/// What the next request costs, where that is worth a word before it is sent.
+/// Cost of the next request, where it is worth announcing.
 fn next_cost(state: &State) -> Option<String> {
     let cost = state.current_meta()?.next_cost.filter(|cost| *cost > state.config.warn_cost && *cost > 0.0)?;
     Some(format!("next request up to {}", dollars(cost)))

@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Columns between tab stops.
 const TAB: usize = 4;
 
-/// How lines break.
+/// Line breaking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
     /// Between words and between wide characters; inside words that are longer than a line. Blanks at a break go.
@@ -32,13 +32,13 @@ pub fn spans_width(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| width(&span.content)).sum()
 }
 
-/// `text` in at most `width` cells; what was cut off is told by `…`.
+/// `text` in at most `width` cells; `…` marks a cut.
 #[must_use]
 pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
     cut_with(text, width, "…")
 }
 
-/// `text` in at most `width` cells; what was cut off is told by `mark` (which is left out where it has no room).
+/// `text` in at most `width` cells; `mark` marks a cut (and is left out where it has no room).
 #[must_use]
 pub fn cut_with<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     match fitting(text.graphemes(true), text, width, mark) {
@@ -56,7 +56,7 @@ pub fn cut_start<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     }
 }
 
-/// How many bytes of the graphemes fit beside the mark, and the mark if it fits; `None` when all fit without it.
+/// Bytes of the graphemes that fit beside the mark, and the mark if it fits; `None` if all fit without it.
 fn fitting<'a, 'm>(
     graphemes: impl Iterator<Item = &'a str>,
     text: &str,
@@ -103,7 +103,8 @@ pub fn expand_tabs(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where [`expand_tabs`] puts blanks for the tabs of a text: the first byte in what it gives, and how many.
+/// Positions where [`expand_tabs`] puts blanks for the tabs of a text: the first byte in its
+/// result, and the number of blanks.
 #[must_use]
 pub fn tabs(text: &str) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
@@ -137,8 +138,8 @@ pub fn wrap(
     wrapper.lines.into_iter().map(|(line, _)| line).collect()
 }
 
-/// Where the spans of a wrapped line come from, those of its lead left out: the number of the source's span, and the first
-/// byte in it.
+/// Origins of the spans of a wrapped line, without its lead: the number of the source span, and the
+/// first byte in it.
 pub type Origins = Vec<(u32, u32)>;
 
 /// Like [`wrap`]; tells for each line where its spans come from.

@@ -1,4 +1,4 @@
-//! What people do to a session: acts, changes of its properties, and taking its files away from it.
+//! Acts on a session by people, changes of its properties, and the release of its files.
 
 use super::super::desk::blocking;
 use super::super::files::{Standing, trouble};
@@ -173,7 +173,7 @@ impl Lane {
         }
     }
 
-    /// A face wants to be sure of the session before it sends something.
+    /// A client wants to be sure of the session before it sends something.
     async fn claim_for_face(&mut self) {
         let by = match self.hold().await {
             Holding::Ours => {

@@ -23,7 +23,7 @@ impl Loose {
         }
     }
 
-    /// Whether it was one; it is none any more.
+    /// Removes it; true if it was one.
     pub(super) fn take(&mut self, path: &Path) -> bool {
         let before = self.0.len();
         self.0.retain(|known| known != path);
@@ -61,7 +61,7 @@ impl Lane {
         self.tell_unseen(unseen).await;
     }
 
-    /// What of these files the session's model is known not to be able to look at, in words.
+    /// Files that the session's model is known to be unable to see, in words.
     fn unseen(&self, files: &[Attachment]) -> Option<String> {
         let (info, provider) = self.connection()?;
         let model = self.own_model(&info);
@@ -107,7 +107,7 @@ impl Lane {
         blocking(move || keep::remove(&path, &session)).await;
     }
 
-    /// What is sent belongs to a message from now on.
+    /// Notes that the files now belong to a message.
     pub(super) fn note_sent(&mut self, act: &Act) {
         if let Act::Send { attachments, .. } | Act::Steer { attachments, .. } = act {
             for file in attachments {

@@ -1,4 +1,4 @@
-//! What goes on beside the turns of a session: who spawned it and hears of it, its title, a draft that is rewritten.
+//! Side tasks of a session: the link to its parent, its title, a draft being rewritten.
 
 use super::super::children::{News, Raised};
 use super::super::undo::Keeping;
@@ -18,18 +18,18 @@ use tokio::time::Instant;
 
 use super::super::step::Input;
 
-/// A title is asked for so often by itself: beside the first turn, and after it where that brought none.
+/// Number of automatic requests for a title: during the first turn, and after it if that gave none.
 const TITLE_TRIES: u8 = 2;
 
-/// A run without a screen ends so long after its turn at the latest, with or without a title.
+/// Time after its turn by which a headless run ends, with or without a title.
 const LAST_TITLE: Duration = Duration::from_secs(3);
 
-/// What goes on beside the turns.
+/// Side tasks of a session.
 #[derive(Debug, Default)]
 pub(super) struct Beside {
     raised: Option<Raised>,
     news: News,
-    /// There is news that nobody was told.
+    /// News that was not reported yet.
     fresh: bool,
     /// The mode that the children were told.
     told_mode: Option<Mode>,
@@ -44,7 +44,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Takes what the faces are told.
+    /// Takes in events for clients.
     pub(super) fn hear(&mut self, event: &Event) {
         if let Event::TurnEnded { end } = event {
             self.ended = Some(*end);
@@ -54,7 +54,7 @@ impl Beside {
         }
     }
 
-    /// Where what a child changes is kept: with the turn of its parent.
+    /// Store for undo of a child's changes: with the turn of its parent.
     pub(super) fn undo(&self) -> Option<Keeping> {
         self.raised.as_ref().map(|raised| raised.undo.clone())
     }
@@ -110,8 +110,8 @@ impl Lane {
 
     // ---- titles ----
 
-    /// Whether a title is to be made by itself: only where there is a small model for it. Nobody asked for a second
-    /// request to a large one, or to a local server that has one place.
+    /// True if a title is to be generated: only with a small model. Nobody asked for a second
+    /// request to a large one, or to a local server with one slot.
     fn wants_title(&self) -> bool {
         let meta = &self.machine.meta;
         if meta.title_from != TitleFrom::Provisional || meta.parent.is_some() {
@@ -205,7 +205,7 @@ impl Lane {
 
     // ---- drafts ----
 
-    /// Rewrites a draft. One that is rewritten already is given up.
+    /// Rewrites a draft. A running rewrite is cancelled.
     pub(super) async fn enhance(&mut self, number: u64, draft: String) {
         if let Some(before) = self.beside.enhancing.take() {
             before.abort();

@@ -1,5 +1,5 @@
-//! What the machine is told before it asks a model: the models' windows and project memory, read off the async threads;
-//! the questions that sum up a conversation; and what is in the context, for those who want to see it.
+//! Input of the machine before a request: the models' windows and project memory, read off the
+//! async threads; the requests of a compaction; and the content of the context, for `/context`.
 
 use super::super::desk::blocking;
 use super::super::machine::Models;
@@ -45,7 +45,7 @@ impl Lane {
         self.refresh_memory().await;
     }
 
-    /// What is known of the models; after a choice of one too.
+    /// Refreshes the facts about models, also after a choice of one.
     pub(super) fn refresh_models(&mut self) {
         let Some((info, provider)) = self.connection() else { return self.machine.set_models(Models::default()) };
         let window = |model: &str| provider.figures(model, RequestUsage::default()).0;
@@ -133,7 +133,7 @@ impl Lane {
         }
     }
 
-    /// What the next request would hold.
+    /// Shows the content of the next request.
     pub(super) async fn show_context(&mut self) {
         if !self.load(Show::Nothing).await || !self.load_context().await {
             return;

@@ -1,4 +1,4 @@
-//! What is shown of a session: snapshots of its end or of a place in it, and pages before and after.
+//! Views of a session for clients: snapshots of its end or of a place in it, and pages before and after.
 
 use super::super::files::{Standing, trouble};
 use super::super::step::Input;
@@ -86,7 +86,7 @@ impl Lane {
         }
     }
 
-    /// Around a place. From there the face asks for more, and live rows follow when it has come to the end.
+    /// Around a place. From there the client asks for more, and live rows follow when it has come to the end.
     pub(super) async fn open_at(&mut self, at: u64, rows: usize) {
         self.left = false;
         self.files.look_again();

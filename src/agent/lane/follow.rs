@@ -15,21 +15,21 @@ use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-/// A session that another process of this machine writes is looked at so often.
+/// Interval of looks at a session that another process of this machine writes.
 const NEAR: Duration = Duration::from_millis(500);
 
-/// One on a network file system, or in the workspace of another program, so often.
+/// The same on a network file system, or in the workspace of another program.
 const FAR: Duration = Duration::from_secs(2);
 
-/// After word that something happened it is waited for so long: whoever only looks at the session lets it go meanwhile.
+/// Delay after an event: a process that only reads the session releases it meanwhile.
 const SETTLES: Duration = Duration::from_millis(250);
 
-/// When the files are looked at.
+/// Time of the next look at the files.
 #[derive(Debug)]
 enum Pace {
     /// Again and again after this time.
     Every(Duration),
-    /// When the system says that something happened there.
+    /// After an event of the file system there.
     News(pipe::Receiver),
 }
 
@@ -114,7 +114,7 @@ impl Lane {
         }
     }
 
-    /// What the task saw. What it saw before the files were read again is known already.
+    /// Takes in rows seen by the task. Those from before the files were read again are known already.
     pub(super) async fn followed(&mut self, number: u64, followed: Vec<Followed>) {
         for one in followed {
             if self.following.as_ref().is_none_or(|following| following.number != number) {
@@ -128,7 +128,7 @@ impl Lane {
         }
     }
 
-    /// Somebody holds it.
+    /// Handles a file that somebody holds.
     async fn theirs(&mut self, one: Followed) {
         match one {
             Followed::Meta(meta) => self.their_meta(*meta).await,
@@ -169,7 +169,7 @@ impl Lane {
         }
     }
 
-    /// Nobody held it when it was read.
+    /// Handles a file that nobody held when it was read.
     async fn touched(&mut self, one: Followed) {
         match one {
             Followed::Meta(meta) => {
@@ -207,7 +207,7 @@ impl Lane {
         }
     }
 
-    /// Its files were deleted by somebody else.
+    /// Handles files deleted by somebody else.
     pub(super) async fn gone(&mut self) {
         self.following = None;
         self.files.forget();

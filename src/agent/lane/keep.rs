@@ -13,7 +13,7 @@ use crate::domain::{Event, MessageId, SessionId};
 use crate::store::{Access, Elsewhere, Health, Loaded, Merged, StoreError, Urgency, Writer};
 use std::sync::PoisonError;
 
-/// What is shown of a session that was read.
+/// View to show of a session that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Show {
     /// Nothing: nobody looks.
@@ -24,7 +24,7 @@ pub(super) enum Show {
     Changed,
 }
 
-/// What was shown of a session last, as far as it tells whether something else is there now.
+/// Mark of the content shown last, to tell if something else is there now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     last: Option<MessageId>,
@@ -185,7 +185,7 @@ impl Lane {
         }
     }
 
-    /// What is in memory of the files goes.
+    /// Drops the content of the files from memory.
     pub(super) fn unload(&mut self) {
         self.has_context = false;
         self.acted = false;
@@ -207,7 +207,7 @@ impl Lane {
         }
     }
 
-    /// What others do with a session that we write.
+    /// Handles actions of others on a session that we write.
     pub(super) async fn elsewhere(&mut self, elsewhere: Elsewhere) {
         if self.files.ours().is_none() {
             return;
@@ -243,7 +243,7 @@ impl Lane {
         }
     }
 
-    /// Another program wrote the messages anew: what is there now is shown, and is what the model is told next.
+    /// Another program wrote the messages anew: its content is shown, and goes to the model next.
     async fn rewritten(&mut self) {
         if self.shared.setup.store.is_foreign() {
             self.also("another program").await;
@@ -298,7 +298,7 @@ impl Lane {
         self.input(Input::Act(Act::Cut { by: CutBy::TakenOver })).await;
         let text = format!("This session was taken over by {who}: it can only be read here now.");
         self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
-        // What came too late is told at once: nothing of it is tried again.
+        // What came too late is reported at once, and not tried again.
         if let Some(unsaved) = self.files.end(&self.machine.meta, UserText::default()).await {
             self.out.send(Event::Unsaved(Box::new(unsaved))).await;
         }
@@ -393,7 +393,7 @@ impl Lane {
     }
 }
 
-/// Whether the lock is kept after reading.
+/// Treatment of the lock after reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Hold {
     Yes,

@@ -11,7 +11,7 @@ use crate::domain::rule::{Rule, RuleScope};
 use crate::tools::RunError;
 use std::sync::Arc;
 
-/// Whether the rules must be those of the files as they are now: before something is decided.
+/// True if the input needs the rules of the files as they are now: a decision follows.
 pub(super) fn needs_law(input: &Input) -> bool {
     match input {
         Input::Inspected(..) => true,

@@ -1,5 +1,5 @@
-//! Which connection answers here: the session's own, what stands in for one that is not configured here, or the default where
-//! it names none. What was said for all sessions reaches every one that is open.
+//! Connection of a session: its own, the substitute for one that is not configured here, or the
+//! default if it names none. A substitute for all sessions reaches every open one.
 
 use super::{Lane, ToLane};
 use crate::domain::contract::Act;
@@ -7,7 +7,7 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::{ConnectionName, Event, SessionId};
 use std::sync::PoisonError;
 
-/// What is said where nobody can be asked.
+/// Message where nobody can be asked.
 pub(super) fn unmapped(name: &ConnectionName, session: &SessionId) -> String {
     format!(
         "This session was made with the connection {name}, which is not configured here. `lisle run --session {session} \
@@ -59,8 +59,8 @@ impl Lane {
         self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint("/model chooses another"))).await;
     }
 
-    /// What a choice of a connection comes to: one that names no model keeps the session's own where the connection offers it,
-    /// and where it is the same connection.
+    /// Completes a choice of a connection: if it names no model, the session's own stays where the
+    /// connection offers it, or is the same.
     pub(super) fn fitting(&mut self, act: Act) -> Act {
         let own = self.machine.meta.model.clone().unwrap_or_default();
         let same = |name: &ConnectionName| self.machine.meta.asked() == Some(name);
@@ -87,7 +87,8 @@ impl Lane {
         }
     }
 
-    /// Something was said for all sessions: who looks sees it, and what waited here is for the user to let go.
+    /// Applies a substitute chosen for all sessions: clients see it, and the paused queue is for
+    /// the user to release.
     pub(super) async fn reach_again(&mut self) {
         let before = self.machine.meta.clone();
         self.reach();

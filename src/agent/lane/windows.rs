@@ -1,11 +1,12 @@
-//! How much a model's context can hold, asked of the server when an answer came and nobody knew. Some servers, Ollama first of all,
-//! tell it only while the model runs, and cut a longer conversation without a word.
+//! Size of a model's context window, asked of the server when an answer came and nobody knew. Some
+//! servers, Ollama first of all, report it only while the model runs, and silently cut a longer
+//! conversation.
 
 use super::{Lane, ToLane};
 use crate::domain::Event;
 
 impl Lane {
-    /// Asks the server for its models, once in the life of this task. The provider remembers what is told; the next request goes by it.
+    /// Asks the server for its models, once in the life of this task. The provider remembers the answer; the next request uses it.
     pub(super) fn ask_for_windows(&mut self) {
         let setup = &self.shared.setup;
         if self.windows_asked || setup.settings.headless {

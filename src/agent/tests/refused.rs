@@ -1,4 +1,4 @@
-//! What another process holds takes nothing, and whatever the user wrote comes back.
+//! A session held by another process takes nothing, and the user's words come back.
 
 use super::*;
 use crate::domain::ids::RequestId;

@@ -7,25 +7,25 @@ use crate::domain::permission::Authority;
 /// The ledger on the screen.
 #[derive(Clone, Debug)]
 pub struct Audit {
-    /// Of which session.
+    /// Session id.
     pub session: SessionId,
-    /// What the engine sent; `None` while it has not.
+    /// Ledger, once the engine has answered.
     pub ledger: Option<Ledger>,
-    /// Which calls are shown.
+    /// Calls to show.
     pub shown: Shown,
     /// The selected one among the shown, the latest being the last.
     pub selected: usize,
 }
 
-/// Which calls are shown.
+/// Calls to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
     /// All of them.
     #[default]
     All,
-    /// Those that were refused.
+    /// Refused calls.
     Refused,
-    /// Those that were not the mode's to decide: a person, a rule or an earlier answer did.
+    /// Calls that the mode did not decide: a person, a rule or an earlier answer did.
     Answered,
 }
 

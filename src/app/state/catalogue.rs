@@ -1,10 +1,10 @@
-//! What is known of models: their figures, what thinking levels mean to them, and which servers are being asked for theirs.
+//! Model catalogue: figures, meaning of thinking levels, and the servers being asked for their models.
 
 use crate::domain::ids::{At, ConnectionName};
 use crate::domain::model::{LevelMeaning, ModelFigures};
 use std::collections::HashMap;
 
-/// What is known of models.
+/// Facts about models.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogue {
     figures: HashMap<ConnectionName, HashMap<String, ModelFigures>>,
@@ -13,7 +13,7 @@ pub struct Catalogue {
 }
 
 impl Catalogue {
-    /// What is known of a model.
+    /// Figures of a model.
     #[must_use]
     pub fn figures(&self, connection: &ConnectionName, model: &str) -> Option<&ModelFigures> {
         self.figures.get(connection)?.get(model)
@@ -25,7 +25,7 @@ impl Catalogue {
         known.extend(models.into_iter().map(|one| (one.model.clone(), one)));
     }
 
-    /// What the thinking levels mean to a model; empty while the engine has not said.
+    /// Meaning of the thinking levels for a model; empty until the engine has answered.
     #[must_use]
     pub fn levels(&self, connection: &ConnectionName, model: &str) -> &[LevelMeaning] {
         self.levels.get(&(connection.clone(), model.to_owned())).map_or(&[], Vec::as_slice)
@@ -52,7 +52,7 @@ impl Catalogue {
         self.asking.get(connection).copied()
     }
 
-    /// Whether any server is being asked.
+    /// True while any server is being asked.
     #[must_use]
     pub fn asks(&self) -> bool {
         !self.asking.is_empty()

@@ -1,6 +1,6 @@
 //! The conversation as the screen holds it: its rows, what is unfolded, and which line is at the top.
 //!
-//! How a row is drawn and how many lines it takes is the business of `ui::chat`; it reports back with [`Drawn`].
+//! Drawing of a row and its height are up to `ui::chat`, which reports back with [`Drawn`].
 
 use super::find::Stop;
 use super::mark::Mark;
@@ -24,7 +24,7 @@ pub struct Entry {
     pub live: bool,
 }
 
-/// How much of tool calls is shown.
+/// Detail of tool calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Density {
     /// One line a call.
@@ -36,7 +36,7 @@ pub enum Density {
     Full,
 }
 
-/// What is at the top of the pane.
+/// Scroll position of the pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum View {
     /// The end is shown and followed.
@@ -45,20 +45,20 @@ pub enum View {
     /// The pane begins `line` lines into entry `key`. `line` may be negative or past the entry's height after scrolling:
     /// the drawing walks to the right entry and reports it.
     At {
-        /// Which entry.
+        /// Key of the entry.
         key: i64,
-        /// How many of its lines are above the pane.
+        /// Number of its lines above the pane.
         line: i64,
     },
     /// The first marked line of entry `key` is on the pane, with some lines above it; the drawing reports what that
     /// is, and it becomes [`View::At`].
     Mark {
-        /// Which entry.
+        /// Key of the entry.
         key: i64,
     },
 }
 
-/// What the last frame found out about the conversation.
+/// Facts that the last frame found out about the conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drawn {
     /// The entry at the top and how many of its lines are above the pane; `None` when there is no entry.
@@ -84,7 +84,7 @@ pub struct Chat {
     pub later: Option<u64>,
     /// Rows that came at the end while `later` rows were missing: they are not shown.
     pub unseen: HashSet<MessageId>,
-    /// Where the rows were asked for last, when not at the end.
+    /// Row around which older rows were requested last; `None` at the end.
     pub around: Option<u64>,
     /// The place to be shown when it is loaded.
     pub seek: Option<Stop>,
@@ -94,9 +94,9 @@ pub struct Chat {
     pub to_top: bool,
     /// A page was asked for and has not come.
     pub loading: bool,
-    /// What is at the top of the pane.
+    /// Scroll position.
     pub view: View,
-    /// How much of tool calls is shown.
+    /// Detail of tool calls.
     pub density: Density,
     /// Changes stand one line below the other however wide the pane is.
     pub unified: bool,
@@ -104,7 +104,7 @@ pub struct Chat {
     pub colours: HashMap<(i64, u32), Coloured>,
     /// Blocks are with the highlighter.
     pub colouring: bool,
-    /// When blocks were last given to it.
+    /// Time when blocks were last sent to the highlighter.
     pub coloured_at: Option<At>,
     /// Files with pictures that came with rows and were not measured yet.
     pub unmeasured: Vec<PathBuf>,
@@ -120,13 +120,13 @@ pub struct Chat {
     pub cursor: Option<i64>,
     /// The block of code in focus, by its number in the entry at the cursor.
     pub block: Option<u32>,
-    /// What is marked.
+    /// Selection.
     pub mark: Option<Mark>,
     /// The end was followed when the mouse began to mark, and nobody scrolled since.
     pub held: bool,
     /// The block in focus, or the head of the mark, is to be brought on the pane.
     pub reveal: bool,
-    /// What the last frame found out.
+    /// Facts that the last frame found out.
     pub drawn: Drawn,
 }
 
@@ -137,7 +137,7 @@ impl Chat {
         self.entries.get(self.place(key)?)
     }
 
-    /// Where the entry with this key stands in [`Chat::entries`].
+    /// Index in [`Chat::entries`] of the entry with this key.
     #[must_use]
     pub fn place(&self, key: i64) -> Option<usize> {
         self.entries.binary_search_by_key(&key, |entry| entry.key).ok()

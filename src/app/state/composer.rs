@@ -45,12 +45,12 @@ struct Walk {
     draft: String,
 }
 
-/// What Enter means for a draft.
+/// Meaning of Enter for a draft.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EnterDoes {
-    /// There was a backslash before the caret: the line was broken instead.
+    /// The line was broken because of a backslash before the caret.
     BrokeLine,
-    /// There is nothing to send.
+    /// Nothing to send.
     Empty,
     /// Send it.
     Send,
@@ -60,7 +60,7 @@ pub enum EnterDoes {
 #[derive(Clone, Debug, Default)]
 pub struct Composer {
     editor: Editor,
-    /// What the chips stand for; chip n is `chips[n - 1]`.
+    /// Texts behind the chips; chip n is `chips[n - 1]`.
     chips: Vec<String>,
     /// The chip or file that is selected.
     picked: Option<Picked>,
@@ -70,7 +70,7 @@ pub struct Composer {
     vim: Vim,
     /// The files that go along.
     files: Files,
-    /// What is on offer above it.
+    /// Completions shown above it.
     pub menu: Option<Menu>,
     /// The revision for which that was made.
     pub(crate) offered: u64,
@@ -113,13 +113,13 @@ impl Composer {
         self.revision
     }
 
-    /// Whether there is nothing: neither text nor files.
+    /// True if there is neither text nor files.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.has_no_text() && self.files.is_empty()
     }
 
-    /// Whether nothing is written.
+    /// True if no text is written.
     #[must_use]
     pub fn has_no_text(&self) -> bool {
         self.editor.is_empty()
@@ -168,7 +168,7 @@ impl Composer {
         self
     }
 
-    /// What was sent from here comes back as it stood, with its chips and files. What was written since stays behind it.
+    /// Restores a sent draft with its chips and files. Text written since then follows it.
     pub fn bring_back(&mut self, before: Self) {
         let revision = self.revision + 1;
         if self.is_empty() {
@@ -245,7 +245,7 @@ impl Composer {
         done
     }
 
-    /// What undo comes back to when modes are used.
+    /// Starts an undo step for modal editing.
     fn begins(&mut self) {
         let editor = &self.editor;
         self.vim.begins(|| {
@@ -260,7 +260,7 @@ impl Composer {
         &self.vim
     }
 
-    /// What is marked: the place of its first character, and that behind its last one.
+    /// Selection: positions of its first character and behind its last one.
     #[must_use]
     pub fn marked(&self) -> Option<((usize, usize), (usize, usize))> {
         if !matches!(self.vim.mode(), Mode::Visual | Mode::VisualLine) {
@@ -382,7 +382,7 @@ impl Composer {
         self.vim.replayed();
     }
 
-    /// What Enter means now. Breaks the line where a backslash stands before the caret.
+    /// Meaning of Enter now. Breaks the line if a backslash stands before the caret.
     pub fn enter(&mut self) -> EnterDoes {
         let (row, col) = self.editor.caret();
         let (before, after) = self.editor.around();
@@ -427,13 +427,13 @@ impl Composer {
         self.revision += 1;
     }
 
-    /// Whether something is offered.
+    /// True while completions are shown.
     #[must_use]
     pub fn offers(&self) -> bool {
         self.menu.as_ref().is_some_and(|menu| !menu.rows.is_empty())
     }
 
-    /// What is offered goes until the draft changes.
+    /// Hides completions until the draft changes.
     pub fn close_menu(&mut self) {
         self.menu = None;
         self.offered = self.revision;
@@ -452,7 +452,7 @@ fn is_long(text: &str) -> bool {
     text.lines().count() > CHIP_LINES || text.len() > CHIP_CHARS
 }
 
-/// How a folded text stands in the draft.
+/// Label of a folded text in the draft.
 #[must_use]
 pub fn chip_label(number: usize, text: &str) -> String {
     match text.lines().count() {

@@ -1,22 +1,22 @@
-//! What a session's model is given, on the screen: the engine's report, and how much of it is shown.
+//! Content of a session's context window: the engine's report, and how much of it is shown.
 
 use crate::domain::SessionId;
 use crate::domain::context::ContextReport;
 
-/// What a session's model is given.
+/// Sheet with the content of a session's context window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextCard {
-    /// Of which session.
+    /// Session id.
     pub session: SessionId,
-    /// What the engine sent; `None` while it has not.
+    /// Report, once the engine has answered.
     pub report: Option<ContextReport>,
-    /// How much is shown.
+    /// Level of detail.
     pub depth: Depth,
     /// Lines above the first one that is shown.
     pub scroll: u16,
 }
 
-/// How much of it is shown.
+/// Level of detail.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Depth {
     /// The sums, with a meter.

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use tui_textarea::{CursorMove, TextArea, WrapMode};
 use unicode_segmentation::UnicodeSegmentation;
 
-/// What a verb did to a text.
+/// Effect of a verb on a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Done {
     /// The text changed.
@@ -142,23 +142,23 @@ impl Line {
     }
 }
 
-/// What was deleted by verbs that keep it, so many texts.
+/// Number of deleted texts that are kept.
 const RING: usize = 60;
 
-/// So many texts that were replaced as a whole are known.
+/// Number of whole-text replacements that can be undone.
 const WHOLES: usize = 16;
 
 /// Several lines of text with a caret, undo and soft wrap.
 #[derive(Clone, Debug)]
 pub struct Editor {
     area: TextArea<'static>,
-    /// What was deleted by verbs that keep it, the newest last.
+    /// Texts deleted by verbs that keep them, newest last.
     ring: Vec<String>,
     /// The last verb was one of them: the next one adds to what it kept.
     kills: bool,
-    /// What was put back by the last verb: where it begins, how long it is, and its place in `ring`.
+    /// Text put back by the last verb: its start, its length, and its index in `ring`.
     yanked: Option<((usize, usize), usize, usize)>,
-    /// Where what is marked begins.
+    /// Start of the selection.
     mark: Option<(usize, usize)>,
     /// Texts that were replaced as a whole, with what came in their place: for the widget that is two steps, for the user one.
     wholes: VecDeque<(String, String)>,
@@ -209,7 +209,7 @@ impl Editor {
         self.area.lines().join("\n")
     }
 
-    /// Whether there is no text at all.
+    /// True if there is no text.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!(self.area.lines(), [] | [_]) && self.area.lines().iter().all(String::is_empty)
@@ -264,7 +264,7 @@ impl Editor {
         }
     }
 
-    /// What is marked: the place of its first character, and that behind its last one.
+    /// Selection: positions of its first character and behind its last one.
     #[must_use]
     pub fn marked(&self) -> Option<((usize, usize), (usize, usize))> {
         let (mark, caret) = (self.mark?, self.caret());
@@ -384,7 +384,7 @@ impl Editor {
         self.area.move_cursor(CursorMove::End);
     }
 
-    /// Whether the text as it stands is this side of a replacement.
+    /// True if the current text is this side of a replacement.
     fn is_whole(&self, side: impl Fn(&(String, String)) -> &String) -> bool {
         let text = self.text();
         self.wholes.iter().any(|whole| *side(whole) == text)

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 /// A file of a draft.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum File {
-    /// Its copy is being made.
+    /// File whose copy is being made.
     Coming {
-        /// What was written.
+        /// Path as typed.
         path: PathBuf,
         /// The text that was pasted, to be put back if it is no file that can go along.
         pasted: Option<String>,
@@ -35,7 +35,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Those that were kept with a draft or a message.
+    /// Files that were kept with a draft or a message.
     #[must_use]
     pub fn kept(files: Vec<Attachment>) -> Self {
         Self { items: files.into_iter().map(File::There).collect() }
@@ -47,13 +47,13 @@ impl Files {
         &self.items
     }
 
-    /// There are none.
+    /// True if there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// What was written of those that are not in the session yet.
+    /// Typed paths of files that are not in the session yet.
     pub fn coming(&self) -> impl Iterator<Item = &Path> {
         self.items.iter().filter_map(|file| match file {
             File::Coming { path, .. } => Some(path.as_path()),
@@ -61,7 +61,7 @@ impl Files {
         })
     }
 
-    /// Those that are in the session.
+    /// Files that are in the session.
     #[must_use]
     pub fn there(&self) -> Vec<Attachment> {
         let there = self.items.iter().filter_map(|file| match file {

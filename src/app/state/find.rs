@@ -6,13 +6,13 @@ use crate::domain::ids::{At, MessageId, SessionId};
 use crate::domain::inbox::{Hit, HitIn, Searched, SessionHits};
 use crate::domain::query::{Query, QueryError, Word};
 
-/// How far a search is.
+/// Progress of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Phase {
     /// Nothing was asked for.
     #[default]
     Idle,
-    /// Something was typed; it is sent in a moment.
+    /// The query was typed; it is sent in a moment.
     Typing,
     /// The engine searches since this instant.
     Searching(At),
@@ -31,7 +31,7 @@ pub enum Row {
     Session(usize, Option<usize>),
     /// A hit: the session's place and the hit's place in it.
     Hit(usize, usize),
-    /// So many more hits of this session are not sent.
+    /// Number of further hits of this session that are not sent.
     More(usize, u64),
 }
 
@@ -49,15 +49,15 @@ impl Row {
 /// The search over all sessions.
 #[derive(Clone, Debug, Default)]
 pub struct Find {
-    /// What is searched for, in the query language.
+    /// Query, in the query language.
     pub query: Line,
     /// The number of the last search that was sent; answers to others are too late.
     pub number: u64,
-    /// What was searched for with that number.
+    /// Query that was sent with that number.
     pub sent: String,
-    /// How far it is.
+    /// Progress.
     pub phase: Phase,
-    /// What was found, in the order in which it came.
+    /// Hits, in the order in which they came.
     pub groups: Vec<SessionHits>,
     /// The text of the query as it was last looked at.
     pub looked: String,
@@ -126,7 +126,7 @@ impl Find {
         self.rows.iter().position(|row| row.hit() == Some(selected))
     }
 
-    /// Moves the selection by so many hits, stopping at both ends, and keeps it among `height` lines.
+    /// Moves the selection by a number of hits, stopping at both ends, and keeps it within `height` lines.
     pub fn step(&mut self, by: isize, height: usize) {
         let hits: Vec<(usize, usize)> = self.rows.iter().filter_map(|row| row.hit()).collect();
         let Some(last) = hits.len().checked_sub(1) else { return };
@@ -183,7 +183,7 @@ impl Find {
         self.hit(self.selected?)
     }
 
-    /// How many hits there are in all, those that were not sent too.
+    /// Number of hits, including those that were not sent.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.groups.iter().map(|group| group.total).sum()
@@ -201,9 +201,9 @@ pub struct Trail {
     pub at: usize,
     /// The session has more hits than were sent.
     pub more: bool,
-    /// What was searched for.
+    /// Query.
     pub query: String,
-    /// What is marked in the conversation.
+    /// Marks in the conversation.
     pub marker: Marker,
 }
 
@@ -214,7 +214,7 @@ pub struct Stop {
     pub row: Option<MessageId>,
     /// The byte at which its line begins.
     pub at: u64,
-    /// When it was written.
+    /// Time when it was written.
     pub when: At,
 }
 
@@ -238,7 +238,7 @@ impl Trail {
     }
 }
 
-/// What is marked in a conversation.
+/// Search hits marked in a conversation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Marker {
     query: Query,

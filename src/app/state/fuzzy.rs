@@ -1,4 +1,4 @@
-//! Which texts match what was typed, best first; or only whether they do.
+//! Fuzzy matching: the texts that match a query, best first, or only if they match.
 
 use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
 use nucleo_matcher::{Config, Matcher, Utf32Str};
@@ -39,7 +39,7 @@ pub struct Narrowed {
     matcher: Matcher,
 }
 
-/// Whether upper and lower case are told apart.
+/// Case sensitivity.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Case {
     Same,
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Narrowed {
 }
 
 impl Narrowed {
-    /// What is looked for.
+    /// Matcher for a query.
     #[must_use]
     pub fn new(words: &str) -> Self {
         let pattern = Pattern::parse(words, CaseMatching::Smart, Normalization::Smart);
@@ -66,7 +66,7 @@ impl Narrowed {
         Self { words: words.to_owned(), plain, pattern, matcher: Matcher::new(Config::DEFAULT) }
     }
 
-    /// Whether a text matches. Plain words in plain text need no score: their letters must stand there in their order.
+    /// True if a text matches. Plain words in plain text need no score: their letters must occur in order.
     pub fn matches(&mut self, text: &str) -> bool {
         if let Some(plain) = self.plain.as_ref().filter(|_| text.is_ascii()) {
             return plain.iter().all(|(word, case)| {
@@ -81,7 +81,7 @@ impl Narrowed {
         self.pattern.score(Utf32Str::new(text, &mut buffer), &mut self.matcher).is_some()
     }
 
-    /// What matches `words` is surely among what matches this: more was typed, and only letters.
+    /// True if every match of `words` also matches this: only letters were typed since.
     #[must_use]
     pub fn is_wider_than(&self, words: &str) -> bool {
         words.starts_with(&self.words) && !words.contains(MEANING)

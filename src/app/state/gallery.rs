@@ -1,11 +1,11 @@
-//! What the screen knows of the pictures in conversations: how large they are, and which of them the runtime has ready.
+//! State of the pictures in conversations: their sizes, and those that the runtime has ready.
 
 use crate::domain::ids::SessionId;
 use crate::domain::picture::{Known, Pixels, Want};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
-/// Of so many files the size is remembered.
+/// Number of files whose size is remembered.
 const KEPT: usize = 4_000;
 
 /// A picture that was asked for in a size.
@@ -17,7 +17,7 @@ pub enum Ready {
     There(u32),
 }
 
-/// What is known of pictures.
+/// State of the pictures.
 #[derive(Clone, Debug, Default)]
 pub struct Gallery {
     /// Pixels of a cell, where the terminal draws pictures; `None` where it does not.
@@ -30,19 +30,19 @@ pub struct Gallery {
 }
 
 impl Gallery {
-    /// What is known of a file.
+    /// Size of a file's picture, or why it has none.
     #[must_use]
     pub fn known(&self, path: &Path) -> Option<&Known> {
         self.known.get(path)
     }
 
-    /// How far a picture is.
+    /// State of a picture.
     #[must_use]
     pub fn ready(&self, want: &Want) -> Option<Ready> {
         self.ready.get(want).copied()
     }
 
-    /// Of these files, those whose size is to be asked for.
+    /// Files among these whose size must be asked for.
     pub fn to_measure(&mut self, files: Vec<PathBuf>) -> Vec<PathBuf> {
         if self.known.len() + self.asked.len() > KEPT {
             self.known.clear();
@@ -60,7 +60,7 @@ impl Gallery {
         }
     }
 
-    /// Of these pictures, those that are to be made.
+    /// Pictures among these that must be made.
     pub fn to_make(&mut self, wants: Vec<Want>) -> Vec<Want> {
         let mut new = Vec::new();
         for want in wants {

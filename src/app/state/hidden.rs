@@ -5,7 +5,7 @@ use crate::domain::secret::{Key, masked};
 use crate::keymap::action::ComposerAction as Verb;
 use std::fmt;
 
-/// Nobody's key is longer.
+/// Maximum length of a key.
 const LONGEST: usize = 16_384;
 
 /// A field for a secret.
@@ -30,7 +30,7 @@ impl Hidden {
         }
     }
 
-    /// How many characters there are.
+    /// Number of characters.
     #[must_use]
     pub fn len(&self) -> usize {
         self.text.len()
@@ -42,7 +42,7 @@ impl Hidden {
         self.text.is_empty()
     }
 
-    /// What was written, as a key; `None` for nothing.
+    /// Entered key; `None` if empty.
     #[must_use]
     pub fn key(&self) -> Option<Key> {
         Key::new(&self.text)

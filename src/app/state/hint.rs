@@ -1,4 +1,4 @@
-//! How the command that is being written is used: told while one writes it.
+//! Usage hint for the command that is being typed.
 
 use super::State;
 use super::offer::Kind;
@@ -7,11 +7,11 @@ use crate::app::slash;
 /// A command and how it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint {
-    /// What it is called by, its sign included.
+    /// Name, including its sign.
     pub name: String,
-    /// What can follow it; empty when nothing does.
+    /// Arguments that can follow it; empty for none.
     pub usage: String,
-    /// What it does.
+    /// Description.
     pub description: String,
     /// Nothing stands behind it yet.
     pub bare: bool,

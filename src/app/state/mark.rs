@@ -1,4 +1,4 @@
-//! What is marked in a conversation, to be copied: from one place of its logical text to another.
+//! Selection in a conversation, for copying: from one position of its logical text to another.
 //!
 //! Places are bound to entries and their logical lines, not to rows of the screen: so neither what streams in nor another
 //! size of the window moves them. Only the drawing knows the text: it says what lies under the mouse ([`Spot`]) and hands
@@ -9,18 +9,18 @@
 pub struct Place {
     /// The entry's key.
     pub key: i64,
-    /// Which logical line of it, from 0.
+    /// Logical line of the entry, from 0.
     pub line: u32,
     /// The byte of that line before which it lies.
     pub at: u32,
 }
 
-/// What lies under the mouse.
+/// Position under the mouse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// The entry's key.
     pub key: i64,
-    /// Which logical line of it, from 0.
+    /// Logical line of the entry, from 0.
     pub line: u32,
     /// The bytes of the character; empty beside the text.
     pub sign: (u32, u32),
@@ -44,20 +44,20 @@ impl Spot {
     }
 }
 
-/// By what a mark grows.
+/// Unit of a selection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
-    /// By characters.
+    /// Characters.
     #[default]
     Sign,
-    /// By words.
+    /// Words.
     Word,
-    /// By logical lines.
+    /// Logical lines.
     Line,
 }
 
 impl Unit {
-    /// The unit of so many presses in short time.
+    /// Unit for a number of quick presses.
     #[must_use]
     pub fn of_presses(times: u8) -> Self {
         match times {
@@ -68,18 +68,18 @@ impl Unit {
     }
 }
 
-/// What is marked.
+/// Selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// Where it began: both ends of the character, word or line there.
+    /// Start: both ends of the character, word or line there.
     pub anchor: (Place, Place),
-    /// Where it goes to.
+    /// Moving end.
     pub head: (Place, Place),
-    /// By what it grows.
+    /// Unit.
     pub unit: Unit,
-    /// Keys make it: they move its head until it is copied or given up. One of the mouse goes with the next key.
+    /// Keys make it: they move its head until it is copied or cancelled. One of the mouse goes with the next key.
     pub by_keys: bool,
-    /// So many lines the head is still to be moved, down for more than 0: the drawing does it, and says where that is.
+    /// Lines that the head still has to move, down if positive: drawing does it, and reports the result.
     pub steps: i64,
     /// The next frame hands over its text, to be copied.
     pub wanted: bool,
@@ -105,10 +105,10 @@ impl Mark {
     }
 }
 
-/// What the last frame says of a mark.
+/// Facts about the selection that the last frame found out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marked {
-    /// Where the head is now, and how many of its steps that took.
+    /// Current head, and the number of its steps that led there.
     pub head: Option<((Place, Place), i64)>,
     /// The marked text, if it was wanted.
     pub text: Option<String>,
@@ -121,17 +121,17 @@ pub struct Marked {
 pub struct Pressed {
     /// The cell.
     pub cell: (u16, u16),
-    /// When it went down.
+    /// Time of the press.
     pub when: crate::domain::At,
-    /// How often it went down there in short time.
+    /// Number of presses there in short succession.
     pub times: u8,
-    /// What lay there.
+    /// Position in the conversation, if any.
     pub spot: Option<Spot>,
     /// The entry was the chosen one already.
     pub chosen: bool,
     /// It is down still.
     pub down: bool,
-    /// It was drawn over an edge: so many lines are scrolled at each beat, down for more than 0.
+    /// Lines to scroll at each tick while the mouse is beyond an edge, down if positive.
     pub pull: i64,
 }
 

@@ -58,7 +58,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Where keys go when no overlay is open.
+/// Focus of the keys when no overlay is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Focus {
     /// The list of sessions.
@@ -81,7 +81,7 @@ pub struct Size {
     pub height: u16,
 }
 
-/// What is known of the terminal.
+/// Abilities and state of the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
     /// It has the focus of its window system, as far as is known.
@@ -93,18 +93,18 @@ pub struct Terminal {
 /// Keys of an unfinished chord.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Chord {
-    /// What was pressed so far; empty when there is none.
+    /// Keys pressed so far; empty when there are none.
     pub keys: Vec<Key>,
     /// The strip of what can follow is to be shown.
     pub strip: bool,
-    /// So many of its pages were turned.
+    /// Number of pages turned.
     pub page: u16,
 }
 
 /// The way to the end of the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quit {
-    /// Nobody wants to.
+    /// No quit is pending.
     #[default]
     No,
     /// This key pressed once more quits, until the timer runs out.
@@ -113,7 +113,7 @@ pub enum Quit {
     Ending,
 }
 
-/// Which pane is on the screen where only one fits.
+/// Pane on the screen where only one fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
     /// The conversation with its composer.
@@ -123,7 +123,7 @@ pub enum Shown {
     List,
 }
 
-/// What the current place shows.
+/// Content of the chat pane.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Current {
     /// A new session that the engine has not made yet; its composer is [`State::lobby`].
@@ -144,15 +144,15 @@ pub struct State {
     pub now: At,
     /// Local time minus UTC, in seconds.
     pub utc_offset: i32,
-    /// Where keys go.
+    /// Focus of the keys.
     pub focus: Focus,
-    /// Which pane is shown where only one fits.
+    /// Pane shown where only one fits.
     pub shown: Shown,
-    /// How the user divides the screen.
+    /// Division of the screen by the user.
     pub panes: Panes,
     /// The line between list and chat is being drawn to a side.
     pub(crate) dragging: bool,
-    /// What lies in the conversation under the mouse, for the next message of the mouse.
+    /// Position under the mouse, for the next mouse message.
     pub(crate) spot: Option<mark::Spot>,
     /// The mouse on the conversation.
     pub(crate) pressed: Option<mark::Pressed>,
@@ -164,7 +164,7 @@ pub struct State {
     pub open: HashMap<SessionId, Open>,
     /// The sessions of `open`, last used last.
     pub recent: Vec<SessionId>,
-    /// Which session is shown.
+    /// Content of the chat pane.
     pub current: Current,
     /// The composer while [`Current::New`].
     pub lobby: Composer,
@@ -172,7 +172,7 @@ pub struct State {
     pub lobby_sent: Vec<UserText>,
     /// Files with pictures of the clipboard that are being copied.
     pub pictures: Vec<PathBuf>,
-    /// What is known of the pictures in conversations.
+    /// State of the pictures in conversations.
     pub gallery: Gallery,
     /// Texts sent earlier, from all sessions.
     pub history: History,
@@ -190,13 +190,13 @@ pub struct State {
     pub trail: Option<Trail>,
     /// Words to the user.
     pub notices: Notices,
-    /// What the engine said of its configuration.
+    /// Configuration as the engine reported it.
     pub config: Configured,
     /// Statuses, labels and views of the workspace; empty until the engine told them.
     pub properties: Properties,
     /// Models that servers told, or why not.
     pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
-    /// What is known of models beside their names.
+    /// Model catalogue.
     pub catalogue: Catalogue,
     /// The user's settings, once they were asked for.
     pub settings: Vec<Setting>,
@@ -206,7 +206,7 @@ pub struct State {
     pub theme: String,
     /// The theme that is looked at while one is chosen.
     pub(crate) looked_at: Option<String>,
-    /// How much of tool calls is shown, for every session.
+    /// Detail of tool calls, for every session.
     pub density: Density,
     /// Old and new of a change stand below each other however wide the pane is, in every session.
     pub unified: bool,
@@ -214,7 +214,7 @@ pub struct State {
     pub chord: Chord,
     /// The terminal.
     pub terminal: Terminal,
-    /// When the last key or paste came, at first when the program started; the mouse does not count.
+    /// Time of the last key or paste, initially of the start; the mouse does not count.
     pub last_key: At,
     /// Until then keys are dropped: what they were meant for has just changed under them.
     pub quiet_until: At,
@@ -222,7 +222,7 @@ pub struct State {
     pub quit: Quit,
     /// The terminal's title as last set.
     pub title: String,
-    /// What the last frame found out.
+    /// Facts that the last frame found out.
     pub frame: Frame,
     /// Milliseconds without a key before the one that is being handled.
     pub(crate) idle_before: u64,
@@ -238,7 +238,7 @@ pub struct State {
     pub(crate) apart: bool,
     /// The sequence number of the last event of the engine as a whole.
     pub(crate) engine_seq: Option<u64>,
-    /// A timer for the times on the screen is armed with so many milliseconds.
+    /// Milliseconds of the armed timer for the times on the screen.
     pub(crate) ticking: Option<u64>,
     /// The countdown of the session that is shown is armed for this instant.
     pub(crate) counting: Option<At>,
@@ -258,11 +258,11 @@ pub struct State {
     pub(crate) titled: Option<String>,
     /// Esc was pressed where it had nothing to do.
     pub(crate) escaped: Option<At>,
-    /// Who waits for [`crate::app::Msg::Edited`].
+    /// Receiver of [`crate::app::Msg::Edited`].
     pub(crate) editing: Option<Editing>,
 }
 
-/// Whether somebody types without looking: keys that an overlay without a text swallows, and those behind them.
+/// Blind typing: keys swallowed by an overlay without a text field, and those after them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Blind {
     /// No.
@@ -274,7 +274,7 @@ pub(crate) enum Blind {
     WentOn,
 }
 
-/// What is being edited in $EDITOR.
+/// Text being edited in $EDITOR.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Editing {
     /// The draft of this place.
@@ -358,7 +358,7 @@ impl State {
         }
     }
 
-    /// What the next start remembers of the face.
+    /// Screen state for the next start.
     #[must_use]
     pub fn kept(&self) -> Kept {
         let commands = self.seen_commands.iter().cloned().collect();
@@ -429,14 +429,15 @@ impl State {
         self.overlays.last()
     }
 
-    /// Whether a turn of the session that is shown runs; one that waits for an answer runs, one that was stopped does not.
+    /// True while a turn of the shown session runs, including one that waits for an answer; false
+    /// once it was stopped.
     #[must_use]
     pub fn running(&self) -> bool {
         let told = self.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
         self.current_open().map_or(told, |open| !open.turn.stopping && (told || open.turn.started.is_some()))
     }
 
-    /// What becomes of what runs or waits when the engine ends, in a sentence or two.
+    /// Consequences of quitting for running and waiting work, in a sentence or two.
     #[must_use]
     pub fn at_the_end(&self) -> String {
         let of = |wanted: fn(&SessionMeta) -> bool| self.sessions.metas().filter(|meta| wanted(meta)).count();
@@ -483,8 +484,8 @@ impl State {
         self.sessions.arrange(self.now, self.utc_offset);
     }
 
-    /// What a change of sessions is made to: in the list the marked ones, else the one at the cursor; elsewhere the one
-    /// that is shown.
+    /// Sessions that a change applies to: in the list the marked ones, else the one at the cursor;
+    /// elsewhere the shown one.
     #[must_use]
     pub fn chosen(&self) -> Vec<SessionId> {
         match self.focus {
@@ -505,7 +506,7 @@ impl State {
         self.open.get(session)?.request(id)
     }
 
-    /// Where keys have a meaning now, the first that knows a key wins.
+    /// Keymap contexts in force; the first that knows a key wins.
     #[must_use]
     pub fn contexts(&self) -> Vec<Context> {
         let mut contexts = Vec::with_capacity(3);
@@ -551,7 +552,7 @@ impl State {
         contexts
     }
 
-    /// Whether a key in the composer is typed: always, but in the modes in which keys are verbs.
+    /// True if a key in the composer is typed: always, except in modes where keys are verbs.
     #[must_use]
     pub fn types(&self) -> bool {
         !self.keys.modal() || self.composer().vim().mode() == vim::Mode::Insert

@@ -4,7 +4,7 @@ use crate::domain::ids::At;
 use crate::domain::{Level, Notice};
 use std::collections::VecDeque;
 
-/// How long a notice stays, by how loud it is, in milliseconds.
+/// Milliseconds that a notice of this level stays.
 #[must_use]
 pub fn stays(level: Level) -> u64 {
     match level {
@@ -15,17 +15,17 @@ pub fn stays(level: Level) -> u64 {
     }
 }
 
-/// How long an error is on the screen before a key may take it away, in milliseconds.
+/// Milliseconds that an error is shown before a key may remove it.
 const READ: u64 = 2_000;
-/// So many that went are remembered.
+/// Number of past notices that are kept.
 const PAST: usize = 100;
 
 /// A notice on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
-    /// What it says.
+    /// Notice.
     pub notice: Notice,
-    /// When it goes.
+    /// Time when it disappears.
     pub until: At,
     /// Since when it is there.
     pub since: At,
@@ -37,12 +37,12 @@ pub struct Notices {
     shown: VecDeque<Shown>,
     /// All that were said lately, with when, oldest first.
     past: VecDeque<(At, Notice)>,
-    /// For when the timer is armed that takes the next one away.
+    /// Time for which the timer is armed that removes the next one.
     pub(crate) armed: Option<At>,
 }
 
 impl Notices {
-    /// Those that are to be shown, oldest first.
+    /// Notices to show, oldest first.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Notice> + ExactSizeIterator {
         self.shown.iter().map(|shown| &shown.notice)
     }

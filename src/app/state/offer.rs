@@ -1,16 +1,16 @@
-//! What is offered above the composer while one types: commands, what can follow one, files, sessions, labels.
+//! Completions above the composer: commands, their arguments, files, sessions, labels.
 //!
-//! When it opens and what stands in it is decided in `update::offer`.
+//! `update::offer` decides when they open and which they are.
 
 use crate::app::slash::Slash;
 use crate::domain::ids::SessionId;
 
-/// What is offered.
+/// Kind of completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Commands, while the draft is a slash and a part of a name.
     Commands,
-    /// What can follow this command.
+    /// Arguments of this command.
     Words(Slash),
     /// Files, folders and sessions, behind an `@`.
     Things,
@@ -18,7 +18,7 @@ pub enum Kind {
     Labels,
 }
 
-/// What a row stands for.
+/// Value of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A command.
@@ -40,13 +40,13 @@ pub enum Value {
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// What it stands for.
+    /// Value to insert.
     pub value: Value,
-    /// What is shown first, and matched.
+    /// Text shown first, and matched.
     pub label: String,
-    /// What can follow a command.
+    /// Arguments of a command.
     pub usage: String,
-    /// What is shown beside it.
+    /// Detail shown beside it.
     pub detail: String,
     /// It is in force.
     pub current: bool,
@@ -54,10 +54,10 @@ pub struct Row {
     pub marks: Vec<usize>,
 }
 
-/// What is offered now.
+/// Open list of completions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Menu {
-    /// What kind of thing.
+    /// Kind of completions.
     pub kind: Kind,
     /// The rows, best first.
     pub rows: Vec<Row>,
@@ -65,9 +65,9 @@ pub struct Menu {
     pub selected: usize,
     /// The user moved the selection: Enter means it whatever was typed.
     pub touched: bool,
-    /// What was typed so far of it, without its sign.
+    /// Typed part, without its sign.
     pub typed: String,
-    /// Where in the caret's line that begins, its sign included, in characters.
+    /// Start of the typed part in the caret's line, including its sign, in characters.
     pub from: usize,
     /// The number of the search for files whose answer belongs here.
     pub ticket: u64,
@@ -87,9 +87,16 @@ impl Menu {
         self.touched = true;
     }
 
-    /// Whether Enter means the selected row, not the draft as it stands.
+    /// True if Enter takes the selected row instead of sending the draft.
     #[must_use]
     pub fn takes_enter(&self) -> bool {
-        self.touched || self.kind == Kind::Commands || !self.typed.is_empty()
+        self.touched || self.kind == Kind::Commands || !(self.typed.is_empty() || self.names_folder())
+    }
+
+    /// What is typed names a folder: Enter means that one, and not the first thing in it.
+    fn names_folder(&self) -> bool {
+        let is_it = |row: &Row| matches!(&row.value, Value::Folder(path) if path.trim_end_matches('/') == self.typed);
+        matches!(self.kind, Kind::Words(Slash::Cwd | Slash::Import))
+            && (self.typed.ends_with('/') || self.rows.iter().any(is_it))
     }
 }

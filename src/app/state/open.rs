@@ -13,20 +13,20 @@ use crate::domain::request::{Ask, Request};
 use crate::domain::tool::TodoItem;
 use std::collections::{HashSet, VecDeque};
 
-/// What is known of the turn.
+/// State of the turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Turn {
-    /// When it began; `None` when none runs.
+    /// Start; `None` when no turn runs.
     pub started: Option<At>,
     /// The user stopped it and its end was not reported yet: nothing of it is shown any more.
     pub stopping: bool,
     /// A request failed and is tried again.
     pub retry: Option<Retry>,
-    /// The conversation is being summed up: this part of so many.
+    /// Progress of a compaction: this part, and the number of parts.
     pub compacting: Option<(u32, u32)>,
     /// The request waits for a free place at this connection.
     pub waiting: Option<ConnectionName>,
-    /// When something last came of it.
+    /// Time of the last event of the turn.
     pub heard: Option<At>,
     /// The last that came was a piece of an answer: it began, and is not over.
     pub answering: bool,
@@ -37,11 +37,11 @@ pub struct Turn {
 pub struct Retry {
     /// This is the n-th retry.
     pub attempt: u32,
-    /// Of so many.
+    /// Maximum number of tries.
     pub of: u32,
-    /// When it is sent.
+    /// Time of the retry.
     pub at: At,
-    /// Why.
+    /// Reason.
     pub reason: String,
 }
 
@@ -57,20 +57,20 @@ pub struct Enhancing {
 /// A message that went to the engine, with the composer as it was before: it comes back where the engine refuses it.
 #[derive(Clone, Debug)]
 pub(crate) struct Handed {
-    /// What was sent.
+    /// Message that was sent.
     pub said: UserText,
-    /// Where it was written.
+    /// Draft that it came from.
     pub composer: Composer,
 }
 
 /// An answer that went to the engine, with its panel as it was before: where the same is asked again, it is shown again.
 #[derive(Clone, Debug)]
 pub(crate) struct Given {
-    /// What was asked.
+    /// Request that was answered.
     pub request: Request,
     /// The panel, with what was written in it.
     pub panel: Panel,
-    /// Nobody waits for it any more.
+    /// Settled: nothing waits for it any more.
     pub settled: bool,
 }
 
@@ -85,21 +85,21 @@ pub struct Open {
     pub composer: Composer,
     /// Messages that wait for the turn to end.
     pub queue: Vec<Queued>,
-    /// They wait for the user to let them go.
+    /// The queue is paused until the user releases it.
     pub queue_held: bool,
     /// Messages that go into the turn that runs, with the next tool results.
     pub steers: Vec<Queued>,
-    /// How the last turn ended, as far as that was seen.
+    /// End of the last turn, as far as it was seen.
     pub ended: Option<TurnEnd>,
-    /// What a death left in the queue is sent at this time.
+    /// Time at which messages left from the last run are sent.
     pub redelivery: Option<At>,
-    /// What waits for the user, first come first.
+    /// Pending requests, oldest first.
     pub requests: Vec<Request>,
     /// The panel of the first of them.
     pub panel: Option<Panel>,
     /// The agent's todo list.
     pub todo: Vec<TodoItem>,
-    /// How far the approved plan is carried out.
+    /// Progress of the approved plan.
     pub plan: Option<Box<Progress>>,
     /// The commands in the background, and those that ended lately.
     pub jobs: Vec<JobShown>,
@@ -143,13 +143,13 @@ impl Open {
         self.steers.iter().chain(&self.queue)
     }
 
-    /// How many messages wait.
+    /// Number of queued messages.
     #[must_use]
     pub fn waits(&self) -> usize {
         self.steers.len() + self.queue.len()
     }
 
-    /// How many commands go on in the background.
+    /// Number of running background jobs.
     #[must_use]
     pub fn running_jobs(&self) -> usize {
         self.jobs.iter().filter(|job| job.runs()).count()

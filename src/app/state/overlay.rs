@@ -1,4 +1,4 @@
-//! What lies over the panes: help, pickers, the inbox, a question of lisle's own.
+//! Overlays: help, pickers, the inbox, questions of lisle's own.
 
 use super::audit::Audit;
 use super::context::ContextCard;
@@ -18,7 +18,7 @@ use crate::keymap::action::Context;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// Something over the panes.
+/// Overlay.
 #[derive(Clone, Debug)]
 pub enum Overlay {
     /// The keys of a place.
@@ -37,23 +37,23 @@ pub enum Overlay {
     Confirm(Box<Confirm>),
     /// One line that is asked for.
     Prompt(Box<Prompt>),
-    /// What is in the trash.
+    /// Trash.
     Trash(Bin),
-    /// How a session's files are.
+    /// Health of a session's files.
     Health(Card),
-    /// What an undo of files would do.
+    /// Preview of an undo of files.
     Undo(Box<UndoCard>),
-    /// What a session changed.
+    /// Changes of a session.
     Changes(Box<ChangesCard>),
     /// The ledger of a session.
     Audit(Audit),
-    /// What a session's model is given.
+    /// Content of a session's context window.
     Context(ContextCard),
     /// The rules in force for a session.
     Rules(Rules),
     /// The commands of a session in the background.
     Jobs(JobsCard),
-    /// What requests used and cost.
+    /// Usage and cost of requests.
     Usage(Usage),
     /// The messages of a session that wait.
     Queue(QueueCard),
@@ -62,11 +62,11 @@ pub enum Overlay {
 /// The messages of a session that wait; what is known of them is in the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueueCard {
-    /// Of which session.
+    /// Session id.
     pub session: SessionId,
     /// The selected one.
     pub selected: Option<MessageId>,
-    /// Its place when it was last seen: what stands there is selected once it was sent.
+    /// Index when it was last seen: the item there is selected once it was sent.
     pub at: usize,
 }
 
@@ -83,20 +83,20 @@ impl QueueCard {
 /// The commands of a session in the background; what is known of them is in the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JobsCard {
-    /// Of which session.
+    /// Session id.
     pub session: SessionId,
     /// The name of the selected one; `None` is the first.
     pub selected: Option<String>,
 }
 
-/// What an undo of files would do, before it does it.
+/// Preview of an undo of files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UndoCard {
-    /// Of which session.
+    /// Session id.
     pub session: SessionId,
-    /// What is taken back.
+    /// Target of the undo.
     pub aim: UndoAim,
-    /// What would be done; `None` while the engine looks.
+    /// Planned restorations, once the engine has answered.
     pub plan: Option<UndoPlan>,
     /// The selected file.
     pub selected: usize,
@@ -113,7 +113,7 @@ impl UndoCard {
         Self { session, aim, plan: None, selected: 0, also: BTreeSet::new(), rewind: None }
     }
 
-    /// Whether this file would be restored.
+    /// True if this file would be restored.
     #[must_use]
     pub fn restores(&self, file: &UndoFile) -> bool {
         match file.state {
@@ -124,12 +124,12 @@ impl UndoCard {
     }
 }
 
-/// What a session changed.
+/// Changes of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangesCard {
-    /// Which session.
+    /// Session id.
     pub session: SessionId,
-    /// What it changed; `None` while the engine looks.
+    /// Changes, once the engine has answered.
     pub changes: Option<Changes>,
     /// The selected file.
     pub selected: usize,
@@ -142,15 +142,15 @@ pub struct ChangesCard {
 pub struct Confirm {
     /// The question.
     pub title: String,
-    /// What happens, and what stays.
+    /// Consequences, and what stays.
     pub says: Vec<String>,
-    /// What the key for yes does, in a word or two.
+    /// Label of the yes key, in a word or two.
     pub verb: String,
-    /// What is done then.
+    /// Action on yes.
     pub deed: Deed,
 }
 
-/// What a yes leads to.
+/// Action of a confirmed question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Deed {
     /// Copy this.
@@ -161,14 +161,14 @@ pub enum Deed {
     Workspace(PathBuf),
     /// The text of a repository's command is sent.
     Own {
-        /// Of the file.
+        /// Hash of the file.
         hash: String,
         /// The text with what followed the command put in.
         text: String,
     },
     /// The session goes back to a message; the text of the first message that is left out is for the new composer.
     Rewind {
-        /// Which session.
+        /// Session id.
         session: SessionId,
         /// The last message that is kept.
         at: MessageId,
@@ -182,26 +182,26 @@ pub enum Deed {
 /// One line that is asked for.
 #[derive(Clone, Debug)]
 pub struct Prompt {
-    /// What for.
+    /// Purpose, as the title.
     pub title: String,
-    /// What is being written.
+    /// Text being written.
     pub line: Line,
-    /// What is wrong with it, after Enter.
+    /// Error after Enter.
     pub problem: Option<String>,
-    /// What it is for.
+    /// Purpose of the text.
     pub wanted: Wanted,
 }
 
-/// What a line is asked for.
+/// Purpose of a requested line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// The value of a label.
     LabelValue {
         /// The label's id.
         label: String,
-        /// What fits.
+        /// Type of the value.
         value: ValueType,
-        /// Which sessions get it.
+        /// Sessions that get it.
         sessions: Vec<SessionId>,
     },
     /// The directory where the tools of this session work.
@@ -210,7 +210,7 @@ pub enum Wanted {
     Import,
 }
 
-/// What is in the trash.
+/// Trash.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bin {
     /// The latest first; `None` while the engine has not answered.
@@ -219,12 +219,12 @@ pub struct Bin {
     pub selected: usize,
 }
 
-/// How a session's files are.
+/// Health of a session's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Card {
-    /// Which session.
+    /// Session id.
     pub session: SessionId,
-    /// What was found; `None` while the engine looks.
+    /// Report, once the engine has answered.
     pub report: Option<HealthReport>,
     /// The engine looks, or repairs.
     pub busy: bool,
@@ -246,7 +246,7 @@ pub struct Help {
 /// The new title of a session.
 #[derive(Clone, Debug)]
 pub struct Rename {
-    /// Which session.
+    /// Session id.
     pub session: SessionId,
     /// The title being written.
     pub title: Line,
@@ -257,11 +257,11 @@ pub struct Rename {
 pub struct Waiting {
     /// In which session.
     pub session: SessionId,
-    /// Which request; `None` while the session's requests are not loaded.
+    /// Request id; `None` while the session's requests are not loaded.
     pub request: Option<RequestId>,
     /// The session's title.
     pub title: String,
-    /// What is asked, in a few words.
+    /// The request in a few words.
     pub what: String,
     /// Since when, as far as is known here.
     pub since: At,

@@ -1,6 +1,6 @@
-//! What the engine asks, docked above the composer: which answers there are, which one is selected, what is written.
+//! Request panel above the composer: its answers, the selected one, and the text being written.
 //!
-//! Who gets the focus, and when keys are dropped, is decided in `update::panel`.
+//! `update::panel` decides who gets the focus, and when keys are dropped.
 
 use super::edit::Editor;
 use super::hidden::Hidden;
@@ -47,7 +47,7 @@ pub enum Choice {
     Option(String),
     /// An answer in the user's own words.
     Words,
-    /// What was shown is trusted.
+    /// Trust the shown text.
     Trust,
     /// It is not.
     Distrust,
@@ -58,7 +58,7 @@ pub enum Choice {
 }
 
 impl Choice {
-    /// What stands beside its number.
+    /// Label beside its number.
     #[must_use]
     pub fn label(&self) -> &str {
         match self {
@@ -85,7 +85,7 @@ impl Choice {
         }
     }
 
-    /// For what a yes is remembered.
+    /// Scope for which a yes is remembered.
     #[must_use]
     pub fn scope(&self) -> Option<RuleScope> {
         match self {
@@ -151,12 +151,12 @@ pub fn choices(request: &Request) -> Vec<Choice> {
     }
 }
 
-/// Nobody reads more than so many characters of a command; one that is longer is not remembered.
+/// Characters of a command that people read; a longer one is not remembered.
 const LONGEST_COMMAND: usize = 10_000;
 /// The same for the lines of a change.
 const LONGEST_CHANGE: usize = 20_000;
 
-/// Whether a reader can see all of it.
+/// True if the reader can see all of it.
 fn shown_in_full(approval: &Approval) -> bool {
     match &approval.proposal {
         Proposal::Command { command, .. } => command.chars().nth(LONGEST_COMMAND).is_none(),
@@ -179,7 +179,7 @@ fn offered(request: &Request) -> Vec<Rule> {
     }
 }
 
-/// How much room what is asked takes.
+/// Room for the request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Extent {
     /// Docked above the composer.
@@ -189,7 +189,7 @@ pub enum Extent {
     Full,
 }
 
-/// What the user is doing with it.
+/// Stage of answering.
 #[derive(Clone, Debug, Default)]
 pub enum Stage {
     /// Selecting an answer.
@@ -197,7 +197,8 @@ pub enum Stage {
     Choosing,
     /// Writing the words that an answer needs.
     Writing {
-        /// For this answer: [`Choice::Reason`], [`Choice::Instead`], [`Choice::PlanChanges`] or [`Choice::Words`].
+        /// Answer that the text is for: [`Choice::Reason`], [`Choice::Instead`],
+        /// [`Choice::PlanChanges`] or [`Choice::Words`].
         purpose: Choice,
         /// The words.
         text: Box<Editor>,
@@ -206,12 +207,12 @@ pub enum Stage {
     Rules {
         /// The lines.
         text: Box<Editor>,
-        /// What is wrong with them, after Enter.
+        /// Error in the rules, after Enter.
         problem: Option<String>,
     },
     /// Writing a key, unseen.
     Secret {
-        /// What was written.
+        /// Entered key.
         key: Hidden,
     },
 }
@@ -241,17 +242,17 @@ impl Stage {
 /// A request on the screen.
 #[derive(Clone, Debug)]
 pub struct Panel {
-    /// Which request.
+    /// Request id.
     pub request: RequestId,
     /// The answers on offer.
     pub choices: Vec<Choice>,
     /// The selected one, by its place in `choices`; nothing at first.
     pub selected: Option<usize>,
-    /// What the user is doing.
+    /// Stage of answering.
     pub stage: Stage,
     /// Lines of what is asked that are scrolled away above.
     pub scroll: u16,
-    /// How much room it takes.
+    /// Room for the request.
     pub extent: Extent,
     /// The rules that a yes for longer would keep: as offered, or as the user changed them.
     pub rules: Vec<Rule>,
@@ -308,7 +309,7 @@ impl Panel {
         self.plan.as_ref().map(|plan| Answer::PlanApprove(plan.approval(mode, compact)))
     }
 
-    /// Something of the request can be remembered.
+    /// True if a part of the request can be remembered.
     #[must_use]
     pub fn remembers(&self) -> bool {
         self.choices.iter().any(|choice| choice.scope().is_some())
@@ -326,7 +327,7 @@ impl Panel {
     ///
     /// # Errors
     ///
-    /// What is wrong with the first line that is none.
+    /// The problem of the first line that is no rule.
     pub(crate) fn take_rules(&mut self, lines: &str, request: &Request) -> Result<(), String> {
         let offered = offered(request);
         let mut rules: Vec<Rule> = Vec::new();
@@ -366,7 +367,7 @@ impl Panel {
         comments || matches!(&self.stage, Stage::Writing { text, .. } if !text.is_empty())
     }
 
-    /// Whether this is what it shows, to the letter.
+    /// True if the panel shows exactly this request.
     #[must_use]
     pub(crate) fn is_about(&self, request: &Request) -> bool {
         let same_plan = match (&request.ask, &self.plan) {

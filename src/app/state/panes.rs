@@ -1,4 +1,4 @@
-//! How the screen is divided, as far as the user decides it: how wide the list is, what is hidden.
+//! Division of the screen by the user: the width of the list, hidden panes.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,11 +9,11 @@ pub const CHAT: u16 = 40;
 /// Cells that a key makes the list wider.
 pub const STEP: u16 = 4;
 
-/// Whether something is on the screen.
+/// Visibility of a pane.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Show {
-    /// Where there is room.
+    /// Shown where there is room.
     #[default]
     Yes,
     /// Not at all.
@@ -31,7 +31,7 @@ impl Show {
     }
 }
 
-/// How the screen is divided.
+/// Division of the screen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Panes {
@@ -47,19 +47,19 @@ pub struct Panes {
 }
 
 impl Panes {
-    /// Whether the list has a place beside the chat where there is room.
+    /// True if the list stands beside the chat where there is room.
     #[must_use]
     pub fn lists(&self) -> bool {
         self.list == Show::Yes && !self.only_chat
     }
 
-    /// Whether the details have one.
+    /// True if the details are shown where there is room.
     #[must_use]
     pub fn details(&self) -> bool {
         self.details == Show::Yes && !self.only_chat
     }
 
-    /// The list gets so many cells on a screen of this width.
+    /// Width of the list on a screen of this width.
     pub fn resize(&mut self, cells: u16, screen: u16) {
         let most = screen.saturating_sub(CHAT).max(LEAST);
         self.list_width = Some(cells.clamp(LEAST, most));

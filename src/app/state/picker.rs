@@ -12,7 +12,7 @@ use crate::domain::session::{SessionSwitch, ThinkingLevel};
 use crate::keymap::action::Action;
 use std::collections::HashSet;
 
-/// What is chosen from.
+/// Subject of a picker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// All commands.
@@ -43,11 +43,11 @@ pub enum Kind {
     Branch,
     /// Settings: Enter goes on to the next choice, and the picker stays open.
     Setting,
-    /// What a look at this machine found.
+    /// Findings of the doctor.
     Doctor,
-    /// What was said lately.
+    /// Recent notices.
     Notice,
-    /// What the list is filtered by.
+    /// Filters of the list.
     Filter,
     /// Workspaces.
     Workspace,
@@ -79,7 +79,7 @@ impl Kind {
         }
     }
 
-    /// What stands beside the items, the most important first: a narrow screen leaves out the last ones.
+    /// Columns beside the items, most important first: a narrow screen leaves out the last ones.
     #[must_use]
     pub fn columns(self) -> &'static [Column] {
         const fn left(head: &'static str) -> Column {
@@ -101,7 +101,7 @@ impl Kind {
         }
     }
 
-    /// What the other key does, in a word or two; empty where it does nothing.
+    /// Label of the second key, in a word or two; empty if it does nothing.
     #[must_use]
     pub fn other(self) -> &'static str {
         match self {
@@ -112,7 +112,7 @@ impl Kind {
         }
     }
 
-    /// What Enter does, in a word or two.
+    /// Label of Enter, in a word or two.
     #[must_use]
     pub fn verb(self) -> &'static str {
         match self {
@@ -136,7 +136,7 @@ impl Kind {
     }
 }
 
-/// What an item stands for.
+/// Value of an item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Do this; the keys for it are in the keymap.
@@ -182,7 +182,7 @@ pub enum Value {
     Setting(String),
     /// Ask for the context of a million tokens, or no longer.
     Million,
-    /// Something of the session is switched on or off.
+    /// Switch of the session.
     Switch(SessionSwitch),
     /// List only sessions with this, or without it, or all again.
     Facet(Facet),
@@ -197,30 +197,30 @@ pub enum Value {
 /// One line of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Item {
-    /// What is matched and shown first.
+    /// Text matched and shown first.
     pub label: String,
-    /// What is shown beside it, dim; below a heading only matched.
+    /// Text shown beside it, dim; below a heading only matched.
     pub detail: String,
-    /// What it stands for.
+    /// Value of the item.
     pub value: Value,
-    /// What else is shown of it.
+    /// Other facts.
     pub facts: Facts,
 }
 
-/// What is shown of an item beside its name.
+/// Facts shown beside an item's name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// Below which heading it stands, by its place in [`Picker::groups`].
     pub group: usize,
-    /// What stands in the columns of [`Kind::columns`].
+    /// Cells of the columns of [`Kind::columns`].
     pub columns: Vec<String>,
-    /// What is said of it below the list while it is selected, a paragraph each.
+    /// Description below the list while it is selected, a paragraph each.
     pub about: Vec<String>,
     /// It is in force.
     pub current: bool,
     /// It cannot be used as it is.
     pub off: bool,
-    /// How it is, where that is told of each.
+    /// Health, for kinds that show it.
     pub health: Option<Health>,
 }
 
@@ -241,9 +241,9 @@ impl Item {
 /// A heading in a list, over the items that stand below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Group {
-    /// What they have in common.
+    /// Name of the group.
     pub name: String,
-    /// What is said of that.
+    /// Note beside the name.
     pub note: String,
     /// More of them are awaited since then.
     pub since: Option<At>,
@@ -288,13 +288,13 @@ pub struct Hit {
 /// A list to choose from.
 #[derive(Clone, Debug)]
 pub struct Picker {
-    /// What is chosen from.
+    /// Subject.
     pub kind: Kind,
-    /// What was typed.
+    /// Filter text.
     pub query: Line,
     /// All items.
     pub items: Vec<Item>,
-    /// Those that match, best first.
+    /// Matching items, best first.
     pub hits: Vec<Hit>,
     /// The selected one, by its place in `hits`.
     pub selected: usize,
@@ -304,7 +304,7 @@ pub struct Picker {
     pub groups: Vec<Group>,
     /// The sessions that the choice is for, where it is for some.
     pub sessions: Vec<SessionId>,
-    /// What had the focus when it was opened.
+    /// Focus before it was opened.
     pub from: Focus,
 }
 
@@ -395,13 +395,13 @@ impl Picker {
         self.selected = place.unwrap_or(0);
     }
 
-    /// Whether more is awaited below any heading.
+    /// True if more items are awaited below any heading.
     #[must_use]
     pub fn awaits(&self) -> bool {
         self.groups.iter().any(|group| group.since.is_some())
     }
 
-    /// How many can be chosen from what matches, and from all.
+    /// Number of items that match, and of all.
     #[must_use]
     pub fn counts(&self) -> (usize, usize) {
         let can = |item: &&Item| item.value != Value::Remark;
@@ -415,7 +415,7 @@ impl Picker {
         self.items.get(self.hits.get(self.selected)?.item)
     }
 
-    /// Moves the selection by so many rows, stopping at both ends.
+    /// Moves the selection by a number of rows, stopping at both ends.
     pub fn step(&mut self, by: isize) {
         let last = self.hits.len().saturating_sub(1);
         self.touched = true;

@@ -26,7 +26,7 @@ impl PlanView {
         Self { outline, at: None, markdown: review.markdown.clone(), marks }
     }
 
-    /// Whether this is the text that it shows.
+    /// True if it shows this text.
     #[must_use]
     pub fn covers(&self, review: &PlanReview) -> bool {
         review.markdown == self.markdown
@@ -82,7 +82,7 @@ impl PlanView {
         PlanApproval { mode, compact, marks: self.outline.marks(), covers: hash(&self.markdown) }
     }
 
-    /// What the agent is told when the plan is to be changed: the words, and what was struck out or said here.
+    /// Change request for the agent: the user's words, struck steps and comments.
     #[must_use]
     pub fn wish(&self, words: &str) -> String {
         let mut out = words.to_owned();

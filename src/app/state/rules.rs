@@ -7,17 +7,17 @@ use crate::domain::rule::KnownRule;
 /// The rules on the screen.
 #[derive(Clone, Debug)]
 pub struct Rules {
-    /// For which session.
+    /// Session id.
     pub session: SessionId,
-    /// What the engine sent; `None` while it has not.
+    /// Rules in force, once the engine has answered.
     pub known: Option<InForce>,
     /// The selected rule.
     pub selected: usize,
-    /// What they were asked for.
+    /// Purpose of the list.
     pub purpose: Purpose,
 }
 
-/// What the rules are asked for.
+/// Purpose of the list of rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To be read, and taken back.
@@ -45,7 +45,7 @@ impl Rules {
         self.rows().get(self.selected)
     }
 
-    /// What the engine says now.
+    /// Takes in the rules that the engine sent.
     pub fn fill(&mut self, known: InForce) {
         self.known = Some(known);
         self.select(self.selected);

@@ -9,7 +9,7 @@ use crate::domain::message::Body;
 pub struct Search {
     /// The words.
     pub query: Line,
-    /// They are still being typed; afterwards n and N walk the hits.
+    /// True while the words are typed; afterwards n and N walk the hits.
     pub typing: bool,
     /// Keys of the loaded entries that hold the words, from top to bottom.
     pub hits: Vec<i64>,

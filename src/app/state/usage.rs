@@ -1,32 +1,32 @@
-//! What requests used, on the screen: which way it is added up, and the selected row.
+//! Usage of requests: the grouping, and the selected row.
 
 use crate::domain::SessionId;
 use crate::domain::spending::{Group, Spending};
 
-/// What was used, on the screen.
+/// Sheet with the usage of requests.
 #[derive(Clone, Debug)]
 pub struct Usage {
     /// Also by the turns of this session.
     pub session: Option<SessionId>,
-    /// What the engine sent; `None` while it has not.
+    /// Usage, once the engine has answered.
     pub spending: Option<Spending>,
-    /// How it is added up.
+    /// Grouping.
     pub shown: Shown,
     /// The selected row.
     pub selected: usize,
 }
 
-/// How it is added up.
+/// Grouping of the usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
-    /// By day.
+    /// Days.
     #[default]
     Days,
-    /// By model.
+    /// Models.
     Models,
-    /// By session.
+    /// Sessions.
     Sessions,
-    /// By turn of this session.
+    /// Turns of this session.
     Turns,
 }
 
@@ -55,7 +55,7 @@ impl Shown {
 }
 
 impl Usage {
-    /// What is not there yet.
+    /// Empty sheet that waits for the engine.
     #[must_use]
     pub fn new(session: Option<SessionId>) -> Self {
         Self { session, spending: None, shown: Shown::default(), selected: 0 }

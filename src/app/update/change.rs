@@ -19,7 +19,7 @@ fn metas<'s>(state: &'s State, ids: &[SessionId]) -> Vec<&'s SessionMeta> {
     ids.iter().filter_map(|id| state.sessions.meta(id)).collect()
 }
 
-/// What a change does to sessions, in words: `Archived 3 sessions`.
+/// A change of sessions in words: `Archived 3 sessions`.
 fn in_words(state: &State, change: &Change, metas: &[&SessionMeta]) -> String {
     let who = named(metas);
     let catalogue = state.sessions.catalogue();

@@ -16,7 +16,7 @@ use crate::domain::message::Body;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ChatAction;
 
-/// What the last frame found out.
+/// Takes in the facts that the last frame found out.
 pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     colours::wanted(state, std::mem::take(&mut frame.code), fx);
     gallery::wanted(state, std::mem::take(&mut frame.pictures), fx);
@@ -222,7 +222,7 @@ fn is_tool(entry: &Entry) -> bool {
     matches!(entry.message.body, Body::Tool(_))
 }
 
-/// Moves what is shown by so many lines, down for more than 0.
+/// Scrolls by a number of lines, down if positive.
 pub(super) fn scroll(state: &mut State, by: i64) {
     let Some(chat) = chat(state) else { return };
     chat.seek = None;

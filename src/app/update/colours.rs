@@ -35,7 +35,7 @@ pub(super) fn came(state: &mut State, session: &SessionId, blocks: Vec<Coloured>
     chat.colours.extend(blocks.into_iter().map(|block| ((block.key, block.number), block)));
 }
 
-/// What is shown of an entry is another part of it.
+/// Drops the colours of an entry whose shown part has changed.
 pub(super) fn forget(chat: &mut Chat, key: i64) {
     chat.colours.retain(|(of, _), _| *of != key);
 }

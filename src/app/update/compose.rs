@@ -18,7 +18,7 @@ use crate::keymap::action::ComposerAction as Verb;
 use crate::keymap::action::VimAction;
 use crate::keymap::key::{Code, Key};
 
-/// How a message is sent.
+/// Way of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
     /// While a turn runs it waits for its end.
@@ -315,7 +315,7 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-/// So many messages that were sent can still come back with their chips.
+/// Number of sent messages that can still come back with their chips.
 const HANDED: usize = 8;
 
 /// Sends a message, and the draft with it is gone. False: it was not sent, and the user was told why.
@@ -357,7 +357,7 @@ fn hand(state: &mut State, id: &SessionId, act: Act, composer: Composer, fx: &mu
     fx.push(to(id, act));
 }
 
-/// Whether another process writes this session: then nothing that the user wrote is sent there, and they are told.
+/// True if another process writes this session: then nothing is sent there, and the user gets a notice.
 pub(super) fn is_held(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) -> bool {
     let Some(holder) = state.sessions.meta(id).and_then(|meta| meta.held_by.clone()) else { return false };
     let text = format!("This session is only read here: {holder} writes it.");

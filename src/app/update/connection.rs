@@ -54,7 +54,7 @@ pub(super) fn wanted(state: &mut State, named: &ConnectionName, fx: &mut Vec<Eff
     }
 }
 
-/// What a new session begins with, as far as is known here.
+/// Connection of new sessions, as far as it is known here.
 fn default(state: &State) -> Option<&ConnectionName> {
     let usable = |info: &&ConnectionInfo| !info.offered && (info.missing.is_none() || info.wants_key());
     state.config.connections.iter().find(usable).map(|info| &info.name)
@@ -82,7 +82,7 @@ fn host(info: &ConnectionInfo) -> String {
     one_line(info.host.split("://").last().unwrap_or_default())
 }
 
-/// Where its key comes from.
+/// Source of its key.
 fn key(info: &ConnectionInfo) -> String {
     match &info.key_from {
         Some(from) => one_line(from),
@@ -92,7 +92,7 @@ fn key(info: &ConnectionInfo) -> String {
     }
 }
 
-/// Whether its server answered.
+/// Reachability of its server.
 fn answers(state: &State, info: &ConnectionInfo) -> String {
     let told = state.models.get(&info.name);
     match told {
@@ -129,7 +129,7 @@ fn about(state: &State, info: &ConnectionInfo, default: bool) -> String {
     parts.join(". ") + if parts.is_empty() { "" } else { "." }
 }
 
-/// Something became known: an open picker shows it.
+/// Updates an open picker with new facts.
 pub(super) fn refill(state: &mut State) {
     let open = |overlay: &Overlay| matches!(overlay, Overlay::Picker(picker) if picker.kind == Kind::Connection);
     if !state.overlays.iter().any(open) {
@@ -202,7 +202,7 @@ pub(super) fn give_key(state: &mut State, fx: &mut Vec<Effect>) {
     ask_for_key(state, &name, fx);
 }
 
-/// Has the engine ask for the key of a connection, in the shown session.
+/// Makes the engine ask for the key of a connection, in the shown session.
 pub(super) fn ask_for_key(state: &mut State, connection: &ConnectionName, fx: &mut Vec<Effect>) {
     match state.current_id() {
         Some(id) => {

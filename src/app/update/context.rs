@@ -1,4 +1,4 @@
-//! What a session's model is given, and summing it up.
+//! Context window of a session, and its compaction.
 
 use super::{overlay, to};
 use crate::app::effect::Effect;

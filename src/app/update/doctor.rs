@@ -1,4 +1,4 @@
-//! What a look at this machine found, and what was said lately, as lists to read.
+//! Findings of the doctor and recent notices, as lists to read.
 
 use super::overlay::{ago, item, one_line, open_picker};
 use crate::app::effect::Effect;
@@ -32,7 +32,7 @@ fn list(state: &mut State) -> Option<&mut Picker> {
     })
 }
 
-/// What was found: what needs a look comes first.
+/// Takes in the findings; those that need attention come first.
 pub(super) fn came(state: &mut State, findings: &[Finding]) {
     let Some(picker) = list(state) else { return };
     let one = |found: &Finding| {
@@ -57,7 +57,7 @@ pub(super) fn came(state: &mut State, findings: &[Finding]) {
     picker.refill(items, 0);
 }
 
-/// What was said lately, the newest first.
+/// Opens the recent notices, newest first.
 pub(super) fn notices(state: &mut State) {
     let now = state.now;
     let one = |at: crate::domain::At, notice: &Notice| {

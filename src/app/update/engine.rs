@@ -1,5 +1,6 @@
-//! What the engine reports. Events of a session are taken in their order; where one is missing, a new snapshot is asked
-//! for. An event of a session that is not shown changes nothing of the one that is.
+//! Events of the engine. Those of a session are applied in order; where one is missing, a new
+//! snapshot is requested. An event of a session that is not shown changes nothing of the one that
+//! is.
 
 use super::settle::plain;
 use super::{
@@ -79,7 +80,9 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
         Event::Exported { path, masked, shared, session: _ } => lifecycle::exported(state, &path, masked, shared, fx),
-        Event::Imported { session, program, left } => lifecycle::imported(state, &session, &program, &left, fx),
+        Event::Imported { session, program, left, again } => {
+            lifecycle::imported(state, &session, (&program, again), &left, fx);
+        }
         Event::Audit(ledger) => lifecycle::audit(state, *ledger),
         Event::Usage(spending) => lifecycle::used(state, &spending),
         Event::Trash(rows) => lifecycle::trash(state, rows),

@@ -1,4 +1,4 @@
-//! The draft that is being rewritten: asked for, given up, and taken over as one step of undo. A draft that was changed
+//! The draft that is being rewritten: requested, cancelled, and applied as one step of undo. A draft that was changed
 //! meanwhile stays as it is.
 
 use crate::app::effect::Effect;
@@ -41,7 +41,7 @@ pub(super) fn give_up(state: &mut State, fx: &mut Vec<Effect>) -> bool {
     true
 }
 
-/// What came of it.
+/// Takes in the result.
 pub(super) fn done(state: &mut State, id: &SessionId, number: u64, result: Result<Enhanced, String>) {
     let Some(open) = state.open.get_mut(id) else { return };
     let Some(asked) = open.enhancing.take_if(|asked| asked.number == number) else { return };

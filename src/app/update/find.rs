@@ -17,7 +17,7 @@ use crate::domain::message::Body;
 use crate::domain::query::Query;
 use crate::keymap::action::FindAction;
 
-/// What is typed is searched for when no key came for so many milliseconds.
+/// Milliseconds without a key before the query is sent.
 const AFTER: u64 = 80;
 
 /// Opens the search as it was left; with `words` for these.
@@ -125,7 +125,7 @@ fn height(state: &State) -> usize {
     usize::from(state.frame.overlay_rows.max(1))
 }
 
-/// Moves the selection by so many hits.
+/// Moves the selection by a number of hits.
 pub(super) fn step(state: &mut State, by: isize) {
     let height = height(state);
     state.find.step(by, height);

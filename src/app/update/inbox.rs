@@ -14,7 +14,7 @@ use crate::domain::session::Activity;
 use crate::domain::tool::Proposal;
 use crate::domain::{Level, Notice};
 
-/// What a request asks, in a few words.
+/// A request in a few words.
 fn in_words(request: &Request) -> String {
     match &request.ask {
         Ask::Approval(approval) => format!("{}: {}", approval.tool, shown(&approval.subject)),
@@ -25,7 +25,7 @@ fn in_words(request: &Request) -> String {
     }
 }
 
-/// When the row of what is asked about came.
+/// Time of the row that the request is about.
 fn since(open: &Open, request: &Request) -> Option<At> {
     let of_call = |call: &CallId| {
         let rows = open.chat.entries.iter().rev();
@@ -163,7 +163,7 @@ pub(super) fn refresh_inbox(state: &mut State) {
     }
 }
 
-/// What is asked has changed: an answer begun in the inbox covered other bytes.
+/// Drops an answer begun in the inbox when its request has changed.
 pub(super) fn forget_answer(state: &mut State, session: &SessionId, request: &RequestId) {
     let Some(new) = state.request(session, request).map(Panel::new) else { return };
     let mut changed = false;
@@ -209,7 +209,7 @@ pub(super) fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-/// What is decided on, on one line, with nothing hidden.
+/// Subject of the decision, on one line, with nothing hidden.
 fn shown(text: &str) -> String {
     crate::domain::lookalike::expose_line(text.trim()).chars().take(300).collect()
 }

@@ -16,13 +16,13 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AnswerAction, AppAction, Context};
 use crate::keymap::key::{Code, Key, Mods};
 
-/// After so many milliseconds the keys that can follow are shown.
+/// Milliseconds after which the continuations of a chord are shown.
 const STRIP_AFTER: u64 = 400;
 
-/// Two presses of Esc within so many milliseconds belong together.
+/// Milliseconds between two presses of Esc that belong together.
 const TWICE: u64 = 600;
 
-/// Keys with less than so many milliseconds between them were typed in one go.
+/// Milliseconds between keys below which they were typed in one go.
 const PAUSE: u64 = 700;
 
 /// Takes note of a key. Whether it is dropped: what has the focus has changed too short a time ago to be meant by it.
@@ -54,7 +54,7 @@ fn swallowed(state: &mut State, key: Key) {
     }
 }
 
-/// Whether what is typed goes into a text of the topmost overlay.
+/// True if typed text goes into the topmost overlay.
 fn writes(state: &State) -> bool {
     let inputs = [Context::Input, Context::Picker, Context::Search, Context::Find];
     state.contexts().first().is_some_and(|context| inputs.contains(context))
@@ -133,7 +133,7 @@ pub(super) fn type_into(state: &mut State, key: Option<Key>) {
     }
 }
 
-/// Whether a verb of the composer waits for a character.
+/// True if a verb of the composer waits for a character.
 pub(super) fn awaits(state: &State) -> bool {
     let here = state.focus == Focus::Composer && state.overlays.is_empty() && state.chord.keys.is_empty();
     here && state.keys.modal() && state.composer().vim().awaits_char()
@@ -312,7 +312,7 @@ fn twice(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-/// Whether a key is a letter that can begin a word.
+/// True if a key is a letter that can begin a word.
 pub(super) fn is_letter(key: Key) -> bool {
     matches!(key.code, Code::Char(c) if c.is_alphabetic()) && key.printable().is_some()
 }

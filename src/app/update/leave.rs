@@ -10,7 +10,7 @@ use crate::domain::session::Activity;
 use crate::keymap::action::ComposerAction;
 use crate::keymap::key::Key;
 
-/// "Once more quits" holds so many milliseconds.
+/// Milliseconds within which a second press quits.
 const ONCE_MORE: u64 = 2_000;
 /// The engine ends within 2 seconds; after a little more we leave without its last word.
 const GRACE: u64 = 2_500;
@@ -41,7 +41,7 @@ pub(super) fn end_of_input(state: &mut State, key: Option<Key>, fx: &mut Vec<Eff
     }
 }
 
-/// Whether the same key came twice; until the timer runs out the status line says so from [`State::quit`].
+/// True if the same key came twice; until the timer runs out the status line says so from [`State::quit`].
 fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool {
     let Some(key) = key else { return true };
     if state.quit == Quit::OnceMore(key) {
@@ -52,7 +52,7 @@ fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool 
     false
 }
 
-/// Whether the end of the engine would stop something, or somebody waits for the user.
+/// True if quitting would stop something, or something waits for the user.
 pub(super) fn stops_something(state: &State) -> bool {
     let busy = |activity: &Activity| matches!(activity, Activity::Running(_) | Activity::NeedsYou(_));
     let jobs = state.open.values().any(|open| open.running_jobs() > 0);

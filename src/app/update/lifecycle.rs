@@ -1,5 +1,5 @@
-//! What is done to sessions as a whole: clearing, deleting, restoring, taking over, and the look at
-//! their files. What cannot be taken back asks first, and says what happens and what stays.
+//! Operations on whole sessions: clearing, deleting, restoring, taking over, and health.
+//! Irreversible ones ask first, and say what happens and what stays.
 
 use super::overlay::one_line;
 use super::{overlay, panel, properties, rewind, rules, session, to};
@@ -23,7 +23,7 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::{HealthAction, SessionAction};
 use std::path::{Path, PathBuf};
 
-/// Under so many rows there is no line above the conversation.
+/// Rows below which there is no line above the conversation.
 const LOW: u16 = 16;
 
 pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) {
@@ -264,7 +264,7 @@ fn open_trash(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Trash));
 }
 
-/// What is in the trash. The selection stays on what it was on.
+/// Takes in the content of the trash. The selection stays on its row.
 pub(super) fn trash(state: &mut State, rows: Vec<Trashed>) {
     let bin = state.overlays.iter_mut().find_map(|overlay| match overlay {
         Overlay::Trash(bin) => Some(bin),
@@ -353,12 +353,18 @@ pub(super) fn import(state: &State, path: &str, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Import { path: path.trim().trim_matches('"').into(), from }));
 }
 
-/// It is there: it is shown, with what did not come along.
-pub(super) fn imported(state: &mut State, id: &SessionId, program: &str, left: &[String], fx: &mut Vec<Effect>) {
+/// It is there: it is shown, with what was not included. `again` says what an earlier import has to do with it.
+pub(super) fn imported(
+    state: &mut State,
+    id: &SessionId,
+    (program, again): (&str, Option<String>),
+    left: &[String],
+    fx: &mut Vec<Effect>,
+) {
     session::open(state, id, fx);
-    let text = format!("This session of {program} is one of lisle's now; the other stays as it was.");
-    let notice = Notice::new(Level::Info, text);
-    state.notify(if left.is_empty() { notice } else { notice.hint("its last row says what did not come along") });
+    let first = || format!("This session of {program} is one of lisle's now; the other stays as it was.");
+    let notice = Notice::new(Level::Info, again.unwrap_or_else(first));
+    state.notify(if left.is_empty() { notice } else { notice.hint("its last row says what was not included") });
 }
 
 /// A conversation was written to a file.
@@ -391,7 +397,7 @@ fn open_usage(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Usage { session }));
 }
 
-/// What requests used.
+/// Takes in the usage of requests.
 pub(super) fn used(state: &mut State, spending: &Spending) {
     for overlay in &mut state.overlays {
         if let Overlay::Usage(usage) = overlay
@@ -414,7 +420,7 @@ pub(super) fn audit(state: &mut State, ledger: Ledger) {
     }
 }
 
-/// How a session's files are.
+/// Takes in the health of a session's files.
 pub(super) fn health(state: &mut State, report: HealthReport) {
     for overlay in &mut state.overlays {
         if let Overlay::Health(card) = overlay

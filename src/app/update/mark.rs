@@ -13,7 +13,7 @@ use crate::domain::message::Body;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, ChatAction};
 
-/// Presses within so many milliseconds on one cell belong together.
+/// Milliseconds between presses on one cell that belong together.
 const TWICE: u64 = 400;
 /// While the mouse is held over an edge, the conversation scrolls once in so many milliseconds.
 const BEAT: u64 = 50;
@@ -53,7 +53,7 @@ pub(super) fn press(state: &mut State, mouse: Mouse, chosen: bool) {
     }
 }
 
-/// Whether a click on this line folds and unfolds: the first line of what has more to show.
+/// True if a click on this line folds and unfolds: the first line of an entry that has more to show.
 fn folds_at(chat: &Chat, key: i64, line: u32) -> bool {
     let body = chat.entry(key).map(|entry| &entry.message.body);
     line == 0 && !matches!(body, None | Some(Body::User(_) | Body::Assistant(_)))
@@ -83,7 +83,7 @@ pub(super) fn drag(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
     }
 }
 
-/// How many lines a beat scrolls with the mouse on this row: none inside the pane, more further out.
+/// Lines to scroll per tick with the mouse on this row: none inside the pane, more further out.
 fn over(pane: Area, row: u16) -> i64 {
     let bottom = pane.y + pane.h.saturating_sub(1);
     // Where nothing is above the pane or below it, its edge is the first row outside.
@@ -127,7 +127,7 @@ pub(super) fn release(state: &mut State, fx: &mut Vec<Effect>) -> bool {
     }
 }
 
-/// What a frame said of the mark: where its head is now, and its text where that was wanted.
+/// Takes in the selection of a frame: the position of its head, and its text where that was requested.
 pub(super) fn drawn(state: &mut State, marked: &mut Marked, fx: &mut Vec<Effect>) {
     let pressed = state.pressed.filter(|pressed| pressed.down && pressed.pull != 0);
     let Some(chat) = chat(state) else { return };
@@ -174,7 +174,7 @@ pub(super) fn key(state: &mut State, action: Option<Action>) {
     }
 }
 
-/// What keys marked goes when they go elsewhere.
+/// Drops a selection made by keys when the keys go elsewhere.
 pub(super) fn settle(state: &mut State) {
     if state.focus != Focus::Chat
         && let Some(chat) = chat(state)
@@ -211,7 +211,7 @@ pub(super) fn begin(state: &mut State) {
     state.notify(Notice::new(Level::Info, "Marking lines.").hint(hint));
 }
 
-/// Moves the head of a mark that keys make by so many lines. Whether there is one.
+/// Moves the head of a selection made by keys by a number of lines. True if there is one.
 pub(super) fn extend(state: &mut State, lines: i64) -> bool {
     let Some(chat) = chat(state) else { return false };
     let Some(mark) = chat.mark.as_mut().filter(|mark| mark.by_keys) else { return false };

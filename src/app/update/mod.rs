@@ -1,4 +1,4 @@
-//! How messages change the state: the router. Each file beside this one changes one concern; here it is only decided which.
+//! Router of messages. Each file beside this one changes one concern; this one only decides which.
 
 mod attach;
 mod change;
@@ -49,7 +49,7 @@ use crate::keymap::Fed;
 use crate::keymap::action::{Action, AppAction};
 use crate::keymap::key::Key;
 
-/// What a key means now: the runtime asks this for each key and hands the answer to [`update`].
+/// Message for a key: the runtime asks for each key and passes the answer to [`update`].
 #[must_use]
 pub fn resolve(state: &State, key: Key) -> Msg {
     // The character that a verb waits for is no verb itself.

@@ -1,5 +1,4 @@
-//! What answers: the pickers of models and of thinking levels, and the choice by name. The connections themselves are
-//! `connection`'s part.
+//! Pickers of models and of thinking levels, and the choice by name. Connections are in `connection`.
 
 use super::overlay::{item, one_line, open_picker};
 use super::{connection, to};
@@ -94,7 +93,7 @@ fn connections(state: &State) -> Vec<&ConnectionInfo> {
     all
 }
 
-/// Whether servers that told their models already are asked as well.
+/// Treatment of servers that have listed their models already.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Again {
     Yes,
@@ -169,7 +168,7 @@ fn names<'s>(state: &'s State, connection: &'s ConnectionInfo) -> Vec<&'s String
     all.filter(|model| seen.insert(model.as_str())).collect()
 }
 
-/// What the picker of models shows.
+/// Content of the picker of models.
 pub(super) struct Listed {
     pub items: Vec<Item>,
     pub groups: Vec<Group>,

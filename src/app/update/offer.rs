@@ -1,4 +1,4 @@
-//! What is offered above the composer, made anew after each change of the draft; and what choosing from it does.
+//! Completions above the composer, rebuilt after each change of the draft, and the effect of choosing one.
 
 use super::overlay::one_line;
 use super::{compose, connection, model, properties, slash};
@@ -43,7 +43,7 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     composer.menu = menu;
 }
 
-/// What is looked for on the disk: below which directory, what, and whether only folders count.
+/// File search for a completion: the directory, the query, and whether only folders count.
 fn search(state: &State, menu: &Menu) -> Option<(std::path::PathBuf, String, bool)> {
     let root = state.current_meta()?.cwd.clone();
     match menu.kind {
@@ -103,7 +103,7 @@ fn row(value: Value, label: impl Into<String>, detail: impl Into<String>) -> Row
     Row { value, label: label.into(), usage: String::new(), detail: detail.into(), current: false, marks: Vec::new() }
 }
 
-/// Those that match, best first; all in their order where nothing is typed.
+/// Rows that match, best first; all in their order if nothing is typed.
 fn matching(typed: &str, rows: Vec<Row>) -> Vec<Row> {
     let hits = fuzzy::rank(typed, rows.iter().map(|row| row.label.as_str()));
     let pick = |(place, marks): (usize, Vec<usize>)| rows.get(place).map(|row| Row { marks, ..row.clone() });
@@ -128,7 +128,7 @@ fn command_rows(state: &State, typed: &str) -> Vec<Row> {
     rows
 }
 
-/// What can follow a command, as far as it is known here.
+/// Arguments of a command, as far as they are known here.
 fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
     let word = |label: &str, detail: &str| row(Value::Word(label.to_owned()), label, detail);
     let mut rows: Vec<Row> = match slash {
@@ -155,7 +155,8 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
     matching(typed, rows)
 }
 
-/// What follows the first word behind some commands: a session behind `/session switch`, a format behind `/export --format`.
+/// Arguments after the first word of some commands: a session after `/session switch`, a format
+/// after `/export --format`.
 fn deeper_rows<'t>(state: &State, slash: Slash, args: &'t str) -> Option<(&'t str, Vec<Row>)> {
     match slash {
         Slash::Session => {

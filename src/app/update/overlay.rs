@@ -1,4 +1,4 @@
-//! What lies over the panes: opening, choosing, closing. When the last one closes, the composer has the focus.
+//! Overlays: opening, choosing, closing. When the last one closes, the composer gets the focus.
 
 use super::{
     act as do_action, chat, compose, connection, doctor, find, inbox, jobs, leave, lifecycle, list, model, panel,
@@ -103,7 +103,7 @@ pub(super) fn theme_looked_at(state: &mut State, fx: &mut Vec<Effect>) {
     state.looked_at = (!ends).then_some(wanted);
 }
 
-/// Whether the palette offers a verb: one that has a meaning of its own wherever it is called from.
+/// True if the palette lists a verb: one with a meaning of its own wherever it is called from.
 fn in_palette(action: Action) -> bool {
     match action {
         Action::App(verb) => !matches!(
@@ -302,7 +302,7 @@ fn last_line(state: &State, meta: &crate::domain::SessionMeta) -> String {
     }
 }
 
-/// How long ago: `now`, `5m`, `3h`, `12d`, `2y`.
+/// Age: `now`, `5m`, `3h`, `12d`, `2y`.
 pub(super) fn ago(now: At, then: At) -> String {
     let minutes = now.since(then) / 60_000;
     match minutes {
@@ -465,7 +465,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-/// What was typed has been used.
+/// Clears a query that has been used.
 fn wipe(picker: &mut Picker) {
     picker.query = Line::default();
 }

@@ -16,15 +16,15 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 use crate::keymap::key::Key;
 
-/// So long after it got the focus, or its content changed, keys are dropped, in milliseconds.
+/// Milliseconds after the panel got the focus, or its content changed, in which keys are dropped.
 pub(super) const QUIET: u64 = 300;
-/// Enter on an empty draft gives the panel the focus when no key came for so many milliseconds.
+/// Milliseconds without a key after which Enter on an empty draft gives the panel the focus.
 pub(super) const CALM: u64 = 1_500;
 
-/// So many answers can still come back with what was written for them.
+/// Number of answers that can still come back with their text.
 const GIVEN: usize = 8;
 
-/// What has the focus has changed: keys on their way were not meant for it.
+/// Drops keys for a moment after the focus has changed: they were meant for something else.
 pub(super) fn hush(state: &mut State) {
     state.quiet_until = state.now.plus(QUIET);
 }

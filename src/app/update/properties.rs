@@ -67,7 +67,7 @@ fn label_items(state: &State) -> Vec<Item> {
         .collect()
 }
 
-/// What a value is, as the picker says it.
+/// Name of a value type in the picker.
 fn word(value: ValueType) -> &'static str {
     match value {
         ValueType::String => "text",
@@ -84,7 +84,7 @@ fn known<'p>(properties: &'p Properties, word: &str) -> Option<&'p Label> {
     by_id.or_else(|| all.iter().find(|(_, label)| same(label))).map(|(_, label)| *label)
 }
 
-/// What was typed in the picker of labels may be an entry with its value, or a label that is yet to be defined.
+/// Offers the typed text in the picker of labels: an entry with its value, or a new label.
 pub(super) fn offer_new_label(state: &mut State) {
     let Some(Overlay::Picker(picker)) = state.overlays.last_mut() else { return };
     if picker.kind != Kind::Labels {
@@ -116,7 +116,7 @@ pub(super) fn offer_new_label(state: &mut State) {
     }
 }
 
-/// What is wrong with a value; `None` when it fits.
+/// Problem of a value; `None` if it is valid.
 pub(super) fn problem(wanted: Option<ValueType>, value: &str) -> Option<&'static str> {
     let date = |text: &str| {
         let (day, time) = text.split_once('T').map_or((text, None), |(day, time)| (day, Some(time)));
@@ -136,7 +136,7 @@ pub(super) fn problem(wanted: Option<ValueType>, value: &str) -> Option<&'static
     }
 }
 
-/// Whether every one of the sessions has a label.
+/// True if every one of the sessions has a label.
 fn all_have(state: &State, sessions: &[SessionId], label: &str) -> bool {
     let has = |id: &SessionId| {
         let labels = state.sessions.meta(id).map(|meta| meta.labels.as_slice()).unwrap_or_default();
@@ -168,7 +168,7 @@ pub(super) fn define(state: &mut State, name: &str, sessions: Vec<SessionId>, fx
     fx.push(Effect::Send(Command::Define(Definition::Label { name: name.to_owned(), under: None, value_type: None })));
 }
 
-/// What the workspace defines came, or changed.
+/// Takes in new definitions of the workspace.
 pub(super) fn defined(state: &mut State, properties: Properties, fx: &mut Vec<Effect>) {
     state.sessions.define(&properties, state.now, state.utc_offset);
     state.properties = properties;

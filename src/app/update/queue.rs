@@ -1,6 +1,7 @@
 //! /queue: the messages of the shown session that wait: taken back, moved, deleted, let go.
 //!
-//! What goes into the running turn stands first. It can be taken back and deleted, but keeps its order: it goes in at once.
+//! Messages that go into the running turn come first. They can be taken back and deleted, but keep
+//! their order: they are sent at once.
 
 use super::{attach, compose, overlay, to};
 use crate::app::effect::Effect;

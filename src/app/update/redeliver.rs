@@ -1,5 +1,5 @@
-//! What a death left in the queue and is sent again in a few seconds: the countdown on the screen, and the key that holds
-//! it. The sending is the engine's.
+//! Messages left in the queue by a crash: the countdown until they are sent, and the key that holds
+//! them. The engine sends them.
 
 use super::to;
 use crate::app::effect::Effect;
@@ -17,7 +17,7 @@ pub(super) fn hold(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-/// Has the seconds that are left drawn anew while they count.
+/// Schedules the redrawing of the countdown.
 pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     let due = state.current_open().and_then(|open| open.redelivery).map(|at| at.since(state.now)).filter(|ms| *ms > 0);
     match (due, state.counting) {

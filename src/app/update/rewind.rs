@@ -13,17 +13,17 @@ use crate::domain::message::{Body, UserText};
 use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 
-/// Names of files that are told.
+/// Number of file names that are shown.
 const NAMED: usize = 3;
 
-/// What stands behind a place of a conversation.
+/// Content after a position of a conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Behind {
     /// Messages of either side.
     messages: usize,
     /// Files that calls changed, the last one first.
     files: Vec<String>,
-    /// There is more that is not loaded.
+    /// True if there is more that is not loaded.
     more: bool,
 }
 
@@ -57,7 +57,7 @@ impl Behind {
         }
     }
 
-    /// The files by name, as many as are told.
+    /// Names of the first files.
     fn named(&self) -> String {
         let names: Vec<String> = self.files.iter().take(NAMED).map(|path| one_line(path)).collect();
         let more = self.files.len().saturating_sub(NAMED);
@@ -65,7 +65,7 @@ impl Behind {
     }
 }
 
-/// What stands behind the entry at `place`, itself left out.
+/// Content after the entry at `place`, without the entry itself.
 fn behind(chat: &Chat, place: Option<usize>) -> Behind {
     let mut out = Behind { more: chat.later.is_some(), ..Behind::default() };
     for entry in chat.entries.iter().skip(place.map_or(0, |place| place + 1)).rev() {
@@ -115,7 +115,7 @@ fn open(state: &mut State, kind: Kind, items: Vec<Item>) {
     overlay::open(state, Overlay::Picker(Box::new(picker)));
 }
 
-/// When a message was sent, for the list: its minutes since the start of the day, or its day, are the drawing's part.
+/// Facts of a message for the list; drawing turns its time into a clock time or a day.
 fn facts(behind: &Behind, about: Vec<String>) -> Facts {
     let columns = vec![count(behind.messages, "message", "messages"), count(behind.files.len(), "file", "files")];
     Facts { columns, about, ..Facts::default() }
@@ -138,7 +138,7 @@ pub(super) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
     let whole = format!("The new session has {}. This one stays as it is.", all.words());
     let mut items = vec![item("all that was said so far", "", Value::Branch(None)).with(facts(&all, vec![whole]))];
     for (place, _, text, left) in asked {
-        // All before that message comes along: the last entry before it is where the branch is made.
+        // Everything before that message is included: the branch is made at the last entry before it.
         let Some(last) = place.checked_sub(1).and_then(|place| chat.entries.get(place)) else { continue };
         let kept = Behind {
             messages: all.messages.saturating_sub(left.messages),

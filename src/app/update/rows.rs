@@ -9,10 +9,10 @@ use crate::domain::message::Body;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-/// Of text that grows in a session that is not shown, at most so many bytes stay: the end, as much as a screen shows.
+/// Maximum bytes of a growing text in a session that is not shown: the end, as much as a screen shows.
 const HIDDEN: usize = 16_384;
-/// So many rows of a conversation are kept, and so many when there are more: of those that are not being read whole pages
-/// are let go, and asked for again when they are come to.
+/// Limits of loaded rows: above the first, whole pages that are not being read are dropped down to
+/// the second, and requested again when they are needed.
 const MOST: usize = 2_400;
 const KEPT: usize = 1_200;
 
@@ -21,7 +21,7 @@ fn revise(open: &mut Open) -> u64 {
     open.next_revision
 }
 
-/// Whether a row of this kind can change after it came, while its turn runs.
+/// True if a row of this kind can change after it came, while its turn runs.
 fn grows(body: &Body) -> bool {
     matches!(body, Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_))
 }
@@ -101,7 +101,7 @@ pub(super) fn prepend(open: &mut Open, rows: Vec<Message>, earlier: Option<u64>)
     let_go_below(open);
 }
 
-/// What is marked or in focus, and what is read, stays.
+/// Entries to keep: selected, in focus, or on the screen.
 fn needed(open: &Open) -> impl Iterator<Item = i64> {
     let chat = &open.chat;
     let read = match chat.view {

@@ -1,4 +1,4 @@
-//! Which session is shown, and what is done to it as a whole: making, opening, leaving, stopping, its mode and draft.
+//! The shown session: making, opening, leaving, stopping, its mode and draft.
 
 use super::{change, find, lifecycle, overlay, to};
 use crate::app::effect::Effect;
@@ -20,7 +20,7 @@ use crate::keymap::key::Key;
 
 /// Rows asked for when a session is opened, and with each page before.
 pub(super) const ROWS: usize = 200;
-/// So many conversations stay loaded.
+/// Number of conversations that stay loaded.
 const LOADED: usize = 12;
 
 pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: &mut Vec<Effect>) {
@@ -48,7 +48,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: 
     }
 }
 
-/// The session so many places from the shown one in the list.
+/// Session at a distance from the shown one in the list.
 fn beside(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
     let order: Vec<SessionId> = state.sessions.order().cloned().collect();
     let at = state.current_id().and_then(|id| order.iter().position(|other| other == id));

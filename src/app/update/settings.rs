@@ -67,7 +67,7 @@ fn list(state: &State) -> (Vec<Item>, Vec<Group>) {
     (items, groups)
 }
 
-/// What holds for the shown session, each with the verb that changes it.
+/// Settings of the shown session, each with the verb that changes it.
 fn of_session(state: &State) -> Vec<Item> {
     let meta = state.current_meta();
     let row = |name: &str, value: String, about: &str, does: Value| {
@@ -151,7 +151,7 @@ fn of_session(state: &State) -> Vec<Item> {
     out
 }
 
-/// Whether the model has a context of a million tokens that must be asked for.
+/// True if the model has a context of a million tokens that must be requested.
 fn can_million(state: &State) -> bool {
     let Some((name, model)) = model::in_force(state) else { return false };
     if model.ends_with(MILLION) {
@@ -218,7 +218,7 @@ pub(super) fn change(state: &mut State, key: &str, fx: &mut Vec<Effect>) {
     refill(state);
 }
 
-/// Something of the session is switched; it is shown when the engine did it.
+/// Flips a switch of the session; the screen follows when the engine has done it.
 pub(super) fn switch(state: &State, what: SessionSwitch, fx: &mut Vec<Effect>) {
     let Some(meta) = state.current_meta() else { return };
     let on = match what {

@@ -1,4 +1,4 @@
-//! What holds after every message: the focus has a place, the title tells who needs you, timers run that must.
+//! Invariants after every message: a valid focus, the title, the timers.
 
 use super::{inbox, overlay, session, settings, to};
 use crate::app::effect::Effect;
@@ -9,11 +9,11 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::Act;
 
-/// The draft is on disk so many milliseconds after it changed, and a little.
+/// Milliseconds between a change of the draft and its write to disk.
 const DRAFT_AFTER: u64 = 400;
 /// While a turn that has just begun runs, its mark and its time move.
 const TICK_YOUNG: u64 = 250;
-/// So long a turn counts as just begun, in milliseconds.
+/// Milliseconds for which a turn counts as just begun.
 const YOUNG: u64 = 4_000;
 /// The same later, or while nobody looks.
 const TICK_STEADY: u64 = 1_000;

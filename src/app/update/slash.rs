@@ -1,4 +1,4 @@
-//! What the commands do that are written as messages.
+//! Slash commands.
 
 use super::{
     act as do_action, attach, chat, compose, connection, context, copy, find, lifecycle, list, model, offer, overlay,

@@ -230,7 +230,7 @@ impl Screen {
         self.state.composer().text()
     }
 
-    /// What was sent to the engine since the last look.
+    /// Commands sent to the engine since the last call.
     pub(super) fn sent(&mut self) -> Vec<Command> {
         std::mem::take(&mut self.fx)
             .into_iter()
@@ -241,7 +241,7 @@ impl Screen {
             .collect()
     }
 
-    /// What was done to the session `s` since the last look, drafts left out.
+    /// Acts on the session `s` since the last call, without drafts.
     pub(super) fn acts(&mut self) -> Vec<Act> {
         self.sent()
             .into_iter()

@@ -47,7 +47,7 @@ fn open_changes(state: &mut State, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::FilesChanged { session }));
 }
 
-/// What an undo would do.
+/// Takes in the preview of an undo.
 pub(super) fn planned(state: &mut State, session: &SessionId, plan: UndoPlan) {
     match state.overlays.last_mut() {
         Some(Overlay::Undo(card)) if card.session == *session && card.aim == plan.aim && card.plan.is_none() => {
@@ -87,7 +87,7 @@ pub(super) fn planned(state: &mut State, session: &SessionId, plan: UndoPlan) {
     }
 }
 
-/// What the session changed.
+/// Takes in the changes of the session.
 pub(super) fn changed(state: &mut State, session: &SessionId, changes: Changes) {
     for overlay in &mut state.overlays {
         if let Overlay::Changes(card) = overlay

@@ -63,7 +63,7 @@ fn items(state: &State) -> Vec<Item> {
     state.workspaces.iter().map(one).collect()
 }
 
-/// What was typed may be the name of one that is yet to be made, or a folder.
+/// Offers the typed text as the name of a new workspace, or as a folder.
 pub(super) fn offer_new(state: &mut State) {
     let known = state.workspaces.iter().map(|one| one.name.to_lowercase()).collect::<Vec<_>>();
     let Some(Overlay::Picker(picker)) = state.overlays.last_mut() else { return };

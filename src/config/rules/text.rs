@@ -60,7 +60,7 @@ pub(super) fn line(text: &str, part: &str) -> usize {
 /// The text with the rules at the end of its `rules` key.
 ///
 /// # Errors
-/// Why they cannot be added, as the end of a sentence.
+/// Reason why they cannot be added, as the end of a sentence.
 pub(super) fn add(text: &str, rules: &[Rule]) -> Result<String, String> {
     let (mark, body) = mark(text);
     let mut body = if body.trim().is_empty() { "{}\n".to_owned() } else { body.to_owned() };
@@ -76,7 +76,7 @@ pub(super) fn add(text: &str, rules: &[Rule]) -> Result<String, String> {
 /// The text without the items of its `rules` key that are meant.
 ///
 /// # Errors
-/// Why they cannot be taken out, as the end of a sentence.
+/// Reason why they cannot be removed, as the end of a sentence.
 pub(super) fn remove(text: &str, meant: &dyn Fn(&str) -> bool) -> Result<String, String> {
     let (mark, body) = mark(text);
     let mut body = body.to_owned();

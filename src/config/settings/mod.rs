@@ -1,6 +1,6 @@
 //! config.toml: every key, its default, and how it is read. What is wrong keeps its default and is reported.
 //!
-//! `read` walks the TOML and reports, `shown` lists the settings for a face, `write` changes one; here stands what the keys are
+//! `read` walks the TOML and reports, `shown` lists the settings for a client, `write` changes one; here stands what the keys are
 //! and mean.
 
 mod read;
@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What config.toml says.
+/// Content of config.toml.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// `[permissions]`
@@ -35,7 +35,7 @@ pub struct Settings {
     pub compact_at: f64,
     /// `extended_prompt_cache`: prompts stay in the vendor's cache for an hour or longer, where it has that.
     pub extended_prompt_cache: bool,
-    /// `rich_tool_descriptions`: tools are told to the model in full, and in a sentence each otherwise.
+    /// `rich_tool_descriptions`: describe tools to the model in full; otherwise in a sentence each.
     pub rich_tool_descriptions: bool,
     /// `[input]` `while_running`: what Enter does while a turn runs.
     pub while_running: WhileRunning,
@@ -43,7 +43,7 @@ pub struct Settings {
     pub ui: Ui,
     /// `[store]` `fsync`
     pub fsync: Fsync,
-    /// What becomes of sessions by itself: `auto_status`, `[auto_archive]`, `[trash]`
+    /// Automatic changes of sessions: `auto_status`, `[auto_archive]`, `[trash]`
     pub inbox: Inbox,
     /// `[undo]`
     pub undo: Undo,
@@ -91,7 +91,7 @@ const COMPACT_MOST: f64 = 95.0;
 pub struct Permissions {
     /// The mode of a new session.
     pub mode: Mode,
-    /// What Shift+Tab goes through, in order; never empty.
+    /// Modes that Shift+Tab goes through, in order; never empty.
     pub cycle: Vec<Mode>,
 }
 
@@ -101,7 +101,7 @@ impl Default for Permissions {
     }
 }
 
-/// What holds commands back.
+/// Sandbox of commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sandbox {
     /// `sandbox = "…"`, or `profile` in `[sandbox]`: what commands run in that may change something.
@@ -128,9 +128,9 @@ pub struct Limits {
     pub requests_per_turn: u32,
     /// Silence after the first byte of a response after which it is tried again.
     pub stall: Duration,
-    /// Silence before the first byte after which the user is told.
+    /// Silence before the first byte after which the user gets a notice.
     pub first_byte: Duration,
-    /// A request that may cost more US dollars is told before it is sent.
+    /// Requests that may cost more US dollars are announced.
     pub warn_cost: f64,
     /// Requests that one connection answers at a time; `None` for as many as fit its server. A connection's own number comes first.
     pub parallel_requests: Option<u32>,
@@ -148,14 +148,14 @@ impl Default for Limits {
     }
 }
 
-/// What becomes of sessions by itself.
+/// Automatic changes of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inbox {
     /// `auto_status`: a session's status follows the work. Never in the workspace of another program.
     pub auto_status: bool,
-    /// `[auto_archive]` `idle_days`: sessions without a message for so many days are archived; `None`: never.
+    /// `[auto_archive]` `idle_days`: days without a message before a session is archived; `None`: never.
     pub archive_idle_days: Option<u32>,
-    /// `[trash]` `days`: what is in the trash for so many days is deleted. 0: nothing comes into the trash.
+    /// `[trash]` `days`: days before the trash deletes a session. 0: sessions are deleted at once.
     pub trash_days: u32,
 }
 
@@ -165,7 +165,7 @@ impl Default for Inbox {
     }
 }
 
-/// What is kept so that changes of files can be undone.
+/// Limits of what is kept for undo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undo {
     /// Files are kept at all.
@@ -183,20 +183,20 @@ impl Default for Undo {
     }
 }
 
-/// How the screen looks.
+/// Look of the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ui {
     /// The theme's name; `auto` chooses lisle's dark or light one.
     pub theme: String,
     /// The keymap's name.
     pub keymap: String,
-    /// Which glyphs are drawn.
+    /// Glyphs to draw.
     pub glyphs: Glyphs,
     /// Frames a second at most, for what the engine sends.
     pub fps: u32,
-    /// Whether the mouse is asked for.
+    /// Mouse mode.
     pub mouse: Mouse,
-    /// How the user is called who looks elsewhere.
+    /// Way of notifying the user.
     pub notify: Notify,
     /// `linear`: lines in place of the full screen; `None` for where the terminal can do nothing else.
     pub linear: Option<bool>,
@@ -238,7 +238,7 @@ macro_rules! choice {
 }
 
 choice! {
-    /// What commands that may change something reach of the network.
+    /// Network of commands that may change something.
     SandboxNetwork {
         /// All that the system reaches.
         #[default]
@@ -251,7 +251,7 @@ choice! {
 }
 
 choice! {
-    /// What commands may do in Explore.
+    /// Commands in Explore.
     ExploreBash {
         /// Commands that are proved to read only run.
         #[default]
@@ -261,29 +261,29 @@ choice! {
     }
 }
 choice! {
-    /// What commands run in that may change something, in Ask to Edit and Execute.
+    /// Sandbox profile of commands that may change something, in Ask to Edit and Execute.
     SandboxProfile {
-        /// They write below the working directory, in temporary folders and caches alone.
+        /// Writes below the working directory, in temporary folders and caches only.
         #[default]
         Workspace = "workspace",
-        /// They write nothing, and have no network.
+        /// No writes, and no network.
         ReadOnly = "read-only",
         /// Nothing holds them.
         Off = "off",
     }
 }
 choice! {
-    /// What becomes of edits in Ask to Edit.
+    /// Edits in Ask to Edit.
     AskEdits {
-        /// They are asked for.
+        /// Edits ask.
         #[default]
         Prompt = "prompt",
-        /// They are allowed below the working directory.
+        /// Edits below the working directory are allowed.
         Allow = "allow",
     }
 }
 choice! {
-    /// What Enter does while a turn runs.
+    /// Enter while a turn runs.
     WhileRunning {
         /// The message waits for the next turn.
         #[default]
@@ -293,7 +293,7 @@ choice! {
     }
 }
 choice! {
-    /// Which glyphs are drawn.
+    /// Glyphs to draw.
     Glyphs {
         /// As the terminal and the locale allow.
         #[default]
@@ -305,7 +305,7 @@ choice! {
     }
 }
 choice! {
-    /// Whether the mouse is asked for.
+    /// Mouse mode.
     Mouse {
         /// It is.
         #[default]
@@ -320,40 +320,40 @@ choice! {
         /// As the terminal says that it can, if at all.
         #[default]
         Auto = "auto",
-        /// By kitty's graphics protocol.
+        /// Kitty's graphics protocol.
         Kitty = "kitty",
-        /// By iTerm2's inline images.
+        /// iTerm2's inline images.
         Iterm2 = "iterm2",
-        /// By sixels.
+        /// Sixels.
         Sixel = "sixel",
-        /// They are described and not drawn.
+        /// Descriptions instead of pictures.
         Off = "off",
     }
 }
 choice! {
-    /// How the user is called who looks elsewhere: when a session needs them, and when a turn is done.
+    /// Way of notifying the user who looks elsewhere: when a session needs them, and when a turn is done.
     Notify {
         /// In words where the terminal is known to show them, and by the bell.
         #[default]
         Auto = "auto",
-        /// By OSC 9 (iTerm2, WezTerm, Ghostty).
+        /// OSC 9 (iTerm2, WezTerm, Ghostty).
         Osc9 = "osc9",
-        /// By OSC 777 (foot, rxvt, VTE).
+        /// OSC 777 (foot, rxvt, VTE).
         Osc777 = "osc777",
-        /// By OSC 99 (kitty).
+        /// OSC 99 (kitty).
         Osc99 = "osc99",
-        /// By the bell alone.
+        /// Bell only.
         Bell = "bell",
         /// Not at all.
         Off = "off",
     }
 }
 choice! {
-    /// How often what was written is forced onto the disk.
+    /// Frequency of flushing writes to the disk.
     Fsync {
         /// At every write of the transcript.
         Always = "always",
-        /// Where the transcript promises it: user messages, changing calls, ends of turns.
+        /// At the points that the transcript promises: user messages, changing calls, ends of turns.
         #[default]
         Normal = "normal",
         /// Never.
@@ -361,7 +361,7 @@ choice! {
     }
 }
 choice! {
-    /// Whose interface a connection speaks.
+    /// API of a connection's vendor.
     ProviderKind {
         /// Anthropic's messages.
         Anthropic = "anthropic",
@@ -379,7 +379,7 @@ choice! {
     }
 }
 choice! {
-    /// Which of OpenAI's interfaces.
+    /// API of OpenAI.
     Api {
         /// Chat completions, which every server of the kind speaks.
         #[default]
@@ -390,7 +390,7 @@ choice! {
 }
 
 choice! {
-    /// How a model is asked to think, where the interface is Anthropic's.
+    /// Form of the request for thinking, with Anthropic's API.
     Thinks {
         /// As far as it sees fit, by a word for the effort.
         #[default]
@@ -407,11 +407,11 @@ choice! {
 /// A configured provider account.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connection {
-    /// Whose interface it speaks.
+    /// API of the vendor.
     pub provider: ProviderKind,
     /// The server up to its version (`https://api.example/v1`); `None` for the vendor's own.
     pub base_url: Option<String>,
-    /// Which of OpenAI's interfaces; `None` for the one that fits the server.
+    /// API of OpenAI; `None` for the one that fits the server.
     pub api: Option<Api>,
     /// The version of Azure's interface.
     pub api_version: Option<String>,
@@ -431,18 +431,18 @@ pub struct Connection {
     pub extra_body: Map<String, Value>,
     /// Requests that it answers at a time.
     pub parallel_requests: Option<u32>,
-    /// What is known of models beside what the program knows: `[connections.NAME.figures."MODEL"]`.
+    /// Figures of models beside the built-in ones: `[connections.NAME.figures."MODEL"]`.
     pub figures: BTreeMap<String, Figures>,
 }
 
-/// What is known of a model. Prices are US dollars for a million tokens.
+/// Figures of a model. Prices are US dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Figures {
     /// The context window in tokens.
     pub window: Option<u64>,
     /// The most tokens of one answer.
     pub max_output: Option<u64>,
-    /// How it is asked to think.
+    /// Form of the request for thinking.
     pub thinks: Option<Thinks>,
     /// It can be shown pictures.
     pub vision: Option<bool>,
@@ -590,7 +590,7 @@ fn root(section: &Section<'_>, out: &mut Settings) {
     section.finish();
 }
 
-/// How many requests are made at a time.
+/// Number of concurrent requests.
 fn parallel(section: &Section<'_>) -> Option<u32> {
     section.whole("parallel_requests", 1..=1_000).and_then(|number| u32::try_from(number).ok())
 }

@@ -22,7 +22,7 @@ impl<'a> Report<'a> {
         Self { path, text, problems: RefCell::default() }
     }
 
-    /// What was found, in the order of the lines.
+    /// Problems, in the order of the lines.
     pub(super) fn into_problems(self) -> Vec<Problem> {
         let mut problems = self.problems.into_inner();
         problems.sort_by_key(|problem| problem.line);
@@ -118,7 +118,7 @@ impl<'a> Section<'a> {
         );
     }
 
-    /// Whether the key is there. It counts as known from now on.
+    /// True if the key exists. It counts as known from now on.
     pub(super) fn has(&self, key: &'static str) -> bool {
         self.entry(key).is_some()
     }
@@ -160,7 +160,7 @@ impl<'a> Section<'a> {
         );
     }
 
-    /// Whether a table stands under the key.
+    /// True if the key holds a table.
     pub(super) fn is_table(&self, key: &'static str) -> bool {
         self.entry(key).is_some_and(|(_, value)| value.get_ref().is_table())
     }

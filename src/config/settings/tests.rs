@@ -1,4 +1,4 @@
-//! What config.toml comes to, right and wrong.
+//! Readings of config.toml, right and wrong.
 
 mod named;
 
@@ -259,6 +259,9 @@ fn the_sandbox_is_a_word_or_a_table() {
         ("[sandbox]\nprofile = 1\n", 2),
         ("[sandbox]\ncaches = [\"relative\"]\n", 2),
         ("[sandbox]\nreadable = [\"relative\"]\n", 2),
+        ("[sandbox]\nreadable = [\"/usr\", \"\"]\n", 2),
+        ("[sandbox]\nreadable = [\" \"]\n", 2),
+        ("[sandbox]\ncaches = [\"\"]\n", 2),
         ("[sandbox]\ndevices = [\"/etc/passwd\"]\n", 2),
         ("[sandbox]\nmemory = \"1M\"\n", 2),
         ("[sandbox]\nmemory = \"lots\"\n", 2),

@@ -102,7 +102,7 @@ fn escaped(text: &str) -> String {
     out
 }
 
-/// Where a link may lead: nothing that runs, nothing on the reader's own disk.
+/// True if a link may lead there: nothing that runs, nothing on the reader's own disk.
 fn harmless(address: &str) -> bool {
     let address = address.trim().to_ascii_lowercase();
     ["https://", "http://", "mailto:"].iter().any(|scheme| address.starts_with(scheme))

@@ -32,7 +32,7 @@ pub(super) fn row(row: &mut Message) -> usize {
     }
 }
 
-/// What is left once a text is rendered, as where markdown put the pieces of a key together.
+/// Masks a rendered text again: markdown may have joined the pieces of a key.
 pub(super) fn again(rendered: String, before: usize) -> (String, usize) {
     match secret::masked(&rendered) {
         Some((safe, count)) => (safe, before + count),

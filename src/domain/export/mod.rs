@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What a conversation is written as.
+/// Format of an exported conversation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
@@ -36,7 +36,7 @@ impl Format {
     /// All of them, the usual one first.
     pub const ALL: [Format; 4] = [Format::Markdown, Format::Html, Format::Json, Format::Text];
 
-    /// What the user writes.
+    /// Name of the format, as the user writes it.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -47,7 +47,7 @@ impl Format {
         }
     }
 
-    /// How the name of such a file ends, without the dot.
+    /// File extension, without the dot.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Format {
         mask::again(self.row(row, time), before)
     }
 
-    /// What stands before the first row. `time` gives an instant as people read it.
+    /// Text before the first row. `time` formats an instant for people.
     #[must_use]
     pub fn head(self, meta: &SessionMeta, time: &dyn Fn(At) -> String) -> String {
         let title = clean_line(meta.shown_title()).trim().to_owned();
@@ -118,7 +118,7 @@ impl Format {
         }
     }
 
-    /// What stands behind the last row.
+    /// Text after the last row.
     #[must_use]
     pub fn tail(self) -> &'static str {
         match self {
@@ -148,7 +148,7 @@ pub fn file_name(meta: &SessionMeta) -> String {
     if name.is_empty() { meta.id.as_str().to_owned() } else { name.to_owned() }
 }
 
-/// What a call was on one line: exit status and time.
+/// Outcome of a call on one line: exit status and time.
 fn outcome(call: &ToolCall) -> String {
     let mut parts = Vec::new();
     if let Some(exit) = call.figures.exit {

@@ -2,7 +2,7 @@
 
 use super::{Equality, ExpressionError, FIELDS, FUNCTIONS, Function, Kind, Node, Order, Sum, nearest};
 
-/// So many parentheses, `not` and `-` can stand in one another.
+/// Nesting limit of parentheses, `not` and `-`.
 const NESTED: usize = 40;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -220,7 +220,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands behind `in`: values in parentheses, or `labels`.
+    /// List after `in`: values in parentheses, or `labels`.
     fn list(&mut self, one: &Part) -> Result<Vec<Node>, ExpressionError> {
         let opened = self.at();
         if !self.take("(") {

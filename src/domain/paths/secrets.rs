@@ -108,7 +108,7 @@ const ENV_STEMS: &[&str] = &[
     "service", "secret", "secrets",
 ];
 
-/// What of `/proc/PID` shows a process's environment, memory or open files.
+/// Entries of `/proc/PID` that show a process's environment, memory or open files.
 const SECRET_PROC: &[&str] = &["environ", "mem", "fd", "root", "cwd", "map_files", "task", "cmdline"];
 
 /// Beginnings of the names that ssh gives to keys.
@@ -276,8 +276,8 @@ const OPEN: &[&str] = &[
     "test", "tests", "docs", "i18n", "lock",
 ];
 
-/// Whether a path, or a word that may be one, looks like keys, credentials or the like: `.ssh`, `.gnupg`, `.aws`,
-/// `.netrc`, `.env*`, key files, browser profiles, credential files.
+/// True if a path, or a word that may be one, looks like keys or credentials: `.ssh`, `.gnupg`,
+/// `.aws`, `.netrc`, `.env*`, key files, browser profiles, credential files.
 #[must_use]
 pub fn is_secret(path: &Path) -> bool {
     let names = names(path);
@@ -288,7 +288,8 @@ pub fn is_secret(path: &Path) -> bool {
         || (names.first().is_some_and(|name| name == "proc") && is_secret_of_proc(&names, last))
 }
 
-/// Whether everything below a folder of this path is secret. A folder named like a secret file (`credentials/`) is no such.
+/// True if everything below a folder of this path is secret. A folder named like a secret file
+/// (`credentials/`) is not.
 #[must_use]
 pub fn is_secret_folder(path: &Path) -> bool {
     let names = names(path);

@@ -17,7 +17,7 @@ struct Run {
 struct Item<'l> {
     indent: usize,
     number: u64,
-    /// Where its text begins, in cells.
+    /// Start of its text, in cells.
     offset: usize,
     text: &'l str,
 }
@@ -158,7 +158,7 @@ fn list(lines: &[&str], start: usize, first: &Item<'_>) -> Run {
     Run { start, end: at, items, form: Form::List, named: false }
 }
 
-/// Whether an item of this number comes before the next heading.
+/// True if an item of this number comes before the next heading.
 fn goes_on(lines: &[&str], number: u64) -> bool {
     let mut fence = None;
     for line in lines {
@@ -237,7 +237,7 @@ fn indentation(line: &str) -> usize {
     blanks.map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }
 
-/// The line without so many cells of its indentation, and without blanks at its end.
+/// Line without this many cells of its indentation, and without blanks at its end.
 fn dedented(line: &str, cells: usize) -> String {
     let mut left = cells;
     let mut rest = line;
@@ -280,7 +280,7 @@ fn heading(line: &str) -> Option<(usize, &str)> {
     is.then(|| (depth, rest.trim()))
 }
 
-/// What stands behind `Step 1:` in a heading.
+/// Title after `Step 1:` in a heading.
 fn step_title(title: &str) -> Option<&str> {
     let bare = title.trim_start_matches("**");
     let rest = bare.get(..4).filter(|word| word.eq_ignore_ascii_case("step")).map(|_| bare[4..].trim_start())?;

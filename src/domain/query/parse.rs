@@ -97,7 +97,7 @@ fn parts(text: &str) -> Vec<Part> {
     parts
 }
 
-/// What stands before a colon is the name of a filter, or so near to one that it was meant.
+/// True if the word before a colon is the name of a filter, or so near to one that it was meant.
 fn is_key(word: &str, next: Option<&(usize, char)>) -> bool {
     let word = word.to_ascii_lowercase();
     if FILTERS.contains(&word.as_str()) {

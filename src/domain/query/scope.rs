@@ -1,4 +1,4 @@
-//! What the names and dates of a query mean in one workspace at one moment, and which sessions that leaves.
+//! Meaning of a query's names and dates in one workspace at one moment, and the sessions that match.
 
 use super::{Named, Query, QueryError, either};
 use crate::domain::fold;
@@ -21,7 +21,7 @@ impl Scope {
     /// Looks the names up. Ids that only sessions know are names too.
     ///
     /// # Errors
-    /// When a status or label is nowhere known, with the place of its filter.
+    /// If a status or label is unknown everywhere, with the place of its filter.
     pub fn new(
         query: &Query,
         properties: &Properties,

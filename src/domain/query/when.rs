@@ -10,13 +10,13 @@ use jiff::{Span, Timestamp, ToSpan};
 pub enum When {
     /// This moment on the clock of the place.
     Moment(DateTime),
-    /// The beginning of the day so many days ago.
+    /// Start of the day this many days ago.
     DayAgo(i32),
-    /// So much before now.
+    /// Span before now.
     Ago(i32, Unit),
 }
 
-/// What spans are counted in.
+/// Unit of a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// `min`

@@ -1,7 +1,8 @@
 //! Rules as a user reads and writes them: the words of a command, quoted as in a shell where they must be.
 //!
-//! What can be written is what a rule can say: exact words, `./**` for one path below the working directory, `*` in last
-//! place for one free text. A wildcard anywhere else is refused instead of being taken for a word.
+//! The notation has the means of a rule: exact words, `./**` for one path below the working
+//! directory, `*` in last place for one free text. A wildcard anywhere else is an error instead of
+//! a word.
 
 use super::Rule;
 use std::borrow::Cow;
@@ -51,7 +52,7 @@ impl Rule {
     ///
     /// # Errors
     ///
-    /// What is wrong with the line, as a sentence without its full stop.
+    /// The problem of the line, as a sentence without its full stop.
     pub fn parse_words(line: &str, offered: &[Rule]) -> Result<Rule, String> {
         let words = split(line)?;
         if let Some(same) = offered.iter().find(|rule| split(&rule.in_words()).is_ok_and(|of_rule| of_rule == words)) {

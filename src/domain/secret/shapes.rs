@@ -3,12 +3,13 @@
 //! A false hit costs a word of an export; a miss gives a key away. So a shape that is known by its beginning counts
 //! wherever a word can begin, also behind an escape of JSON, a URL or a terminal.
 
+use super::escapes;
 use regex::Regex;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// What stands for a secret.
+/// Replacement for a secret.
 pub(super) const MASK: &str = "***";
 
 /// Beginnings of keys, with the least number of characters behind them.
@@ -88,6 +89,8 @@ const PATTERNS: &[&str] = &[
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:\s|\\+[nr])*[A-Za-z0-9+/=]{32,}[A-Za-z0-9+/=\s\\]*)",
     // … and one whose lines are quoted or numbered.
     r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\])*(?:(?:[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+|[>|+#*]+)[ \t]*)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
+    // … and one with headers before its lines.
+    r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\>|#*]|[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+)*[A-Za-z][A-Za-z-]*: [^\n\\"']{0,200})+(?:(?:\\+[nrt]|[\s"'+,\\>|#*]|[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
     // Options of commands that take the password without a word about it.
     r#"(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)\b(?:[^\n|;&]*?\s)-p\\*["']?(?<s>[^\s"'`=\\-][^\s"'`\\]{2,})"#,
     r#"sshpass\s+-p[ \t]*\\*["']?(?<s>[^\s"'`\\$]{3,})"#,
@@ -107,7 +110,7 @@ const MARKED: &[&str] = &[
     r#"(?i)(?:key|name|id)=\\*["'][\w.:-]*?(?<sure>pass(?:word|wd|phrase)|pwd|secret)\\*["']\s+value=\\*["'](?<s>[^"'<>\\]{3,})"#,
 ];
 
-/// A password that is told in a sentence.
+/// A password in a sentence.
 const SPOKEN: &str = r#"(?i)\bpass(?:word|phrase|code)\s+is:?\s+(?:[*_]{2})?(?<quote>["'`])?(?<s>[^\s"'`<>]{4,})"#;
 /// Words with a digit in them that are said of passwords.
 const SPOKEN_OF: [&str; 14] = [
@@ -146,12 +149,12 @@ static ESCAPE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Colours and other controls of a terminal, also as escapes of a language: they may stand in the middle of a key.
 static CONTROL: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\e|\\033)\[[0-9;:?]*[A-Za-z]").ok());
-/// The word of a secret access key of AWS has exactly so many characters …
+/// Length of an AWS secret access key …
 const AWS: usize = 40;
-/// … and changes so often between capitals, small letters, digits and signs, as no path does.
+/// … and its number of changes between capitals, small letters, digits and signs, more than any path has.
 const AWS_CHANGES: usize = 15;
 
-/// What stands where a value would and is none.
+/// Words in the place of a value that are none.
 const NO_VALUES: [&str; 30] = [
     "string",
     "str",
@@ -188,8 +191,8 @@ const NO_VALUES: [&str; 30] = [
 /// First bytes of a file that [`begins_with_key`] needs to see.
 pub const KEY_BEGINNING: usize = 4096;
 
-/// Whether a file that begins so is a private key, whatever its name: PEM, OpenSSH, PGP, PuTTY, age, or the account of a
-/// service as JSON. A text that has a key in its middle is none.
+/// True if a file that begins so is a private key, whatever its name: PEM, OpenSSH, PGP, PuTTY,
+/// age, or the account of a service as JSON. A text with a key in its middle is not.
 #[must_use]
 pub fn begins_with_key(beginning: &[u8]) -> bool {
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
@@ -231,14 +234,22 @@ fn has_key_line(text: &[u8]) -> bool {
 /// that kind in it.
 #[must_use]
 pub fn masked(text: &str) -> Option<(String, usize)> {
-    // Colours are given up where they would hide a part of a key.
+    // Colours are dropped where they would hide a part of a key.
     let plain = CONTROL.as_ref().map(|control| control.replace_all(text, ""));
     if let Some(Cow::Owned(plain)) = plain
-        && let Some(safe) = cut_out(&plain, &found(&plain, Strict::Yes))
+        && let Some(safe) = cut_out(&plain, &found_escaped(&plain))
     {
         return Some(safe);
     }
-    cut_out(text, &found(text, Strict::Yes))
+    cut_out(text, &found_escaped(text))
+}
+
+/// Secrets as they stand, and as they read once escapes are undone.
+fn found_escaped(text: &str) -> Vec<Range> {
+    let mut out = found(text, Strict::Yes);
+    escapes::each_level(text, |plain, place| out.extend(found(plain, Strict::Yes).into_iter().map(place)));
+    out.sort_unstable_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+    out
 }
 
 /// The same for what a server says of a request: a key stands in it cut or starred as well, and so counts from six
@@ -301,7 +312,7 @@ fn is_whole_name(text: &str, at: usize, name: &str) -> bool {
         || begins(text, at)
 }
 
-/// How much it takes to be a key.
+/// Evidence needed to count as a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strict {
     Yes,
@@ -498,7 +509,7 @@ fn is_flag(text: &str, at: usize) -> bool {
     before.get(name..).is_some_and(|name| name.contains("--"))
 }
 
-/// Where a value stands at the beginning of a text, and whether it is in quotes.
+/// Range of a value at the beginning of a text, and whether it is in quotes.
 fn value(text: &str) -> Option<(Range, bool)> {
     let slashes = text.len() - text.trim_start_matches('\\').len();
     let rest = text.get(slashes..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! How a request is put: the fields that a server may refuse, and what to leave out or change when it did. Pure.
+//! Request options: the fields that a server may refuse, and what to omit or change after a refusal. Pure.
 
 use crate::domain::session::ThinkingLevel;
 use crate::provider::figures::{Figures, MILLION, Thinks, claude_family};
@@ -13,12 +13,12 @@ const MOST_CLAUDE: u64 = 64_000;
 /// An answer that has less room than this is not worth a request.
 const LEAST: u64 = 1_024;
 
-/// How a request is put.
+/// Options of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Manner {
-    /// How thinking is asked for; `None` for not a word about it.
+    /// Form of the request for thinking; `None` omits it.
     pub(super) thinks: Option<Thinks>,
-    /// Which word for the effort; one past the last for none.
+    /// Index of the word for the effort; one past the last for none.
     pub(super) effort: usize,
     /// The thinking is asked for in words, which newer models keep to themselves otherwise.
     pub(super) shown: bool,
@@ -26,27 +26,27 @@ pub(super) struct Manner {
     pub(super) interleaved: bool,
     /// The places up to which the server may cache are marked.
     pub(super) cached: bool,
-    /// What is cached may be asked to stay for an hour.
+    /// Request an hour of caching.
     pub(super) long: bool,
     /// Earlier thinking goes back.
     pub(super) replayed: bool,
-    /// What the model can be shown.
+    /// Media that the model can see.
     pub(super) sight: Sight,
     /// The most tokens of the answer.
     pub(super) most: u64,
 }
 
-/// For how long something that was learned holds.
+/// Lifetime of a lesson.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lasts {
-    /// For this request: another one may be taken.
+    /// This request only: another one may be accepted.
     ThisOnce,
-    /// For all requests of this kind.
+    /// All requests of this kind.
     FromNowOn,
 }
 
 impl Manner {
-    /// How a model is asked at first.
+    /// First options for a model.
     pub(super) fn first(request: &ModelRequest, figures: &Figures) -> Self {
         let claude = claude_family(&request.model).is_some();
         let thinks = thinks(&request.model, request.thinking, figures);
@@ -81,7 +81,7 @@ impl Manner {
         }
     }
 
-    /// How to ask again after a refusal; `None` when nothing can be changed about it.
+    /// Options for another try after a refusal; `None` if nothing about them can be changed.
     pub(super) fn after(self, request: &ModelRequest, error: &ProviderError) -> Option<(Self, Lasts)> {
         let level = request.thinking;
         if let Some(sight) = self.sight.after(request, error) {
@@ -155,20 +155,20 @@ pub(super) fn efforts(level: ThinkingLevel) -> &'static [&'static str] {
     }
 }
 
-/// What a thinking level asks of a model.
+/// Request that a thinking level makes of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wanted {
     /// Not a word.
     Nothing,
     /// Not to think.
     Off,
-    /// To think within so many tokens.
+    /// Thinking within a token budget.
     Tokens(u64),
     /// To think with this effort.
     Word(&'static str),
 }
 
-/// What is asked of a model at first: it may refuse a word.
+/// First request to a model, which may refuse a word of it.
 pub(super) fn asked(model: &str, level: ThinkingLevel, figures: &Figures) -> Wanted {
     match thinks(model, level, figures) {
         None => Wanted::Nothing,
@@ -180,7 +180,7 @@ pub(super) fn asked(model: &str, level: ThinkingLevel, figures: &Figures) -> Wan
     }
 }
 
-/// How thinking is asked for at first; `None` for not a word about it.
+/// First form of the request for thinking; `None` omits it.
 fn thinks(model: &str, level: ThinkingLevel, figures: &Figures) -> Option<Thinks> {
     match (figures.thinks, level) {
         (Some(known), _) => Some(known),

@@ -37,7 +37,7 @@ pub const WIRE: &str = "anthropic-messages";
 
 const VERSION: &str = "anthropic-version";
 const BETA: &str = "anthropic-beta";
-/// How often a refused request is changed before it is given up.
+/// Number of changes to a refused request before it fails.
 const CHANGES: usize = 7;
 /// The most pages of a list of models.
 const PAGES: usize = 20;
@@ -50,7 +50,7 @@ pub struct Anthropic {
     version: String,
     /// The configuration's own `anthropic-beta`.
     betas: Vec<String>,
-    /// By model and thinking level: how the server wants to be asked.
+    /// Learned options, by model and thinking level.
     learned: Arc<Mutex<BTreeMap<(String, &'static str), Manner>>>,
     told: Told,
     /// The prompt is to stay in the cache for an hour.

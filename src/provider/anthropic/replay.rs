@@ -10,7 +10,7 @@ use crate::provider::arguments::is_same_call;
 use crate::provider::figures::{MILLION, claude_family};
 use serde_json::{Map, Value, json};
 
-/// Who wrote a block. Another server or model cannot read the thinking of this one.
+/// Author of a block. Another server or model cannot read the thinking of this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Origin {
     host: String,
@@ -24,7 +24,7 @@ impl Origin {
     }
 }
 
-/// Whether thinking goes back.
+/// Replay of thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Thinking {
     /// It does.

@@ -14,10 +14,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The least that can be asked for as a budget.
 const LEAST_BUDGET: u64 = 1_024;
-/// What a budget leaves of the answer's limit for the answer itself.
+/// Tokens of the answer's limit that a thinking budget leaves for the answer itself.
 const ANSWER: u64 = 4_096;
-/// So many messages of the user are marked as places to cache up to; the tools and the system prompt are the other two of the four
-/// that there may be.
+/// Number of user messages marked as cache points; the tools and the system prompt are the other
+/// two of the four that are allowed.
 const CACHED_TURNS: usize = 2;
 const LONGEST_ID: usize = 64;
 const LONGEST_NAME: usize = 128;
@@ -85,7 +85,7 @@ fn spoken_of(request: &ModelRequest) -> Vec<Value> {
     names.into_iter().map(|name| json!({"name": name, "input_schema": {"type": "object"}})).collect()
 }
 
-/// What has to be asked for in the header `anthropic-beta`.
+/// Values of the header `anthropic-beta`.
 pub(super) fn betas(request: &ModelRequest, manner: Manner) -> Vec<&'static str> {
     let mut out = Vec::new();
     if model(&request.model).1 {
@@ -103,7 +103,7 @@ pub(super) fn renamed(request: &ModelRequest) -> BTreeMap<String, String> {
     names.filter(|(sent, own)| sent != own).collect()
 }
 
-/// What a request says about thinking.
+/// Thinking fields of a request.
 #[derive(Default)]
 struct Asked {
     field: Option<Value>,

@@ -1,8 +1,8 @@
-//! What a status and the words of a server mean. The phrases are those that servers were seen to use.
+//! Meaning of a server's status and words. The phrases are those that servers were seen to use.
 
 use serde_json::Value;
 
-/// What a server said went wrong, in the fields that most of them use.
+/// Error of a server, in the fields that most of them use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Said {
     pub(super) message: String,
@@ -81,8 +81,8 @@ pub(super) fn network(title: &'static str, what: String, advice: &'static str) -
     Kind { code: "network_error", title, what, advice, retry: true }
 }
 
-/// What a status (0 for an error inside of a stream) and the server's words mean. The words come first: servers use
-/// the same status for very different things.
+/// Meaning of a status (0 for an error inside a stream) and the server's words. The words come
+/// first: servers use the same status for very different things.
 pub(super) fn kind(status: u16, said: &Said) -> Kind {
     let message = said.message.to_lowercase();
     let labels = format!("{} {}", said.kind, said.code).to_lowercase();

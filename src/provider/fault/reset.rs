@@ -1,4 +1,4 @@
-//! When a limit is refilled, as servers say it that send no `retry-after`. Pure.
+//! Time until a limit is refilled, from servers that send no `retry-after`. Pure.
 
 use super::span;
 use reqwest::header::HeaderMap;

@@ -1,4 +1,4 @@
-//! What servers really say, and what it becomes.
+//! Real error responses of servers, and their classification.
 
 use super::*;
 use reqwest::header::{HeaderName, HeaderValue};

@@ -21,7 +21,7 @@ pub(super) struct Mapper {
     started: bool,
     /// The parts as they came, to be given back.
     parts: Vec<Value>,
-    /// Something in the parts cannot be said in our own fields.
+    /// Some parts cannot be expressed in our own fields.
     special: bool,
     calls: Vec<Call>,
     usage: Option<RequestUsage>,
@@ -230,5 +230,6 @@ fn usage(value: &Value) -> Option<RequestUsage> {
         output: number("candidatesTokenCount").unwrap_or(0) + number("thoughtsTokenCount").unwrap_or(0),
         cache_read: number("cachedContentTokenCount").unwrap_or(0),
         cache_creation: 0,
+        cache_hour: 0,
     })
 }

@@ -44,24 +44,25 @@ pub struct Gemini {
     told: Told,
 }
 
-/// How a request is put.
+/// Options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Manner {
-    /// Which of the ways to ask for thinking; one past the last for its text alone, two past it for nothing.
+    /// Index of the form of the request for thinking; one past the last for its text alone, two
+    /// past it for nothing.
     thinking: usize,
     /// Responses whose signatures the server refuses.
     stale: BTreeSet<String>,
-    /// What the model can be shown.
+    /// Media that the model can see.
     sight: Sight,
 }
 
-/// What a server refused so far.
+/// Refusals of a server so far.
 #[derive(Debug, Default)]
 struct Learned {
-    /// By model and thinking level.
+    /// Learned form of thinking, by model and thinking level.
     thinking: BTreeMap<(String, &'static str), usize>,
     stale: BTreeSet<String>,
-    /// What models cannot be shown.
+    /// Media that models cannot see.
     blind: Blind,
 }
 
@@ -89,7 +90,8 @@ impl Gemini {
         Manner { thinking, stale: learned.stale.clone(), sight }
     }
 
-    /// Whether a refused request is put in another way now: by what its refusal taught, or by what another one taught meanwhile.
+    /// True if a refused request can be sent in another form: by what its own refusal taught, or
+    /// that of a concurrent request.
     fn changed(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
         self.learn(request, manner, error) && self.manner(request) != *manner
     }
@@ -228,7 +230,7 @@ fn version(base_url: &str) -> &'static str {
     if matches!(last, [b'v', digit, ..] if digit.is_ascii_digit()) { "" } else { VERSION }
 }
 
-/// Where a model is asked. A bare name is one of `models/`; another kind (`tunedModels/x`) is named in full.
+/// Path of a model. A bare name is one of `models/`; another kind (`tunedModels/x`) is named in full.
 fn path(base_url: &str, model: &str) -> String {
     let (version, name) = (version(base_url), encoded(model, "/"));
     let kind = if model.contains('/') { "" } else { "models/" };

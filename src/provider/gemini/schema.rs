@@ -1,6 +1,6 @@
 //! Makes the schema of a tool one that Gemini takes: a subset of OpenAPI's. Pure.
 //!
-//! What the subset cannot say is left out; the tools check their input themselves.
+//! Keywords outside of the subset are omitted; the tools check their input themselves.
 
 use serde_json::{Map, Value, json};
 
@@ -21,7 +21,7 @@ const KNOWN: &[&str] = &[
     "maximum",
     "propertyOrdering",
 ];
-/// How deep references are followed: one may lead to itself.
+/// Depth to which references are followed: one may lead to itself.
 const DEEPEST: usize = 16;
 
 /// The schema in the subset; `None` for an input without any fields, which Gemini wants to be left out.
@@ -122,7 +122,7 @@ fn kind(fields: &Map<String, Value>, out: &mut Map<String, Value>) {
     }
 }
 
-/// `enum` and `const`: texts only. Other values are told in the description.
+/// `enum` and `const`: texts only. Other values go into the description.
 fn choices(fields: &Map<String, Value>, out: &mut Map<String, Value>) {
     let one = fields.get("const").map(|value| vec![value.clone()]);
     let Some(values) = fields.get("enum").and_then(Value::as_array).cloned().or(one) else { return };

@@ -23,7 +23,7 @@ use serde_json::json;
 const HOST: &str = "api.test";
 const MODEL: &str = "gemini-3-pro-preview";
 
-/// What a stream comes to.
+/// Content of a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Heard {
     started: Option<String>,

@@ -11,17 +11,17 @@ use crate::provider::media::{Shown, Sight, belongs_to, shown};
 use crate::provider::{CallResult, Item, Media, ModelRequest, Reply};
 use serde_json::{Map, Value, json};
 
-/// What stands in for the signature of a call that another model made, as the guide "Thought signatures" gives it.
+/// Placeholder for the signature of a call that another model made, from the guide "Thought signatures".
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
 
-/// How a model is asked to think.
+/// Families of models by their request for thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     /// Not at all: it cannot.
     Never,
     /// Within a number of tokens, from the first to the second; zero is for not at all.
     Budget(u64, u64),
-    /// By a word.
+    /// A word for the level.
     Level,
 }
 
@@ -173,14 +173,14 @@ fn inline(mime: &str, data: &str) -> Value {
     json!({"inlineData": {"mimeType": mime, "data": data}})
 }
 
-/// What goes along with results, for models whose results are texts: a message of its own, for a message of results holds as many
-/// parts as there were calls.
+/// Media of results, for models whose results are texts: a message of its own, because a message of
+/// results holds as many parts as there were calls.
 fn beside(results: &[CallResult], sight: Sight) -> Vec<Value> {
     let with = results.iter().flat_map(|result| result.media.iter().map(move |media| (result, media)));
     with.flat_map(|(result, media)| [json!({"text": belongs_to(result, media)}), part(media, sight)]).collect()
 }
 
-/// A result; with what goes along where `sight` says what the model can be shown inside of one.
+/// A result; with its media if `sight` says that the model can see them inside of one.
 fn result(result: &CallResult, sent: &[Sent], sight: Option<Sight>) -> Value {
     let call = sent.iter().find(|call| call.id == result.id);
     let mut text = if result.text.is_empty() { "(no output)".to_owned() } else { result.text.clone() };

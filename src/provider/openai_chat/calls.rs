@@ -27,7 +27,7 @@ struct Piece<'a> {
     arguments: Arguments<'a>,
 }
 
-/// What a piece says of the arguments.
+/// Arguments in a piece of a call.
 enum Arguments<'a> {
     Nothing,
     /// More of their text.
@@ -52,7 +52,7 @@ impl<'a> Piece<'a> {
         Self { index: value.get("index").and_then(Value::as_u64), id, name, arguments }
     }
 
-    /// Its arguments are these once more.
+    /// True if these are its arguments once more.
     fn repeats(&self, arguments: &str) -> bool {
         match &self.arguments {
             Arguments::Nothing => true,
@@ -63,8 +63,9 @@ impl<'a> Piece<'a> {
 }
 
 impl Part {
-    /// Whether this call is over when that piece, which was taken for one of its own, comes. A server may repeat the index, the id or
-    /// both for every call: then a name behind whole arguments begins another one.
+    /// True if this call is complete when that piece arrives, which was taken for a part of it. A
+    /// server may repeat the index, the id or both for every call: then a name after complete
+    /// arguments begins another call.
     fn is_over_at(&self, piece: &Piece<'_>) -> bool {
         let same_id = !piece.id.is_empty() && self.id == piece.id;
         let other_id = !piece.id.is_empty() && !self.id.is_empty() && !same_id;
@@ -119,7 +120,7 @@ impl Calls {
         began.then_some(name)
     }
 
-    /// Which call a piece goes on with; `None` when it begins a new one.
+    /// Index of the call that a piece continues; `None` if it begins a new one.
     fn belongs_to(&self, piece: &Piece<'_>) -> Option<usize> {
         let at = self.likely(piece)?;
         (!self.parts.get(at)?.is_over_at(piece)).then_some(at)

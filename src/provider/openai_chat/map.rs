@@ -234,7 +234,8 @@ impl Mapper {
         let number = |key: &str| value.get("timings").and_then(|timings| timings.get(key)).and_then(Value::as_u64);
         if let (Some(prompt), Some(output)) = (number("prompt_n"), number("predicted_n")) {
             let cached = number("cache_n").unwrap_or(0);
-            self.timings = Some(RequestUsage { input: prompt + cached, output, cache_read: cached, cache_creation: 0 });
+            self.timings =
+                Some(RequestUsage { input: prompt + cached, output, cache_read: cached, ..RequestUsage::default() });
         }
     }
 }
@@ -254,6 +255,7 @@ fn usage(value: &Value) -> Option<RequestUsage> {
         output: output.unwrap_or(0),
         cache_read: cached.unwrap_or(0),
         cache_creation: written.unwrap_or(0),
+        cache_hour: 0,
     })
 }
 
@@ -338,7 +340,7 @@ fn say(out: &mut Vec<Chunk>, kind: fn(String) -> Chunk, text: String) {
     }
 }
 
-/// How many bytes at the end of `text` are a beginning of `tag`.
+/// Number of bytes at the end of `text` that are a beginning of `tag`.
 fn overlap(text: &str, tag: &str) -> usize {
     (1..tag.len()).rev().find(|&length| tag.get(..length).is_some_and(|start| text.ends_with(start))).unwrap_or(0)
 }

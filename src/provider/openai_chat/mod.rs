@@ -38,7 +38,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The wire format, in [`crate::domain::message::Native`].
 pub const WIRE: &str = "openai-chat";
 
-/// How OpenRouter is told which program asks.
+/// Header that tells OpenRouter the program's name.
 const ATTRIBUTION: (&str, &str) = ("x-title", "lisle");
 
 /// A server that speaks Chat Completions.
@@ -50,18 +50,18 @@ pub struct OpenAiChat {
     told: Told,
 }
 
-/// Which optional fields go into a request.
+/// Optional fields of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Manner {
     /// Ask for usage.
     usage: bool,
-    /// Which word for the effort; one past the last for none.
+    /// Index of the word for the effort; one past the last for none.
     effort: usize,
     /// Offer the tools; otherwise calls and results go as text.
     tools: bool,
     /// Each message with calls has thinking, an empty one where there is none.
     thought: bool,
-    /// What the model can be shown.
+    /// Media that the model can see.
     sight: Sight,
 }
 
@@ -71,7 +71,7 @@ impl Default for Manner {
     }
 }
 
-/// What a server refused so far.
+/// Refusals of a server so far.
 #[derive(Debug, Default)]
 struct Learned {
     no_usage: bool,
@@ -79,9 +79,9 @@ struct Learned {
     no_tools: BTreeSet<String>,
     /// Models that want the thinking of every call back.
     thought: BTreeSet<String>,
-    /// What models cannot be shown.
+    /// Media that models cannot see.
     blind: Blind,
-    /// By model and thinking level.
+    /// Learned effort, by model and thinking level.
     effort: BTreeMap<(String, &'static str), usize>,
 }
 
@@ -129,7 +129,8 @@ impl OpenAiChat {
         }
     }
 
-    /// Whether a refused request is put in another way now: by what its refusal taught, or by what another one taught meanwhile.
+    /// True if a refused request can be sent in another form: by what its own refusal taught, or
+    /// that of a concurrent request.
     fn changed(&self, request: &ModelRequest, manner: Manner, error: &ProviderError) -> bool {
         let taught = self.learn(request, manner, error) || error.code == "model_no_tool_support";
         taught && self.manner(request) != manner

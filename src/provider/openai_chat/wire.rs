@@ -84,7 +84,7 @@ fn messages(request: &ModelRequest, manner: Manner, host: &str) -> Vec<Value> {
     alternating(out)
 }
 
-/// What one side says in a row as one message: many servers refuse two of the same side.
+/// Merges consecutive messages of one side: many servers refuse two of the same side.
 fn alternating(messages: Vec<Value>) -> Vec<Value> {
     let mut out: Vec<Value> = Vec::new();
     for message in messages {
@@ -132,7 +132,7 @@ fn is_mistral(host: &str) -> bool {
     host == "mistral.ai" || host.ends_with(".mistral.ai")
 }
 
-/// What a message says: a text, which every server takes, and parts only where a text is not enough.
+/// Content of a message: a text, which every server takes, and parts only where a text is not enough.
 fn content(text: &str, media: &[Media], sight: Sight) -> Value {
     let mut parts: Vec<Value> = Vec::new();
     if !text.trim().is_empty() {
@@ -156,7 +156,7 @@ fn part(media: &Media, sight: Sight) -> Value {
     }
 }
 
-/// What goes along with results: a result is a text, so it follows them as a message of the user.
+/// Media of results: a result is a text, so they follow as a message of the user.
 fn beside(results: &[CallResult], sight: Sight) -> Option<Value> {
     let with = results.iter().flat_map(|result| result.media.iter().map(move |media| (result, media)));
     let parts: Vec<Value> = with

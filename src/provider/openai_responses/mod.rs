@@ -49,20 +49,20 @@ pub struct OpenAiResponses {
 enum Extra {
     /// Summaries of its thinking.
     Summary,
-    /// Its thinking in a form that can be given back.
+    /// Thinking in a form that can be sent back.
     Encrypted,
     /// A name for the prompt's cache.
     CacheKey,
     /// Several calls at once.
     Parallel,
-    /// For how long the prompt stays in the cache.
+    /// Retention time of the prompt in the cache.
     Retention,
 }
 
 impl Extra {
     const ALL: [Extra; 5] = [Self::Encrypted, Self::Summary, Self::CacheKey, Self::Parallel, Self::Retention];
 
-    /// What a refusal of it says, in lower case.
+    /// Phrases of its refusal, in lower case.
     fn phrases(self) -> &'static [&'static str] {
         match self {
             Self::Encrypted => &["encrypted content is not supported", "reasoning.encrypted_content", "\"include\""],
@@ -74,32 +74,32 @@ impl Extra {
     }
 }
 
-/// How a request is put.
+/// Options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Manner {
     /// Fields that are left out.
     without: BTreeSet<Extra>,
     /// The prompt is to stay in the cache for a day.
     kept_long: bool,
-    /// Which word for the effort; one past the last for none.
+    /// Index of the word for the effort; one past the last for none.
     effort: usize,
     /// Responses whose thinking the server can no longer read.
     stale: BTreeSet<String>,
-    /// What the model can be shown.
+    /// Media that the model can see.
     sight: Sight,
     /// Results may hold pictures: at OpenAI and Azure.
     rich_results: bool,
 }
 
-/// What a server refused so far.
+/// Refusals of a server so far.
 #[derive(Debug, Default)]
 struct Learned {
-    /// By model.
+    /// Refused extras, by model.
     without: BTreeMap<String, BTreeSet<Extra>>,
-    /// By model and thinking level.
+    /// Learned effort, by model and thinking level.
     effort: BTreeMap<(String, &'static str), usize>,
     stale: BTreeSet<String>,
-    /// What models cannot be shown.
+    /// Media that models cannot see.
     blind: Blind,
 }
 
@@ -146,7 +146,8 @@ impl OpenAiResponses {
         }
     }
 
-    /// Whether a refused request is put in another way now: by what its refusal taught, or by what another one taught meanwhile.
+    /// True if a refused request can be sent in another form: by what its own refusal taught, or
+    /// that of a concurrent request.
     fn changed(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
         self.learn(request, manner, error) && self.manner(request) != *manner
     }

@@ -40,7 +40,7 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Where an event belongs: by index and id, by either, or to the last item.
+    /// Item of an event: by index and id, by either, or the last one.
     pub(super) fn place(&mut self, event: &Value) -> &mut Slot {
         let index = event.get("output_index").and_then(Value::as_u64);
         let id = text(event, "item_id");
@@ -165,7 +165,7 @@ pub(super) fn text_of(item: &Value) -> String {
     }
 }
 
-/// What an item of thinking shows.
+/// Visible text of an item of thinking.
 pub(super) fn thinking_of(item: &Value) -> String {
     if text(item, "type") != "reasoning" {
         return String::new();

@@ -21,7 +21,7 @@ use serde_json::json;
 const HOST: &str = "api.test";
 const MODEL: &str = "m";
 
-/// What a stream comes to.
+/// Content of a stream.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Heard {
     started: Option<String>,
@@ -166,7 +166,7 @@ fn a_stream_that_ends_early_is_broken_wherever_it_ends() {
     }
 }
 
-/// What events of these kinds come to.
+/// Content of a stream of these events.
 fn events(list: &[Value]) -> Result<Heard, Broken> {
     let list: Vec<Event> = list.iter().map(|value| Event { name: String::new(), data: value.to_string() }).collect();
     hear(&list).map(heard)

@@ -131,7 +131,7 @@ fn result(result: &CallResult, manner: &Manner) -> Value {
     json!({"type": "function_call_output", "call_id": id(&result.id), "output": output})
 }
 
-/// What goes along with results, for servers whose results are texts: it follows them as a message of the user.
+/// Media of results, for servers whose results are texts: they follow as a message of the user.
 fn beside(results: &[CallResult], sight: Sight) -> Vec<Value> {
     let with = results.iter().flat_map(|result| result.media.iter().map(move |media| (result, media)));
     let parts = with.flat_map(|(result, media)| {

@@ -11,12 +11,12 @@ use crate::domain::ids::CallId;
 use crate::provider::{Call, CallResult, Item, ModelRequest, ProviderError, Reply, Said, Stop};
 use serde_json::{Value, json};
 
-/// What the user item begins with after a plan was approved.
+/// Start of the user item after a plan was approved.
 pub(super) const APPROVED: &str = "plan approved";
-/// What the user item begins with when the plan is to be changed.
+/// Start of the user item that requests changes to the plan.
 pub(super) const CHANGE: &str = "change the plan";
 
-/// What the system prompt begins with when a conversation is to be summed up.
+/// Start of the system prompt of a compaction.
 const SUMMING: &str = "You sum up a conversation";
 
 /// The summary of a conversation that is given as text: what was wished, how much was called, what was said last.
@@ -91,12 +91,12 @@ pub(super) fn act(request: &ModelRequest, seed: u64) -> Vec<Beat> {
     turn.finish()
 }
 
-/// What is to be done, and where in the conversation it was said.
+/// Script, and its position in the conversation.
 struct Brief {
     job: Job,
     /// Index of the user item.
     at: usize,
-    /// What the user said while it was being done, without giving another script.
+    /// Messages of the user during the script that are no script of their own.
     remarks: Vec<String>,
 }
 
@@ -149,7 +149,7 @@ impl Job {
 struct Turn<'a> {
     request: &'a ModelRequest,
     deeds: Vec<Deed<'a>>,
-    /// How many deeds the steps so far account for.
+    /// Number of calls that the steps so far account for.
     used: usize,
     beats: Vec<Beat>,
     bullets: Vec<String>,

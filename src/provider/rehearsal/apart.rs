@@ -1,5 +1,5 @@
-//! What the rehearsal answers to questions apart from a conversation: a title is the first words of the message, a draft
-//! comes back with the files that were found for it. Anything else is answered as a conversation is.
+//! Answers of the demo agent to side requests: a title is the first words of the message, a draft
+//! comes back with the files that were found for it. Anything else is answered like a conversation.
 
 use crate::provider::{Item, ModelRequest, Said};
 

@@ -4,7 +4,7 @@ use crate::domain::plan::Outline;
 use crate::provider::CallResult;
 use serde_json::{Value, json};
 
-/// What a wish of the user looks like as a step of a plan.
+/// Prefix of a plan step made from a change request.
 pub(super) const WISH: &str = "Take care of this wish: ";
 
 /// A plan of the rehearsal, as it is submitted and as it is found again in the conversation.
@@ -43,7 +43,7 @@ impl DraftPlan {
         (!steps.is_empty()).then(|| DraftPlan { title, summary: String::new(), steps, struck })
     }
 
-    /// There is such a step, and it was not struck out.
+    /// True if there is such a step, and it was not struck out.
     pub(super) fn does(&self, step: usize) -> bool {
         step < self.steps.len() && !self.struck.contains(&step)
     }

@@ -38,7 +38,7 @@ pub(super) enum Step {
     Fail { kind: FailKind, times: Option<u32> },
 }
 
-/// How a request can fail on demand.
+/// Failure on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FailKind {
     Network,
@@ -53,7 +53,7 @@ pub(super) enum FailKind {
     Context,
 }
 
-/// What a text is as a script.
+/// Result of reading a text as a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Script {
     /// These steps, at least one.

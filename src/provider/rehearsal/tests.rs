@@ -27,7 +27,7 @@ async fn respond(rehearsal: &Rehearsal, request: ModelRequest) -> Vec<Result<Chu
     rehearsal.stream(request).collect().await
 }
 
-/// What the chunks are together.
+/// Reply that the chunks add up to.
 fn reply(chunks: &[Result<Chunk, ProviderError>]) -> (Reply, Option<Stop>) {
     let mut reply = Reply::default();
     let mut stop = None;

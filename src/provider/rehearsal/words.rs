@@ -18,7 +18,7 @@ pub(super) fn lines_said(text: &str) -> usize {
     text.trim_end().lines().filter(|line| !(line.starts_with('(') && line.ends_with(')'))).count()
 }
 
-/// How many lines a search found: those that begin with a line number.
+/// Number of lines that a search found: those that begin with a line number.
 pub(super) fn matches(text: &str) -> usize {
     let numbered =
         |line: &&str| line.split_once(':').is_some_and(|(n, _)| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));

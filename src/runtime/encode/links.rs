@@ -1,4 +1,4 @@
-//! Links of a frame as the terminal is told of them (OSC 8): which cells lead where.
+//! Links of a frame for the terminal (OSC 8): their cells and targets.
 //!
 //! Only addresses that `domain::link` let through come here; what is no printable ASCII is left out once more.
 
@@ -12,14 +12,14 @@ pub struct Link {
     pub x: u16,
     /// The row.
     pub y: u16,
-    /// How many columns.
+    /// Width in columns.
     pub width: u16,
-    /// Where they lead.
+    /// Target.
     pub url: Arc<str>,
 }
 
 impl Link {
-    /// Whether the cell belongs to it.
+    /// True if the cell belongs to it.
     pub(super) fn holds(&self, x: u16, y: u16) -> bool {
         y == self.y && x >= self.x && x - self.x < self.width
     }
@@ -37,7 +37,7 @@ pub(super) fn turn(url: Option<&str>, out: &mut Vec<u8>) {
     }
 }
 
-/// How a terminal is told of files. It opens those of its own machine only, so it must be told whose they are.
+/// Host name in links to files. A terminal opens files of its own machine only, so it must know whose they are.
 #[derive(Clone, Debug, Default)]
 pub struct Host {
     /// The name of this machine, in printable ASCII; empty when there is none.
@@ -47,7 +47,7 @@ pub struct Host {
 }
 
 impl Host {
-    /// For this machine's name and a terminal as the variables of the environment tell of it.
+    /// Form for this machine's name and a terminal, from the environment.
     #[must_use]
     pub fn new(name: &str, env: &dyn Fn(&str) -> Option<String>) -> Self {
         let plain = name.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_'));
@@ -68,8 +68,7 @@ impl Host {
     }
 }
 
-/// Whether a terminal is known to understand links, by the variables of the environment. Others print nothing of them, or
-/// worse.
+/// True if a terminal is known to understand links, from the environment. Others print parts of them.
 #[must_use]
 pub fn known(env: &dyn Fn(&str) -> Option<String>) -> bool {
     let var = |name| env(name).unwrap_or_default();

@@ -19,7 +19,7 @@ fn narrow() -> (Tty, PipeReader) {
     (tty, read)
 }
 
-/// What a terminal showed after each byte.
+/// Screen of a terminal after each byte.
 struct States(Vec<String>);
 
 fn states(sent: &str) -> States {

@@ -11,8 +11,8 @@ pub const ASK: &str = "\x1b_Gi=31,s=1,v=1,a=q,t=d,f=24;AAAA\x1b\\";
 /// Base64 of one piece, at most.
 const PIECE: usize = 4096;
 
-/// What sends a PNG under a number, to be shown in so many cells: whole sequences, in order, with nothing else of the
-/// protocol between them.
+/// Sequences that send a PNG under a number, to be shown in so many cells: whole sequences, in
+/// order, with nothing else of the protocol between them.
 #[must_use]
 pub fn transmit(number: u32, png: &[u8], cells: Cells) -> Vec<Vec<u8>> {
     let data = STANDARD.encode(png);
@@ -31,7 +31,7 @@ pub fn transmit(number: u32, png: &[u8], cells: Cells) -> Vec<Vec<u8>> {
     pieces.iter().enumerate().map(piece).collect()
 }
 
-/// What lets the picture of a number go, with all of its places.
+/// Sequence that deletes the picture of a number, with all of its placements.
 #[must_use]
 pub fn delete(number: u32) -> String {
     format!("\x1b_Ga=d,d=I,i={number},q=2\x1b\\")

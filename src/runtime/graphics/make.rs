@@ -28,26 +28,26 @@ use tokio::sync::mpsc::UnboundedSender;
 const LARGEST: u64 = 32 << 20;
 /// A larger picture is not decoded, in pixels.
 const MOST_PIXELS: u64 = 50_000_000;
-/// What decoding may take, in bytes.
+/// Memory limit for decoding, in bytes.
 const MOST_MEMORY: u64 = 256 << 20;
-/// Of pictures with more pixels than these, each is made smaller in the quickest way.
+/// Pixels above which a picture is made smaller in the quickest way.
 const QUICKLY: u64 = 12_000_000;
 
-/// Something to do.
+/// Task of the picture thread.
 #[derive(Debug)]
 pub(in super::super) enum Job {
     /// Say how large the pictures in these files of a session are.
     Measure(SessionId, Vec<PathBuf>),
-    /// Make these pictures of a session ready, for cells of so many pixels and this way to draw them.
+    /// Prepare these pictures of a session, for this cell size in pixels and this protocol.
     Shrink(SessionId, Vec<Want>, Pixels, Way),
 }
 
 /// A picture that is ready to be drawn.
 #[derive(Clone, Debug)]
 pub(in super::super) enum Form {
-    /// For kitty: a PNG.
+    /// PNG, for kitty.
     Kitty(Vec<u8>),
-    /// For iTerm2: its pixels, and the sequence for the whole of it.
+    /// Pixels, and the sequence for the whole picture, for iTerm2.
     Inline(RgbaImage, Arc<[u8]>),
     /// The same for sixels.
     Sixel(Indexed, Arc<[u8]>),
@@ -143,7 +143,7 @@ fn decoder<'f>(file: impl BufRead + Seek + 'f) -> Result<(impl ImageDecoder + 'f
     Ok((decoder, orientation))
 }
 
-/// How large a picture is, as it is seen.
+/// Size of a picture as displayed.
 fn measure(file: impl BufRead + Seek) -> Result<Pixels, String> {
     use Orientation::{Rotate90, Rotate90FlipH, Rotate270, Rotate270FlipH};
     let (decoder, orientation) = decoder(file)?;
@@ -154,7 +154,7 @@ fn measure(file: impl BufRead + Seek) -> Result<Pixels, String> {
     })
 }
 
-/// A picture in so many cells of so many pixels, as the way needs it. Of one that moves it is the first frame.
+/// Picture for a number of cells of this size, as the protocol needs it; of an animation the first frame.
 fn make(file: impl BufRead + Seek, cells: Cells, cell: Pixels, way: Way) -> Result<Form, String> {
     let (decoder, orientation) = decoder(file)?;
     let mut picture = DynamicImage::from_decoder(decoder).map_err(broken)?;

@@ -28,12 +28,12 @@ use way::{Able, Choice, Way};
 
 /// Pictures that are kept ready, in bytes.
 const KEPT: usize = 32 << 20;
-/// What is drawn over cells is drawn when it has stayed in its place for so long.
+/// Time a picture must stay in its place before it is drawn over cells.
 const REST: Duration = Duration::from_millis(150);
-/// What was not begun because the line pushes back is begun then, if it does not any more.
+/// Time after which a picture postponed on a slow line is tried again.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether the terminal has a picture.
+/// State of a picture in the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sent {
     No,
@@ -55,12 +55,12 @@ struct Kept {
 /// A picture to send: its number, and whole sequences.
 pub(super) type Sending = (u32, Vec<Vec<u8>>);
 
-/// What a frame needs besides its cells.
+/// Additions of a frame besides its cells.
 #[derive(Debug, Default)]
 pub(super) struct Laid {
     /// Pictures to send behind everything else.
     pub send: Vec<Sending>,
-    /// What is drawn over blank cells.
+    /// Pictures drawn over blank cells.
     pub over: Vec<encode::Picture>,
     /// A frame is owed then, if none comes before.
     pub again: Option<Instant>,
@@ -217,7 +217,7 @@ impl Graphics {
         laid
     }
 
-    /// What to send, and whether nothing is left to be begun.
+    /// Sequences to send, and whether all pictures have been begun.
     fn placeholders(&mut self, buffer: &mut Buffer, spots: &[Spot], begin: bool) -> (Laid, bool) {
         let (mut laid, mut complete) = (Laid::default(), true);
         for spot in spots {
@@ -237,7 +237,7 @@ impl Graphics {
         (laid, complete)
     }
 
-    /// What to draw, and whether that is all that is seen.
+    /// Pictures to draw, and whether those are all visible ones.
     fn overlays(&mut self, buffer: &mut Buffer, mut spots: Vec<Spot>, begin: bool, now: Instant) -> (Laid, bool) {
         for spot in &spots {
             spots::blank(buffer, spot.area);
@@ -272,7 +272,7 @@ impl Graphics {
         (laid, complete)
     }
 
-    /// What draws a part of a picture.
+    /// Bytes that draw a part of a picture.
     fn bytes(&self, spot: &Spot) -> Option<Arc<[u8]>> {
         let (kept, cell) = (self.kept.get(&spot.number)?, self.cell?);
         let cells = Cells { cols: spot.area.width, rows: spot.area.height };

@@ -120,7 +120,7 @@ impl Face {
         self.guard.keeps(self.graphics.held());
     }
 
-    /// What a drawn screen shows of pictures: what is drawn over its cells, and what is to be sent behind the frame.
+    /// Pictures of a drawn screen: those drawn over its cells, and those to be sent after the frame.
     pub(in super::super) fn lay_pictures(
         &mut self,
         buffer: &mut Buffer,

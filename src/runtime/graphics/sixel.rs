@@ -10,9 +10,9 @@ use std::fmt::Write as _;
 
 /// Colours of a picture; one more stands for what shows through.
 const COLOURS: usize = 255;
-/// What shows through.
+/// Transparent palette index.
 const CLEAR: u8 = 255;
-/// Every so many-th pixel is looked at to choose colours.
+/// Step between the pixels that are sampled to choose colours.
 const SAMPLED: i32 = 10;
 
 /// A picture with a palette.

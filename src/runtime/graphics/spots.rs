@@ -1,5 +1,5 @@
-//! Where parts of pictures are seen on a drawn screen: found by their placeholders after everything was drawn, so what
-//! covers a picture, cuts it off or scrolls it away needs no care anywhere else.
+//! Visible parts of pictures on a drawn screen: found by their placeholders after everything was
+//! drawn, so overlays, clipping and scrolling need no care elsewhere.
 
 use crate::ui::chat::picture::{PLACEHOLDER, number, place};
 use ratatui::buffer::{Buffer, Cell};
@@ -11,7 +11,7 @@ use ratatui::style::Color;
 pub struct Spot {
     /// The picture's number.
     pub number: u32,
-    /// Where it is on the screen.
+    /// Area on the screen.
     pub area: Rect,
     /// Its first column and row in the picture.
     pub from: (u16, u16),

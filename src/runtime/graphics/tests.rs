@@ -1,4 +1,4 @@
-//! What a frame sends of pictures, and when.
+//! Pictures in the output of frames.
 
 use super::*;
 use crate::ui::chat::picture::{colour, place, placeholder};

@@ -1,9 +1,9 @@
 //! In which way this terminal draws pictures, if in any, and why: from the setting, the environment and what the terminal
 //! answered.
 //!
-//! What is sent to a terminal that does not know it stands as garbage on the screen, so only what certainly works is taken:
-//! kitty's protocol is not enough where placeholders are not known too, and what stands between (tmux, screen, Zellij) keeps
-//! pictures from the terminal.
+//! A terminal prints garbage for a protocol that it does not know, so only protocols that certainly
+//! work are used: kitty's is not enough without placeholders, and multiplexers (tmux, screen,
+//! Zellij) keep pictures from the terminal.
 
 use crate::config::settings::Pictures;
 use crate::domain::picture::Pixels;
@@ -44,7 +44,7 @@ pub enum Program {
     Wezterm,
     /// iTerm2.
     Iterm,
-    /// What VS Code and others embed.
+    /// Library that VS Code and others embed.
     XtermJs,
     /// tmux, screen or Zellij, on this machine or another.
     Between,
@@ -53,7 +53,7 @@ pub enum Program {
 }
 
 impl Program {
-    /// By what it says of itself.
+    /// Program that its own name tells.
     #[must_use]
     pub fn named(says: &str) -> Self {
         let says = says.to_ascii_lowercase();
@@ -71,7 +71,7 @@ impl Program {
     }
 }
 
-/// What the terminal answered.
+/// Answers of the terminal about pictures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Able {
@@ -82,7 +82,7 @@ pub struct Able {
     /// Width and height of a cell in pixels.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cell: Option<(u16, u16)>,
-    /// What it is.
+    /// Program name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub program: Option<Program>,
 }
@@ -97,12 +97,12 @@ impl Able {
     }
 }
 
-/// What was decided.
+/// Chosen protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The way, where there is one.
     pub way: Option<Way>,
-    /// Why this one, or why none: half a sentence.
+    /// Reason for this choice: half a sentence.
     pub why: &'static str,
 }
 
@@ -110,7 +110,7 @@ fn none(why: &'static str) -> Choice {
     Choice { way: None, why }
 }
 
-/// Whether the terminal may be asked what pictures it draws: some show the question itself.
+/// True if the terminal may be asked for its picture protocols: some show the query itself.
 #[must_use]
 pub fn may_ask(setting: Pictures, env: &dyn Fn(&str) -> Option<String>) -> bool {
     let var = |name| env(name).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a terminal answers to the queries that `terminal` asks. Everything it says that is not a key ends here, known or not.
+//! Answers of a terminal to the queries of `terminal`. Every input that is not a key ends here, known or not.
 //!
 //! Formats: xterm's ctlseqs (DA1, DECRPM, OSC 11, XTVERSION, the size of a cell), the kitty keyboard protocol and kitty's
 //! graphics protocol.
@@ -23,7 +23,7 @@ impl Rgb {
 pub enum Answer {
     /// It speaks the kitty keyboard protocol.
     KittyKeyboard,
-    /// What it says of a DEC private mode: can it be set and reset?
+    /// State of a DEC private mode: can it be set and reset?
     Mode {
         /// The mode's number, e.g. 2026 for synchronized output.
         number: u16,
@@ -38,9 +38,9 @@ pub enum Answer {
     Graphics,
     /// It takes sixels: one of its device attributes.
     Sixel,
-    /// What it is.
+    /// Program name and version.
     Program(Program),
-    /// How many pixels a cell has.
+    /// Size of a cell in pixels.
     Cell {
         /// Its width.
         width: u16,
@@ -75,7 +75,7 @@ pub fn private_csi(unit: &[u8]) -> Option<Answer> {
     }
 }
 
-/// Whether device attributes (`ESC [ ? …;4;… c`) name sixels.
+/// Sixel support in device attributes (`ESC [ ? …;4;… c`).
 #[must_use]
 pub fn sixel(unit: &[u8]) -> Option<Answer> {
     let params = unit.strip_prefix(b"\x1b[?")?.strip_suffix(b"c")?;
@@ -124,7 +124,7 @@ pub fn width_of_a_sign(unit: &[u8]) -> Option<Answer> {
     }
 }
 
-/// Whether bytes that came after an ESC are the rest of an answer: a whole one at their begin, which no hands type at once.
+/// True if the bytes after an ESC begin with a complete answer, which no hands type at once.
 #[must_use]
 pub fn is_rest(bytes: &[u8]) -> bool {
     let is_param = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b';' | b':' | b'$');

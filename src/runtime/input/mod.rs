@@ -1,4 +1,4 @@
-//! What the terminal sends: bytes in, keys, mouse, pastes and answers to queries out.
+//! Input of the terminal: bytes in, keys, mouse, pastes and answers to queries out.
 //!
 //! `reader` is the pure part: it cuts the bytes into whole sequences and knows what a silence means. `answer` reads what
 //! the terminal answers to queries. `thread` waits on the terminal. `translate` turns a key into the screen's own type;

@@ -22,7 +22,7 @@ fn all_keys() -> BTreeSet<Key> {
     keys
 }
 
-/// What Shift makes of a key of the usual layout.
+/// Shifted counterpart of each key of the usual layout.
 const SHIFTED: &str = "`~1!2@3#4$5%6^7&8*9(0)-_=+[{]}\\|;:'\",<.>/?";
 
 /// The key below a character, if it needs Shift.
@@ -238,7 +238,7 @@ fn every_key_in_every_spelling_torn_at_every_byte_is_that_key() {
     assert!(keys.len() > 150 && spelt > 2000, "{} keys, {spelt} spellings", keys.len());
 }
 
-/// What a terminal says when it is asked, and what is learnt of it.
+/// Answers of a terminal, and their meaning.
 fn answers() -> Vec<(&'static str, Option<Answer>)> {
     vec![
         ("\x1b[?62;22c", Some(Answer::Attributes)),

@@ -7,12 +7,12 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Lines that follow each other within so many milliseconds were pasted.
+/// Milliseconds between lines below which they were pasted.
 const AT_ONCE: i64 = 20;
-/// Nobody writes a longer line; what is longer comes in pieces.
+/// Maximum length of a line; longer ones come in pieces.
 const LONGEST: usize = 1 << 20;
 
-/// What came in.
+/// Input event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Came {
     /// A line, without its end.
@@ -56,7 +56,7 @@ impl Drop for Input {
     }
 }
 
-/// Whether something can be read within `limit` milliseconds (none: however long that takes); `None` when it is to stop.
+/// True if input can be read within `limit` milliseconds (`None`: no limit); `None` when the thread is to stop.
 fn ready(stopped: &PipeReader, limit: Option<i64>) -> Option<bool> {
     let stdin = rustix::stdio::stdin();
     let wait = limit.map(|ms| Timespec { tv_sec: 0, tv_nsec: ms * 1_000_000 });
@@ -119,7 +119,7 @@ fn listen(terminal: bool, stopped: &PipeReader, came: &UnboundedSender<Came>) {
     }
 }
 
-/// What a line says. The terminal's own editing leaves the keys in it that it does not know.
+/// Text of a line, without keys that the terminal's own editing left in it.
 fn text(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     crate::domain::sanitise::clean(text.trim_end_matches(['\n', '\r'])).into_owned()

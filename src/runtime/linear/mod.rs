@@ -31,21 +31,21 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Events of the engine that are taken before what they changed is told.
+/// Number of engine events that are applied before their changes are printed.
 const AT_ONCE: usize = 128;
-/// So long the turn is waited for that a line should begin.
+/// Time to wait for the turn that a line should begin.
 const BEGINS: Duration = Duration::from_secs(3);
-/// The engine has done what it was told when nothing came from it for so long …
+/// Silence after which the engine has done its work …
 const QUIET: Duration = Duration::from_millis(80);
 /// … or this time is over.
 const LATEST: Duration = Duration::from_millis(800);
-/// Where a turn begins, where its output begins, and where it ends, for terminals that jump between them.
+/// Marks of a turn's start, its output and its end, for terminals that jump between them.
 const MARK_PROMPT: &str = "\x1b]133;A\x1b\\";
 const MARK_OUTPUT: &str = "\x1b]133;C\x1b\\";
 const MARK_END: &str = "\x1b]133;D\x1b\\";
 
-/// Whether linear mode is on: as the command line says, else as the settings say, else where the terminal can do nothing
-/// but add lines.
+/// True if linear mode is on: by the command line, else by the settings, else where the terminal
+/// can only add lines.
 pub(super) fn wanted(asked: Option<bool>, set: Option<bool>) -> bool {
     let plain = || matches!(deeds::env("TERM").as_deref(), Some("dumb" | "unknown" | "emacs"));
     asked.or(set).unwrap_or_else(|| io::stdout().is_terminal() && plain())
@@ -85,7 +85,7 @@ struct Face {
     output: Output,
     input: Option<Input>,
     lines: UnboundedSender<Came>,
-    /// Somebody types at a terminal.
+    /// A person types at a terminal.
     person: bool,
     /// The terminal can be told where turns begin and end.
     marks: bool,
@@ -95,13 +95,13 @@ struct Face {
     over: bool,
     /// Lines of a message that goes on.
     begun: Vec<String>,
-    /// What is typed is not shown.
+    /// Guard while input is not echoed.
     unseen: Option<Unseen>,
     /// A turn should begin until then.
     begins: Option<Instant>,
     /// The turn that begins is to be stopped.
     stops: bool,
-    /// Something was told to the engine: from then on, and until then, a program's next line waits.
+    /// Commands sent to the engine settle: from the first until the second time, a program's next line waits.
     settles: Option<(Instant, Instant)>,
     kept: FaceFile,
     commands: Folders,
@@ -111,16 +111,16 @@ struct Face {
     temp: PathBuf,
     /// An editor has the terminal.
     editing: bool,
-    /// Nobody reads any more.
+    /// The reader of the output is gone.
     gone: bool,
     ended: bool,
-    /// What the engine could not save.
+    /// Content that the engine could not save.
     unsaved: Vec<Unsaved>,
     deadline: Option<Instant>,
     exit: Option<Exit>,
 }
 
-/// What the loop was woken by.
+/// Event that woke the loop.
 enum Next {
     Told(Told),
     Came(Came),
@@ -382,13 +382,13 @@ impl Face {
         }
     }
 
-    /// Something was asked for that changes what is told: that waits a moment.
+    /// Delays output for a moment after a request that changes it.
     fn await_answers(&mut self) {
         let now = Instant::now();
         self.settles = Some((now, now + QUIET));
     }
 
-    /// Something came in.
+    /// Handles an input event.
     fn came(&mut self, came: Came) {
         match came {
             Came::Line(line) if self.person => self.line(&line, false),
@@ -441,7 +441,7 @@ impl Face {
         self.unseen = None;
     }
 
-    /// Whether a program's next line counts now.
+    /// True if a program's next line can be processed now.
     fn takes_a_line(&self) -> bool {
         if self.editing || self.state.quit == Quit::Ending || self.settles.is_some() {
             return false;
@@ -503,7 +503,7 @@ impl Face {
         }
     }
 
-    /// Nobody reads any more: what runs is saved and the loop ends.
+    /// Handles a reader that is gone: saves what runs and ends the loop.
     fn nobody_reads(&mut self) {
         if !std::mem::replace(&mut self.gone, true) {
             self.terminate();
@@ -587,7 +587,7 @@ impl Face {
     }
 }
 
-/// Whether the engine should begin a turn with it.
+/// True if the engine is expected to begin a turn.
 fn begins_a_turn(command: &Command) -> bool {
     let Command::To { act, .. } = command else { return false };
     match act {

@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 use std::sync::mpsc;
 use std::time::Duration;
 
-/// So long what is still on its way is waited for at the end.
+/// Time to wait for pending output at the end.
 const LAST: Duration = Duration::from_millis(500);
 
 /// The way to stdout.
@@ -51,7 +51,7 @@ impl Output {
     }
 }
 
-/// What is typed is not shown while this lives.
+/// Switches echo off while it lives.
 #[derive(Debug)]
 pub(super) struct Unseen(Termios);
 

@@ -6,7 +6,7 @@ use reqwest::{Client, Response, Url, redirect};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How long a connection may take to come about.
+/// Time limit for making a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 /// Redirects that are followed, all at the same host.
 const REDIRECTS: usize = 5;
@@ -25,7 +25,7 @@ pub async fn look_up(names: &dyn Names, url: &Url) -> Result<Vec<SocketAddr>, St
     names::look_up(names, &host_of(url), url.port_or_known_default().unwrap_or(443)).await
 }
 
-/// What came of asking.
+/// Result of a request.
 pub enum Came {
     /// The server answers with this, at this address in the end.
     Answer(Box<Response>, Url),
@@ -33,7 +33,7 @@ pub enum Came {
     Elsewhere {
         /// The status.
         status: u16,
-        /// Where.
+        /// Target.
         to: Url,
     },
 }
@@ -110,7 +110,7 @@ fn words(error: &reqwest::Error) -> String {
     inner.to_string().trim_end_matches('.').to_owned()
 }
 
-/// What the server says that the answer is.
+/// Content type of the response, as the server states it.
 #[must_use]
 pub fn content_type(response: &Response) -> String {
     response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned()

@@ -23,9 +23,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long a call may take, a question about the page apart.
+/// Time limit of a call, apart from a question about the page.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a model may take over a question.
+/// Time limit of a model for a question.
 const THINKING: Duration = Duration::from_secs(90);
 /// Bytes of a text; what is longer is cut.
 const MOST_TEXT: usize = 10_000_000;
@@ -169,7 +169,7 @@ async fn work(input: &Value, with: &Run, names: &dyn Names) -> Result<Outcome, H
     }
 }
 
-/// What an answer of a server is.
+/// Response of a server.
 struct Read {
     /// Address, title and what else is to be known of it, in lines.
     head: String,

@@ -1,4 +1,4 @@
-//! What a server sent, as text for a model: the character set, a page as markdown, its title.
+//! Response of a server as text for a model: the character set, a page as markdown, its title.
 
 use encoding_rs::{Encoding, UTF_8};
 use htmd::element_handler::{HandlerResult, Handlers};
@@ -10,18 +10,18 @@ const DEEPEST: usize = 5_000;
 /// Room for as many elements inside each other: turning a page into markdown goes down into them.
 const STACK: usize = 256 << 20;
 
-/// What the bytes are.
+/// Kind of a response's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A page.
     Html,
     /// Any other text.
     Text,
-    /// Something that is no text.
+    /// Binary data.
     Binary,
 }
 
-/// What the bytes are, by what the server says, or by their beginning where it says nothing of use.
+/// Kind of the bytes, from the server's header, or from their beginning where that is of no use.
 #[must_use]
 pub fn kind(content_type: &str, start: &[u8]) -> Kind {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -90,7 +90,7 @@ fn charset(text: &str) -> Option<String> {
     after.get(..end).filter(|label| !label.is_empty()).map(str::to_owned)
 }
 
-/// What a page says in its first bytes.
+/// Character set named in a page's first bytes.
 fn charset_within(bytes: &[u8]) -> Option<String> {
     let start = String::from_utf8_lossy(bytes.get(..2048).unwrap_or(bytes)).into_owned();
     let lower = start.to_ascii_lowercase();
@@ -105,7 +105,7 @@ fn charset_within(bytes: &[u8]) -> Option<String> {
 pub struct Page {
     /// Its title on one line; may be empty.
     pub title: String,
-    /// Its text, without what leads through the site.
+    /// Text, without the site's navigation.
     pub markdown: String,
 }
 
@@ -179,7 +179,7 @@ fn picture(element: &Element<'_>, base: &Url) -> HandlerResult {
     }
 }
 
-/// Where an opening tag of that name begins, and where it ends.
+/// Start and end of an opening tag of that name.
 fn opening(lower: &str, tag: &str, from: usize) -> Option<(usize, usize)> {
     let sign = format!("<{tag}");
     let mut at = from;
@@ -193,7 +193,7 @@ fn opening(lower: &str, tag: &str, from: usize) -> Option<(usize, usize)> {
     }
 }
 
-/// What stands inside the first element of that name.
+/// Content of the first element of that name.
 fn between<'a>(html: &'a str, tag: &str) -> Option<&'a str> {
     let lower = html.to_ascii_lowercase();
     let (_, from) = opening(&lower, tag, 0)?;
@@ -209,7 +209,7 @@ fn section<'a>(html: &'a str, tag: &str) -> Option<&'a str> {
     html.get(from..end)
 }
 
-/// How many elements are open inside each other at the most, by a look at the tags alone: never fewer than there are.
+/// Nesting depth of the elements, from the tags alone: an upper bound.
 fn depth(html: &str) -> usize {
     const EMPTY: [&str; 13] =
         ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];

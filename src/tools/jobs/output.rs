@@ -1,4 +1,4 @@
-//! What a job writes: its end in memory, with how far it was read, and all of it up to a bound in a file.
+//! Output of a job: its end in memory, with the read position, and all of it up to a limit in a file.
 
 use super::super::{Place, downloads};
 use super::{Job, Whole, locked};
@@ -11,10 +11,10 @@ const RING: usize = 256 * 1024;
 /// Bytes that go to the file.
 const MOST_IN_FILE: u64 = 16_000_000;
 
-/// What is asked of a job's output.
+/// Request for a job's output.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tools) struct Read {
-    /// How long is waited for its end.
+    /// Time to wait for its end.
     pub wait: Duration,
     /// Until this is in what was not read yet.
     pub until: Option<String>,
@@ -54,7 +54,7 @@ impl Written {
         self.whole = Some(path);
     }
 
-    /// What was not read yet, as far as it is still here.
+    /// Unread bytes, as far as they are still kept.
     fn new_bytes(&self) -> &[u8] {
         let unread = usize::try_from(self.total - self.read).unwrap_or(usize::MAX);
         let end = self.end();
@@ -65,7 +65,7 @@ impl Written {
         memchr::memmem::find(self.new_bytes(), wanted.as_bytes()).is_some()
     }
 
-    /// What is new, or the last lines. All that came so far counts as read after it.
+    /// New output, or the last lines. All output so far then counts as read.
     pub fn take(&mut self, tail: Option<usize>) -> String {
         let lies = |what: String| match &self.whole {
             Some(path) => format!("[{what}; all that it wrote is in {}]\n", path.display()),

@@ -33,7 +33,7 @@ pub(super) fn apply(text: &str, hunks: &[Hunk]) -> Result<String, String> {
     Ok(out)
 }
 
-/// Where a place begins, and how many of its old lines count.
+/// Start of a match, and the number of its old lines that count.
 struct Found {
     at: usize,
     old: usize,
@@ -62,13 +62,13 @@ fn changed(lines: &[String], found: &Found, hunk: &Hunk) -> (Vec<String>, usize)
     (out, count)
 }
 
-/// Why a place was not found.
+/// Reason why no match was found.
 enum Lost {
     /// This line stands nowhere after the place before.
     Header(String),
     /// These lines do not.
     Lines(Vec<String>, Option<usize>),
-    /// They stand there more than once, on these lines.
+    /// Several matches, on these lines.
     Often(Vec<usize>),
 }
 
@@ -145,7 +145,7 @@ fn find(lines: &[String], hunk: &Hunk, from: usize, grown: isize) -> Result<Foun
     }
 }
 
-/// Where the lines stand from `begin` on; from the line that was named before them, where they repeat it.
+/// Matches from `begin` on; from the line that was named before them, if they repeat it.
 fn look(lines: &[String], old: &[&str], begin: usize, headed: Option<usize>) -> Vec<usize> {
     let all = places(lines, old, begin);
     match headed {
@@ -154,7 +154,7 @@ fn look(lines: &[String], old: &[&str], begin: usize, headed: Option<usize>) -> 
     }
 }
 
-/// Where the lines stand exactly; else but for white space at their ends; else but for quotes, dashes and blanks.
+/// Exact matches; else those that differ in trailing white space; else in quotes, dashes and blanks.
 fn places(lines: &[String], old: &[&str], begin: usize) -> Vec<usize> {
     let equal: [fn(&str, &str) -> bool; 3] =
         [|a, b| a == b, |a, b| a.trim_end() == b.trim_end(), |a, b| plain(a.trim_end()) == plain(b.trim_end())];

@@ -15,11 +15,11 @@ pub(super) enum Deed<'a> {
     Remove { path: &'a Path, before: &'a Loaded },
 }
 
-/// Why nothing was changed, or what could not be taken back.
+/// Reason why nothing was changed, or what could not be reverted.
 pub(super) struct Failed {
     /// The one that failed.
     pub error: FileError,
-    /// What is changed all the same, because taking it back failed.
+    /// Files that stay changed, because reverting failed.
     pub left: Vec<PathBuf>,
 }
 

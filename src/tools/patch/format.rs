@@ -4,16 +4,16 @@
 
 use super::super::input::one_line;
 
-/// What becomes of one file.
+/// Change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct One {
     /// The path as written.
     pub path: String,
-    /// What becomes of it.
+    /// Action on it.
     pub deed: Deed,
 }
 
-/// What becomes of a file.
+/// Action on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Deed {
     /// It is new and holds this.
@@ -42,7 +42,7 @@ pub(super) struct Hunk {
     pub at_end: bool,
 }
 
-/// What becomes of a line.
+/// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// It stays.
@@ -188,7 +188,7 @@ fn hunks(lines: &[&str], at: &mut usize) -> Result<Vec<Hunk>, String> {
     Ok(out)
 }
 
-/// What stands behind `@@`: a line of the file, or the line numbers of a unified diff.
+/// Parses the text after `@@`: a line of the file, or the line numbers of a unified diff.
 fn head(after: &str, hunk: &mut Hunk) {
     let after = after.trim();
     if let Some(near) = numbers(after) {

@@ -79,10 +79,10 @@ fn subject(input: &Value) -> String {
     }
 }
 
-/// What becomes of one file, worked out and not yet done.
+/// Change of one file, prepared and not yet done.
 struct Piece {
     change: Change,
-    /// Where it goes.
+    /// Target of a move.
     to: Option<PathBuf>,
     /// It is deleted.
     is_gone: bool,
@@ -200,7 +200,7 @@ impl Piece {
         FileChange { diff: self.diff(place), before, after }
     }
 
-    /// What is done on the disk: what comes, and then what goes.
+    /// Actions on the disk: writes, then removals.
     fn deeds(&self) -> (Option<commit::Deed<'_>>, Option<commit::Deed<'_>>) {
         let Change { path, before, after: bytes, .. } = &self.change;
         let removed = || before.as_ref().map(|before| commit::Deed::Remove { path, before });
@@ -213,7 +213,7 @@ impl Piece {
         }
     }
 
-    /// What was done, as a line for the model.
+    /// Result, as a line for the model.
     fn told(&self, place: &Place) -> String {
         let diff = self.diff(place);
         let counts = format!("{} added, {} removed", diff.added, diff.removed);
@@ -379,7 +379,7 @@ mod tests {
     fn what_was_decided_on_is_what_is_done() {
         let bench = ready();
         let facts = bench.inspect("patch", &patch(ALL)).unwrap();
-        // Somebody changes a file meanwhile: the model is told, and nothing is done.
+        // Somebody changes a file meanwhile: the model gets an error, and nothing is done.
         bench.write("a.txt", "one\ntwo\nthree\n");
         let outcome = bench.run_with("patch", patch(ALL), facts).unwrap();
         assert!(outcome.failed && outcome.text.contains("changed since it was read"), "{}", outcome.text);

@@ -35,7 +35,7 @@ pub struct Cache {
     pub(super) seen: Vec<(u16, i64)>,
     /// Rows of the screen that the last frame drew, with what of an entry stands on each.
     pub(super) rows: Vec<RowAt>,
-    /// What the last frame says of the mark.
+    /// Selection found by the last frame.
     pub(super) marked: Marked,
     /// Blocks of code that were seen and want colours.
     pub(super) wanted: Vec<Block>,
@@ -45,15 +45,15 @@ pub struct Cache {
     pub(super) pictured: bool,
     /// Links that were drawn.
     pub(super) links: Vec<(Rect, Arc<str>)>,
-    /// Where the last frame told of lines below the pane.
+    /// Cells of the "lines below" hint in the last frame.
     pub(super) below: Option<Rect>,
-    /// What the last frame stood on.
+    /// Anchor of the last frame.
     pub(super) anchor: Option<Anchor>,
     /// The last row when its end was last seen: (key, height, width of the pane).
     pub(super) end_seen: Option<(i64, usize, u16)>,
 }
 
-/// What a frame stood on: with another width the same place has another line number.
+/// Scroll anchor of a frame. Another width gives the same place another line number.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Anchor {
     /// The view that was asked for.
@@ -66,7 +66,7 @@ pub(super) struct Anchor {
     pub(super) height: usize,
 }
 
-/// What the lines of a row depend on.
+/// Inputs that the lines of a row depend on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stamp {
     revision: u64,
@@ -75,9 +75,9 @@ struct Stamp {
     /// Seconds, for rows that show a time that passes.
     tick: u64,
     last: bool,
-    /// How far a plan is carried out.
+    /// Plan progress.
     plan: u64,
-    /// What is known of its pictures.
+    /// State of its pictures.
     pictures: u64,
 }
 
@@ -144,7 +144,7 @@ impl Cache {
         })
     }
 
-    /// Where the last frame told of lines below the pane.
+    /// Cells of the "lines below" hint in the last frame.
     #[must_use]
     pub fn below(&self) -> Option<Rect> {
         self.below
@@ -277,7 +277,7 @@ impl Cache {
         }
     }
 
-    /// How many rows are laid out.
+    /// Number of rows laid out.
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.laid.len()

@@ -17,13 +17,13 @@ pub(super) struct Ink {
     pub(super) links: Vec<LinkAt>,
     /// The text of the logical line that begins here; `None` where one goes on, and where nothing can be marked.
     pub(super) text: Option<Box<str>>,
-    /// Which parts of the logical text stand here, from left to right.
+    /// Parts of the logical text on this line, from left to right.
     pub(super) segs: Vec<Seg>,
     /// Logical lines that are left out above this one.
     pub(super) skips: u32,
 }
 
-/// Where a part of a logical line stands.
+/// Position of a part of a logical line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Seg {
     /// The first cell of the line, and how many.
@@ -34,14 +34,14 @@ pub(super) struct Seg {
     pub(super) len: u32,
 }
 
-/// Which part of a block of code stands on a line.
+/// Part of a block of code on a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CodeAt {
     /// The block's number in its entry.
     pub(super) block: u32,
     /// The word for its language.
     pub(super) lang: Arc<str>,
-    /// Which line of the block, from 0.
+    /// Line of the block, from 0.
     pub(super) line: u32,
     /// The first byte of that line that stands here.
     pub(super) from: u32,
@@ -100,7 +100,7 @@ impl Ink {
         out
     }
 
-    /// The same line behind a lead of so many spans and cells.
+    /// The same line after a lead of this many spans and cells.
     pub(super) fn behind(mut self, lead: &[Span<'static>]) -> Self {
         let cells = u16::try_from(text::spans_width(lead)).unwrap_or(u16::MAX);
         self.line.spans.splice(0..0, lead.iter().cloned());
@@ -161,7 +161,7 @@ impl fmt::Display for Ink {
     }
 }
 
-/// What of a logical line is copied besides, or instead of, what is shown.
+/// Text to copy in addition to, or instead of, the visible text.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Source<'t> {
     /// Stands before it in the copy; shown by the lead, at its right end.
@@ -170,7 +170,7 @@ pub(super) struct Source<'t> {
     pub(super) tabbed: Option<&'t str>,
     /// Only the spans before this one are text; `None`: all.
     pub(super) spans: Option<usize>,
-    /// The first so many spans are a label, and no text.
+    /// Number of leading spans that are a label, not text.
     pub(super) label: usize,
 }
 
@@ -245,7 +245,7 @@ struct Segs<'t> {
     segs: Vec<Seg>,
     /// Tabs of the text: where their blanks begin in what is shown, and how many.
     tabs: &'t [(usize, usize)],
-    /// How many of them were passed, and by how many bytes the text is shorter up to there.
+    /// Number of edits passed, and by how many bytes the text is shorter up to there.
     passed: (usize, usize),
     shown: &'t str,
     /// Bytes before the text.

@@ -1,9 +1,9 @@
-//! What every row is drawn with: the theme and the glyphs.
+//! Theme and glyphs that every row is drawn with.
 
 use crate::theme::{Role, Theme};
 use ratatui::style::Style;
 
-/// Which glyphs the terminal draws well.
+/// Glyphs that the terminal draws well.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Glyphs {
     /// Unicode.
@@ -13,12 +13,12 @@ pub enum Glyphs {
     Ascii,
 }
 
-/// What every row is drawn with.
+/// Theme and glyphs that every row is drawn with.
 #[derive(Clone, Copy, Debug)]
 pub struct Look<'a> {
     /// Styles by role.
     pub theme: &'a Theme,
-    /// Which glyphs.
+    /// Glyphs to draw.
     pub glyphs: Glyphs,
 }
 
@@ -38,7 +38,7 @@ impl Look<'_> {
         }
     }
 
-    /// What tells that text was cut off.
+    /// Sign of truncated text.
     #[must_use]
     pub fn ellipsis(&self) -> &'static str {
         self.glyph("…", "...")

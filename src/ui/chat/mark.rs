@@ -18,7 +18,7 @@ const WALK: usize = 4_000;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RowAt {
     pub(super) y: u16,
-    /// Where the line begins, behind the gutter.
+    /// Column where the text begins, behind the gutter.
     pub(super) x: u16,
     /// The entry, and which of its lines on the screen.
     pub(super) key: i64,
@@ -26,8 +26,8 @@ pub(super) struct RowAt {
 }
 
 impl Cache {
-    /// What lies at a cell of the last frame. Beside the text it is the nearest place of it, above the pane its first and
-    /// below it its last; `None` where no text was drawn.
+    /// Text position at a cell of the last frame. Beside the text the nearest position, above the
+    /// pane its first and below it its last; `None` where no text was drawn.
     #[must_use]
     pub fn spot(&self, col: u16, row: u16) -> Option<Spot> {
         let (first, last) = (self.rows.first()?, self.rows.last()?);
@@ -47,7 +47,7 @@ impl Cache {
         Some((first, self.laid(last.key)?.spot(last.key, last.number, u16::MAX)?))
     }
 
-    /// What the last frame says of the mark.
+    /// Takes the selection found by the last frame.
     pub fn take_marked(&mut self) -> Marked {
         std::mem::take(&mut self.marked)
     }
@@ -93,7 +93,7 @@ impl Laid {
         })
     }
 
-    /// What lies in line `number` of the screen at cell `col`.
+    /// Text position in line `number` of the screen at cell `col`.
     fn spot(&self, key: i64, number: usize, col: u16) -> Option<Spot> {
         let ink = self.line(number)?;
         let Some((line, text)) = self.logical_at(number) else {
@@ -258,7 +258,7 @@ impl Transcript<'_> {
             .map_or_else(Vec::new, |laid| laid.logical().map(|(line, text)| (line, bytes(text.len()))).collect())
     }
 
-    /// The logical line so many lines away from a place, or the last one in that direction.
+    /// Logical line at a distance from a place, or the last one in that direction.
     fn stepped(&mut self, from: Place, steps: i64) -> (Place, Place) {
         let line = |key: i64, (line, len): (u32, u32)| (Place { key, line, at: 0 }, Place { key, line, at: len });
         let mut left = steps.unsigned_abs();
@@ -294,7 +294,7 @@ impl Transcript<'_> {
         best
     }
 
-    /// What is marked, as logical text.
+    /// Selected text, as logical lines.
     fn marked_text(&mut self, from: Place, to: Place) -> String {
         let first = self.chat.entries.partition_point(|entry| entry.key < from.key);
         let mut out = String::new();
@@ -321,7 +321,8 @@ impl Transcript<'_> {
         out
     }
 
-    /// Where the block in focus, or the head of the mark, stands: the row, and its first and last line with those above it.
+    /// Lines of the block in focus, or of the cursor of the selection: the row, and its first and
+    /// last line counted with those above it.
     fn in_focus(&mut self) -> Option<(usize, usize, usize)> {
         if let Some(mark) = self.mark.filter(|mark| mark.by_keys) {
             let index = self.chat.place(mark.head.0.key)?;
@@ -365,7 +366,7 @@ impl Transcript<'_> {
     }
 }
 
-/// Which bytes of a logical line lie between two places; `None` when it lies outside.
+/// Bytes of a logical line between two places; `None` if it lies outside.
 fn within((from, to): (Place, Place), key: i64, line: u32, text: &str) -> Option<Range<u32>> {
     let (here, len) = ((key, line), bytes(text.len()));
     if here < (from.key, from.line) || here > (to.key, to.line) {

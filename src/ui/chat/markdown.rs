@@ -125,23 +125,23 @@ pub(super) fn language(info: &str) -> &str {
     info.split([' ', ',', '{']).next().unwrap_or_default()
 }
 
-/// What stands before the lines of a container.
+/// Prefix of the lines of a container.
 struct Lead {
     /// Before its first line, until that was drawn.
     first: Option<Span<'static>>,
     rest: Span<'static>,
-    /// What of the first is copied.
+    /// Copied form of the first prefix.
     copied: String,
 }
 
-/// Which spans are a link: the first, the one behind the last, and where it leads.
+/// Spans of a link: the first, the one after the last, and the target.
 pub(super) type LinkMark = (usize, usize, Arc<str>);
 
 /// A link that is open.
 struct Link {
     kind: LinkType,
     url: String,
-    /// Where its text begins in the spans of the line.
+    /// First span of its text in the line.
     from: usize,
 }
 
@@ -151,7 +151,7 @@ struct Page<'a> {
     lines: Vec<Ink>,
     /// The number of the next block of code.
     blocks: u32,
-    /// Which spans of the line are links.
+    /// Links of the line, by span.
     marks: Vec<LinkMark>,
     leads: Vec<Lead>,
     /// Containers beyond [`DEPTH`].

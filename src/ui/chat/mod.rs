@@ -37,16 +37,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::text::Line;
 
-/// What a frame of the transcript depends on besides the conversation itself.
+/// Inputs of a transcript frame besides the conversation itself.
 #[derive(Clone, Copy, Debug)]
 pub struct ChatOpts<'a> {
-    /// Which conversation this is (the session's id): the cache keeps only one.
+    /// Session id of the conversation; the cache keeps only one.
     pub session: &'a str,
     /// The instant of the frame, for elapsed times and for the day of a message.
     pub now: At,
     /// Seconds east of UTC of the user's clock.
     pub utc_offset_s: i32,
-    /// Which glyphs the terminal draws well.
+    /// Glyphs that the terminal draws well.
     pub glyphs: Glyphs,
     /// The pane has the focus: the entry at the cursor is marked.
     pub focused: bool,
@@ -58,13 +58,13 @@ pub struct ChatOpts<'a> {
     pub plan: Option<&'a Progress>,
     /// The keys for what helps after a failure; what has none here is not offered.
     pub helps: &'a [(FailureAction, String)],
-    /// What is known of pictures.
+    /// State of pictures.
     pub pictures: picture::Sight<'a>,
-    /// What is marked wherever it stands.
+    /// Search hits to mark.
     pub marker: Option<&'a Marker>,
     /// The key that goes to the end.
     pub to_end: &'a str,
-    /// Where tools work: paths inside of it lead to their files. Empty: none do.
+    /// Working directory: paths inside it link to their files. Empty: no links.
     pub cwd: &'a str,
 }
 

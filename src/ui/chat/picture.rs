@@ -66,10 +66,10 @@ pub fn number(colour: Color) -> Option<u32> {
     }
 }
 
-/// What pictures are laid out with.
+/// Inputs of the layout of pictures.
 #[derive(Clone, Copy, Debug)]
 pub struct Sight<'a> {
-    /// What is known of them.
+    /// State of the pictures.
     pub gallery: &'a Gallery,
     /// Rows of the whole screen: what a picture takes does not depend on what stands beside the conversation.
     pub screen_rows: u16,
@@ -116,7 +116,7 @@ pub(super) fn stamp(message: &Message, row: &Row<'_>) -> u64 {
     hasher.finish() | 1
 }
 
-/// What the described line of a file says of its picture: the size, or why it cannot be shown.
+/// Picture part of a file's description: its size, or why it cannot be shown.
 pub(super) fn told(path: &Path, row: &Row<'_>) -> Option<Result<String, String>> {
     Some(match row.pictures.gallery.known(path)? {
         Known::Sized(pixels) => {

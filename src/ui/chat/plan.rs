@@ -10,12 +10,12 @@ use crate::ui::text::{self, Fold, wrap};
 use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
-/// How steps are led.
+/// Lead of a plan's steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lead {
-    /// By their numbers: nothing of it has begun.
+    /// Numbers: nothing of it has begun.
     Number,
-    /// By boxes that tick off, then their numbers.
+    /// Boxes that tick off, then numbers.
     Box,
 }
 

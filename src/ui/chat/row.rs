@@ -1,4 +1,4 @@
-//! What one row is laid out with, and the small words that rows share: times, folds.
+//! Inputs of one row's layout, and texts that rows share: times, folds.
 
 use super::ink::{Ink, Source, laid_out};
 use super::look::Look;
@@ -11,10 +11,10 @@ use crate::theme::Role;
 use crate::ui::text::{Fold, cut_with, line};
 use ratatui::text::{Line, Span};
 
-/// How much of a row is shown.
+/// Shown part of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    /// What identifies it.
+    /// Its identity on one line.
     Line,
     /// The last lines of its output too.
     Tail,
@@ -22,7 +22,7 @@ pub(super) enum Level {
     Full,
 }
 
-/// What one row is laid out with.
+/// Inputs of one row's layout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     pub(super) look: Look<'a>,
@@ -38,7 +38,7 @@ pub(super) struct Row<'a> {
     pub(super) beside: bool,
     /// Keys for what helps after a failure.
     pub(super) helps: &'a [(FailureAction, String)],
-    /// What is known of pictures.
+    /// State of pictures.
     pub(super) pictures: Sight<'a>,
 }
 
@@ -72,7 +72,7 @@ impl Row<'_> {
     }
 }
 
-/// How much of an entry the conversation wants to show. `asked_plan` as in [`super::ChatOpts`].
+/// Shown part of an entry. `asked_plan` as in [`super::ChatOpts`].
 pub(super) fn level(chat: &Chat, entry: &Entry, asked_plan: Option<&str>) -> Level {
     let toggled = chat.toggled.contains(&entry.key);
     match (&entry.message.body, chat.density, toggled) {

@@ -116,7 +116,7 @@ fn divider(text: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
     ])]
 }
 
-/// How far this plan is carried out, if it is.
+/// Progress of this plan, if it is being carried out.
 pub(super) fn progress<'a>(plan: &Plan, row: &Row<'a>) -> Option<&'a Progress> {
     row.plan.filter(|progress| progress.path == Path::new(&plan.path))
 }

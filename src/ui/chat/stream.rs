@@ -1,9 +1,9 @@
 //! Markdown that grows: finished top-level blocks are laid out once and kept, only what can still change is parsed again.
 //!
-//! Where a block ends is decided on complete lines alone, and each block is laid out on its own. So the lines of a text
-//! depend on the text and not on the pieces in which it came, and what a delta costs depends on the last block, not on
-//! the text. The lines of a fenced block of code are final one by one. A block that is larger than [`LARGE`] is shown as
-//! it stands.
+//! The end of a block is decided on complete lines alone, and each block is laid out on its own. So
+//! the lines of a text depend on the text and not on the pieces in which it came, and the cost of a
+//! delta depends on the last block, not on the text. The lines of a fenced block of code are final
+//! one by one. A block that is larger than [`LARGE`] is shown unformatted.
 
 use super::ink::{CodeAt, Ink};
 use super::look::Look;
@@ -69,7 +69,7 @@ struct Fence {
     code: CodeAt,
 }
 
-/// How far a pass came.
+/// Position that a pass reached.
 struct Pass<'t> {
     text: &'t str,
     at: usize,
@@ -363,7 +363,7 @@ impl Fence {
         (Self { mark, length, indent, code }, info)
     }
 
-    /// Where the block ends whose text begins at `from`: behind the line that closes it, if that line is complete.
+    /// End of the block whose text begins at `from`: after its closing line, if that line is complete.
     fn end(&self, text: &str, from: usize) -> Option<usize> {
         let mut at = from;
         while let Some(line) = text.get(at..).and_then(|rest| rest.find('\n').and_then(|end| rest.get(..end))) {

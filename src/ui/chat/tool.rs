@@ -46,7 +46,7 @@ pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec
     out
 }
 
-/// What a spawned session does now, while its call waits for it.
+/// Current activity of a spawned session, while its call waits for it.
 fn doing(call: &ToolCall, row: &Row<'_>) -> Option<Line<'static>> {
     let child = call.figures.child.as_ref().filter(|_| call.status == ToolStatus::Executing)?;
     let (mark, text, role) = match (&child.waits, &call.result) {
@@ -69,7 +69,7 @@ fn refusal(call: &ToolCall) -> Option<&str> {
     call.decision.as_ref().filter(|decision| !decision.allowed).map(|decision| decision.reason.as_str())
 }
 
-/// The refusal in the fewest words. What the user said is told to the user; the rest of that text is for the agent.
+/// The refusal in the fewest words. The user's own words are shown; the rest of that text is for the agent.
 fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
     let reason = refusal(call)?;
     let person = call.decision.as_ref().is_some_and(|decision| decision.authority == Authority::Person);
@@ -206,7 +206,7 @@ fn verb(name: &str) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// What identifies the call, on one line.
+/// Subject of the call, on one line.
 fn subject(call: &ToolCall, ellipsis: &str) -> String {
     let source = if call.subject.trim().is_empty() {
         match &call.input {
@@ -224,7 +224,7 @@ fn subject(call: &ToolCall, ellipsis: &str) -> String {
     }
 }
 
-/// How it stands or ended, most important first, with dots between.
+/// State or outcome of the call, most important first, with dots between.
 fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     let look = &row.look;
     let dim = look.style(Role::Dim);
@@ -266,6 +266,10 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
         if child.tokens > 0 {
             add(format!("{} tokens", crate::ui::figures::tokens(child.tokens)), dim);
         }
+    }
+    if let [first, more @ ..] = call.figures.withheld.as_slice() {
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        add(format!("sandbox: {}{more}", clean_line(first)), look.style(Role::Warning));
     }
     if call.figures.undo_incomplete.is_some() {
         add("undo incomplete".to_owned(), look.style(Role::Warning));
@@ -318,7 +322,7 @@ fn whole_below(call: &ToolCall, row: &Row<'_>) -> Option<String> {
     (row.level == Level::Full && long).then_some(whole)
 }
 
-/// What stands below the line of an unfolded call.
+/// Lines below the head of an unfolded call.
 fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
     let look = &row.look;
     let full = row.level == Level::Full;
@@ -407,7 +411,7 @@ fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<
     out.extend(lines.into_iter().map(|line| line.behind(&lead)));
 }
 
-/// What `read` gave of a file: lines with their numbers. `None` when it gave something else.
+/// File content that `read` returned: lines with their numbers. `None` if it returned something else.
 fn numbered<'r>(call: &ToolCall, result: &'r str) -> Option<Vec<(&'r str, &'r str)>> {
     if call.name != "read" || call.status != ToolStatus::Completed {
         return None;

@@ -1,4 +1,4 @@
-//! Which part of the conversation is on the screen, and the lines between the rows: who speaks, when, how long.
+//! Visible part of the conversation, and the lines between the rows: who speaks, when, how long.
 //!
 //! Only what is seen is laid out: from the top of the pane downwards, or from the end upwards while the end is followed.
 //! What a frame costs does not depend on how long the conversation is: nothing here goes over all rows.
@@ -39,12 +39,12 @@ const ANSWER: usize = 2_000;
 const GUTTER_FROM: u16 = 24;
 /// Panes narrower than this have no room for the key that goes to the end.
 const NARROW: u16 = 60;
-/// A block that grows is coloured anew after so many milliseconds.
+/// Milliseconds between two highlightings of a growing block.
 const COLOUR_GAP: u64 = 300;
 /// Cells before the lines of a row.
 const GUTTER: usize = 2;
 
-/// What a frame works with.
+/// Working state of a frame.
 pub(super) struct Transcript<'a> {
     pub(super) chat: &'a Chat,
     pub(super) opts: &'a ChatOpts<'a>,
@@ -53,16 +53,16 @@ pub(super) struct Transcript<'a> {
     pub(super) area: Rect,
     /// Blocks of code that were drawn: the row, a line of it, the block's number.
     pub(super) blocks: Vec<(usize, usize, u32)>,
-    /// What is marked, as of this frame.
+    /// Selection, as of this frame.
     pub(super) mark: Option<Mark>,
-    /// What leads somewhere in the logical line that was drawn last: the entry, the line where it begins, the parts.
+    /// Links of the logical line drawn last: the entry, the line where it begins, the parts.
     pub(super) leads: Option<(i64, usize, Addresses)>,
 }
 
 /// Bytes of a logical line that lead somewhere, and where.
 pub(super) type Addresses = Vec<(Range<usize>, Arc<str>)>;
 
-/// Who says a row.
+/// Speaker of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Speaker {
     User,
@@ -79,7 +79,7 @@ fn speaker(entry: &Entry) -> Speaker {
     }
 }
 
-/// What stands above the lines of a row.
+/// Lines above a row.
 #[derive(Clone, Copy, Default)]
 struct Above {
     blank: bool,
@@ -188,7 +188,7 @@ impl<'a> Transcript<'a> {
         self.above(index).height()
     }
 
-    /// Whether something stands between a row and the one before it.
+    /// True if something separates a row from the one before it.
     pub(super) fn stands_apart(&self, index: usize) -> bool {
         self.above(index).height() > 0
     }
@@ -224,7 +224,7 @@ impl<'a> Transcript<'a> {
         }
     }
 
-    /// Who spoke before a row; `None` when nobody did or it is too far away.
+    /// Speaker before a row; `None` if there is none or it is too far away.
     fn last_speaker(&self, index: usize) -> Option<Speaker> {
         let near = (index.saturating_sub(NEAR)..index).rev();
         near.filter_map(|i| self.entry(i)).map(speaker).find(|s| *s != Speaker::Nobody)
@@ -277,7 +277,8 @@ impl<'a> Transcript<'a> {
         if count - index > WALK { (index, line) } else { self.end() }
     }
 
-    /// Where the pane begins, in lines of a row, so that its first marked line is seen with what stands before it.
+    /// First line of the pane, in lines of a row, chosen so that the first marked line is visible
+    /// with its context.
     fn marked(&mut self, index: usize) -> i64 {
         let chat = self.chat;
         let Some(entry) = chat.entries.get(index) else { return 0 };
@@ -422,7 +423,8 @@ impl<'a> Transcript<'a> {
         self.cache.links.extend(links);
     }
 
-    /// Whether the gutter of a line shows the cursor: all lines of the entry, but where a block of code is in focus.
+    /// True if the gutter of a line shows the cursor: all lines of the entry, except where a block
+    /// of code is in focus.
     fn is_block(&mut self, index: usize, number: usize) -> bool {
         let Some(block) = self.chat.block else { return true };
         let ink = self.laid_row(index).and_then(|laid| laid.line(number));
@@ -459,10 +461,7 @@ impl<'a> Transcript<'a> {
                 }
                 ("you", Role::UserHead, rest)
             }
-            _ => {
-                let model = clean_line(self.opts.model).into_owned();
-                ("assistant", Role::AssistantHead, vec![model, self.took(index)])
-            }
+            _ => ("assistant", Role::AssistantHead, vec![self.model(index), self.took(index)]),
         };
         rest.retain(|part| !part.is_empty());
         let rest: String = rest.iter().map(|part| format!("{dot}{part}")).collect();
@@ -471,7 +470,16 @@ impl<'a> Transcript<'a> {
         Line::from(vec![Span::styled(who, look.style(role)), Span::styled(rest, look.style(Role::Dim))])
     }
 
-    /// How long the answer that begins with a row took, from the message it answers; empty under a second.
+    /// The model that wrote the answer that begins with a row, without its vendor's path; where that is not recorded, the
+    /// session's.
+    fn model(&self, index: usize) -> String {
+        let answer = (index..self.chat.entries.len()).take(ANSWER).filter_map(|i| self.entry(i));
+        let mut written = answer.take_while(|e| speaker(e) != Speaker::User).filter_map(|e| e.message.model.as_deref());
+        let model = written.next().map_or(self.opts.model, |model| model.rsplit('/').next().unwrap_or(model));
+        clean_line(model).into_owned()
+    }
+
+    /// Duration of the answer that begins with a row, from the message it answers; empty under a second.
     fn took(&self, index: usize) -> String {
         let near = (index.saturating_sub(NEAR)..index).rev().filter_map(|i| self.entry(i));
         let asked = near.take_while(|e| speaker(e) != Speaker::Assistant).find(|e| speaker(e) == Speaker::User);
@@ -574,7 +582,7 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// What of a logical line leads somewhere, though nobody said so: addresses of the web, and files of the working directory.
+/// Links found in the text of a logical line: web addresses, and files of the working directory.
 fn addresses(entry: &Entry, number: usize, text: &str, cwd: &str) -> Addresses {
     let mut out = Addresses::new();
     for range in in_text(text) {

@@ -1,4 +1,4 @@
-//! What waits for the user as lines: what exactly would happen, why it is asked, and the answers behind their numbers.
+//! Pending requests as lines: the exact effect, the reason, and numbered answers.
 //!
 //! Nothing that is decided on is shortened, and what could deceive is made visible.
 
@@ -26,7 +26,7 @@ pub(super) fn home_path(path: &Path, home: &str) -> String {
     }
 }
 
-/// What is asked and, behind numbers, the answers. `place` is "1 of 3" where several wait.
+/// The request and its numbered answers. `place` is "1 of 3" where several wait.
 pub(super) fn lines(panel: &Panel, request: &Request, place: Option<(usize, usize)>, home: &str) -> Vec<String> {
     let mut out = match &request.ask {
         Ask::Approval(approval) => approve(approval, home),
@@ -62,7 +62,7 @@ pub(super) fn answers(panel: &Panel, request: &Request) -> Vec<String> {
     out
 }
 
-/// What a yes for longer would keep, and what that would also let run.
+/// Rule that a lasting yes would remember, and what else it would allow.
 fn remembered(panel: &Panel, request: &Request, which: &str) -> Vec<String> {
     let Ask::Approval(approval) = &request.ask else { return Vec::new() };
     let mut out = Vec::new();
@@ -189,7 +189,7 @@ fn key(wanted: &KeyRequest, home: &str) -> Vec<String> {
     ]
 }
 
-/// What has to be written for an answer that needs words.
+/// Prompt for an answer that needs text.
 pub(super) fn words_for(choice: &Choice, begun: &str) -> Vec<String> {
     let what = match choice {
         Choice::Reason => "why not",

@@ -1,5 +1,5 @@
-//! What a line means, by what was told before it. A number is an answer only to the question whose numbers were told last;
-//! whatever else is written is a message.
+//! Meaning of an input line, by what was printed before it. A number answers only the question
+//! whose numbers were printed last; everything else is a message.
 
 use super::{Asked, Printer, Withdrawn, Writer, page, sheet};
 use crate::app::Msg;
@@ -10,13 +10,13 @@ use crate::app::state::hidden::Hidden;
 use crate::domain::ids::At;
 use crate::keymap::action::{Action, ChatAction, ComposerAction};
 
-/// So soon after a question was told nobody answers it, in milliseconds.
+/// Milliseconds after a question was printed in which no line answers it.
 const TOO_SOON: u64 = 300;
 
-/// What a line led to.
+/// Result of an input line.
 #[derive(Clone, Debug, Default)]
 pub struct Heard {
-    /// For the state, in order.
+    /// Messages for the state, in order.
     pub msgs: Vec<Msg>,
     /// To be told at once.
     pub lines: Vec<String>,
@@ -42,7 +42,7 @@ fn number(text: &str) -> Option<usize> {
 }
 
 impl Printer {
-    /// What a line means that came at `now`; `pasted` are several that came at once, which answer nothing.
+    /// Meaning of a line that came at `now`; `pasted`: several lines came at once, which never answer a request.
     pub fn hear(&mut self, state: &State, text: &str, now: At, pasted: bool) -> Heard {
         let asked = std::mem::take(&mut self.asked);
         let heard = self.by_what_is_asked(state, &asked, text, now, pasted);

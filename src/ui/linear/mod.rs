@@ -38,28 +38,28 @@ const PAGE: usize = 20;
 /// Messages of the user, from the end, that are read again when a session is shown.
 const AGAIN: usize = 2;
 
-/// Who writes the lines that are heard.
+/// Source of the input lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// Somebody at a terminal, which shows what they type.
+    /// Person at a terminal, which echoes their input.
     Person,
-    /// A file or a program: what it wrote is told, so that the lines are a log of both sides.
+    /// A file or a program: its input is printed, so that the lines are a log of both sides.
     Program,
 }
 
-/// How much of a row was told.
+/// Printed part of a row.
 #[derive(Clone, Debug, Default)]
 struct Told {
     prose: Prose,
     /// A call was told when it began.
     begun: bool,
-    /// What was there when its answer broke off and was asked for again.
+    /// Text printed before the response was interrupted and requested again.
     broken: Option<String>,
     /// Nothing of it is left to tell.
     over: bool,
 }
 
-/// What the numbers stand for that were told last.
+/// Meaning of the numbers printed last.
 #[derive(Clone, Debug, Default)]
 enum Asked {
     /// Nothing.
@@ -71,14 +71,14 @@ enum Asked {
     Words(RequestId, Choice),
     /// The key that this request wants.
     Key(RequestId),
-    /// What becomes of the draft, which was this.
+    /// Handling of the draft, which is this text.
     Draft(String),
     /// The items of a sheet, told up to this one.
     Sheet(Box<Sheet>, usize),
 }
 
 impl Asked {
-    /// Whether both ask for the same.
+    /// True if both ask for the same.
     fn is(&self, other: &Asked) -> bool {
         match (self, other) {
             (Asked::Nothing, Asked::Nothing) => true,
@@ -99,7 +99,7 @@ impl Asked {
     }
 }
 
-/// What a line may still be meant for that was begun before it was taken away.
+/// Target of a line that was begun before its question was withdrawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Withdrawn {
     /// Nothing.
@@ -111,7 +111,7 @@ enum Withdrawn {
     Words,
 }
 
-/// What is new.
+/// New lines to print.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct News {
     /// The lines, without their ends. Nothing in them acts on a terminal.
@@ -122,7 +122,7 @@ pub struct News {
     pub ended: bool,
 }
 
-/// Figures that are told when they change.
+/// Figures that are printed when they change.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Facts {
     title: String,
@@ -142,7 +142,7 @@ struct Facts {
     redelivery: bool,
 }
 
-/// What was told so far.
+/// Record of what was printed so far.
 #[derive(Debug)]
 pub struct Printer {
     writer: Writer,
@@ -154,7 +154,7 @@ pub struct Printer {
     /// The session whose conversation was told last.
     shown: Option<SessionId>,
     told: HashMap<MessageId, Told>,
-    /// Whose label was told last.
+    /// Message of the speaker label printed last.
     speaker: Option<MessageId>,
     facts: Facts,
     started: Option<At>,
@@ -164,7 +164,7 @@ pub struct Printer {
     running: HashSet<SessionId>,
     quit: Quit,
     asked: Asked,
-    /// When it was told.
+    /// Time when it was printed.
     asked_at: At,
     /// A question was taken away that had not been answered here: the next line may be meant for it.
     withdrawn: Withdrawn,
@@ -174,7 +174,7 @@ pub struct Printer {
     more: Option<(usize, Box<Sheet>)>,
     /// More may come for the list that is open: it is not told yet.
     holds: bool,
-    /// The last line was about what is asked: it is told again where it is another now.
+    /// The last line was about the question: a changed question is printed again.
     acted: bool,
     /// Messages that a person typed and sees already.
     typed: Vec<String>,
@@ -210,7 +210,7 @@ impl Printer {
         }
     }
 
-    /// The lines go elsewhere than to the terminal where somebody types: messages are told as well.
+    /// The lines go elsewhere than to the terminal where somebody types: messages are printed as well.
     #[must_use]
     pub fn logging(mut self) -> Self {
         self.logs = true;
@@ -222,19 +222,19 @@ impl Printer {
         self.holds = holds;
     }
 
-    /// Whether a key is asked for: what is typed must not be shown.
+    /// True while a key is asked for: the input must not be echoed.
     #[must_use]
     pub fn wants_secret(&self) -> bool {
         matches!(self.asked, Asked::Key(_))
     }
 
-    /// Whether what is asked, or a list, waits for a line.
+    /// True while a question or a list waits for a line.
     #[must_use]
     pub fn asks(&self) -> bool {
         !matches!(self.asked, Asked::Nothing)
     }
 
-    /// Whether a question of the engine's waits, which nobody can answer once the input has ended.
+    /// True while a request of the engine waits, which nobody can answer once the input has ended.
     #[must_use]
     pub fn waits_for_an_answer(&self) -> bool {
         self.asked.request().is_some()
@@ -295,7 +295,7 @@ impl Printer {
         out.push(format!("directory: {}", self.facts.cwd));
         out.extend(self.facts.held_by.iter().map(|who| format!("warning: only read here: {who}")));
         out.extend(self.facts.plan.clone());
-        // It is told below, with what waits.
+        // It is printed below, with the pending requests.
         self.facts.redelivery = false;
         let entries = &open.chat.entries;
         let of_user = |entry: &Entry| matches!(entry.message.body, Body::User(_));
@@ -326,7 +326,7 @@ impl Printer {
             self.speaker = None;
             out.push("note: the answer broke off and begins anew".to_owned());
         }
-        // What is told grows at the end: rows before those that are told whole are not looked at.
+        // Output grows at the end: rows before those that are printed completely are skipped.
         let begin = open
             .chat
             .entries
@@ -415,14 +415,14 @@ impl Printer {
                 told.over = true;
             }
             Body::Info(info) => {
-                // The mode is told when the session has it; this is what is kept of that.
+                // The mode is printed when the session has it; this is the note of it.
                 if info.kind != InfoKind::ModeChanged {
                     lines = row::info(info);
                 }
                 told.over = true;
             }
             Body::Plan(plan) => {
-                // One that was submitted just now is told whole, with its answers.
+                // One that was submitted just now is printed completely, with its answers.
                 if self.started.is_none() {
                     let name = plan.path.rsplit('/').next().unwrap_or_default();
                     lines.push(format!("plan: {}", clean_line(name)));
@@ -529,7 +529,7 @@ impl Printer {
         news.lines.push(line);
     }
 
-    /// What happens in sessions that are not shown.
+    /// News of sessions that are not shown.
     fn others(&mut self, state: &State, out: &mut Vec<String>) {
         let shown = state.current_id();
         let (mut needing, mut running) = (HashSet::new(), HashSet::new());
@@ -556,7 +556,7 @@ impl Printer {
 
     fn notices(&mut self, state: &State, out: &mut Vec<String>) {
         let now: Vec<Notice> = state.notices.iter().cloned().collect();
-        // Before the first session is there only what is wrong is told.
+        // Before the first session exists only problems are printed.
         let early = !self.greeted;
         let mut kept = Vec::new();
         for notice in &now {
@@ -570,7 +570,7 @@ impl Printer {
         self.notices = kept;
     }
 
-    /// What is asked now; told where it is not what was asked.
+    /// Prints the pending question if it is not the one printed last.
     fn ask(&mut self, state: &State, out: &mut Vec<String>) {
         let now = self.wanted(state);
         if self.holds && matches!(now, Asked::Sheet(..)) && !self.asked.is(&now) {
@@ -612,7 +612,7 @@ impl Printer {
         self.asked = now;
     }
 
-    /// What the state asks for.
+    /// Question that the state asks for.
     fn wanted(&self, state: &State) -> Asked {
         if state.quit == Quit::Ending {
             return Asked::Nothing;
@@ -719,7 +719,7 @@ fn page(sheet: &Sheet, from: usize, out: &mut Vec<String>) -> usize {
     to
 }
 
-/// What a session is marked as.
+/// Marks of a session.
 fn marks(meta: &SessionMeta) -> String {
     let marks = [(meta.flagged, "flagged"), (meta.archived, "archived"), (meta.hidden, "hidden")];
     let marks: Vec<&str> = marks.iter().filter(|(on, _)| *on).map(|(_, word)| *word).collect();

@@ -6,12 +6,12 @@ use crate::domain::sanitise::{clean, clean_line};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 use std::borrow::Cow;
 
-/// How far a growing text was read.
+/// Reading position in a growing text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Prose {
     /// Bytes that were taken.
     at: usize,
-    /// What ends the block of code that was begun.
+    /// Closing fence of the open block of code.
     fence: Option<Fence>,
 }
 
@@ -111,7 +111,7 @@ pub(super) fn whole(markdown: &str) -> Vec<String> {
     Prose::default().take(markdown, true)
 }
 
-/// What a run of text stands in.
+/// Context of a run of text.
 #[derive(Default)]
 struct Reading {
     out: Vec<String>,
@@ -119,10 +119,10 @@ struct Reading {
     line: String,
     /// The numbers of the lists around, `None` for those without.
     lists: Vec<Option<u64>>,
-    /// What the next line of an item begins with.
+    /// Prefix of the next line of an item.
     item: Option<String>,
     quotes: usize,
-    /// Where the text of each link began, and where it leads.
+    /// Start of each link's text, and its target.
     links: Vec<(usize, String)>,
     heads: Vec<String>,
     cells: Vec<String>,

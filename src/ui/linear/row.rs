@@ -14,7 +14,7 @@ use crate::domain::tool::{ToolCall, ToolStatus};
 
 /// Characters of what identifies a call.
 const SUBJECT: usize = 300;
-/// Lines of output that are told of a call that failed.
+/// Output lines of a failed call that are printed.
 const FAILED: usize = 6;
 /// The same of every call, where tails are wanted.
 const TAIL: usize = 8;
@@ -51,7 +51,7 @@ pub(super) fn user(said: &UserText) -> Vec<String> {
     labelled(if said.steer { "you, into the turn" } else { "you" }, lines)
 }
 
-/// What a call does to what, on one line.
+/// Verb and subject of a call, on one line.
 fn deed(call: &ToolCall) -> String {
     let subject = match call.subject.trim() {
         "" => match &call.input {
@@ -72,7 +72,7 @@ pub(super) fn call_begins(call: &ToolCall) -> Vec<String> {
     vec![format!("tool: {}", deed(call))]
 }
 
-/// How long something took, in words: `0.4 seconds`, `1 minute 5 seconds`.
+/// Duration in words: `0.4 seconds`, `1 minute 5 seconds`.
 pub(super) fn lasted(ms: u64) -> String {
     let minutes = usize::try_from(ms / 60_000).unwrap_or(usize::MAX);
     let seconds = usize::try_from(ms % 60_000 / 1_000).unwrap_or_default();
@@ -86,7 +86,7 @@ pub(super) fn lasted(ms: u64) -> String {
     }
 }
 
-/// What a change adds and takes away.
+/// Added and removed lines of a change.
 pub(super) fn change(diff: &FileDiff) -> String {
     let lines = |n: u32| count(usize::try_from(n).unwrap_or(usize::MAX), "line", "lines");
     match (diff.is_new, diff.is_gone) {
@@ -135,6 +135,7 @@ pub(super) fn call_ended(call: &ToolCall, density: Density) -> Vec<String> {
             Some(0) | None => {}
             Some(code) => facts.push(format!("exit {code}")),
         }
+        facts.extend(call.figures.withheld.iter().map(|kept| format!("kept by the sandbox, {}", clean_line(kept))));
         if call.status == ToolStatus::Backgrounded {
             facts.push("goes on in the background".to_owned());
         }
@@ -244,7 +245,7 @@ pub(super) fn notice(notice: &Notice) -> Vec<String> {
     vec![line]
 }
 
-/// How far a plan is carried out.
+/// Progress of a plan.
 pub(super) fn progress(plan: &Progress) -> String {
     let (done, of) = plan.figures();
     let next = plan.next().map(|step| format!(", now step {}: {}", step.number, clean_line(step.line())));

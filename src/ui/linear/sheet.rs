@@ -1,4 +1,4 @@
-//! What lies over the panes as a numbered list: its rows, then what can be done with the chosen one.
+//! Overlays as numbered lists: the rows, then the actions for the chosen row.
 //!
 //! A picker, the inbox and the questions of lisle's own are written out from their state; the others are read off their own
 //! drawing, cell by cell, so that nothing of them is said twice in the program.
@@ -27,24 +27,24 @@ const HEIGHT: u16 = 400;
 /// An overlay as lines.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sheet {
-    /// What it is about, and text that has no number.
+    /// Heading, and text without a number.
     pub head: Vec<String>,
-    /// What can be chosen, each behind a number in this order.
+    /// Items to choose, numbered in this order.
     pub items: Vec<Item>,
-    /// What is said below.
+    /// Text below the items.
     pub foot: Vec<String>,
     /// A text that is no number goes into its input: what that does, in a few words.
     pub input: Option<&'static str>,
-    /// It is being filled: nothing of it is told yet.
+    /// It is being filled: nothing of it is printed yet.
     pub waits: bool,
 }
 
-/// Something that a number chooses.
+/// Item that a number chooses.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    /// What is read.
+    /// Lines of the item.
     pub lines: Vec<String>,
-    /// What it does.
+    /// Message that the item sends.
     pub does: Msg,
 }
 
@@ -145,7 +145,7 @@ fn act(verb: impl Into<Action>) -> Msg {
     Msg::Act { action: verb.into(), key: None }
 }
 
-/// Whether the engine still has to fill it.
+/// True while the engine still has to fill it.
 fn waits(state: &State, top: &Overlay) -> bool {
     match top {
         Overlay::Find => matches!(state.find.phase, Phase::Typing | Phase::Searching(_)),
@@ -161,7 +161,7 @@ fn waits(state: &State, top: &Overlay) -> bool {
     }
 }
 
-/// What can be done with the chosen row, or with all of it.
+/// Actions for the chosen row, or for the whole sheet.
 fn verbs(state: &State) -> Vec<Item> {
     let Some(top) = state.overlay() else { return Vec::new() };
     let context = state.contexts().into_iter().next().unwrap_or(Context::Global);
@@ -258,7 +258,7 @@ fn in_words(text: &str) -> Option<String> {
     Some(parts.join(", "))
 }
 
-/// What of a sheet counts as news: its words. Times and signs that move are none.
+/// Words of a sheet, by which news is recognised. Times and moving signs do not count.
 pub(super) fn words(sheet: &Sheet) -> String {
     let items = sheet.items.iter().flat_map(|item| &item.lines);
     let all = sheet.head.iter().chain(items).chain(&sheet.foot);

@@ -104,7 +104,7 @@ fn row(paint: &mut Paint<'_>, entry: &Entry, n: usize, chosen: bool, area: Rect)
     paint.target(band, Target::OverlayRow(n));
 }
 
-/// Who decided, in a word or two; the whole of it stands below the list.
+/// Authority of a decision in a word or two; the full text is below the list.
 fn short(authority: &crate::domain::permission::Authority) -> &'static str {
     use crate::domain::permission::Authority;
     match authority {

@@ -1,4 +1,4 @@
-//! What is in the trash, and how a session's files are.
+//! Sheets for the trash and for the health of a session's files.
 
 use super::super::cells::{self, Piece};
 use super::super::figures::{age, bytes, count};
@@ -12,7 +12,7 @@ use crate::theme::Role;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-/// What was deleted stays so many milliseconds.
+/// Milliseconds that deleted sessions stay in the trash.
 const KEPT: u64 = 30 * DAY;
 const DAY: u64 = 86_400_000;
 /// Line numbers that are named of one kind of odd lines.
@@ -143,7 +143,7 @@ fn report_lines(paint: &Paint<'_>, report: &HealthReport, width: usize) -> Vec<V
     }
     fact(&mut out, "held by", report.held_by.clone().unwrap_or_else(|| "nobody".to_owned()), Role::Text);
     if report.unfinished > 0 {
-        let text = format!("{} that a death left, folded in when it is opened", many(report.unfinished, "row", "rows"));
+        let text = format!("{} left unfinished, folded in when it is opened", many(report.unfinished, "row", "rows"));
         fact(&mut out, "unfinished", text, Role::Warning);
     }
     for (what, numbers) in &report.odd {

@@ -1,4 +1,4 @@
-//! What a session's model is given: a meter of its window, and the parts with their tokens.
+//! Content of the model's context window: a meter, and the parts with their tokens.
 
 use super::super::cells::{self, Piece};
 use super::super::figures::{count, tokens};
@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 
 /// One line of the card.
 struct Line {
-    /// Of this kind, for the colour of its sign.
+    /// Kind, for the colour of its sign.
     sort: Option<ContextSort>,
     text: String,
     /// Its tokens, or other words at the right.

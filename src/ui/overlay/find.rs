@@ -74,7 +74,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, body: Rect) {
     }
 }
 
-/// How far the search is, and how much was found.
+/// Progress of the search, and the number of hits.
 fn told(paint: &Paint<'_>, find: &Find, width: usize) -> Vec<Vec<Piece<'static>>> {
     let sessions = count(find.groups.len(), "session", "sessions");
     let hits = find.total();

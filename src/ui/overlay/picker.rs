@@ -68,7 +68,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     draw_about(paint, picker, about);
 }
 
-/// The rows for the list, which wants so many at least, and those below it for what is said of one.
+/// Rows of the list, with its minimum, and those below it for the description.
 fn split(area: Rect, below: u16, least: u16) -> (Rect, Rect) {
     let take = match area.height {
         _ if below == 0 => 0,
@@ -101,7 +101,7 @@ fn title(paint: &Paint<'_>, picker: &Picker) -> Vec<Piece<'static>> {
     title
 }
 
-/// How wide things are.
+/// Column widths.
 struct Shape {
     /// Cells before each name for the sign of what is in force.
     mark: usize,
@@ -262,7 +262,7 @@ fn draw_hit(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, n: usize, row
     paint.target(band, Target::OverlayRow(n));
 }
 
-/// What is said beside a name where there are no columns.
+/// Detail beside a name where there are no columns.
 fn add_detail(paint: &Paint<'_>, item: &Item, shape: &Shape, label: &mut Vec<Piece<'static>>) {
     let detail = clean_line(&item.detail);
     if !detail.trim().is_empty() {
@@ -272,7 +272,7 @@ fn add_detail(paint: &Paint<'_>, item: &Item, shape: &Shape, label: &mut Vec<Pie
     }
 }
 
-/// What is said of the selected one.
+/// Description of the selected item.
 fn draw_about(paint: &mut Paint<'_>, picker: &Picker, area: Rect) {
     let Some(item) = picker.chosen().filter(|_| area.height > 0) else { return };
     if picker.kind == Kind::Theme {
@@ -320,7 +320,7 @@ fn draw_swatches(paint: &mut Paint<'_>, row: Rect) {
     }
 }
 
-/// Whether a picker shows which of its items the sessions have.
+/// True if a picker shows which of its items the sessions have.
 fn marks_what_is_set(kind: Kind) -> bool {
     matches!(kind, Kind::Status | Kind::Labels)
 }

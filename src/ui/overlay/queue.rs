@@ -62,7 +62,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &QueueCard, body: Rect) {
     facts(paint, item, Rect { y: top, height: inner.bottom().saturating_sub(top), ..inner });
 }
 
-/// Why the queue is held, and how it goes on.
+/// Reason why the queue is paused, and how to resume it.
 fn held_because(paint: &Paint<'_>, open: &Open) -> String {
     let why = match open.ended {
         _ if open.queue.iter().any(|item| item.redelivered) => "Held: lisle ended while they waited.",

@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 /// Rows of what is known of the selected rule.
 const DETAIL: u16 = 4;
 
-/// How a rule comes to be.
+/// Explanation of how a rule is made.
 const EMPTY: &str = "No rule is in force: the mode alone decides. Answer a question with \"this session\" or \"this workspace\" \
                      and a rule comes here; rules can also be written into permissions.json.";
 
@@ -106,7 +106,7 @@ fn row(paint: &mut Paint<'_>, rule: &KnownRule, n: usize, chosen: bool, area: Re
     paint.target(band, Target::OverlayRow(n));
 }
 
-/// What the row has no room for: the whole rule, where it stands, why it is there.
+/// Details that the row has no room for: the whole rule, its file, its note.
 fn facts(paint: &mut Paint<'_>, rule: &KnownRule, area: Rect) {
     let (word, _) = effect(rule);
     let width = usize::from(area.width);

@@ -1,4 +1,4 @@
-//! What an undo would do to files, before it does it.
+//! Preview of an undo: what it would do to files.
 
 use super::super::cells::{self, Piece};
 use super::super::figures::count;
@@ -87,7 +87,7 @@ fn heading(paint: &Paint<'_>, card: &UndoCard, plan: Option<&UndoPlan>) -> Strin
     }
 }
 
-/// What the user had asked for in the turn that is undone.
+/// Request of the user in the turn that is undone.
 fn about(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan) -> Option<String> {
     let about = clean_line(plan.about.trim()).into_owned();
     if about.is_empty() || card.aim != UndoAim::Last {
@@ -181,7 +181,7 @@ fn figures(paint: &Paint<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'st
     out
 }
 
-/// Why the selected file is not restored, and what is not known.
+/// Reason why the selected file is not restored, and what is not known.
 fn foot(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan, width: usize, height: u16) -> Vec<(String, Role)> {
     let mut out = Vec::new();
     let most = if height < 14 { 2 } else { 8 };

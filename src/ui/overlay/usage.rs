@@ -1,4 +1,4 @@
-//! What requests used and cost: today and in all, then a row for each day, model, session or turn.
+//! Usage and cost of requests: today and in total, then a row for each day, model, session or turn.
 
 use super::super::cells;
 use super::super::figures::{count, day, dollars, tokens};
@@ -12,7 +12,7 @@ use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-/// From so many cells on a row has all its figures.
+/// Width from which a row has all its figures.
 const ROOMY: u16 = 66;
 
 pub(super) fn draw(paint: &mut Paint<'_>, usage: &Usage, body: Rect) {
@@ -81,7 +81,7 @@ fn in_words(sum: &Sum) -> String {
     format!("{}, {requests}, {} in, {} out", cost(sum), tokens(sum.input), tokens(sum.output))
 }
 
-/// What it cost, as far as prices are known.
+/// Cost, as far as prices are known.
 fn cost(sum: &Sum) -> String {
     match (sum.unpriced, sum.requests) {
         (0, _) => dollars(sum.cost_usd),

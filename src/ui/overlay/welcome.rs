@@ -8,7 +8,7 @@ use crate::keymap::action::{Action, AppAction, Context, ModeAction, ModelAction,
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-/// Under so many rows the words are few.
+/// Rows below which the text is short.
 const LOW: u16 = 10;
 
 /// An empty session: where one is, who answers, and the keys that lead on, in a few quiet lines.
@@ -59,7 +59,7 @@ pub(in super::super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
-/// What the user must know of the connection that will answer: that it is a rehearsal, or that there is none to use.
+/// Notice about the connection that will answer: that it is the demo agent, or that there is none.
 ///
 /// `low`: there is room for few words, and the keys stand below.
 fn who_answers(paint: &Paint<'_>, low: bool) -> Option<(String, Role)> {
@@ -95,7 +95,7 @@ fn who_answers(paint: &Paint<'_>, low: bool) -> Option<(String, Role)> {
     }
 }
 
-/// What was found and could answer, or how a key is given where nothing was.
+/// Connections found on this machine, or how to add a key where there are none.
 fn found(paint: &Paint<'_>) -> Option<(String, Role)> {
     let config = &paint.state.config;
     let shown = |info: &ConnectionInfo| {

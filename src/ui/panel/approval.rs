@@ -1,4 +1,4 @@
-//! What an approval covers, to the byte, and what speaks for caution.
+//! Exact content of an approval, and its warnings.
 
 use super::super::cells;
 use super::super::chat;
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 /// Characters that a warning names.
 const NAMED: usize = 4;
 
-/// What exactly will happen, in lines of `width` cells.
+/// The exact effect, in lines of `width` cells.
 pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &chat::Look<'_>) -> Vec<Line<'static>> {
     match &approval.proposal {
         Proposal::Command { command, cwd } => {
@@ -67,7 +67,7 @@ fn command_lines(paint: &Paint<'_>, command: &str, width: u16) -> Vec<Line<'stat
         .collect()
 }
 
-/// What becomes of each part of a line of several commands.
+/// Verdict on each part of a line of several commands.
 fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'static>> {
     if parts.len() < 2 {
         return Vec::new();
@@ -108,8 +108,8 @@ fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'s
     lines
 }
 
-/// What in the bytes is not what it seems, as a warning. Of a change only what is added counts, and in it no signs: prose
-/// has its own dashes and quotes.
+/// Warning about bytes that look like something else. In a change only added text counts, and no
+/// signs: prose has its own dashes and quotes.
 pub(in crate::ui) fn oddities(proposal: &Proposal) -> Option<String> {
     let found: BTreeSet<Odd> = match proposal {
         Proposal::Command { command, cwd } => odd(command).into_iter().chain(odd(&cwd.to_string_lossy())).collect(),
@@ -145,14 +145,14 @@ fn code(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }
 
-/// Who else writes the session in which this is asked.
+/// Other process that writes the session of this request.
 pub(super) fn holder<'s>(paint: &Paint<'s>, request: &Request) -> Option<&'s str> {
     let state = paint.state;
     let (id, _) = state.open.iter().find(|(_, open)| open.request(&request.id).is_some())?;
     state.sessions.meta(id)?.held_by.as_deref()
 }
 
-/// Who else writes the session, then risks, then reasons, one sentence each.
+/// Other writers of the session, then risks, then reasons, one sentence each.
 pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if let Some(holder) = holder(paint, view.request) {

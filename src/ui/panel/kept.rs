@@ -1,5 +1,5 @@
-//! What a yes for longer would keep: each rule in words, with a harmless and the worst command that it would also let
-//! run; and the same rules while they are being changed.
+//! Rules that a lasting yes would remember: each in words, with a harmless and the worst command
+//! that it would also allow; and the same rules while they are being edited.
 
 use super::super::cells;
 use super::super::paint::Paint;

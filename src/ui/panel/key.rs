@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 use ratatui::text::Line;
 use std::path::Path;
 
-/// What is asked, in lines of `width` cells.
+/// The request, in lines of `width` cells.
 pub(super) fn body(paint: &Paint<'_>, wanted: &KeyRequest, width: u16) -> Vec<Line<'static>> {
     let stored = paint.home_path(Path::new(&wanted.stored));
     let mut lines = words(paint, &clean_line(&wanted.why), width, Role::Text);

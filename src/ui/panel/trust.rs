@@ -7,7 +7,7 @@ use crate::domain::sanitise::{clean_line, reveal};
 use crate::theme::Role;
 use ratatui::text::Line;
 
-/// What is asked, in a few words.
+/// The request, in a few words.
 pub(in crate::ui) fn heading(request: &TrustRequest) -> Option<&'static str> {
     Some(match (request.what, request.changed) {
         (TrustWhat::Workspace, _) => "Trust this workspace?",
@@ -16,7 +16,7 @@ pub(in crate::ui) fn heading(request: &TrustRequest) -> Option<&'static str> {
     })
 }
 
-/// What they say, in lines of `width` cells.
+/// Text of the files, in lines of `width` cells.
 pub(in crate::ui) fn body(paint: &Paint<'_>, request: &TrustRequest, width: u16) -> Vec<Line<'static>> {
     let mut lines = styled(paint, &reveal(&paint.home_path(&request.path)), width, Role::Dim);
     for line in request.text.lines() {

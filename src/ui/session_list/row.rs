@@ -20,15 +20,15 @@ const AGE: usize = 4;
 const NAMES: u16 = 56;
 /// From this width on there are dots.
 const DOTS: u16 = 30;
-/// So many labels at the most.
+/// Maximum number of labels.
 const LABELS: usize = 3;
 
-/// Which sessions get a second line.
+/// Sessions that get a second line.
 #[derive(Clone, Copy)]
 pub(super) struct Second {
-    /// What a session waits for.
+    /// Show the pending request.
     pub waits: bool,
-    /// How its first message begins.
+    /// Show the start of the first message.
     pub previews: bool,
 }
 
@@ -119,7 +119,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second
     }
 }
 
-/// What it waits for, or how it begins; at the right its labels.
+/// Pending request or start of the session; labels at the right.
 fn below(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second: Second, near: bool) {
     let Some(text) = second.line(meta) else { return };
     // What is only remembered weighs less than what waits.
@@ -141,7 +141,7 @@ fn below(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second: Second, 
     paint.sides(area, &left, &right, least);
 }
 
-/// How long ago; what runs says for how long.
+/// Age of a session; for a running one the duration.
 fn age_of(paint: &Paint<'_>, meta: &SessionMeta) -> String {
     let now = paint.state.now;
     match meta.activity {
@@ -195,7 +195,7 @@ fn sign(paint: &Paint<'_>, meta: &SessionMeta) -> (&'static str, Style) {
     (sign, paint.style(role))
 }
 
-/// What is begun and what is over has a sign; what is still to be done has none.
+/// Sign of a status that is begun or closed; an open one has none.
 fn status_sign(paint: &Paint<'_>, meta: &SessionMeta) -> &'static str {
     let signs = paint.signs;
     match meta.status.as_str() {

@@ -10,7 +10,7 @@ use crate::keymap::action::ComposerAction as Verb;
 pub struct Chip {
     /// Its line.
     pub row: usize,
-    /// Where it begins there, in characters.
+    /// Start in its line, in characters.
     pub start: usize,
     /// Its characters.
     pub len: usize,
@@ -19,14 +19,14 @@ pub struct Chip {
 }
 
 impl Chip {
-    /// Where it ends in its line.
+    /// End in its line, in characters.
     #[must_use]
     pub fn end(self) -> usize {
         self.start + self.len
     }
 }
 
-/// What is selected.
+/// Selected chip or file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picked {
     /// A chip in the text.
@@ -36,7 +36,7 @@ pub enum Picked {
 }
 
 impl Composer {
-    /// What is selected, if it is still there.
+    /// Selected chip or file, if it still exists.
     #[must_use]
     pub fn picked(&self) -> Option<Picked> {
         self.picked.filter(|picked| match picked {
@@ -92,7 +92,7 @@ impl Composer {
             .min_by_key(|(before, ..)| before.len())
     }
 
-    /// What a verb does with chips. `None`: nothing, and the text is edited.
+    /// Applies a verb to chips. `None`: it does not concern them, and the text is edited.
     pub(super) fn step(&mut self, verb: Verb) -> Option<Done> {
         let (row, col) = self.editor.caret();
         let picked = self.picked();
@@ -148,7 +148,7 @@ impl Composer {
     /// Unfolds the chip at the caret, else the last one. `Err` holds its lines when there are too many of them.
     ///
     /// # Errors
-    /// So many lines it has.
+    /// The number of its lines, if it is too long.
     pub fn unfold(&mut self) -> Result<bool, usize> {
         let (row, col) = self.editor.caret();
         let all = self.chips();

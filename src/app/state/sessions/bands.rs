@@ -10,7 +10,7 @@ use std::cmp::Ordering;
 pub struct Place {
     /// The last message; of a spawned session when it was made.
     pub at: At,
-    /// Which session.
+    /// Session id.
     pub id: SessionId,
     /// The place of the session that it stands below.
     pub under: Option<(At, SessionId)>,
@@ -41,7 +41,7 @@ pub struct Band {
 }
 
 impl Band {
-    /// How many sessions stand below it, shown or not; those that others spawned are no more than a part of these.
+    /// Number of sessions below it, shown or not. Spawned sessions are part of it.
     #[must_use]
     pub fn count(&self) -> usize {
         self.members.iter().filter(|place| place.under.is_none()).count()
@@ -68,7 +68,7 @@ impl Band {
         self.head() + self.shown().len()
     }
 
-    /// Where the cursor can stand: the sessions, or the heading of one that is folded.
+    /// Positions of the cursor: the sessions, or the heading of a folded group.
     fn stops(&self) -> usize {
         if self.is_closed() { 1 } else { self.members.len() }
     }
@@ -83,7 +83,7 @@ pub enum Row<'a> {
     Session(&'a SessionId),
 }
 
-/// Where the cursor of the list stands.
+/// Cursor of the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cursor {
     /// On a session.
@@ -110,7 +110,7 @@ impl Bands {
         Self(bands)
     }
 
-    /// Those of them that `keep` wants, in the same order. Nothing stays folded: what was found is to be seen.
+    /// Copy with the sessions that `keep` wants, in the same order. Nothing stays folded: hits must be visible.
     #[must_use]
     pub fn kept(&self, mut keep: impl FnMut(&SessionId) -> bool) -> Self {
         let mut bands = Vec::new();
@@ -178,13 +178,13 @@ impl Bands {
         self.0.iter()
     }
 
-    /// How many rows there are, headings among them.
+    /// Number of rows, including headings.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.0.iter().map(Band::rows).sum()
     }
 
-    /// How many sessions there are, those of folded groups too.
+    /// Number of sessions, including those of folded groups.
     #[must_use]
     pub fn count(&self) -> usize {
         self.0.iter().map(Band::count).sum()
@@ -237,7 +237,7 @@ impl Bands {
         self.0.iter().take(at).map(of).sum()
     }
 
-    /// How many places the cursor has.
+    /// Number of cursor positions.
     #[must_use]
     pub fn stops(&self) -> usize {
         self.0.iter().map(Band::stops).sum()
@@ -259,7 +259,7 @@ impl Bands {
         None
     }
 
-    /// Which place of the cursor a session is.
+    /// Cursor position of a session.
     #[must_use]
     pub fn stop_of(&self, group: &Group, place: &Place) -> Option<usize> {
         let at = self.band(group).ok()?;
@@ -267,7 +267,7 @@ impl Bands {
         Some(self.before(at, Band::stops) + member)
     }
 
-    /// Which place of the cursor the heading of a folded group is.
+    /// Cursor position of a folded group's heading.
     #[must_use]
     pub fn stop_of_heading(&self, group: &Group) -> Option<usize> {
         let at = self.band(group).ok()?;

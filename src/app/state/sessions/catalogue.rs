@@ -1,5 +1,4 @@
-//! What the list needs to know of the workspace's statuses, labels and views, made once of its definitions: names,
-//! places in their order, and which labels stand below which.
+//! Statuses, labels and views of the workspace, prepared for the list: names, order, and the tree of labels.
 
 use crate::domain::colour::Colour;
 use crate::domain::expression::Expression;
@@ -14,13 +13,13 @@ use std::sync::Arc;
 pub struct Entry {
     /// Its id.
     pub id: Arc<str>,
-    /// What the screen says.
+    /// Name on the screen.
     pub name: String,
     /// Its colour.
     pub color: Option<Colour>,
     /// Its place.
     place: u32,
-    /// How deep it stands in its tree.
+    /// Depth in its tree.
     pub depth: usize,
     /// Sessions with it are over; never true of a label.
     pub closed: bool,
@@ -33,13 +32,13 @@ pub struct Entry {
 pub struct Named {
     /// Its id.
     pub id: String,
-    /// What the screen says.
+    /// Name on the screen.
     pub name: String,
     condition: Expression,
 }
 
 impl Named {
-    /// Whether a session is in it. One for which no answer can be computed is not.
+    /// True if a session belongs to it. One for which the condition fails to compute does not.
     #[must_use]
     pub fn holds(&self, meta: &SessionMeta, now: At) -> bool {
         self.condition.matches(meta, now).unwrap_or(false)
@@ -78,7 +77,7 @@ impl Catalogue {
         for label in &properties.labels {
             made.add(label, 0);
         }
-        // What is wrong with a condition is told with the other problems of the definitions.
+        // Problems of a condition are reported with those of the definitions.
         let read = properties.views.iter().filter_map(|view| {
             let condition = Expression::parse(&view.expression).ok()?;
             Some(Named { id: view.id.clone(), name: view.name.clone(), condition })
@@ -131,14 +130,14 @@ impl Catalogue {
         }
     }
 
-    /// What is defined of a status.
+    /// Definition of a status.
     #[must_use]
     pub fn status_entry(&self, id: &str) -> Option<&Entry> {
         let (_, id) = self.status(id);
         self.statuses.get(&id)
     }
 
-    /// What is defined of a label entry's label.
+    /// Definition of a label entry's label.
     #[must_use]
     pub fn label_entry(&self, entry: &str) -> Option<&Entry> {
         self.labels.get(split_label(entry).0)
@@ -156,7 +155,7 @@ impl Catalogue {
         self.labels.is_empty() || self.labels.contains_key(id)
     }
 
-    /// Whether a label entry is of the label `wanted` or of one below it.
+    /// True if a label entry is of the label `wanted` or of one below it.
     #[must_use]
     pub fn is_under(&self, entry: &str, wanted: &str) -> bool {
         let (id, _) = split_label(entry);

@@ -1,4 +1,4 @@
-//! Which sessions are listed: by what is typed of their title, and by facets that are wanted or not.
+//! Filter of the list: typed words of the title, and facets that are wanted or unwanted.
 //!
 //! A facet can be typed too (`status:done`, `label:bug`, `is:flagged`, `-is:unread`): it acts at once, and becomes a
 //! chip when the filter is accepted.
@@ -12,7 +12,7 @@ use std::fmt;
 /// A filter of the list by title.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// What was typed.
+    /// Typed text.
     pub query: Line,
     /// It is still being typed; afterwards it only stays in force.
     pub typing: bool,
@@ -21,9 +21,9 @@ pub struct Filter {
 /// A property that sessions are filtered by.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Facet {
-    /// Something waits for the user.
+    /// A request waits for the user.
     NeedsYou,
-    /// Something new since it was last looked at.
+    /// News since the last look.
     Unread,
     /// Flagged.
     Flagged,
@@ -31,7 +31,7 @@ pub enum Facet {
     Archived,
     /// Hidden; not listed unless wanted.
     Hidden,
-    /// Of this status.
+    /// Sessions of this status.
     Status(String),
     /// With this label or one below it.
     Label(String),
@@ -56,7 +56,7 @@ impl fmt::Display for Facet {
 }
 
 impl Facet {
-    /// Those that every workspace has.
+    /// Facets that every workspace has.
     pub const PLAIN: [Facet; 5] = [Facet::NeedsYou, Facet::Unread, Facet::Flagged, Facet::Archived, Facet::Hidden];
 
     /// Reads what [`Facet`] writes; blanks cannot stand in it.
@@ -110,7 +110,7 @@ impl Facet {
         }
     }
 
-    /// Of what kind it is, in a word or two.
+    /// Kind of the facet, in a word or two.
     #[must_use]
     pub fn kind_word(&self) -> &'static str {
         match self {
@@ -149,14 +149,14 @@ impl Facet {
     }
 }
 
-/// What a facet does to the list.
+/// Effect of a facet on the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// Nothing.
     None,
     /// Only those that have it.
     Only,
-    /// Those that have it are left out.
+    /// Sessions with the facet are left out.
     Without,
 }
 
@@ -176,7 +176,7 @@ impl Facets {
         self.only.is_empty() && self.without.is_empty()
     }
 
-    /// What a facet does.
+    /// Effect of a facet.
     #[must_use]
     pub fn wish(&self, facet: &Facet) -> Wish {
         if self.only.contains(facet) {
@@ -240,7 +240,7 @@ impl Facets {
         (facets, rest.join(" "))
     }
 
-    /// Whether a session is listed.
+    /// True if a session is listed.
     #[must_use]
     pub fn pass(&self, meta: &SessionMeta, catalogue: &Catalogue, now: At) -> bool {
         // What is put away is not listed unless it is asked for.
@@ -255,7 +255,7 @@ impl Facets {
     }
 }
 
-/// Whether something waits for the user in a session.
+/// True if something waits for the user in a session.
 #[must_use]
 pub fn needs_you(meta: &SessionMeta) -> bool {
     !meta.hidden

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// By what the list is grouped.
+/// Grouping of the list.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grouping {
@@ -35,7 +35,7 @@ impl Grouping {
         Self::ALL.get((at + 1) % Self::ALL.len()).copied().unwrap_or_default()
     }
 
-    /// What the screen says: `by status`.
+    /// Label on the screen: `by status`.
     #[must_use]
     pub fn shown(self) -> &'static str {
         match self {
@@ -51,7 +51,7 @@ impl Grouping {
 /// A heading of the list. The order of the values is their order on the screen.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Group {
-    /// Something waits for the user.
+    /// A request waits for the user.
     NeedsYou,
     /// A turn runs.
     Running,
@@ -59,9 +59,9 @@ pub enum Group {
     Today,
     /// Used yesterday.
     Yesterday,
-    /// Used so many days ago, 2 to 6.
+    /// Used 2 to 6 days ago.
     DaysAgo(u8),
-    /// Used in a month so many months ago, 0 for this one; then the month itself.
+    /// Used in an earlier month: its distance in months, 0 for this one, and the month.
     Month {
         /// Months from then to now.
         ago: u32,
@@ -212,7 +212,7 @@ impl Group {
         }
     }
 
-    /// Its name among what is remembered; a weekday stands for itself whenever it is.
+    /// Name in the saved state; a weekday stands for itself whenever it is.
     #[must_use]
     pub fn key(&self) -> String {
         match self {

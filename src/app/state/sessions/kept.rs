@@ -1,4 +1,4 @@
-//! What the next start remembers of the list: the grouping, what is folded, and the facets in force.
+//! List state for the next start: grouping, folded groups, and facets in force.
 
 use super::super::panes::Panes;
 use super::group::Grouping;
@@ -6,11 +6,11 @@ use super::{Facets, Sessions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The part of the face that is kept, `state/face.json`. What is missing there is as at the first start.
+/// Screen state kept in `state/face.json`. Missing keys have their values of the first start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kept {
-    /// By what the list is grouped.
+    /// Grouping of the list.
     pub grouping: Grouping,
     /// The keys of folded groups, by grouping.
     pub folded: BTreeMap<Grouping, Vec<String>>,
@@ -18,12 +18,12 @@ pub struct Kept {
     pub filter: Vec<String>,
     /// The commands of repositories that were seen, by their hash.
     pub commands: Vec<String>,
-    /// How the screen is divided.
+    /// Division of the screen.
     pub panes: Panes,
 }
 
 impl Sessions {
-    /// What is to be kept.
+    /// State for the next start.
     #[must_use]
     pub fn kept(&self) -> Kept {
         let folded = self.folded.iter().filter(|(_, keys)| !keys.is_empty());

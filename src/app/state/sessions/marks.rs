@@ -7,18 +7,18 @@ use std::collections::HashSet;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     set: HashSet<SessionId>,
-    /// Marking goes along with the cursor: from which session on, and what was marked before.
+    /// Range selection with the cursor: its start, and the marks before it.
     range: Option<(SessionId, HashSet<SessionId>)>,
 }
 
 impl Marks {
-    /// Whether a session is marked.
+    /// True if a session is marked.
     #[must_use]
     pub fn has(&self, id: &SessionId) -> bool {
         self.set.contains(id)
     }
 
-    /// How many are.
+    /// Number of marked sessions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.set.len()
@@ -35,13 +35,13 @@ impl Marks {
         self.set.is_empty()
     }
 
-    /// Marking goes along with the cursor.
+    /// True while a range is being selected with the cursor.
     #[must_use]
     pub fn is_range(&self) -> bool {
         self.range.is_some()
     }
 
-    /// Where the range began.
+    /// Start of the range.
     #[must_use]
     pub fn anchor(&self) -> Option<&SessionId> {
         self.range.as_ref().map(|(anchor, _)| anchor)

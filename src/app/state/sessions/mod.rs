@@ -34,9 +34,9 @@ use undo::Undo;
 pub struct HeldLetter {
     /// The letter.
     pub key: Key,
-    /// What it does.
+    /// Action of the key.
     pub action: Action,
-    /// When it was pressed.
+    /// Time of the press.
     pub at: At,
 }
 
@@ -61,7 +61,7 @@ pub struct Sessions {
     known: HashMap<SessionId, Known>,
     /// All that the facets let through.
     standing: Bands,
-    /// Those of `standing` whose title matches, while words are typed.
+    /// Sessions of `standing` whose title matches, while words are typed.
     matching: Option<(Narrowed, Bands)>,
     /// Facets that stand in what is typed.
     typed: Facets,
@@ -79,11 +79,11 @@ pub struct Sessions {
     /// The day for which the rows were made.
     calendar: Calendar,
     cursor: Option<Cursor>,
-    /// How often all rows were made anew.
+    /// Number of times that all rows were rebuilt.
     arranged: u64,
     /// The engine sent the list.
     pub loaded: bool,
-    /// When it did so last.
+    /// Time of the last listing.
     pub listed_at: At,
     /// A filter by title.
     pub filter: Option<Filter>,
@@ -97,7 +97,7 @@ pub struct Sessions {
     pub held: Option<HeldLetter>,
 }
 
-/// What is on the screen before rows move, to be found again afterwards.
+/// Content of the screen before rows move, to be found again afterwards.
 struct Anchor {
     /// The place of the cursor.
     stop: Option<usize>,
@@ -110,7 +110,7 @@ impl Sessions {
         self.matching.as_ref().map_or(&self.standing, |(_, bands)| bands)
     }
 
-    /// How many rows there are, headings among them.
+    /// Number of rows, including headings.
     #[must_use]
     pub fn row_count(&self) -> usize {
         self.bands().rows()
@@ -121,7 +121,7 @@ impl Sessions {
         self.bands().from_row(from)
     }
 
-    /// How many sessions are listed, those of folded groups too.
+    /// Number of listed sessions, including those of folded groups.
     #[must_use]
     pub fn count(&self) -> usize {
         self.bands().count()
@@ -147,7 +147,7 @@ impl Sessions {
         }
     }
 
-    /// Where the cursor stands.
+    /// Position of the cursor.
     #[must_use]
     pub fn cursor(&self) -> Option<&Cursor> {
         self.cursor.as_ref()
@@ -158,7 +158,7 @@ impl Sessions {
         self.bands().shown()
     }
 
-    /// Whether a session has a row.
+    /// True if a session has a row.
     #[must_use]
     pub fn is_shown(&self, id: &SessionId) -> bool {
         self.row_of(id).is_some()
@@ -171,7 +171,7 @@ impl Sessions {
         self.bands().row_of(group, &place)
     }
 
-    /// How many sessions wait for the user, archived ones too.
+    /// Number of sessions that wait for the user, including archived ones.
     #[must_use]
     pub fn needing(&self) -> usize {
         self.needing.iter().filter(|id| !self.waits_below(id)).count()
@@ -182,7 +182,7 @@ impl Sessions {
         self.needing.iter().filter(|id| !self.waits_below(id)).filter_map(|id| self.meta(id))
     }
 
-    /// Whether a session that this one spawned waits for the user.
+    /// True if a session spawned by this one waits for the user.
     #[must_use]
     pub fn waits_below(&self, id: &SessionId) -> bool {
         self.below.get(id).is_some_and(|below| below.iter().any(|child| self.needing.contains(child)))
@@ -197,7 +197,7 @@ impl Sessions {
         found
     }
 
-    /// Whether a session stands below the one that spawned it.
+    /// True if a session is listed below the one that spawned it.
     #[must_use]
     pub fn is_nested(&self, id: &SessionId) -> bool {
         self.known.get(id).and_then(|known| known.stands.as_ref()).is_some_and(|(_, place)| place.under.is_some())
@@ -226,8 +226,8 @@ impl Sessions {
         }
     }
 
-    /// Where a session stands. One that was spawned stands below its parent while it works or waits, and while one of
-    /// the family is on the screen.
+    /// Group and place of a session. A spawned one is listed below its parent while it works or
+    /// waits, and while one of the family is on the screen.
     fn standing(&self, meta: &SessionMeta, now: At) -> Option<(Group, Place)> {
         if let Some(parent) = &meta.parent
             && let Some((group, place)) = self.known.get(&parent.session).and_then(|known| known.stands.as_ref())
@@ -243,19 +243,19 @@ impl Sessions {
         })
     }
 
-    /// Whether a turn runs in any session, or is being stopped.
+    /// True while a turn runs in any session, or is being stopped.
     #[must_use]
     pub fn any_running(&self) -> bool {
         !self.running.is_empty()
     }
 
-    /// What is known of statuses and labels.
+    /// Definitions of statuses and labels.
     #[must_use]
     pub fn catalogue(&self) -> &Catalogue {
         &self.catalogue
     }
 
-    /// By what the list is grouped.
+    /// Grouping of the list.
     #[must_use]
     pub fn grouping(&self) -> Grouping {
         self.grouping
@@ -295,7 +295,7 @@ impl Sessions {
         self.bands().of(group)
     }
 
-    /// Whether a session of this band waits for the user.
+    /// True if a session of this band waits for the user.
     #[must_use]
     pub fn needs_in(&self, band: &Band) -> bool {
         self.needing.iter().any(|id| {
@@ -304,19 +304,19 @@ impl Sessions {
         })
     }
 
-    /// Whether the filter is being typed.
+    /// True while the filter is being typed.
     #[must_use]
     pub fn filter_open(&self) -> bool {
         self.filter.as_ref().is_some_and(|filter| filter.typing)
     }
 
-    /// Something narrows the list: words, or facets.
+    /// True if words or facets narrow the list.
     #[must_use]
     pub fn is_filtered(&self) -> bool {
         self.filter.is_some() || !self.facets.is_empty()
     }
 
-    /// What is to be changed from the list: the marked sessions in their order, else the selected one.
+    /// Sessions that a change applies to: the marked ones in their order, else the selected one.
     #[must_use]
     pub fn chosen(&self) -> Vec<SessionId> {
         if self.marks.is_empty() {
@@ -325,7 +325,7 @@ impl Sessions {
         self.standing.all().filter(|id| self.marks.has(id)).cloned().collect()
     }
 
-    /// How often all rows were made anew: a figure for tests.
+    /// Number of times that all rows were rebuilt: a figure for tests.
     #[must_use]
     pub fn arranged(&self) -> u64 {
         self.arranged
@@ -435,7 +435,7 @@ impl Sessions {
         self.running.remove(id);
     }
 
-    /// The end of a session was seen: it is not unread any more. Whether it was. Its row stays until it is told again.
+    /// The end of a session was seen: it is not unread any more. Whether it was. Its row stays until the next report.
     pub fn read(&mut self, id: &SessionId) -> bool {
         self.known.get_mut(id).is_some_and(|known| std::mem::take(&mut known.meta.unread))
     }
@@ -544,7 +544,7 @@ impl Sessions {
         finished.collect::<Vec<_>>().join(" ")
     }
 
-    /// What is typed has changed: the rows follow, with as little work as it takes.
+    /// Applies a changed filter text to the rows, with as little work as it takes.
     pub fn retype(&mut self, now: At, utc_offset: i32) {
         let typed = self.typed.clone();
         let words = self.read_filter();
@@ -576,7 +576,7 @@ impl Sessions {
         self.matching = Some((narrowed, bands));
     }
 
-    /// What is typed names these facets, and they do not exist.
+    /// Typed facets that do not exist.
     #[must_use]
     pub fn unknown_facets(&self) -> Vec<String> {
         let text = self.filter.as_ref().map_or("", |filter| filter.query.text());
@@ -718,7 +718,7 @@ impl Sessions {
         }
     }
 
-    /// Moves the cursor by so many places, stopping at both ends; without one to the first.
+    /// Moves the cursor by a number of places, stopping at both ends; without one to the first.
     pub fn step(&mut self, by: isize) {
         let last = self.bands().stops().saturating_sub(1);
         let target = self.stop().map_or(0, |at| at.saturating_add_signed(by).min(last));
@@ -778,7 +778,7 @@ impl Sessions {
         self.top = self.top.min(most);
     }
 
-    /// What is on the screen now.
+    /// Current content of the screen.
     fn anchor(&self) -> Anchor {
         let top = (self.top > 0).then(|| {
             self.rows_from(self.top).enumerate().find_map(|(below, row)| match row {

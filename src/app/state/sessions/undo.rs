@@ -6,21 +6,21 @@ use crate::domain::inbox::{Change, TrashId};
 use crate::domain::session::SessionMeta;
 use std::collections::HashSet;
 
-/// So many milliseconds a change can be undone.
+/// Milliseconds for which a change can be undone.
 pub const OPEN: u64 = 10_000;
 
 /// The way back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undo {
-    /// What was done, in words: `Archived 3 sessions`.
+    /// The change in words: `Archived 3 sessions`.
     pub what: String,
     /// Until when it can be undone.
     pub until: At,
-    /// What undoes it.
+    /// Commands that undo it.
     steps: Vec<Command>,
     /// Sessions that were told to go and are not gone yet.
     going: HashSet<SessionId>,
-    /// Where those are that went.
+    /// Trash entries of the deleted sessions.
     trash: Vec<TrashId>,
 }
 
@@ -33,7 +33,7 @@ pub fn named(metas: &[&SessionMeta]) -> String {
     }
 }
 
-/// What a change takes away from a session, as a change that gives it back; `None` when it changes nothing.
+/// Inverse of a change for a session; `None` if the change has no effect on it.
 #[must_use]
 pub fn inverse(meta: &SessionMeta, change: &Change) -> Option<Change> {
     let mut after = meta.labels.clone();
@@ -100,13 +100,13 @@ impl Undo {
         self.going.contains(session)
     }
 
-    /// There is something to be undone, and the time is not over.
+    /// True if there is something to undo, and the time is not over.
     #[must_use]
     pub fn is_open(&self, now: At) -> bool {
         now < self.until && (!self.steps.is_empty() || !self.trash.is_empty())
     }
 
-    /// What undoes it.
+    /// Commands that undo it.
     #[must_use]
     pub fn into_steps(self) -> Vec<Command> {
         let mut steps = self.steps;

@@ -13,15 +13,15 @@ use crate::keymap::action::VimAction as Verb;
 use motion::Find;
 pub use text::Text;
 
-/// What keys mean in the draft.
+/// Editing mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// They are typed.
+    /// Keys are typed.
     #[default]
     Insert,
-    /// They are verbs.
+    /// Keys are verbs.
     Normal,
-    /// They are verbs for what is marked.
+    /// Keys are verbs for the selection.
     Visual,
     /// The same, by whole lines.
     VisualLine,
@@ -40,7 +40,7 @@ impl Mode {
     }
 }
 
-/// What waits for a motion.
+/// Operator that waits for a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Op {
     /// Take it out.
@@ -55,7 +55,7 @@ pub enum Op {
     Outdent,
 }
 
-/// What is fed.
+/// Input of the interpreter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {
     /// A verb.
@@ -66,7 +66,7 @@ pub enum Token {
     Char(char),
 }
 
-/// What waits for a character.
+/// Pending command that waits for a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Awaits {
     /// A motion to it.
@@ -80,7 +80,7 @@ enum Awaits {
     },
 }
 
-/// What is to be done with the draft, in this order.
+/// Edits to apply to the draft, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Do {
     /// The caret goes there.
@@ -91,12 +91,12 @@ pub enum Do {
         from: usize,
         /// To before this one.
         to: usize,
-        /// By this.
+        /// Replacement.
         with: String,
-        /// Where the caret goes.
+        /// New position of the caret.
         caret: usize,
     },
-    /// So many lines as they are shown, up where negative; at the edge the walk through what was sent begins.
+    /// Visual lines to move, up if negative; at the edge the walk through sent messages begins.
     Lines(isize),
     /// This text replaces the whole, with the caret there.
     Whole(String, usize),
@@ -104,7 +104,7 @@ pub enum Do {
     Again(Option<usize>),
 }
 
-/// What was cut or copied.
+/// Cut or copied text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Register {
     text: String,
@@ -118,7 +118,7 @@ pub struct Snap {
     caret: usize,
 }
 
-/// How much was marked when it was changed: as much is changed again elsewhere.
+/// Size of the selection that was changed: a repeat changes as much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     by_lines: bool,
@@ -131,11 +131,11 @@ pub struct Extent {
 /// A change that can be done again.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Change {
-    /// What was marked, where something was.
+    /// Size of the selection, if there was one.
     pub extent: Option<Extent>,
     /// The verbs that led to it.
     pub tokens: Vec<Token>,
-    /// What was typed then.
+    /// Text typed then.
     pub typed: String,
 }
 
@@ -151,7 +151,7 @@ pub struct Vim {
     count: Option<usize>,
     op: Option<(Op, usize)>,
     awaits: Option<Awaits>,
-    /// Where what is marked begins.
+    /// Start of the selection.
     anchor: usize,
     found: Option<(Find, char)>,
     register: Register,
@@ -160,11 +160,11 @@ pub struct Vim {
     /// The draft when typing began.
     began: Option<Snap>,
     typed: String,
-    /// What is typed is put in this often …
+    /// Repetitions of the typed text …
     times: usize,
     /// … each on a line of its own.
     opens: bool,
-    /// How much was marked for the change that is going on.
+    /// Size of the selection for the current change.
     extent: Option<Extent>,
     tokens: Vec<Token>,
     last: Option<Change>,
@@ -173,25 +173,25 @@ pub struct Vim {
 }
 
 impl Vim {
-    /// What keys mean now.
+    /// Current editing mode.
     #[must_use]
     pub fn mode(&self) -> Mode {
         self.mode
     }
 
-    /// Whether the next character is for the verb before it.
+    /// True if the next character belongs to the pending verb.
     #[must_use]
     pub fn awaits_char(&self) -> bool {
         self.awaits.is_some()
     }
 
-    /// Whether an operator waits for a motion.
+    /// True if an operator waits for a motion.
     #[must_use]
     pub fn has_operator(&self) -> bool {
         self.op.is_some()
     }
 
-    /// What was begun: `2d`, `f`. Empty when nothing was.
+    /// Pending input: `2d`, `f`. Empty if there is none.
     #[must_use]
     pub fn begun(&self) -> String {
         let mut out = String::new();
@@ -219,7 +219,7 @@ impl Vim {
         out
     }
 
-    /// What is marked, from its first character to before `1`.
+    /// Selection in characters, end exclusive.
     #[must_use]
     pub fn marked(&self, text: &Text, caret: usize) -> Option<(usize, usize)> {
         let (from, to) = (self.anchor.min(caret).min(text.len()), self.anchor.max(caret).min(text.len()));
@@ -236,7 +236,7 @@ impl Vim {
         Self { register: self.register.clone(), found: self.found, last: self.last.clone(), ..Self::default() }
     }
 
-    /// Something is about to be typed: the draft as it is now is what undo comes back to.
+    /// Typing is about to begin: undo comes back to the current draft.
     pub fn begins(&mut self, now: impl FnOnce() -> (String, usize)) {
         if self.mode == Mode::Insert && self.began.is_none() {
             let (text, caret) = now();
@@ -284,7 +284,7 @@ impl Vim {
         self.replays = false;
     }
 
-    /// What the draft was before what was done; noted for undo when it changed.
+    /// Draft before the edit; noted for undo if it changed.
     pub fn note(&mut self, before: &Text, caret: usize, after: &Text) {
         if self.replays {
             return;
@@ -391,7 +391,7 @@ impl Vim {
         }
     }
 
-    /// How much is marked.
+    /// Size of the selection.
     fn extent_of(&self, text: &Text, caret: usize) -> Option<Extent> {
         let (from, to) = self.marked(text, caret)?;
         let marked = text.slice(from, to);
@@ -498,7 +498,7 @@ impl Vim {
     }
 }
 
-/// What of the verbs is done again: all of them, or the last one alone where something was marked.
+/// Verbs that a repeat runs again: all of them, or the last one alone if there was a selection.
 fn of_change(tokens: Vec<Token>, extent: Option<Extent>) -> Vec<Token> {
     if extent.is_none() {
         return tokens;

@@ -1,4 +1,4 @@
-//! Where a motion leads, and what an operator takes along with it.
+//! Motions: their target, and the range that an operator takes.
 
 use super::object;
 use super::text::Text;
@@ -48,7 +48,7 @@ impl Find {
         }
     }
 
-    /// Where the `count`th one is, from `at` on.
+    /// Position of the `count`th match, from `at` on.
     fn seek(self, text: &Text, at: usize, c: char, count: usize) -> Option<usize> {
         let (start, end) = (text.line_start(at), text.line_end(at));
         match self {
@@ -64,16 +64,16 @@ impl Find {
     }
 }
 
-/// Where a motion leads.
+/// Target of a motion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Goal {
     /// The position.
     pub(super) at: usize,
-    /// What an operator takes.
+    /// Range that an operator takes.
     pub(super) reach: Reach,
 }
 
-/// What an operator takes.
+/// Range that an operator takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Up to before the goal.

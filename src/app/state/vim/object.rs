@@ -1,4 +1,4 @@
-//! What belongs together in a text: a word, what stands between quotes or brackets, and the bracket that belongs to one.
+//! Text objects: a word, the text between quotes or brackets, and the matching bracket.
 
 use super::text::Text;
 
@@ -14,7 +14,7 @@ fn brackets(key: char) -> Option<(char, char)> {
     }
 }
 
-/// What a key names at a place, from its first character to behind its last one; `around` takes along what is about it.
+/// Range of the object that a key names at a position, end exclusive; `around` includes its surroundings.
 pub(super) fn object(text: &Text, at: usize, key: char, around: bool) -> Option<(usize, usize)> {
     match key {
         'w' => Some(text.word_around(at, around)).filter(|(from, to)| to > from),
@@ -27,7 +27,7 @@ pub(super) fn object(text: &Text, at: usize, key: char, around: bool) -> Option<
     }
 }
 
-/// What stands between blanks.
+/// Run of text between blanks.
 fn blanks_apart(text: &Text, at: usize, around: bool) -> (usize, usize) {
     let (start, end) = (text.line_start(at), text.line_end(at));
     let blank = |n: usize| text.at(n).is_some_and(char::is_whitespace);
@@ -90,7 +90,7 @@ fn enclosing(text: &Text, at: usize, (open, close): (char, char)) -> Option<(usi
     Some((from, closing(text, from, (open, close))?))
 }
 
-/// Where a bracket is closed.
+/// Position of the closing bracket.
 fn closing(text: &Text, from: usize, (open, close): (char, char)) -> Option<usize> {
     let mut depth = 0usize;
     (from..text.len()).find(|n| {

@@ -1,4 +1,4 @@
-//! What operators and the verbs without a motion do to the text.
+//! Effects of operators and of verbs without a motion on the text.
 
 use super::text::Text;
 use super::{Do, Mode, Op, Register, Vim};
@@ -210,7 +210,7 @@ impl Vim {
     }
 }
 
-/// What a verb without a motion does to what is marked.
+/// Operator that a verb stands for while text is selected.
 fn on_marked(verb: Verb) -> Option<Op> {
     Some(match verb {
         Verb::DeleteChar | Verb::DeleteCharBack | Verb::DeleteToEnd => Op::Delete,
@@ -243,7 +243,7 @@ fn moved(text: &Text, op: Op, (from, to): (usize, usize)) -> Vec<Do> {
     vec![Do::Splice { from, to, with, caret: from + lead }]
 }
 
-/// So many whole lines from that of the caret on.
+/// Range of whole lines from that of the caret on.
 fn lines(text: &Text, caret: usize, count: usize) -> (usize, usize) {
     let mut end = text.line_end(caret);
     for _ in 1..count {

@@ -7,11 +7,11 @@ use unicode_segmentation::UnicodeSegmentation;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     chars: Vec<char>,
-    /// Whether a sign begins at this place; the place behind the last one counts as a beginning.
+    /// True where a grapheme begins; the end of the text counts as a beginning.
     begins: Vec<bool>,
 }
 
-/// What a character is for motions by words.
+/// Class of a character for word motions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// A blank or a line break.
@@ -35,13 +35,13 @@ impl Text {
         Self { chars: whole.chars().collect(), begins }
     }
 
-    /// How many characters there are.
+    /// Number of characters.
     #[must_use]
     pub fn len(&self) -> usize {
         self.chars.len()
     }
 
-    /// Whether there is no character.
+    /// True if there are no characters.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.chars.is_empty()
@@ -77,14 +77,14 @@ impl Text {
         self.chars.get(at).copied()
     }
 
-    /// Where the line of `at` begins.
+    /// Start of the line of `at`.
     #[must_use]
     pub fn line_start(&self, at: usize) -> usize {
         let before = self.chars.get(..at.min(self.len())).unwrap_or_default();
         before.iter().rposition(|c| *c == '\n').map_or(0, |n| n + 1)
     }
 
-    /// Where the line of `at` ends: the place of its line break, or the end of the text.
+    /// End of the line of `at`: its line break, or the end of the text.
     #[must_use]
     pub fn line_end(&self, at: usize) -> usize {
         let behind = self.chars.get(at..).unwrap_or_default();
@@ -98,13 +98,13 @@ impl Text {
         (start..end).find(|n| self.class(*n, false) != Class::Blank).unwrap_or(end)
     }
 
-    /// Where the sign behind the one at `at` begins.
+    /// Start of the grapheme after the one at `at`.
     #[must_use]
     pub fn next(&self, at: usize) -> usize {
         (at + 1..self.begins.len()).find(|n| self.begins.get(*n) == Some(&true)).unwrap_or(self.len())
     }
 
-    /// Where the sign before `at` begins.
+    /// Start of the grapheme before `at`.
     #[must_use]
     pub fn previous(&self, at: usize) -> usize {
         (0..at.min(self.len() + 1)).rev().find(|n| self.begins.get(*n) == Some(&true)).unwrap_or(0)
@@ -124,14 +124,14 @@ impl Text {
         Some(start)
     }
 
-    /// Where the caret can stand while nothing is typed: on a sign of the line, not behind its last one.
+    /// Caret position outside of insert mode: on a grapheme of the line, not behind its last one.
     #[must_use]
     pub fn on_a_sign(&self, at: usize) -> usize {
         let at = at.min(self.len());
         if at == self.line_end(at) && at > self.line_start(at) { self.previous(at) } else { at }
     }
 
-    /// What the character at `at` is. With `big` everything but blanks is a word.
+    /// Class of the character at `at`. With `big` everything but blanks is a word.
     #[must_use]
     pub fn class(&self, at: usize, big: bool) -> Class {
         match self.at(at) {
@@ -143,12 +143,12 @@ impl Text {
         }
     }
 
-    /// Whether an empty line is at `at`: it counts as a word.
+    /// True if an empty line is at `at`: it counts as a word.
     fn empty_line(&self, at: usize) -> bool {
         self.line_start(at) == at && self.line_end(at) == at
     }
 
-    /// Where the next word begins.
+    /// Start of the next word.
     #[must_use]
     pub fn word(&self, at: usize, big: bool) -> usize {
         let mut to = at;
@@ -166,7 +166,7 @@ impl Text {
         to
     }
 
-    /// Where the word at or before `at` begins.
+    /// Start of the word at or before `at`.
     #[must_use]
     pub fn word_back(&self, at: usize, big: bool) -> usize {
         let mut to = at.min(self.len());

@@ -1,4 +1,4 @@
-//! What the engine reports, and reading.
+//! Events of the engine, and read marks.
 
 use super::*;
 use crate::app::state::Focus;

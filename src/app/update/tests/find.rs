@@ -19,7 +19,7 @@ fn hits(name: &str, hits: Vec<Hit>) -> SessionHits {
     SessionHits { session: id(name), title: format!("Title {name}"), last_message: At(NOON), hits, total }
 }
 
-/// What was searched for since the last look, with the numbers.
+/// Searches since the last call, with their numbers.
 fn searches(screen: &mut Screen) -> Vec<(u64, String)> {
     screen
         .sent()

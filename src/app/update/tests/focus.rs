@@ -1,4 +1,4 @@
-//! What the engine asks never takes a key that was meant for the composer.
+//! Requests of the engine never take a key that was meant for the composer.
 
 use super::*;
 use crate::app::state::Focus;
@@ -626,10 +626,10 @@ fn arb_any_key() -> impl Strategy<Value = Key> {
     prop_oneof![3 => prop::sample::select(bound), 1 => arb_key()]
 }
 
-/// What the user and the engine may do, in any order and at any time.
+/// Actions of the user and the engine, in any order and at any time.
 #[derive(Clone, Debug)]
 enum Move {
-    /// A key, so many milliseconds after what came before.
+    /// A key, and the milliseconds since the event before.
     Key(Key, u64),
     /// One of the ways to the panel that are no plain key: by number.
     Way(u8, u64),
@@ -658,12 +658,12 @@ fn arb_move() -> impl Strategy<Value = Move> {
     ]
 }
 
-/// What the panel of the shown session is about, and whether it has the focus.
+/// Request that the panel of the shown session is about, and whether it has the focus.
 fn about(screen: &Screen) -> (bool, Option<Request>) {
     (screen.state.focus == Focus::Panel, screen.state.panel().map(|(_, request)| request.clone()))
 }
 
-/// What has the keys, for what is typed.
+/// True while text is written in the panel.
 fn writes(screen: &Screen) -> bool {
     screen.state.panel().is_some_and(|(panel, _)| !matches!(panel.stage, Stage::Choosing))
 }

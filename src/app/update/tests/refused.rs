@@ -1,4 +1,5 @@
-//! What the engine did not take comes back to where the user can see it, whatever it was and whatever was written since.
+//! Input that the engine refuses comes back to where the user can see it, whatever it was and
+//! whatever was written since.
 
 use super::*;
 use crate::app::state::panel::Stage;

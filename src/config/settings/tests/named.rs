@@ -18,7 +18,7 @@ const TABLES: [&str; 12] = [
     "undo",
     "sandbox",
 ];
-/// What stands behind a table's name where a file is meant.
+/// File extensions that may follow a table's name in a file name.
 const ENDINGS: [&str; 8] = ["json", "jsonl", "lock", "toml", "rs", "md", "txt", "log"];
 
 fn sources(dir: &Path, out: &mut Vec<PathBuf>) {

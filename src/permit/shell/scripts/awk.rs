@@ -1,6 +1,6 @@
 //! awk: values, functions that only compute, and printing to the standard output.
 
-/// What stands before a `/` in awk decides what it is.
+/// Token before a `/` in awk, which decides its meaning.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Before {
     /// A value: it divides.

@@ -1,6 +1,6 @@
 //! jq, and yq: filters that look at their input alone.
 
-/// What jq brings along that looks at its input and nothing else.
+/// Built-ins of jq that use only its input.
 const JQ_WORDS: &[&str] = &[
     "def",
     "if",

@@ -173,7 +173,7 @@ fn a_paste_without_an_end_comes_after_one_second() {
     }
 }
 
-/// What a terminal may send: keys, mouse, pastes, answers.
+/// Possible input from a terminal: keys, mouse, pastes, answers.
 fn piece() -> impl Strategy<Value = &'static [u8]> {
     let pieces: Vec<&'static [u8]> = vec![
         b"a",

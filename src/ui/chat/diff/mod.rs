@@ -36,7 +36,7 @@ pub(super) fn unified(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink
     out
 }
 
-/// How many lines are not there, where some are not.
+/// Count of omitted lines, if any.
 fn rest(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink> {
     let Some(text) = diff.rest() else { return Vec::new() };
     let said = Span::styled(text, look.style(Role::DiffMeta));
@@ -119,7 +119,7 @@ pub(super) fn several<'a>(
     out
 }
 
-/// What stands beside each other: lines that stay with themselves, those that went with those that came in their place.
+/// Rows side by side: an unchanged line with itself, removed lines with the added ones that replace them.
 fn rows<'l, 't>(lines: &'l [Shown<'t>]) -> Vec<(Option<&'l Shown<'t>>, Option<&'l Shown<'t>>)> {
     let mut out = Vec::new();
     let mut rest = lines;
@@ -167,7 +167,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    /// What all lines have in common, or what is said where there are none.
+    /// Layout shared by all lines, or the message for a diff without lines.
     fn new(diff: &FileDiff, look: &'a Look<'a>) -> Result<Self, Span<'static>> {
         if diff.hunks.is_empty() {
             let text = if diff.is_new { "an empty file" } else { "no change" };

@@ -1,4 +1,4 @@
-//! What changed within the lines of a change: lines that went are compared with those that came in their place.
+//! Word changes within changed lines: removed lines are compared with the added ones that replace them.
 
 use crate::domain::diff::{DiffKind, DiffLine};
 use similar::{ChangeTag, TextDiff};
