@@ -208,8 +208,8 @@ fn command(command: &str) -> Ask {
             PartShown {
                 text: "curl -s https://example.org/a\u{202e}b".to_owned(),
                 state: PartState::Asked,
-                risks: vec!["network".to_owned()],
-                worst: true,
+                risks: Vec::new(),
+                worst: false,
             },
             PartShown { text: "sh".to_owned(), state: PartState::Asked, risks: Vec::new(), worst: false },
         ],

@@ -396,7 +396,8 @@ impl Line<'_> {
     /// As `part_by_part` has it.
     fn state(&self, part: &Part, looks: &shell::Looks, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
         // No rule answers for these.
-        if !looks.secrets.is_empty() || !looks.protected.is_empty() || !looks.writes_outside.is_empty() {
+        let hidden = looks.secrets.iter().any(|word| rules.shows(&self.full(word), true).is_none());
+        if hidden || !looks.protected.is_empty() || !looks.writes_outside.is_empty() {
             return PartState::Asked;
         }
         let may_write = |word: &String| {
