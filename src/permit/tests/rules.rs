@@ -1,6 +1,5 @@
 //! What rules let run, ask for and deny; what an answer is offered to keep.
 
-use super::super::matches::{self, Ways};
 use super::*;
 use crate::domain::access::Extras;
 use crate::domain::rule::{Effect, Hint, Offer, RuleScope, Written};

@@ -1,9 +1,8 @@
 //! Rules and any words: what no rule lets run, and what every offer is.
 
 use super::super::matches::{self, Ways};
-use super::rules::{bash, edits, offered};
+use super::rules::bash;
 use super::*;
-use crate::domain::rule::Effect;
 use std::path::Path;
 
 fn any_word() -> impl Strategy<Value = String> {
@@ -113,5 +112,3 @@ proptest! {
         }
     }
 }
-
-// ---- hosts ----
