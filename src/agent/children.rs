@@ -10,7 +10,7 @@ use super::step::{Input, RunNo};
 use super::undo::Keeping;
 use crate::domain::contract::{Act, TurnEnd};
 use crate::domain::ids::{MessageId, SessionId};
-use crate::domain::message::Body;
+use crate::domain::message::{Body, CutBy, InfoKind};
 use crate::domain::permission::Mode;
 use crate::domain::session::{Activity, SessionMeta, SpawnedBy, TitleFrom};
 use crate::domain::tool::Child;
@@ -43,11 +43,13 @@ pub(super) struct Family {
     members: Vec<(SessionId, mpsc::Sender<ToLane>)>,
     /// Number including those that wait for their turn.
     count: usize,
+    /// What ended the parent's turn the last time.
+    cut_by: Option<CutBy>,
 }
 
 impl Default for Family {
     fn default() -> Self {
-        Self { gate: Arc::new(Semaphore::new(AT_ONCE)), members: Vec::new(), count: 0 }
+        Self { gate: Arc::new(Semaphore::new(AT_ONCE)), members: Vec::new(), count: 0, cut_by: None }
     }
 }
 
@@ -85,6 +87,8 @@ pub(super) struct News {
     /// The last text that it said, and whether that is an answer.
     said: Arc<str>,
     failure: Option<String>,
+    /// What ended its turn early, where the user did not.
+    cut: Option<String>,
     ended: Option<TurnEnd>,
 }
 
@@ -111,12 +115,15 @@ impl News {
                         self.said = said.text.trim().into();
                     }
                     Body::Error(failure) => self.failure = Some(format!("{}: {}", failure.title, failure.text)),
+                    Body::Info(info) if matches!(info.kind, InfoKind::Restarted | InfoKind::Ended) => {
+                        self.cut = Some(info.text.clone());
+                    }
                     _ => return false,
                 }
                 true
             }
             Event::TurnStarted { .. } => {
-                (self.ended, self.failure) = (None, None);
+                (self.ended, self.failure, self.cut) = (None, None, None);
                 true
             }
             Event::TurnEnded { end } => {
@@ -150,7 +157,10 @@ impl News {
             TurnEnd::Plan => None,
             TurnEnd::Done if said.is_empty() => Some(Err("It ended without a word.".to_owned())),
             TurnEnd::Done => Some(Ok(said)),
-            TurnEnd::Stopped => Some(Err(format!("The user stopped it.{so_far}"))),
+            TurnEnd::Stopped => {
+                let why = self.cut.as_deref().unwrap_or("The user stopped it.");
+                Some(Err(format!("{why}{so_far}")))
+            }
             TurnEnd::Failed => {
                 let why = self.failure.clone().unwrap_or_else(|| "its request failed".to_owned());
                 Some(Err(format!("It failed: {why}{so_far}")))
@@ -178,6 +188,20 @@ impl Shared {
     /// Mode of a live session.
     pub(super) fn mode_of(&self, session: &SessionId) -> Option<Mode> {
         self.metas.lock().unwrap_or_else(PoisonError::into_inner).get(session).map(|meta| meta.mode)
+    }
+
+    /// A session's turn was ended early: its children end for the same reason.
+    pub(super) fn cut_children(&self, parent: &SessionId, by: CutBy) {
+        let mut families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(family) = families.get_mut(parent) {
+            family.cut_by = Some(by);
+        }
+    }
+
+    /// What ended the turn of the parent; the user, where nobody says.
+    fn cut_by(&self, parent: &SessionId) -> CutBy {
+        let families = self.families.lock().unwrap_or_else(PoisonError::into_inner);
+        families.get(parent).and_then(|family| family.cut_by).unwrap_or(CutBy::User)
     }
 
     fn join_family(&self, parent: &SessionId) -> Result<Arc<Semaphore>, String> {
@@ -345,7 +369,10 @@ impl Engine {
                         tokio::time::sleep(Duration::from_millis(50)).await;
                     }
                 }
-                () = task.stop.cancelled() => return Err(stop_child(lane, heard).await),
+                () = task.stop.cancelled() => {
+                    let by = self.shared.cut_by(&self.meta.id);
+                    return Err(stop_child(lane, by, heard).await);
+                }
             }
         }
     }
@@ -374,9 +401,10 @@ impl Engine {
 }
 
 /// Stops the child with its call. What it had said comes back.
-async fn stop_child(lane: &mpsc::Sender<ToLane>, mut heard: watch::Receiver<News>) -> NotDone {
+async fn stop_child(lane: &mpsc::Sender<ToLane>, by: CutBy, mut heard: watch::Receiver<News>) -> NotDone {
     // One that ended needs no word.
-    let _ = lane.send(ToLane::Act(Act::Stop)).await;
+    let act = if by == CutBy::User { Act::Stop } else { Act::Cut { by } };
+    let _ = lane.send(ToLane::Act(act)).await;
     let ended = heard.wait_for(|news| news.ended.is_some());
     let _ = tokio::time::timeout(ENDS_WITHIN, ended).await;
     NotDone::Stopped(heard.borrow().said.to_string())

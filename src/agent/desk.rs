@@ -593,6 +593,13 @@ impl Desk {
                 self.out.send(Event::Notice(notice)).await;
             }
         }
+        let books = self.shared.setup.books.clone();
+        let settled = blocking(move || books.settle().map_err(|error| (error, books.waiting())));
+        if let Some(Err((error, waiting))) = settled.await {
+            let requests = if waiting == 1 { "1 request" } else { &format!("{waiting} requests") };
+            let text = format!("What {requests} used was not written down: {error}.");
+            self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
+        }
         self.out.send(Event::Ended).await;
     }
 }

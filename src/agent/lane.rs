@@ -543,7 +543,8 @@ impl Lane {
             }
             Step::Run(run, call, facts, sandbox) => {
                 let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
-                let site = self.site(Some((Decided { run, mode }, &call.id)));
+                let mut site = self.site(Some((Decided { run, mode }, &call.id)));
+                site.place.allow(&self.machine.extras(mode, &facts));
                 if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
                     self.works.run(run, call, tool, (*facts, sandbox), site);
                 }
@@ -554,7 +555,13 @@ impl Lane {
                     let _ = done.send(answer);
                 }
             }
-            Step::Cancel(run) => self.works.cancel(run, self.me.clone()),
+            Step::Cancel(run) => {
+                // Before the calls hear of it: the sessions that they wait for end for the same reason.
+                if let Some(by) = self.machine.last_cut() {
+                    self.shared.cut_children(&self.machine.meta.id, by);
+                }
+                self.works.cancel(run, self.me.clone());
+            }
             Step::RetryIn(run, ms) => {
                 let me = self.me.clone();
                 tokio::spawn(async move {

@@ -26,9 +26,11 @@ impl Tally {
         let cost = provider.knows_price(model).then(|| provider.figures(model, used).1);
         let Tally { books, workspace, session, turn, connection } = self;
         let spent = Spent { at: now(), workspace, session, turn, connection, model: model.to_owned(), used, cost };
+        // Kept at once: the end of lisle writes what was not yet.
+        books.add(spent);
         tokio::task::spawn_blocking(move || {
-            if let Err(error) = books.note(&spent) {
-                tracing::warn!(%error, "what a request used was not written down in {}", books.folder().display());
+            if let Err(error) = books.settle() {
+                tracing::warn!(%error, "what a request used is not written down yet in {}", books.folder().display());
             }
         });
     }

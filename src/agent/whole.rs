@@ -479,11 +479,35 @@ impl Whole {
     pub(super) async fn import(self, path: PathBuf, from: Option<PathBuf>) {
         let at_most = loosest(&self.shared).stricter(self.shared.setup.settings.mode);
         let (store, from) = (self.store(), from.unwrap_or_else(|| self.shared.setup.settings.cwd.clone()));
-        match blocking(move || store.import(&path, &from, at_most, now())).await {
-            Some(Ok(Imported { meta, program, left })) => {
-                let session = meta.id.clone();
+        let import = || {
+            let (store, path, from) = (store.clone(), path.clone(), from.clone());
+            blocking(move || store.import(&path, &from, at_most, now()))
+        };
+        let mut done = import().await;
+        // The session of an earlier import is open here: it lets its files go for that.
+        let mut lane = None;
+        if let Some(Err(StoreError::Held { path: dir, .. })) = &done {
+            let id = dir.file_name().and_then(|name| SessionId::parse(name.to_string_lossy()).ok());
+            lane = id.and_then(|id| self.shared.lane(&id));
+            if let Some(lane) = &lane {
+                flushed(lane).await;
+                match yielded(lane, Running::Stays).await {
+                    Ok(_) => done = import().await,
+                    Err(why) => {
+                        let text = format!("Nothing was imported: in the session of the earlier import {why}.");
+                        return self.out.tell(Some(Notice::new(Level::Warning, text))).await;
+                    }
+                }
+            }
+        }
+        if let Some(lane) = lane {
+            let _ = lane.send(ToLane::Reload { rows: SHOWN }).await;
+        }
+        match done {
+            Some(Ok(Imported { meta, program, left, again })) => {
+                let (session, again) = (meta.id.clone(), again.map(|again| again.words()));
                 self.out.send(Event::Changed(Box::new(meta))).await;
-                self.out.send(Event::Imported { session, program: program.to_owned(), left }).await;
+                self.out.send(Event::Imported { session, program: program.to_owned(), left, again }).await;
             }
             Some(Err(error)) => {
                 let text = format!("Nothing was imported: {error}.");

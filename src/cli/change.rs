@@ -156,7 +156,8 @@ pub(super) fn import(ground: &Ground, args: &Import) -> Exit {
     let at_most = ground.wanted.mode.unwrap_or(Mode::Ask);
     match ground.store.import(&path, Path::new(""), at_most, now()) {
         Ok(imported) => {
-            for sentence in &imported.left {
+            let again = imported.again.map(|again| again.words());
+            for sentence in again.iter().chain(&imported.left) {
                 complain(&format!("lisle: {sentence}"));
             }
             if args.json {

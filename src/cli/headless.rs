@@ -367,12 +367,15 @@ impl Face {
             Body::Assistant(_) => self.answer = self.answer.take().filter(|(id, _)| *id != row.id),
             Body::Plan(plan) => self.plan = Some(plan.markdown),
             Body::Tool(call) => {
+                if !call.figures.withheld.is_empty() {
+                    let [name, subject, kept] =
+                        [&call.name, &call.subject, &call.figures.withheld.join("; ")].map(|text| reveal_line(text));
+                    complain(&format!("lisle: the sandbox kept from {name} {subject}: {kept}"));
+                }
                 if let Some(decision) = call.decision.filter(|decision| !decision.allowed) {
-                    if !self.refused {
-                        let [name, subject, why] =
-                            [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
-                        complain(&format!("lisle: refused: {name} {subject}: {why}"));
-                    }
+                    let [name, subject, why] =
+                        [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
+                    complain(&format!("lisle: refused: {name} {subject}: {why}"));
                     self.refused = true;
                 }
             }

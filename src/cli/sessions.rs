@@ -231,7 +231,10 @@ fn health(report: &HealthReport) -> String {
     };
     report.odd.iter().for_each(|(sentence, _)| line(sentence));
     if report.unfinished > 0 {
-        line(&format!("A death left {} rows or queued messages unfinished.", report.unfinished));
+        line(&format!(
+            "{} rows or queued messages were left unfinished, by a death or a full disk.",
+            report.unfinished
+        ));
     }
     report.missing.iter().for_each(|path| line(&format!("A row refers to {path}, which is missing.")));
     report.orphans.iter().for_each(|path| line(&format!("No row refers to {path}.")));

@@ -288,7 +288,9 @@ fn rule(raw: &str) -> Result<Rule, (bool, String)> {
     let allows = entry.fields.iter().filter(|(key, _)| key == "effect").count() == 1
         && entry.string("effect").as_deref() == Some("allow");
     // What a misspelt key was to narrow would be left wide.
-    let fields = ["effect", "tool", "program", "args", "path", "host", "reads", "env", "readable", "sockets", "note"];
+    let fields = [
+        "effect", "tool", "program", "args", "path", "host", "reads", "env", "readable", "writable", "sockets", "note",
+    ];
     if let Some((key, _)) = entry.fields.iter().find(|(key, _)| !fields.contains(&key.as_str())) {
         return Err((allows, format!("it has no key {key:?}.")));
     }

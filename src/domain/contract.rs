@@ -753,6 +753,9 @@ pub enum Event {
         program: String,
         /// Omissions, one sentence each.
         left: Vec<String>,
+        /// What an earlier import of the same conversation has to do with it, in words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        again: Option<String>,
     },
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),

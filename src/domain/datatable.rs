@@ -33,6 +33,22 @@ pub struct Column {
     pub name: String,
     /// Figures, which stand to the right.
     pub figures: bool,
+    /// How its figures are written.
+    pub written: Figures,
+}
+
+/// How the figures of a column are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Figures {
+    /// As they came.
+    #[default]
+    Plain,
+    /// `1,500,000`.
+    Grouped,
+    /// `$4,200,000`.
+    Dollars,
+    /// `+15.2%`, of 0.152.
+    Percent,
 }
 
 #[derive(Default, Deserialize)]
@@ -96,11 +112,17 @@ pub fn read(info: &str, text: &str) -> Option<DataTable> {
 
 fn column(written: WrittenColumn) -> (String, Column) {
     match written {
-        WrittenColumn::Name(name) => (name.clone(), Column { name: one_line(&name), figures: false }),
+        WrittenColumn::Name(name) => (name.clone(), Column { name: one_line(&name), ..Column::default() }),
         WrittenColumn::Whole { key, label, kind } => {
             let key = key.or_else(|| label.clone()).unwrap_or_default();
-            let figures = matches!(kind.as_deref(), Some("number" | "currency" | "percent" | "integer" | "formula"));
-            (key.clone(), Column { name: one_line(&label.unwrap_or(key)), figures })
+            let written = match kind.as_deref() {
+                Some("number" | "integer") => Figures::Grouped,
+                Some("currency") => Figures::Dollars,
+                Some("percent") => Figures::Percent,
+                _ => Figures::Plain,
+            };
+            let figures = written != Figures::Plain || kind.as_deref() == Some("formula");
+            (key.clone(), Column { name: one_line(&label.unwrap_or(key)), figures, written })
         }
     }
 }
@@ -130,18 +152,58 @@ fn guessed(rows: &[Value]) -> Vec<(String, Column)> {
             rows.iter().take(ROWS).filter_map(|row| row.get(key)).filter(|value| !value.is_null()).peekable();
         values.peek().is_some() && values.all(Value::is_number)
     };
-    keys.into_iter().map(|key| (key.clone(), Column { name: one_line(&key), figures: figures(&key) })).collect()
+    let column = |key: &str| Column { name: one_line(key), figures: figures(key), written: Figures::Plain };
+    keys.into_iter().map(|key| (key.clone(), column(&key))).collect()
 }
 
 fn cells(row: &Value, columns: &[(String, Column)]) -> Vec<String> {
     let cell = |at: usize, key: &str| match row {
-        Value::Object(row) => row.get(key).map_or_else(String::new, shown),
-        Value::Array(row) => row.get(at).map_or_else(String::new, shown),
+        Value::Object(row) => row.get(key),
+        Value::Array(row) => row.get(at),
         // A row that is a lone value is its first cell.
-        value if at == 0 => shown(value),
-        _ => String::new(),
+        value => Some(value).filter(|_| at == 0),
     };
-    columns.iter().enumerate().map(|(at, (key, _))| cell(at, key)).collect()
+    let columns = columns.iter().enumerate();
+    columns
+        .map(|(at, (key, column))| cell(at, key).map_or_else(String::new, |value| typed(value, column.written)))
+        .collect()
+}
+
+/// A value as its column writes it. What is no number stays as it is.
+fn typed(value: &Value, written: Figures) -> String {
+    let Some(number) = value.as_f64().filter(|number| number.abs() < 1e15) else { return shown(value) };
+    let sign = if number < 0.0 { "-" } else { "" };
+    match written {
+        Figures::Plain => shown(value),
+        Figures::Grouped => grouped(&shown(value)),
+        // Cents where there are some.
+        Figures::Dollars if (number * 100.0).round() % 100.0 == 0.0 => {
+            format!("{sign}${}", grouped(&format!("{:.0}", number.abs())))
+        }
+        Figures::Dollars => format!("{sign}${}", grouped(&format!("{:.2}", number.abs()))),
+        Figures::Percent => {
+            let tenths = format!("{:.1}", (number * 1000.0).round() / 10.0 + 0.0);
+            let plus = if number > 0.0 && tenths != "0.0" { "+" } else { "" };
+            format!("{plus}{}%", tenths.strip_suffix(".0").unwrap_or(&tenths))
+        }
+    }
+}
+
+/// The digits before the point of a number in groups of three.
+fn grouped(number: &str) -> String {
+    let (sign, digits) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let (whole, rest) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    if whole.is_empty() || !whole.bytes().all(|b| b.is_ascii_digit()) {
+        return number.to_owned();
+    }
+    let mut out = sign.to_owned();
+    for (n, digit) in whole.chars().enumerate() {
+        if n > 0 && (whole.len() - n) % 3 == 0 {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out + rest
 }
 
 fn shown(value: &Value) -> String {
@@ -274,7 +336,7 @@ mod tests {
     fn blocks_are_read_as_craft_writes_them() {
         let table = read("datatable", SALES).unwrap();
         assert_eq!((table.title.as_str(), table.columns.len(), table.columns[1].figures), ("Sales", 2, true));
-        assert_eq!(table.rows, [["東京", "12.5"], ["a|b", ""], ["x y", "3"]]);
+        assert_eq!(table.rows, [["東京", "$12.50"], ["a|b", ""], ["x y", "$3"]]);
         let sheet = read("spreadsheet", r#"{"filename": "a.xlsx", "columns": ["A", "B"], "rows": [[1, true], ["x"]]}"#);
         let sheet = sheet.unwrap();
         assert_eq!(
@@ -285,6 +347,43 @@ mod tests {
         let names: Vec<_> = bare.columns.iter().map(|c| (c.name.as_str(), c.figures)).collect();
         assert_eq!(names, [("a", true), ("b", false), ("c", false)]);
         assert_eq!(bare.rows[1], ["2", "", r#"{"d":1}"#]);
+    }
+
+    #[test]
+    fn figures_are_written_as_their_columns_say() {
+        let cell = |kind: &str, value: &str| {
+            let text = format!(r#"{{"columns": [{{"key": "a", "type": "{kind}"}}], "rows": [{{"a": {value}}}]}}"#);
+            let table = read("datatable", &text).unwrap();
+            (table.rows[0][0].clone(), table.columns[0].figures)
+        };
+        for (kind, value, shown) in [
+            ("number", "1500000", "1,500,000"),
+            ("number", "-1234.5", "-1,234.5"),
+            ("number", "12", "12"),
+            ("number", "1e300", "1e+300"),
+            ("integer", "1000", "1,000"),
+            ("currency", "4200000", "$4,200,000"),
+            ("currency", "-85.5", "-$85.50"),
+            ("currency", "0", "$0"),
+            ("percent", "0.152", "+15.2%"),
+            ("percent", "-0.03", "-3%"),
+            ("percent", "0", "0%"),
+            ("percent", "1.25", "+125%"),
+            // What is no number stays as it was written.
+            ("currency", "\"n/a\"", "n/a"),
+            ("number", "\"1500000\"", "1500000"),
+            ("percent", "null", ""),
+        ] {
+            assert_eq!(cell(kind, value), (shown.to_owned(), true), "{kind} {value}");
+        }
+        for (kind, value, shown) in [
+            ("text", "1500000", "1500000"),
+            ("boolean", "true", "yes"),
+            ("date", "\"2025-01-15\"", "2025-01-15"),
+            ("badge", "\"Active\"", "Active"),
+        ] {
+            assert_eq!(cell(kind, value), (shown.to_owned(), false), "{kind} {value}");
+        }
     }
 
     #[test]
@@ -314,10 +413,10 @@ mod tests {
         let text = format!("Here:\n```datatable\n{SALES}\n```\nAnd on.\n\n```datatable\n{{\n```\n");
         let out = unfolded(&text);
         assert!(
-            out.starts_with("Here:\n\n**Sales**\n\n| City | Sum |\n| --- | ---: |\n| 東京 | 12.5 |\n| a\\|b |  |\n"),
+            out.starts_with("Here:\n\n**Sales**\n\n| City | Sum |\n| --- | ---: |\n| 東京 | $12.50 |\n| a\\|b |  |\n"),
             "{out}"
         );
-        assert!(out.contains("| x y | 3 |\n\nAnd on.\n\n```datatable\n{\n```\n"), "{out}");
+        assert!(out.contains("| x y | $3 |\n\nAnd on.\n\n```datatable\n{\n```\n"), "{out}");
         assert!(matches!(unfolded("```json\n{}\n```"), Cow::Borrowed(_)));
     }
 

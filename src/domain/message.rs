@@ -18,6 +18,9 @@ pub struct Message {
     /// The call that this row belongs under (a subagent's row).
     #[serde(default)]
     pub parent: Option<CallId>,
+    /// The model that wrote it, where that is recorded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// Content.
     pub body: Body,
 }
@@ -289,7 +292,7 @@ impl Message {
     /// A row without turn or parent.
     #[must_use]
     pub fn new(id: MessageId, at: At, body: Body) -> Self {
-        Self { id, at, turn: None, parent: None, body }
+        Self { id, at, turn: None, parent: None, model: None, body }
     }
 
     /// The files that belong to the row: those that were given along, or that a tool gave.

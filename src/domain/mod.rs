@@ -4,6 +4,7 @@
 //! approval, queue, connection. No I/O, no async, no clock; nothing of ours above it is imported.
 //! [`contract`] holds the two enums that the engine and every client of it speak.
 
+pub mod access;
 pub mod address;
 pub mod attachment;
 pub mod code;

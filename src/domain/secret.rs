@@ -1,12 +1,13 @@
 //! A key that shows itself to nobody but who asks for it, and the one table of what keys look like in a text. Where a key
 //! comes from is the configuration's business, where it goes the provider's.
 
+mod escapes;
 mod json;
 mod shapes;
 
 pub use json::masked_json;
 #[cfg(test)]
-pub(crate) use shapes::tests::examples;
+pub(crate) use shapes::tests::{escapings, examples};
 pub use shapes::{KEY_BEGINNING, begins_with_key, masked, masked_value, quoted};
 use std::fmt;
 

@@ -114,6 +114,9 @@ pub struct SessionMeta {
     /// Known only while its engine lives.
     #[serde(default)]
     pub stand_in: Option<ConnectionName>,
+    /// The session's own model while what stands in for its connection does not offer it: it stays in the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_model: Option<String>,
     /// `connection` is not configured here and nothing stands in for it: messages wait in the queue until somebody says what
     /// does. Known only while its engine lives.
     #[serde(default)]
@@ -240,6 +243,7 @@ impl SessionMeta {
             connection: None,
             connection_locked: false,
             stand_in: None,
+            own_model: None,
             unmapped: false,
             model: None,
             thinking: ThinkingLevel::default(),
@@ -263,6 +267,12 @@ impl SessionMeta {
             next_cost: None,
             held_by: None,
         }
+    }
+
+    /// The model that the file names.
+    #[must_use]
+    pub fn stored_model(&self) -> Option<&str> {
+        self.model.as_deref().or(self.own_model.as_deref())
     }
 
     /// The connection that is asked, as far as is known.

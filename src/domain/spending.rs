@@ -218,7 +218,7 @@ mod tests {
             turn: Some(At(at / 10 * 10)),
             connection: ConnectionName::new("c"),
             model: model.to_owned(),
-            used: RequestUsage { input: 100, output: 10, cache_read: 40, cache_creation: 0 },
+            used: RequestUsage { input: 100, output: 10, cache_read: 40, cache_creation: 0, cache_hour: 0 },
             cost,
         }
     }

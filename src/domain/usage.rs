@@ -38,6 +38,14 @@ pub struct RequestUsage {
     pub cache_read: u64,
     /// The part of `input` that was written to a cache.
     pub cache_creation: u64,
+    /// The part of `cache_creation` that is kept for an hour, which costs more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cache_hour: u64,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_zero(tokens: &u64) -> bool {
+    *tokens == 0
 }
 
 impl Usage {

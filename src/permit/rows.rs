@@ -1,10 +1,12 @@
 //! The table of the permission modes: what one thing that a call touches comes to.
 
+use super::access;
 use super::grants;
 use super::matches::Ways;
 use super::rules::Rules;
 use super::shell::{self, Judged, Judgement, Part};
 use super::{AskEdits, ExploreCommands, Policy};
+use crate::domain::access::Access;
 use crate::domain::paths;
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::reach::reach;
@@ -49,7 +51,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Touch::Read { path, secret } => {
             let runs = || facts.touches.iter().any(|touch| matches!(touch, Touch::Command { .. }));
             if *secret || paths::is_secret(path) {
-                secret_row(mode, &path.display().to_string())
+                secret_row(mode, rules, path, &path.display().to_string())
             } else if paths::is_device(path) && runs() {
                 // The file tools open no device; a command would.
                 device_row(mode, path)
@@ -71,6 +73,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         },
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
         Touch::Connect { host, private, known } => connect_row(mode, rules, host, *private, known.is_some()),
+        Touch::Access(access) => access::row(policy, mode, rules, facts, access),
         Touch::Script { .. } => script_row(policy, mode),
         Touch::Outside => match mode {
             Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
@@ -122,11 +125,24 @@ fn script_row(policy: Policy, mode: Mode) -> Row {
     }
 }
 
-fn secret_row(mode: Mode, what: &str) -> Row {
-    match mode {
-        Mode::Explore => Row::Deny(explore(&format!("{what} looks like a secret"))),
-        _ => never(format!("{what} looks like a secret."), Vec::new()),
+/// A secret of the project may be shown for the session; any other one is asked about every time.
+fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> Row {
+    if mode == Mode::Explore {
+        return Row::Deny(explore(&format!("{what} looks like a secret")));
     }
+    if let Some(at) = rules.shows(path, true) {
+        return Row::Ruled(vec![at]);
+    }
+    let offers: Vec<Offer> = access::secret(path, &rules.ground).into_iter().collect();
+    let risks = vec![access_risk(path, rules)];
+    Row::Ask { reason: format!("{what} looks like a secret."), risks, offers, every_time: true }
+}
+
+/// The warning about a secret.
+fn access_risk(path: &Path, rules: &Rules) -> String {
+    let here = rules.ground.here.iter().find(|here| path.starts_with(here));
+    let access = Access::Read { path: path.to_owned(), secret: true };
+    access.risk(here.map_or(Path::new("/"), PathBuf::as_path))
 }
 
 /// What is asked of a server. A host that the user named in a message is the user's own wish.
@@ -273,7 +289,7 @@ impl Line<'_> {
         let name = shortened(self.command);
         let why = match &self.judgement.verdict {
             Judged::ReadOnly(_) if self.secrets_here && self.judgement.computes => COMPUTES.to_owned(),
-            Judged::ReadOnly(words) => match self.read_row(mode, words) {
+            Judged::ReadOnly(words) => match self.read_row(mode, rules, words) {
                 Ok(row) => return row,
                 Err(why) => why,
             },
@@ -304,8 +320,10 @@ impl Line<'_> {
         let elsewhere: Vec<String> = self.judgement.writes.iter().filter(leads).cloned().collect();
         let known = shell::known(self.command);
         let Reached { protected, settles } = self.reached(known.as_ref());
+        let secrets: Vec<String> =
+            looks.secrets.iter().filter(|word| rules.shows(&self.full(word), true).is_none()).cloned().collect();
         let stops = [
-            (&looks.secrets, "It names what looks like a secret"),
+            (&secrets, "It names what looks like a secret"),
             (&looks.protected, "It names what configures or runs code"),
             (&protected, "It would change what configures or runs code"),
             (&settles, "It changes"),
@@ -318,7 +336,14 @@ impl Line<'_> {
         .collect::<Vec<_>>()
         .join(" ");
         if !stops.is_empty() {
-            return never(stops, looks.risks);
+            let paths: Vec<PathBuf> = secrets.iter().map(|word| self.full(word)).collect();
+            let named = [&looks.protected, &protected, &settles, &looks.writes_outside, &elsewhere];
+            let offers: Option<Vec<Offer>> = match named.iter().all(|list| list.is_empty()) {
+                true => paths.iter().map(|path| access::secret(path, &rules.ground)).collect(),
+                false => None,
+            };
+            let risks = paths.iter().map(|path| access_risk(path, rules)).chain(looks.risks).collect();
+            return Row::Ask { reason: stops, risks, offers: offers.unwrap_or_default(), every_time: true };
         }
         if mode == Mode::Execute {
             return Row::Allow;
@@ -369,14 +394,14 @@ impl Line<'_> {
     }
 
     /// The row of a line that only reads these words, or why it is not let through all the same.
-    fn read_row(&self, mode: Mode, words: &[String]) -> Result<Row, String> {
+    fn read_row(&self, mode: Mode, rules: &Rules, words: &[String]) -> Result<Row, String> {
         let name = shortened(self.command);
         let paths: Vec<PathBuf> = words.iter().map(|word| self.full(word)).collect();
         let mut pairs = words.iter().zip(&paths);
-        if let Some((word, _)) =
-            pairs.clone().find(|(word, path)| paths::is_secret(path) || paths::is_secret(Path::new(word)))
-        {
-            return Ok(secret_row(mode, &format!("`{name}` reads {word}, which")));
+        let hidden = |path: &Path| mode == Mode::Explore || rules.shows(path, true).is_none();
+        let secret = |word: &str, path: &Path| paths::is_secret(path) || paths::is_secret(Path::new(word));
+        if let Some((word, path)) = pairs.clone().find(|(word, path)| secret(word, path) && hidden(path)) {
+            return Ok(secret_row(mode, rules, path, &format!("`{name}` reads {word}, which")));
         }
         match pairs.find(|(_, path)| paths::is_device(path)) {
             None => Ok(Row::Allow),
@@ -396,11 +421,11 @@ impl Line<'_> {
         let mut found = Found::default();
         let Some(ways) = Ways::of(commands, self.cwd, facts) else { return asked(&why, risks, Vec::new()) };
         for command in commands {
-            if self.only_reads(&command.text, policy) {
+            if self.only_reads(&command.text, policy, rules) {
                 continue;
             }
             let argv = command.argv.as_deref().filter(|argv| self.is_itself(argv));
-            let bare = argv.is_some_and(|argv| self.only_reads(&quoted(argv), policy) || ways.is_change(argv));
+            let bare = argv.is_some_and(|argv| self.only_reads(&quoted(argv), policy, rules) || ways.is_change(argv));
             if !bare {
                 self.command(argv, &command.text, &ways, rules, policy, &mut found);
             }
@@ -466,14 +491,14 @@ impl Line<'_> {
     }
 
     /// This part alone is proved to only read, and nothing that it reads is a secret or a device.
-    fn only_reads(&self, text: &str, policy: Policy) -> bool {
+    fn only_reads(&self, text: &str, policy: Policy, rules: &Rules) -> bool {
         let unseen = self.unseen.then_some("not all was looked up");
         let judgement = shell::judge_found(text, policy.hold, self.programs, unseen);
         if self.secrets_here && judgement.computes {
             return false;
         }
         match judgement.verdict {
-            Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, &words), Ok(Row::Allow)),
+            Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, rules, &words), Ok(Row::Allow)),
             Judged::Other(_) | Judged::Catastrophic(_) => false,
         }
     }
@@ -538,7 +563,7 @@ fn never(reason: String, risks: Vec<String>) -> Row {
     Row::Ask { reason, risks, offers: Vec::new(), every_time: true }
 }
 
-fn explore(why: &str) -> String {
+pub(super) fn explore(why: &str) -> String {
     format!("Explore is read-only: {why}. Shift+Tab to Ask to Edit lets it ask.")
 }
 

@@ -1,11 +1,13 @@
 //! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
 
+mod access;
 mod rules;
 
 use super::*;
+use crate::domain::access::Access;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Mode;
-use crate::domain::rule::Rule;
+use crate::domain::rule::{Rule, SANDBOX};
 use crate::domain::tool::{CallFacts, FileChange, Place, Proposal, Touch};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -279,6 +281,8 @@ fn any_touch() -> impl Strategy<Value = Touch> {
         (path.clone(), any::<bool>()).prop_map(|(path, secret)| Touch::Read { path: path.into(), secret }),
         (path, place).prop_map(|(path, place)| Touch::Write { path: path.into(), place }),
         line.prop_map(|line| Touch::command(line, "/w/p")),
+        prop::sample::select(vec!["/w/p/.env", "/w/lib"])
+            .prop_map(|path| Touch::Access(Access::Read { path: path.into(), secret: path.ends_with(".env") })),
         "\\PC{0,12}".prop_map(|line| Touch::command(line, "/w/p")),
     ]
 }
@@ -292,6 +296,8 @@ fn any_rule() -> impl Strategy<Value = Rule> {
             .prop_map(|(program, args)| Rule { program: Some(program.to_owned()), args, ..Rule::allow("bash") }),
         path.prop_map(|path| Rule { path: Some(path.to_owned()), ..Rule::allow("edit") }),
         prop::sample::select(vec!["*", "bash", "edit", "write"]).prop_map(Rule::allow),
+        prop::sample::select(vec!["/", "~/", "./", "./sub/.env", "/w/lib"])
+            .prop_map(|path| Rule { readable: vec![path.to_owned()], ..Rule::allow(SANDBOX) }),
     ]
 }
 
@@ -325,7 +331,7 @@ proptest! {
             prop_assert_eq!(by, Allowed::ByMode);
             for touch in &facts.touches {
                 let reads = match touch {
-                    Touch::Outside | Touch::Script { .. } => false,
+                    Touch::Outside | Touch::Script { .. } | Touch::Access(_) => false,
                     Touch::Inner | Touch::Leaves { .. } => true,
                     Touch::Fetch { .. } | Touch::Connect { .. } | Touch::Session { .. } => false,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),

@@ -17,6 +17,9 @@ pub struct Prices {
     /// Tokens of the prompt that were written to a cache; `None` where that costs what other input costs.
     #[serde(default)]
     pub written: Option<f64>,
+    /// The same for a cache of an hour; `None` for twice the price of other input, as the makers' lists have it.
+    #[serde(default)]
+    pub written_hour: Option<f64>,
     /// Tokens that the model wrote.
     pub output: f64,
 }
@@ -29,7 +32,9 @@ impl Prices {
         let written = usage.cache_creation.min(usage.input - cached);
         let fresh = usage.input - cached - written;
         let prompt = fresh as f64 * self.input + cached as f64 * self.cached;
-        let written = written as f64 * self.written.unwrap_or(self.input);
+        let hour = usage.cache_hour.min(written);
+        let written = (written - hour) as f64 * self.written.unwrap_or(self.input)
+            + hour as f64 * self.written_hour.unwrap_or(2.0 * self.input);
         (prompt + written + usage.output as f64 * self.output) / 1_000_000.0
     }
 }
@@ -197,17 +202,28 @@ mod tests {
 
     #[test]
     fn cached_tokens_are_cheaper_and_never_counted_twice() {
-        let prices = Prices { input: 2.0, cached: 0.5, written: None, output: 8.0 };
-        let usage = RequestUsage { input: 1_000_000, output: 500_000, cache_read: 400_000, cache_creation: 0 };
+        let prices = Prices { input: 2.0, cached: 0.5, written: None, written_hour: None, output: 8.0 };
+        let usage = RequestUsage { input: 1_000_000, output: 500_000, cache_read: 400_000, ..RequestUsage::default() };
         assert!((prices.of(usage) - (1.2 + 0.2 + 4.0)).abs() < 1e-9);
-        let odd = RequestUsage { input: 10, output: 0, cache_read: 20, cache_creation: 0 };
+        let odd = RequestUsage { input: 10, output: 0, cache_read: 20, ..RequestUsage::default() };
         assert!((prices.of(odd) - 10.0 * 0.5 / 1e6).abs() < 1e-12);
     }
     #[test]
     fn tokens_written_to_a_cache_and_long_prompts_have_prices_of_their_own() {
         let figures = built_in("claude-sonnet-5-5");
-        let usage = RequestUsage { input: 3_000_000, output: 0, cache_read: 1_000_000, cache_creation: 1_000_000 };
+        let usage = RequestUsage {
+            input: 3_000_000,
+            output: 0,
+            cache_read: 1_000_000,
+            cache_creation: 1_000_000,
+            cache_hour: 0,
+        };
         assert!((figures.price(usage) - (2.0 + 0.1 + 2.5)).abs() < 1e-9);
+        // A cache of an hour costs twice the input, and never more than was written.
+        let hour = RequestUsage { cache_hour: 400_000, ..usage };
+        assert!((figures.price(hour) - (2.0 + 0.1 + 0.6 * 2.5 + 0.4 * 4.0)).abs() < 1e-9);
+        let odd = RequestUsage { cache_hour: 9_000_000, ..usage };
+        assert!((figures.price(odd) - (2.0 + 0.1 + 4.0)).abs() < 1e-9);
         let figures = built_in("claude-haiku-5-5");
         let usage = |input| RequestUsage { input, output: 1_000, ..RequestUsage::default() };
         assert!((figures.price(usage(100_000)) - (0.01 + 0.0005)).abs() < 1e-9);

@@ -128,6 +128,7 @@ fn prices(model: &Value) -> Option<Prices> {
         input,
         cached: million("input_cache_read").unwrap_or(input),
         written: million("input_cache_write"),
+        written_hour: None,
         output: million("completion")?,
     })
 }

@@ -197,6 +197,7 @@ fn figures(said: &settings::Figures) -> Figures {
         output,
         cached: said.cache_read.unwrap_or(input),
         written: said.cache_write,
+        written_hour: None,
     });
     let thinks = said.thinks.map(|thinks| match thinks {
         settings::Thinks::Adaptive => Thinks::Adaptive,

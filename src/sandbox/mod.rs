@@ -26,11 +26,13 @@ pub mod able;
 #[cfg(target_os = "linux")]
 mod calls;
 pub mod environment;
+mod git_config;
 pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod hold;
 #[cfg(target_os = "linux")]
 mod init;
+pub mod kept;
 #[cfg(target_os = "linux")]
 pub mod keys;
 pub mod memory;
@@ -50,6 +52,7 @@ mod root;
 mod rules;
 pub mod run;
 pub mod seatbelt;
+pub mod services;
 
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
 
@@ -98,19 +101,23 @@ pub struct Allowances {
     pub private_hosts: Vec<String>,
     /// Where there are namespaces, `/tmp` of commands is a folder of the session, and file tools mean the same one by it.
     pub own_temp: bool,
-    /// What answers of the user's opened for the session.
+    /// What answers and rules open for the command at hand.
     pub granted: Granted,
 }
 
-/// What answers opened for one session, never beyond it.
+/// What an answer or a rule opens for one command beside its profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
     /// Folders and files that may be read, such as packages beside the project.
     pub readable: Vec<PathBuf>,
     /// Secrets of the project that are not masked.
     pub unmasked: Vec<PathBuf>,
+    /// Paths that may be written: one that is protected, or one outside of the working directory.
+    pub writable: Vec<PathBuf>,
     /// Sockets of other programs: an agent of ssh or gpg, docker.
     pub sockets: Vec<PathBuf>,
+    /// Names of variables that stay in the environment.
+    pub env: Vec<String>,
 }
 
 /// What the parent is told to run.

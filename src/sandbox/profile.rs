@@ -98,19 +98,15 @@ const PINNED: &str = "--pinned";
 const MASKED: &str = "--masked";
 
 impl Bounds {
-    /// Whether a path is among what the command may read or write.
+    /// Whether the command sees what is at a path. Below a folder that appears at another path it sees what lies in that.
     #[must_use]
     pub fn shows(&self, path: &Path) -> bool {
-        let replaced = self.replaced.iter().map(|replaced| &replaced.at);
+        let instead = |one: &Replaced| path.strip_prefix(&one.at).is_ok_and(|below| one.with.join(below).exists());
+        let mut listed = self.readable.iter().chain(&self.writable).chain(&self.sockets);
         self.readable.is_empty()
             || ["/proc", "/dev"].iter().any(|own| path.starts_with(own))
-            || self
-                .readable
-                .iter()
-                .chain(&self.writable)
-                .chain(&self.sockets)
-                .chain(replaced)
-                .any(|place| path.starts_with(place))
+            || listed.any(|place| path.starts_with(place))
+            || self.replaced.iter().any(instead)
     }
 }
 

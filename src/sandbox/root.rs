@@ -73,13 +73,16 @@ pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cw
     for one in plan.shown {
         let from = match place(&one.from) {
             Ok(from) => from,
-            // What went away meanwhile is not there.
-            Err(Errno::NOENT) => continue,
+            Err(e) if is_gone(e) => continue,
             Err(e) => return Err(format!("{} changed while the command was started: {e}", one.from.display())),
         };
         let is_folder = is_folder(&from).map_err(what("a place"))?;
-        let clone = clone_of(&from).map_err(|e| format!("{} could not be mounted: {e}", one.from.display()))?;
-        shown.push((one, is_folder, clone));
+        match clone_of(&from) {
+            Ok(clone) => shown.push((one, is_folder, clone)),
+            // Some kernels mount no links; what a command makes of one is seen afterwards.
+            Err(_) if is_link(&from) => {}
+            Err(e) => return Err(format!("{} could not be mounted: {e}", one.from.display())),
+        }
     }
     let devices = devices(bounds);
     let system_processes = match processes {
@@ -132,11 +135,15 @@ pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cw
     let mut above: Vec<(&Path, Kind)> = Vec::new();
     let mut rest = Vec::new();
     for entry in &shown {
-        let (one, _, clone) = entry;
+        let (one, is_folder, clone) = entry;
         let inside = above.iter().any(|(outer, kind)| *kind != Kind::Readable && one.at.starts_with(outer));
         if one.kind == Kind::Readable && !inside && !whole {
-            let point = place_in(&top, below(&one.at)).map_err(what("a mount point"))?;
-            attach(clone, point).map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
+            // What is of another kind by now is not shown.
+            if let Err(e) = put(&top, one, clone, None)
+                && place(&one.from).is_ok_and(|from| self::is_folder(&from) == Ok(*is_folder))
+            {
+                return Err(format!("{} could not be mounted: {e}", one.at.display()));
+            }
         } else {
             rest.push(entry);
         }
@@ -167,14 +174,8 @@ pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cw
                 return Err(format!("{} could not be mounted: {e}", one.at.display()));
             }
         }
-        match place_in(&top, below(&one.at)) {
-            Ok(point) => {
-                attach(clone, point).map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
-            }
-            // What was removed needs no protection, and what is to replace it has no place.
-            Err(Errno::NOENT) => {}
-            Err(e) => return Err(format!("{} changed while the command was started: {e}", one.at.display())),
-        }
+        put(&top, one, clone, Some(attributes))
+            .map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
     }
 
     hide(bounds, &stage, &top, cwd, &covered)
@@ -188,6 +189,49 @@ pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cw
     mounts::become_root(&top).map_err(what("the change of root"))?;
     // The directory that this process was in is gone with the old root.
     std::env::set_current_dir(cwd).map_err(|e| format!("the working directory is gone: {e}"))
+}
+
+/// So often something is tried that another program at work in the same folder foils.
+const TRIES: usize = 200;
+
+/// Attaches a place. Another program may remove or replace what stands there at this moment, so it is cloned anew until
+/// both are the same. What was removed needs no protection, and what is to replace it has no place.
+fn put(top: &OwnedFd, one: &Shown, clone: &OwnedFd, attributes: Option<&libc::mount_attr>) -> Result<(), Errno> {
+    let mut anew = None;
+    let mut error = Errno::AGAIN;
+    for _ in 0..TRIES {
+        let point = match place_in(top, below(&one.at)) {
+            Ok(point) => point,
+            Err(e) if is_gone(e) => return Ok(()),
+            Err(e) => return Err(e),
+        };
+        match attach(anew.as_ref().unwrap_or(clone), &point) {
+            Ok(()) => return Ok(()),
+            Err(_) if is_link(&point) && one.kind == Kind::Protected => return Ok(()),
+            Err(e) => error = e,
+        }
+        anew = match place(&one.from) {
+            Ok(from) => match clone_of(&from) {
+                Ok(clone) => {
+                    attributes.map_or(Ok(()), |attributes| set(&clone, attributes))?;
+                    Some(clone)
+                }
+                Err(_) => continue,
+            },
+            Err(e) if is_gone(e) => None,
+            Err(e) => return Err(e),
+        };
+    }
+    Err(error)
+}
+
+/// Nothing is at a path any more, or what led there is a link or a file now.
+fn is_gone(error: Errno) -> bool {
+    matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
+}
+
+fn is_link(place: &OwnedFd) -> bool {
+    rustix::fs::fstat(place).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink)
 }
 
 /// The path as it is written in a folder that stands for `/`.
@@ -299,18 +343,26 @@ fn hide(
         if cwd.starts_with(&path) || !covered.iter().any(|above| path.starts_with(above)) {
             continue;
         }
-        let point = match place_in(top, below(&path)) {
-            Ok(point) => point,
-            // It is not shown, or has gone.
-            Err(Errno::NOENT | Errno::NOTDIR) => continue,
-            Err(e) => return Err((path, e)),
-        };
         let cover = || {
+            let point = match place_in(top, below(&path)) {
+                Ok(point) => point,
+                // It is not shown, or has gone.
+                Err(e) if is_gone(e) => return Ok(()),
+                Err(e) => return Err(e),
+            };
             let what = clone_of(if is_folder(&point)? { &empty } else { &hidden })?;
             set(&what, &mounts::READ_ONLY)?;
             attach(&what, &point)
         };
-        cover().map_err(|e| (path, e))?;
+        // Another program may replace it at this moment.
+        let mut done = cover();
+        for _ in 1..TRIES {
+            if done.is_ok() {
+                break;
+            }
+            done = cover();
+        }
+        done.map_err(|e| (path, e))?;
     }
     Ok(())
 }
@@ -407,7 +459,10 @@ fn plan(bounds: &Bounds, role: Role) -> Plan {
     }
     // A link that leads there is as good as the place, for what only takes away.
     let protected = bounds.protected.iter().filter_map(|path| path.canonicalize().ok());
-    all.extend(protected.map(|path| Shown { at: path.clone(), from: path, kind: Kind::Protected }));
+    // The link itself is not to be replaced either.
+    let links = bounds.protected.iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()));
+    let links = links.filter_map(|path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)));
+    all.extend(protected.chain(links).map(|path| Shown { at: path.clone(), from: path, kind: Kind::Protected }));
     // These are made anew.
     all.retain(|one| !["/dev", "/proc"].iter().any(|own| one.at.starts_with(own)));
     // By path, so that what lies above comes first; of the same path the strictest word is the last one and counts.

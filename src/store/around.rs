@@ -39,6 +39,9 @@ impl Store {
         }
         let mut all = before.rows;
         all.extend(behind.rows);
+        if behind.next.is_none() {
+            all.extend(self.settled_lacking(&reader, &found)?);
+        }
         session::fill_times(&mut all, created);
         // A page has at least one row; at the beginning there is none before.
         Ok(Around { rows: all, earlier: before.earlier, later: behind.next })
@@ -59,8 +62,18 @@ impl Store {
         let found = session::find(self.io(), &reader.dir)?;
         let created = reader.meta(&found).created;
         let mut page = after(&reader, &found, cursor.max(found.head.body), rows)?;
+        if page.next.is_none() {
+            page.rows.extend(self.settled_lacking(&reader, &found)?);
+        }
         session::fill_times(&mut page.rows, created);
         Ok((page.rows, page.next))
+    }
+
+    /// Rows of ours that another program left out of the file: they stand behind its last one.
+    fn settled_lacking(&self, reader: &Reader<'_>, found: &Found) -> Result<Vec<Message>, StoreError> {
+        let mut rows = self.lacking_rows(reader, found)?;
+        rows.iter_mut().for_each(row::settle);
+        Ok(rows)
     }
 }
 

@@ -5,10 +5,12 @@
 
 use crate::domain::At;
 use crate::domain::spending::Spent;
+use std::collections::VecDeque;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// So many months are kept.
 pub const MONTHS: usize = 24;
@@ -19,13 +21,15 @@ const LONGEST: usize = 16 * 1024;
 #[derive(Clone, Debug)]
 pub struct Books {
     folder: PathBuf,
+    /// Records that are not written yet, oldest first.
+    waits: Arc<Mutex<VecDeque<Spent>>>,
 }
 
 impl Books {
     /// Below lisle's data folder. Nothing is made before the first record.
     #[must_use]
     pub fn new(data: &Path) -> Self {
-        Self { folder: data.join("usage") }
+        Self { folder: data.join("usage"), waits: Arc::default() }
     }
 
     /// Where the records lie.
@@ -37,8 +41,44 @@ impl Books {
     /// Adds a record. Blocks.
     ///
     /// # Errors
-    /// When it cannot be written, or is longer than a record can be.
+    /// When it cannot be written yet: it is kept, and tried again with the next one; or is longer than a record can be.
     pub fn note(&self, spent: &Spent) -> io::Result<()> {
+        self.add(spent.clone());
+        self.settle()
+    }
+
+    /// Keeps a record in memory until [`Books::settle`] writes it.
+    pub fn add(&self, spent: Spent) {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner).push_back(spent);
+    }
+
+    /// Writes the records that wait, in order. Blocks.
+    ///
+    /// # Errors
+    /// When one cannot be written: it waits on, with those behind it.
+    pub fn settle(&self) -> io::Result<()> {
+        let mut waits = self.waits.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(first) = waits.front() {
+            match self.write(first) {
+                // It would never be written.
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    waits.pop_front();
+                    return Err(error);
+                }
+                written => written?,
+            }
+            waits.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Records that are not written yet.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waits.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn write(&self, spent: &Spent) -> io::Result<()> {
         let line = serde_json::to_string(spent)?;
         if line.len() > LONGEST {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "the record is too long"));
@@ -186,6 +226,26 @@ mod tests {
         assert_eq!(files.len(), MONTHS);
         assert!(books.folder().join("notes.txt").exists());
         assert_eq!(books.read(At(0)).unwrap().last().unwrap().at.0, 40 * 31 * DAY);
+    }
+
+    #[test]
+    fn what_cannot_be_written_waits_and_comes_in_its_order() {
+        let home = tempfile::tempdir().unwrap();
+        let books = Books::new(home.path());
+        // No folder can be made there: as good as a full disk.
+        std::fs::write(books.folder(), "in the way").unwrap();
+        for at in [1, 2] {
+            assert!(books.note(&spent(at)).is_err());
+        }
+        let too_long = Spent { model: "m".repeat(LONGEST), ..spent(3) };
+        books.add(too_long);
+        books.add(spent(4));
+        assert_eq!(books.waiting(), 4);
+        std::fs::remove_file(books.folder()).unwrap();
+        assert_eq!(books.settle().unwrap_err().kind(), io::ErrorKind::InvalidData);
+        books.note(&spent(5)).unwrap();
+        let at: Vec<i64> = books.read(At(0)).unwrap().iter().map(|one| one.at.0).collect();
+        assert_eq!((at, books.waiting()), (vec![1, 2, 4, 5], 0));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::io::How;
 use super::journal::Journal;
 use super::refers::Refers;
 use super::session::{self, Found, Reader};
-use super::{Fsync, Store, StoreError, files, layout, live, lock, pieces, row, tail};
+use super::{Fsync, Store, StoreError, files, import, layout, live, lock, pieces, row, tail};
 use crate::domain::message::{Body, Message};
 use crate::domain::session::{BranchedFrom, SessionMeta, TitleFrom};
 use crate::domain::title;
@@ -35,7 +35,7 @@ const LEFT_BEHIND: [&str; 13] = [
 ];
 
 /// What the new session is to the other one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     /// A branch, made now.
     Branch,
@@ -43,17 +43,30 @@ pub(super) enum Manner {
     Import {
         /// The loosest mode.
         at_most: Mode,
+        /// What tells the session from all others, for the next import of it.
+        origin: String,
     },
 }
 
+impl Manner {
+    /// Says in the header where the session came from.
+    fn mark(&self, fields: &mut super::json::Fields) {
+        match self {
+            Manner::Import { origin, .. } => import::set_origin(fields, Some(origin)),
+            // The conversation is another one from here on: the next import goes to the parent.
+            Manner::Branch => import::set_origin(fields, None),
+        }
+    }
+}
+
 /// What comes along.
-struct Cut {
+pub(super) struct Cut {
     /// Where the copied lines end.
-    end: u64,
+    pub end: u64,
     /// Pieces of a line on which several rows stand: the last ones that come along.
-    pieces: Vec<Vec<u8>>,
+    pub pieces: Vec<Vec<u8>>,
     /// Rows that the parent's file does not have.
-    rows: Vec<Message>,
+    pub rows: Vec<Message>,
     /// What they are in all.
     counted: Counted,
     /// The last one.
@@ -95,13 +108,8 @@ impl Store {
         })
     }
 
-    pub(super) fn branch_of(
-        &self,
-        reader: &Reader<'_>,
-        at: Option<&MessageId>,
-        now: At,
-        manner: Manner,
-    ) -> Result<SessionMeta, StoreError> {
+    /// The files of a session as they are now, and what of it comes along: all, or up to a row.
+    pub(super) fn source_of(&self, reader: &Reader<'_>, at: Option<&MessageId>) -> Result<(Found, Cut), StoreError> {
         let io = self.io();
         // The live rows first: one that becomes final meanwhile is then in both, and told apart.
         let (live, _) = self.live(&reader.dir)?;
@@ -112,6 +120,18 @@ impl Store {
         let mut open = live::taken_along(self.open_rows(reader, &found, &live)?);
         open.retain(|row| lacking.iter().all(|there| there.id != row.id));
         let cut = cut(reader, &found, at, (lacking, open), alive)?;
+        Ok((found, cut))
+    }
+
+    pub(super) fn branch_of(
+        &self,
+        reader: &Reader<'_>,
+        at: Option<&MessageId>,
+        now: At,
+        manner: Manner,
+    ) -> Result<SessionMeta, StoreError> {
+        let io = self.io();
+        let (found, cut) = self.source_of(reader, at)?;
         let mut parent = reader.meta(&found);
         if !found.head.sound && cut.counted.last_message > At(0) {
             // What cannot be read says no time: the rows do.
@@ -123,7 +143,7 @@ impl Store {
         let dir = self.inner.layout.session(&id);
         let temp = layout::temp(&dir);
         let made = self
-            .fill(reader, &found, &parent, &cut, &id, &temp, (now, manner))
+            .fill(reader, &found, &parent, &cut, &id, &temp, (now, &manner))
             // Replaces the empty directory that was claimed, which nobody else can have.
             .and_then(|()| io.rename(&temp, &dir).map_err(|e| StoreError::io("make", &dir, e)));
         if let Err(error) = made {
@@ -147,7 +167,7 @@ impl Store {
         cut: &Cut,
         id: &SessionId,
         temp: &Path,
-        made: (At, Manner),
+        made: (At, &Manner),
     ) -> Result<(), StoreError> {
         let io = self.io();
         let sync = self.inner.fsync != Fsync::Off;
@@ -160,6 +180,7 @@ impl Store {
                 // What other programs keep in it is too long for a new header; the parent keeps it.
                 let meta = self.meta_of(&reader.dir, parent, cut, id, made);
                 fields = Journal::fresh_fields(&meta, &self.inner.layout.session(id), self);
+                made.1.mark(&mut fields);
                 header::encode_counted(&mut fields, &cut.counted);
                 header::line(&mut fields, header::SLOT)
                     .map_err(|excess| StoreError::HeaderTooLong { path: path.clone(), excess })?
@@ -223,7 +244,7 @@ impl Store {
         parent: &SessionMeta,
         cut: &Cut,
         id: &SessionId,
-        (now, manner): (At, Manner),
+        (now, manner): (At, &Manner),
     ) -> SessionMeta {
         let mut meta = SessionMeta::new(id.clone(), now, parent.mode, parent.cwd.clone());
         if self.inner.foreign {
@@ -245,10 +266,12 @@ impl Store {
                 let from = |message| BranchedFrom { session: parent.id.clone(), message };
                 meta.branched_from = cut.last.clone().map(from);
             }
-            Manner::Import { at_most } => {
-                meta.mode = meta.mode.stricter(at_most);
+            Manner::Import { at_most, .. } => {
+                meta.mode = meta.mode.stricter(*at_most);
                 (meta.created, meta.used, meta.last_message) = (parent.created, parent.used, parent.last_message);
                 meta.flagged = parent.flagged;
+                meta.status.clone_from(&parent.status);
+                meta.usage.clone_from(&parent.usage);
                 // What lay in the session's own directory there lies in this one's here.
                 let dir = self.inner.layout.session(id);
                 meta.cwd = moved(&parent.cwd, from, &dir);
@@ -265,7 +288,7 @@ impl Store {
         parent: &SessionMeta,
         cut: &Cut,
         id: &SessionId,
-        made: (At, Manner),
+        made: (At, &Manner),
     ) -> super::json::Fields {
         let dir = self.inner.layout.session(id);
         let meta = self.meta_of(from, parent, cut, id, made);
@@ -293,6 +316,7 @@ impl Store {
             (base.cwd, base.first_cwd) = (PathBuf::new(), Some(PathBuf::new()));
         }
         header::encode(&mut fields, Some(&base), &meta, place);
+        made.1.mark(&mut fields);
         let workspace = self.workspace_id();
         header::settle(&mut fields, &meta, place, (&self.inner.layout.workspace, workspace.as_deref()));
         header::encode_counted(&mut fields, &cut.counted);

@@ -391,7 +391,8 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
     put("hasUnread", changed!(unread) && (!new || meta.unread), flag(meta.unread));
     put("permissionMode", changed!(mode), Some(text(meta.mode.stored())));
     put("workingDirectory", changed!(cwd), Some(path(&meta.cwd)));
-    put("model", changed!(model), meta.model.as_deref().map(text));
+    let other_model = base.is_none_or(|base| base.stored_model() != meta.stored_model());
+    put("model", other_model, meta.stored_model().map(text));
     put("llmConnection", changed!(connection), meta.connection.as_ref().map(|c| text(c.as_str())));
     put("connectionLocked", changed!(connection_locked) && (!new || meta.connection_locked), {
         flag(meta.connection_locked)

@@ -306,6 +306,25 @@ impl Journal {
         self.retry()
     }
 
+    /// Adds rows as another file has them, byte for byte.
+    ///
+    /// # Errors
+    /// When they could not be written yet; they are kept and tried again with the next call.
+    pub(super) fn append_lines(&mut self, lines: Vec<String>) -> Result<(), StoreError> {
+        self.open_for_writing()?;
+        for mut line in lines {
+            for row in row::read(line.as_bytes(), 0, 0, &self.dir).rows {
+                session::count(&mut self.counted, &row);
+                self.newest = self.newest.max(row.at);
+            }
+            let id = row::id_of(&line);
+            line.push('\n');
+            self.pending.push_back(Pending { line, id, kept: false, folded: false });
+        }
+        self.header_due = true;
+        self.retry()
+    }
+
     /// The row with a time that is not before that of the rows before it. One that is live has its time already.
     fn dated<'a>(&mut self, row: &'a Message) -> Cow<'a, Message> {
         let open = self.live.content.rows.iter().find(|entry| entry.row.id == row.id);

@@ -271,8 +271,18 @@ impl Lock {
 
     /// Lets the lock go, for the one who took the session over.
     pub fn let_go(&mut self) {
+        self.unlock();
         self.file = None;
         self.granted = false;
+    }
+
+    /// Closing the file is not enough: the lock belongs to the open file, which a process that is being started shares until
+    /// it runs its own program.
+    fn unlock(&self) {
+        if let Some(file) = self.file.as_ref().filter(|_| self.granted) {
+            // Where it fails, the lock goes with the last one who has the file.
+            let _ = file.unlock();
+        }
     }
 }
 
@@ -285,6 +295,7 @@ impl Drop for Lock {
                 tracing::warn!(%error, "cannot write the holder's name to {}", self.path.display());
             }
         }
+        self.unlock();
     }
 }
 
@@ -331,6 +342,28 @@ mod tests {
         drop((third, fourth, old));
         let Asked::Granted(last) = ask(&io, &path).unwrap() else { panic!("free") };
         assert_eq!(last.epoch(), 6);
+    }
+
+    #[test]
+    fn a_lock_goes_though_a_process_that_is_being_started_still_has_its_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("lisle.lock");
+        let io: Arc<dyn Io> = Arc::new(Disk);
+        let granted = || match ask(&io, &path).unwrap() {
+            Asked::Granted(lock) => lock,
+            Asked::Held(words) => panic!("{words}"),
+        };
+        let first = granted();
+        // What a fork has until its exec.
+        let shared = first.file.as_ref().unwrap().try_clone().unwrap();
+        drop(first);
+        assert!(is_free(&Disk, &path));
+        let mut second = granted();
+        let also_shared = second.file.as_ref().unwrap().try_clone().unwrap();
+        let mut taker = take_over(&io, &path).unwrap();
+        second.let_go();
+        assert!(taker.claim());
+        drop((shared, also_shared));
     }
 
     #[test]

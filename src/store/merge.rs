@@ -13,7 +13,7 @@ pub fn merge(base: &SessionMeta, ours: &SessionMeta, theirs: &SessionMeta) -> Se
             })*
         };
     }
-    take!(status labels flagged archived archived_at hidden unread last_read first_cwd worktree branched_from parent mode connection connection_locked model thinking cwd);
+    take!(status labels flagged archived archived_at hidden unread last_read first_cwd worktree branched_from parent mode connection connection_locked model own_model thinking cwd);
     take!(created plan_pending pending_execution usage);
     // Whoever made it, a title that a person gave there stays when one of ours was made by a model.
     let theirs_by_hand = theirs.title != base.title && theirs.title_from == TitleFrom::User;
@@ -66,6 +66,7 @@ impl Merged {
             held_by: now.held_by.clone(),
             next_cost: now.next_cost,
             stand_in: now.stand_in.clone(),
+            own_model: now.own_model.clone(),
             long_cache: now.long_cache,
             full_tools: now.full_tools,
             unmapped: now.unmapped,

@@ -79,7 +79,7 @@ pub use around::Around;
 pub use export::Exported;
 pub use follow::{Followed, Follower};
 pub use header::Counted;
-pub use import::Imported;
+pub use import::{Again, Imported};
 pub use journal::{Durability, Journal};
 pub use list::{Listing, Mark};
 pub use merge::Merged;

@@ -66,6 +66,9 @@ pub fn write(row: &Message, dir: &Path) -> Option<String> {
 fn value(row: &Message) -> Option<Value> {
     let mut own = Map::new();
     own.insert("v".into(), json!(1));
+    if let Some(model) = &row.model {
+        own.insert("model".into(), json!(model));
+    }
     let mut out = Map::new();
     out.insert("id".into(), json!(row.id));
     let mut put = |key: &str, value: Value| {
@@ -355,6 +358,7 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
         at: At(fields.number("timestamp").unwrap_or(0)),
         turn: fields.text("turnId"),
         parent: fields.text("parentToolUseId").filter(|id| !id.is_empty()).map(CallId::new),
+        model: own.text("model"),
         body,
     };
     (row, None)
@@ -573,6 +577,7 @@ pub(super) fn samples(dir: &Path) -> Vec<Message> {
         at: At(1_795_300_000_000),
         turn: Some("turn".into()),
         parent: Some(CallId::new("toolu_0")),
+        model: Some("vendor/model-1".into()),
         body,
     };
     bodies.into_iter().enumerate().map(row).collect()

@@ -117,11 +117,11 @@ impl Store {
             let folded = live::folded(open);
             report.unfinished = (folded.len() + live.queue.len()) as u64;
             if !folded.is_empty() || live.turn {
-                repairs.push("What a death left unfinished becomes part of the session, as interrupted.".to_owned());
+                repairs.push("What was left unfinished becomes part of the session, as interrupted.".to_owned());
             }
             self.lacking(&reader, found, &mut report, &mut repairs)?;
             if head.unfinished {
-                repairs.push("A change of the header that a death interrupted is finished.".to_owned());
+                repairs.push("A change of the header that was interrupted is finished.".to_owned());
             }
         }
         self.left_files(dir, found, held, &mut report, &mut repairs)?;
@@ -176,8 +176,9 @@ impl Store {
         // Of a holder they are its work.
         if temps > 0 && !held {
             let files = if temps == 1 { "file was" } else { "files were" };
-            report.odd.push((format!("{temps} temporary {files} left by a death."), Vec::new()));
-            repairs.push("Temporary files that a death left are removed.".to_owned());
+            let text = format!("{temps} temporary {files} left by a write that did not end.");
+            report.odd.push((text, Vec::new()));
+            repairs.push("Temporary files that were left are removed.".to_owned());
         }
         if found.ino != 0 && names.iter().any(|name| name == layout::THEIR_TEMP) {
             let text = if self.is_young(&dir.join(layout::THEIR_TEMP)) {

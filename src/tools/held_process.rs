@@ -2,10 +2,11 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
-use super::held::{Held, Told};
+use super::held::{ForUser, Held, Told};
 use super::host::Host;
 use super::input;
 use super::{Halt, Place};
+use crate::domain::access::Service;
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::rule::NETWORK;
@@ -95,7 +96,7 @@ pub(super) async fn start(
         .args(invocation.arguments())
         .current_dir(&cwd)
         .env_clear()
-        .envs(environment::cleaned(std::env::vars_os(), &place.cwd))
+        .envs(variables(sandbox, place))
         .envs(held.variables.iter().map(|(name, value)| (name, value)))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
@@ -131,6 +132,23 @@ pub(super) async fn start(
         (Some(output), Some(report)) => Ok(Running { child, control, output, report, held, timeout }),
         _ => Err(Halt::Says("The command could not be started: it has no pipes.".to_owned())),
     }
+}
+
+/// The environment of a command. What leads to the sockets of other programs goes along with those alone.
+fn variables(sandbox: Sandbox, place: &Place) -> Vec<(OsString, OsString)> {
+    let named = &place.allowances.granted.env;
+    let mut out = environment::cleaned_but(std::env::vars_os(), &place.cwd, named);
+    let agent = |name: &OsString| {
+        Service::ALL
+            .iter()
+            .filter(|service| **service != Service::Docker)
+            .flat_map(|one| one.variables())
+            .any(|one| name == one)
+    };
+    out.retain(|(name, _)| {
+        sandbox == Sandbox::None || !agent(name) || named.iter().any(|known| name == known.as_str())
+    });
+    out
 }
 
 /// What ends a command when it is dropped.
@@ -261,15 +279,20 @@ impl Over {
         self.report.as_ref().is_some_and(|report| report.ended == Ended::Itself) && self.code() == Some(0)
     }
 
-    /// What the model is to know besides its output, line by line; `exit N` is the last one. `output` is its end.
-    pub async fn told(self, output: String) -> Result<String, Halt> {
+    /// What the model is to know besides its output, line by line; `exit N` is the last one. `output` is its end. Beside it
+    /// what the user is to know.
+    pub async fn told(self, output: String) -> Result<(String, ForUser), Halt> {
         let Over { report, said, held, timeout, .. } = self;
         let code = report.as_ref().and_then(Report::code);
         let notes = blocking(move || held.notes(&output, code)).await?;
         let Some(report) = report else {
             let said = input::one_line(&String::from_utf8_lossy(&said), 300);
             let said = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
-            return Ok(format!("The process that held the command ended before it.{said}\nexit unknown"));
+            let text = format!(
+                "The process that held the command ended before it.{said}\n{}exit unknown",
+                lines(&notes.lines)
+            );
+            return Ok((text, notes.user));
         };
         let mut text = String::new();
         match report.ended {
@@ -290,12 +313,21 @@ impl Over {
         if report.stuck > 0 {
             text.push_str(&format!("({} could not be ended.)\n", processes(report.stuck)));
         }
-        for note in notes {
-            text.push_str(&format!("({note})\n"));
-        }
+        text.push_str(&lines(&notes.lines));
         match code {
             Some(code) => text.push_str(&format!("exit {code}")),
             None => text.push_str("exit unknown"),
+        }
+        Ok((text, notes.user))
+    }
+
+    /// What a command that was stopped had written. What it made of protected files does not stay either.
+    pub async fn when_stopped(self, mut text: String) -> Result<String, Halt> {
+        let held = self.held;
+        let output = text.clone();
+        let notes = blocking(move || held.notes(&output, Some(0))).await?;
+        if !notes.lines.is_empty() {
+            text.push_str(&format!("\n{}", lines(&notes.lines)));
         }
         Ok(text)
     }
@@ -305,7 +337,7 @@ impl Over {
         let lines = u64::try_from(text.lines().count()).ok().filter(|lines| *lines > 0);
         let not_started = self.report.as_ref().is_some_and(|report| report.ended == Ended::NotStarted);
         let (failed, exit) = (!self.is_well(), self.code());
-        let end = self.told(text.clone()).await?;
+        let (end, ForUser { protected, withheld }) = self.told(text.clone()).await?;
         if not_started {
             text.clear();
         } else if text.is_empty() {
@@ -314,8 +346,17 @@ impl Over {
             text.push('\n');
         }
         text.push_str(&end);
-        Ok(Outcome { failed, figures: ToolFigures { exit, lines, ..ToolFigures::default() }, ..Outcome::ok(text) })
+        Ok(Outcome {
+            failed,
+            figures: ToolFigures { exit, lines, protected, withheld, ..ToolFigures::default() },
+            ..Outcome::ok(text)
+        })
     }
+}
+
+/// Notes, each in brackets.
+fn lines(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("({note})\n")).collect()
 }
 
 fn processes(count: u32) -> String {

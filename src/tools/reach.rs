@@ -46,7 +46,7 @@ pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
 
 /// The words of what may be simple commands, as broadly as they can be told apart: whatever a shell would expand stands as
 /// it is written.
-fn commands(line: &str) -> Vec<Vec<String>> {
+pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
     let mut out: Vec<Vec<String>> = vec![Vec::new()];
     let mut word: Option<String> = None;
     let mut quote = None;

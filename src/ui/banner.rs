@@ -1,7 +1,7 @@
 //! Lines between header and conversation that say what the session is: followed while another process writes it, or a
 //! branch of another session. They stand still while one scrolls.
 
-use super::cells;
+use super::cells::{self, Piece};
 use super::figures::day;
 use super::paint::Paint;
 use crate::app::msg::Target;
@@ -37,7 +37,7 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
         let left =
             [paint.piece(format!("{} written by {}; live", paint.signs.warning, clean_line(holder)), Role::Warning)];
         let right = [paint.piece("/takeover", Role::Key), paint.piece(" writes here", Role::Dim)];
-        paint.sides(row, &left, &right, 24);
+        sides(paint, row, &left, &right);
     }
     if let Some(by) = &meta.parent
         && let Some(row) = take(rest)
@@ -55,7 +55,7 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
             Some(_) => paint.hints(&[(key, "goes back"), (next, "next")]),
             None => vec![paint.piece("not here any more", Role::Faint)],
         };
-        paint.sides(row, &left, &right, 24);
+        sides(paint, row, &left, &right);
         paint.target(row, Target::Parent);
     }
     if let Some(from) = &meta.branched_from
@@ -78,9 +78,20 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
             Some(_) => paint.hints(&[(key, "goes there")]),
             None => vec![paint.piece("not here any more", Role::Faint)],
         };
-        paint.sides(row, &left, &right, 24);
+        sides(paint, row, &left, &right);
         paint.target(row, Target::Parent);
     }
+}
+
+/// Cells of what is said that stay beside what helps.
+const SAID: usize = 24;
+
+/// What is said, and what helps. On a narrow row that is its keys alone.
+fn sides(paint: &mut Paint<'_>, row: Rect, left: &[Piece<'_>], right: &[Piece<'_>]) {
+    let fits = cells::pieces_width(right) + SAID < usize::from(row.width);
+    let key = paint.style(Role::Key);
+    let keys: Vec<Piece<'_>> = right.iter().filter(|(_, style)| *style == key).take(1).cloned().collect();
+    paint.sides(row, left, if fits { right } else { &keys }, SAID.min(usize::from(row.width) / 2));
 }
 
 /// A row of it, with a blank at each side, where the conversation has room for that.

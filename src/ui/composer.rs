@@ -493,6 +493,10 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
 fn placeholder(paint: &Paint<'_>) -> String {
     let state = paint.state;
     if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.as_deref()) {
+        // On a small screen nothing above says what helps.
+        if state.size.width < 60 {
+            return "read only: /takeover writes here".to_owned();
+        }
         return format!("read only: held by {}", clean_line(holder));
     }
     if state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty()) {

@@ -464,7 +464,7 @@ fn conversations_are_exported_and_imported() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import/claude.jsonl");
     let output = place.lisle(&["sessions", "import", fixture.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", err(&output));
-    assert!(err(&output).contains("Records of subagents that did not come along: 1."), "{}", err(&output));
+    assert!(err(&output).contains("Records of subagents not included: 1."), "{}", err(&output));
     let meta = place.meta(out(&output).trim());
     assert_eq!(
         (meta["title"].as_str(), meta["cwd"].as_str()),

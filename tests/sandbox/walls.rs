@@ -530,3 +530,61 @@ fn lisles_own_environment_shows_no_key() {
     let _ = lisle.kill();
     let _ = lisle.wait();
 }
+
+#[test]
+fn a_protected_link_and_what_it_leads_to_stay() {
+    let yard = Yard::new();
+    let link = yard.work.join("a/link");
+    std::os::unix::fs::symlink("b/protected", &link).unwrap();
+    let bounds = ["--pinned", text(&yard.work.join("a")), "--protected", text(&link)];
+    for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
+        let line = "cat a/link; rm -f a/link; ln -sf evil a/link; mv a/link a/away; ln -s evil a/evil; mv -T a/evil a/link; \
+            echo evil > a/link; readlink a/link; cat a/link; rm -f a/evil";
+        let (said, _) = yard.sh(way, &bounds, &format!("({line}) 2>/dev/null"));
+        assert_eq!(said, "content\nb/protected\ncontent\n", "{way:?}");
+        assert_eq!(std::fs::read_link(&link).unwrap(), Path::new("b/protected"));
+    }
+}
+
+#[test]
+fn what_others_replace_meanwhile_neither_fails_a_command_nor_opens_anything() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let yard = Yard::new();
+    let (at, over) = (yard.work.join("a/b/protected"), AtomicBool::new(false));
+    let bounds = [
+        "--pinned",
+        text(&yard.work.join("a")),
+        "--pinned",
+        text(&yard.work.join("a/b")),
+        "--protected",
+        text(&at),
+        "--masked",
+        text(&yard.work.join(".env")),
+        "--masked",
+        text(&at),
+    ];
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // A file, then another one, then none, then a folder.
+            let new = yard.work.join("new");
+            while !over.load(Ordering::Relaxed) {
+                for path in [&at, &yard.work.join(".env")] {
+                    let _ = std::fs::remove_dir(path);
+                    let _ = std::fs::write(&new, "other\n");
+                    let _ = std::fs::rename(&new, path);
+                    let _ = std::fs::remove_file(path);
+                    let _ = std::fs::create_dir(path);
+                }
+            }
+        });
+        let ways = ways().into_iter().filter(|way| way.namespaces && way.writes());
+        let all = ways.flat_map(|way| std::iter::repeat_n(way, 20));
+        let failed: Vec<String> = all
+            .map(|way| (way, yard.held(way, &bounds, &["/bin/true"])))
+            .filter(|(_, out)| !out.status.success())
+            .map(|(way, out)| format!("{way:?}: {}", String::from_utf8_lossy(&out.stderr)))
+            .collect();
+        over.store(true, Ordering::Relaxed);
+        assert_eq!(failed, Vec::<String>::new());
+    });
+}

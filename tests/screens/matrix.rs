@@ -96,3 +96,60 @@ fn what_holds_on_every_screen() {
     }
     assert_eq!(looked, Scene::ALL.len() * 5 * 4 * 2);
 }
+
+/// The screen as lines of text.
+fn lines(state: &lisle::app::State, width: u16, height: u16) -> String {
+    let (buf, _) = screen::draw_with(state, &Theme::builtin(true), Glyphs::Unicode, width, height);
+    screen::text(&screen::terminal(&buf))
+}
+
+#[test]
+fn every_answer_of_a_window_is_on_the_screen_whatever_it_says() {
+    use lisle::app::state::overlay::{Confirm, Deed, Overlay};
+    let long = "a word and one more ".repeat(30);
+    for (width, height) in [(40, 10), (40, 12), (80, 24), (140, 40)] {
+        for title in ["Quit?", "Clear “A title that is about as wide as a screen”?", &long] {
+            for says in [vec!["Short.".to_owned()], vec![long.clone(), long.clone()]] {
+                for verb in ["go", "move all of it to the trash"] {
+                    let mut state = Scene::Top.state(width, height);
+                    let deed = Deed::Copy(String::new());
+                    let asked = Confirm { title: title.to_owned(), says: says.clone(), verb: verb.to_owned(), deed };
+                    state.overlays.push(Overlay::Confirm(Box::new(asked)));
+                    let shown = lines(&state, width, height);
+                    for answer in [format!("y {verb}"), "esc close".to_owned()] {
+                        assert!(shown.contains(&answer), "{width}x{height} {answer}:\n{shown}");
+                    }
+                    assert!(shown.contains(says[0].split(' ').next().unwrap()), "{shown}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_answer_to_a_request_is_on_a_small_screen_whichever_is_selected() {
+    for (scene, keys) in [(Scene::Approval, "yswnre"), (Scene::Plan, "yesrvn")] {
+        for selected in 0..keys.len() {
+            let mut state = scene.state(40, 10);
+            let panel = scenes::open(&mut state).panel.as_mut().unwrap();
+            assert_eq!(panel.choices.len(), keys.len());
+            panel.selected = Some(selected);
+            let shown = lines(&state, 40, 10);
+            for key in keys.chars() {
+                assert!(shown.contains(&format!(" {key} ")), "{key} with {selected} selected:\n{shown}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_request_that_takes_no_answer_here_says_so_on_a_small_screen() {
+    for scene in [Scene::Approval, Scene::Plan] {
+        let mut state = scene.state(40, 10);
+        let mut meta = state.current_meta().cloned().unwrap();
+        meta.held_by = Some("another lisle (process 4711)".to_owned());
+        state.sessions.put(meta, screen::NOW, 0);
+        let shown = lines(&state, 40, 10);
+        assert!(shown.contains("no answer") && shown.contains("/takeover"), "{shown}");
+    }
+}

@@ -36,6 +36,9 @@ impl Lane {
         self.out.send(Event::Jobs(all)).await;
         for job in news {
             self.told_jobs.insert(job.id.clone());
+            if let Some(notice) = job.end.as_ref().and_then(|end| Notice::protected(&end.protected)) {
+                self.out.send(Event::Notice(notice)).await;
+            }
             // Whoever ended it with a call has its result.
             let by_model = job.end.as_ref().is_some_and(|end| end.by == EndedBy::Model);
             if let Some(text) = jobs::ended(&job).filter(|_| !by_model) {

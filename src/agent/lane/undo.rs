@@ -215,6 +215,9 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
         text.push_str(&format!("{colon} {}", named(done.restored.clone())));
     }
     text.push('.');
+    if done.restored.is_empty() && !done.gaps.is_empty() {
+        text.push_str(&format!(" What was changed is not known: {}", done.gaps.join(" ")));
+    }
     if !done.kept.is_empty() {
         text.push_str(&format!(" What was changed in between by others was kept: {}.", named(done.kept.clone())));
     }

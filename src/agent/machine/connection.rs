@@ -74,6 +74,9 @@ impl Machine {
             // The window was the other model's.
             self.meta.usage.context_window = None;
         }
+        // Whatever answers in the place of the session's connection: its own model stays.
+        let own = self.meta.model.take().or(self.meta.own_model.take());
+        self.meta.own_model = own.filter(|_| model.is_none() && self.meta.stand_in.is_some());
         self.meta.model = model;
         self.own.model_for = self.meta.asked().cloned();
         if self.model_wanted && self.meta.model.is_some() {
@@ -150,7 +153,7 @@ impl Machine {
 
     /// The connection that is asked does not offer the session's model: its own usual one answers.
     pub fn drop_model(&mut self) {
-        self.meta.model = None;
+        self.meta.own_model = self.meta.model.take().or(self.meta.own_model.take());
         self.own.model_for = None;
     }
 

@@ -191,6 +191,7 @@ pub struct Machine {
     gauge: Gauge,
     rows: Vec<Message>,
     turn: Option<Turn>,
+    last_cut: Option<CutBy>,
     run: RunNo,
     /// A stopped run whose processes may not be gone yet.
     ending: Option<RunNo>,
@@ -294,6 +295,7 @@ impl Machine {
             gauge: Gauge::default(),
             rows: Vec::new(),
             turn: None,
+            last_cut: None,
             run: RunNo(1),
             ending: None,
             law,

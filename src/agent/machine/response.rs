@@ -15,6 +15,8 @@ use crate::provider::Call;
 pub struct Response {
     /// The id of it, which no other response of the session has.
     pub turn: Option<String>,
+    /// The model that was asked.
+    pub model: Option<String>,
     /// The calls, in order.
     pub calls: Vec<Call>,
     /// What it has used and cost so far, where the provider said.
@@ -55,14 +57,20 @@ impl Response {
     /// Adds text; `id` names the row if this opens it.
     pub fn add_text(&mut self, add: String, id: MessageId, at: At, out: &mut Vec<Step>) {
         self.thinking_paused(at, out);
-        let body = Body::Assistant(AssistantText::default());
-        add_to(&mut self.text, add, Message { turn: self.turn.clone(), ..Message::new(id, at, body) }, out);
+        let opening = self.opening(id, at, Body::Assistant(AssistantText::default()));
+        add_to(&mut self.text, add, opening, out);
     }
 
     /// Adds thinking; `id` names the row if this opens it.
     pub fn add_thinking(&mut self, add: String, id: MessageId, at: At, out: &mut Vec<Step>) {
-        let body = Body::Thinking(Thinking::default());
-        add_to(&mut self.thinking, add, Message { turn: self.turn.clone(), ..Message::new(id, at, body) }, out);
+        let opening = self.opening(id, at, Body::Thinking(Thinking::default()));
+        add_to(&mut self.thinking, add, opening, out);
+    }
+
+    /// A row of the response that begins.
+    fn opening(&self, id: MessageId, at: At, body: Body) -> Message {
+        let (turn, model) = (self.turn.clone(), self.model.clone());
+        Message { turn, model, ..Message::new(id, at, body) }
     }
 
     /// Text begins, so the thinking took until now. Its row stays live: another attempt may say it anew.
@@ -85,7 +93,7 @@ impl Response {
         let native = join(std::mem::take(&mut self.native));
         let intermediate = !self.calls.is_empty();
         let mut rows: Vec<Message> = self.end_thinking(now).into_iter().collect();
-        let turn = self.turn.take();
+        let (turn, model) = (self.turn.take(), self.model.take());
         match self.text.take() {
             // Only an earlier attempt had words: they stay as what they are.
             Some(earlier) if earlier.again.as_deref().is_some_and(|said| said.trim().is_empty()) => {
@@ -103,7 +111,10 @@ impl Response {
             }
             None => {}
         }
-        rows.iter_mut().for_each(|row| row.turn.clone_from(&turn));
+        for row in &mut rows {
+            row.turn.clone_from(&turn);
+            row.model.clone_from(&model);
+        }
         rows
     }
 

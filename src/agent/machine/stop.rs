@@ -45,7 +45,7 @@ fn row_of(by: CutBy) -> (InfoKind, &'static str) {
         CutBy::Restart => (InfoKind::Restarted, "lisle quit during this turn."),
         CutBy::TimeLimit => (InfoKind::Ended, "The time limit of this run ended the turn (--timeout)."),
         CutBy::Signal => (InfoKind::Ended, "A signal ended lisle during this turn."),
-        CutBy::TakenOver => (InfoKind::Ended, "Another lisle took this session over during this turn."),
+        CutBy::TakenOver => (InfoKind::Ended, "Another lisle took over during this turn."),
         CutBy::Error => (InfoKind::Ended, "The turn was ended: nothing was heard of it any more."),
     }
 }
@@ -89,6 +89,12 @@ fn drop_call(one: &mut Underway, now: At, why: impl Fn(&str) -> String) {
 }
 
 impl Machine {
+    /// What ended a turn early the last time.
+    #[must_use]
+    pub fn last_cut(&self) -> Option<CutBy> {
+        self.last_cut
+    }
+
     /// The turn was stopped and waits for the end of a write.
     pub(super) fn is_stopping(&self) -> bool {
         matches!(&self.turn, Some(Turn { work: Work::Stopping(_), .. }))
@@ -115,6 +121,7 @@ impl Machine {
         let stopped = self.run;
         self.run = RunNo(self.run.0 + 1);
         self.ending = Some(stopped);
+        self.last_cut = Some(by);
         out.push(Step::Cancel(stopped));
         let mut alone = false;
         match std::mem::replace(&mut turn.work, Work::BackingOff) {

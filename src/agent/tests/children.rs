@@ -135,6 +135,32 @@ async fn stopping_the_parent_stops_the_child() {
 }
 
 #[tokio::test]
+async fn a_child_says_what_ended_its_parents_turn() {
+    use crate::domain::message::CutBy;
+    for (act, says) in [
+        (Act::Stop, "You stopped the turn."),
+        (Act::Cut { by: CutBy::TimeLimit }, "The time limit of this run ended the turn (--timeout)."),
+        (Act::Cut { by: CutBy::Signal }, "A signal ended lisle during this turn."),
+    ] {
+        let home = tempfile::tempdir().unwrap();
+        let mut engine = Engine::new(home.path());
+        let parent = engine.told(Mode::Ask, "delegate write x.txt: hi").await;
+        let (child, _) = engine.asked().await;
+        engine.act(&parent, act).await;
+        (engine.ended().await, engine.ended().await);
+        for session in [&parent, &child] {
+            let rows = engine.open(session).await.rows;
+            let infos = rows.iter().filter_map(|row| match &row.body {
+                Body::Info(info) => Some(info.text.as_str()),
+                _ => None,
+            });
+            assert_eq!(infos.last(), Some(says), "{session}: {rows:?}");
+        }
+        engine.end().await;
+    }
+}
+
+#[tokio::test]
 async fn a_child_has_no_children_and_its_changes_are_undone_with_the_parents_turn() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());

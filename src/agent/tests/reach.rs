@@ -23,6 +23,41 @@ async fn wanted(engine: &mut Engine) -> ConnectionName {
         .await
 }
 
+/// The `model` that the session's file names.
+fn stored_model(store: &Store, id: &SessionId) -> serde_json::Value {
+    let text = std::fs::read_to_string(store.session_dir(id).join("session.jsonl")).unwrap();
+    let header: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    header["model"].clone()
+}
+
+#[tokio::test]
+async fn a_model_that_does_not_travel_stays_in_the_file() {
+    let home = tempfile::tempdir().unwrap();
+    let mut engine = Engine::new(home.path());
+    let id = stored(&engine.store, "260101-a-b", |meta| {
+        meta.connection = Some(ConnectionName::new("theirs"));
+        meta.connection_locked = true;
+        meta.model = Some("their-model".to_owned());
+    });
+    engine.open(&id).await;
+    engine.act(&id, stand_in(false)).await;
+    engine.act(&id, Act::send("say one")).await;
+    assert_eq!(engine.ended().await, TurnEnd::Done);
+    assert_eq!(engine.open(&id).await.meta.model, None, "it is not asked for here");
+    let store = engine.store.clone();
+    engine.end().await;
+    assert_eq!(stored_model(&store, &id), "their-model");
+    // Nor does the next life lose it, or the choice of another connection that names no model.
+    let mut engine = Engine::new(home.path());
+    engine.open(&id).await;
+    let other = Act::Model { connection: Some(ConnectionName::new("rehearsal")), model: String::new() };
+    engine.act(&id, other).await;
+    engine.act(&id, Act::send("say two")).await;
+    assert_eq!(engine.ended().await, TurnEnd::Done);
+    engine.end().await;
+    assert_eq!(stored_model(&store, &id), "their-model");
+}
+
 fn texts(opened: &Opened) -> Vec<&str> {
     let of_user = opened.rows.iter().filter_map(|row| if let Body::User(said) = &row.body { Some(said) } else { None });
     of_user.map(|said| said.text.as_str()).collect()

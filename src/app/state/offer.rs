@@ -90,6 +90,13 @@ impl Menu {
     /// True if Enter takes the selected row instead of sending the draft.
     #[must_use]
     pub fn takes_enter(&self) -> bool {
-        self.touched || self.kind == Kind::Commands || !self.typed.is_empty()
+        self.touched || self.kind == Kind::Commands || !(self.typed.is_empty() || self.names_folder())
+    }
+
+    /// What is typed names a folder: Enter means that one, and not the first thing in it.
+    fn names_folder(&self) -> bool {
+        let is_it = |row: &Row| matches!(&row.value, Value::Folder(path) if path.trim_end_matches('/') == self.typed);
+        matches!(self.kind, Kind::Words(Slash::Cwd | Slash::Import))
+            && (self.typed.ends_with('/') || self.rows.iter().any(is_it))
     }
 }

@@ -80,7 +80,9 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         Event::Properties(properties) => properties::defined(state, *properties, fx),
         Event::Found { search, results, end } => find::found(state, search, results, end),
         Event::Exported { path, masked, shared, session: _ } => lifecycle::exported(state, &path, masked, shared, fx),
-        Event::Imported { session, program, left } => lifecycle::imported(state, &session, &program, &left, fx),
+        Event::Imported { session, program, left, again } => {
+            lifecycle::imported(state, &session, (&program, again), &left, fx);
+        }
         Event::Audit(ledger) => lifecycle::audit(state, *ledger),
         Event::Usage(spending) => lifecycle::used(state, &spending),
         Event::Trash(rows) => lifecycle::trash(state, rows),

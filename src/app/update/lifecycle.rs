@@ -353,12 +353,18 @@ pub(super) fn import(state: &State, path: &str, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Import { path: path.trim().trim_matches('"').into(), from }));
 }
 
-/// Shows the imported session, with its omissions.
-pub(super) fn imported(state: &mut State, id: &SessionId, program: &str, left: &[String], fx: &mut Vec<Effect>) {
+/// Shows the imported session, with its omissions. `again`: relation to an earlier import.
+pub(super) fn imported(
+    state: &mut State,
+    id: &SessionId,
+    (program, again): (&str, Option<String>),
+    left: &[String],
+    fx: &mut Vec<Effect>,
+) {
     session::open(state, id, fx);
-    let text = format!("This session of {program} is one of lisle's now; the other stays as it was.");
-    let notice = Notice::new(Level::Info, text);
-    state.notify(if left.is_empty() { notice } else { notice.hint("its last row says what did not come along") });
+    let first = || format!("This session of {program} is one of lisle's now; the other stays as it was.");
+    let notice = Notice::new(Level::Info, again.unwrap_or_else(first));
+    state.notify(if left.is_empty() { notice } else { notice.hint("its last row says what was not included") });
 }
 
 /// A conversation was written to a file.

@@ -50,7 +50,7 @@ fn session() -> SessionId {
 }
 
 fn job() -> JobShown {
-    let end = Some(JobEnd { at: At(2), words: "exit 1".into(), failed: true, by: EndedBy::User });
+    let end = Some(JobEnd { at: At(2), words: "exit 1".into(), failed: true, by: EndedBy::User, protected: vec![] });
     JobShown { id: "ab12".into(), command: "x".into(), since: At(1), end, bytes: 3, last: "y".into() }
 }
 
@@ -263,7 +263,7 @@ fn every_event_crosses_a_wire() {
         Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
         Event::Health(Box::default()),
         Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
-        Event::Imported { session: session(), program: "p".into(), left: vec!["l".into()] },
+        Event::Imported { session: session(), program: "p".into(), left: vec!["l".into()], again: None },
         Event::Exported { session: session(), path: "/w/a.md".into(), masked: 1, shared: true },
         Event::Unsaved(Box::new(Unsaved {
             session: session(),

@@ -4,7 +4,7 @@ use super::*;
 use crate::domain::ids::{CallId, MessageId, SessionId};
 use crate::domain::message::{AssistantText, Failure, UserText};
 use crate::domain::permission::Mode;
-use crate::domain::secret::{self, examples};
+use crate::domain::secret::{self, escapings, examples};
 use crate::domain::tool::{ToolFigures, ToolStatus};
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Parser, Tag};
@@ -176,15 +176,21 @@ proptest! {
         before in "[*_`<>\\[\\](){}|~#&\"' \n.:;,-]{0,4}",
         behind in "[*_`<>\\[\\](){}|~#\"' \n,;]{0,4}",
         which in any::<prop::sample::Index>(),
+        how in any::<prop::sample::Index>(),
     ) {
         let all = examples();
-        let (text, secret) = &all[which.index(all.len())];
+        let (text, plain) = &all[which.index(all.len())];
+        let mut escapings = escapings().to_vec();
+        escapings.push(("none", str::to_owned));
+        let escape = how.get(&escapings).1;
+        let (text, secret) = (escape(text), escape(plain));
         let whole = format!("see {before}{text}{behind} there");
         for format in [Format::Markdown, Format::Html, Format::Text] {
             let mut titled = meta(&whole);
             titled.preview = whole.clone();
             let mut out = format.safe_head(&titled, &at).0;
             rows_with(&whole).iter_mut().for_each(|row| out.push_str(&format.safe_row(row, &at).0));
+            prop_assert!(!read_back(&out).contains(plain.as_str()), "{format:?} {whole:?}: {out}");
             prop_assert!(!out.contains(secret.as_str()) && !read_back(&out).contains(secret.as_str()), "{format:?} {whole:?}: {out}");
         }
         let line = serde_json::json!({"type": "user", "content": whole, "native": serde_json::json!([whole]).to_string()});

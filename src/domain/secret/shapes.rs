@@ -3,6 +3,7 @@
 //! A false hit costs a word of an export; a miss gives a key away. So a shape that is known by its beginning counts
 //! wherever a word can begin, also behind an escape of JSON, a URL or a terminal.
 
+use super::escapes;
 use regex::Regex;
 use serde_json::Value;
 use std::borrow::Cow;
@@ -81,6 +82,8 @@ const PATTERNS: &[&str] = &[
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:\s|\\+[nr])*[A-Za-z0-9+/=]{32,}[A-Za-z0-9+/=\s\\]*)",
     // … and one whose lines are quoted or numbered.
     r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\])*(?:(?:[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+|[>|+#*]+)[ \t]*)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
+    // … and one with headers before its lines.
+    r#"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>(?:(?:\\+[nrt]|[\s"'+,\\>|#*]|[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+)*[A-Za-z][A-Za-z-]*: [^\n\\"']{0,200})+(?:(?:\\+[nrt]|[\s"'+,\\>|#*]|[0-9]{1,6}(?:[:|\t \x{2192}-]|\\+t)+)*\\*["']?[A-Za-z0-9+/=]{24,})+)"#,
     // Options of commands that take the password without a word about it.
     r#"(?:mysql|mysqldump|mysqladmin|mysqlimport|mariadb|mariadb-dump|mariadb-admin)\b(?:[^\n|;&]*?\s)-p\\*["']?(?<s>[^\s"'`=\\-][^\s"'`\\]{2,})"#,
     r#"sshpass\s+-p[ \t]*\\*["']?(?<s>[^\s"'`\\$]{3,})"#,
@@ -217,11 +220,19 @@ pub fn masked(text: &str) -> Option<(String, usize)> {
     // Colours are dropped where they would hide a part of a key.
     let plain = CONTROL.as_ref().map(|control| control.replace_all(text, ""));
     if let Some(Cow::Owned(plain)) = plain
-        && let Some(safe) = cut_out(&plain, &found(&plain, Strict::Yes))
+        && let Some(safe) = cut_out(&plain, &found_escaped(&plain))
     {
         return Some(safe);
     }
-    cut_out(text, &found(text, Strict::Yes))
+    cut_out(text, &found_escaped(text))
+}
+
+/// Secrets as they stand, and as they read once escapes are undone.
+fn found_escaped(text: &str) -> Vec<Range> {
+    let mut out = found(text, Strict::Yes);
+    escapes::each_level(text, |plain, place| out.extend(found(plain, Strict::Yes).into_iter().map(place)));
+    out.sort_unstable_by_key(|range| (range.start, std::cmp::Reverse(range.end)));
+    out
 }
 
 /// The same for what a server says of a request: a key stands in it cut or starred as well, and so counts from six

@@ -2,6 +2,7 @@
 
 use super::super::matches::{self, Ways};
 use super::*;
+use crate::domain::access::Extras;
 use crate::domain::rule::{Effect, Hint, Offer, RuleScope, Written};
 use std::path::Path;
 
@@ -548,13 +549,15 @@ fn reading_commands_of_a_server_are_offered_as_a_kind() {
         assert_eq!(in_ask(&kept, &command(line)), letter, "{line}");
     }
     let held = Policy { hold: shell::Hold::Enforced, ..Policy::default() };
-    let given = |line: &str| super::super::extras(held, &rules(&kept), &command(line));
+    let mut mine = rules(&kept);
+    mine.ground.home = Some("/home/u".into());
+    let given = |line: &str| super::super::extras(held, Mode::Ask, &mine, &command(line));
     assert_eq!(given("gh pr list").env, ["GH_HOST", "GH_TOKEN", "GITHUB_TOKEN"]);
-    assert_eq!(given("gh pr list | jq .").readable, ["~/.config/gh"]);
+    assert_eq!(given("gh pr list | jq .").readable, [Path::new("/home/u/.config/gh")]);
     for line in
         ["gh pr list | sh", "gh pr list; ./x", "gh pr merge 1", "ls", "gh pr list & env", "env; gh pr list > x; make"]
     {
-        assert_eq!(given(line), super::super::Extras::default(), "{line}");
+        assert_eq!(given(line), Extras::default(), "{line}");
     }
     // What lets do anything on the machine is kept for no workspace.
     let mut all = rules(&[]);

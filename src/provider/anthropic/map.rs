@@ -44,6 +44,8 @@ struct Counts {
     fresh: Option<u64>,
     read: Option<u64>,
     written: Option<u64>,
+    /// The part of `written` that is kept for an hour.
+    hour: Option<u64>,
     output: Option<u64>,
 }
 
@@ -235,6 +237,8 @@ impl Mapper {
         counts.fresh = number("input_tokens").max(counts.fresh);
         counts.read = number("cache_read_input_tokens").max(counts.read);
         counts.written = number("cache_creation_input_tokens").max(counts.written);
+        let hour = usage.and_then(|usage| usage.pointer("/cache_creation/ephemeral_1h_input_tokens"));
+        counts.hour = hour.and_then(Value::as_u64).max(counts.hour);
         counts.output = number("output_tokens").max(counts.output);
         if counts.fresh.is_none() && counts.output.is_none() {
             return;
@@ -245,6 +249,7 @@ impl Mapper {
             output: counts.output.unwrap_or(0),
             cache_read: read,
             cache_creation: written,
+            cache_hour: counts.hour.unwrap_or(0),
         };
         if self.counted.replace(all) != Some(all) {
             out.push(Chunk::Usage(all));

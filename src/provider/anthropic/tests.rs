@@ -97,7 +97,7 @@ fn recorded(name: &str) -> Vec<u8> {
 }
 
 fn usage(input: u64, output: u64, cache_read: u64, cache_creation: u64) -> Option<RequestUsage> {
-    Some(RequestUsage { input, output, cache_read, cache_creation })
+    Some(RequestUsage { input, output, cache_read, cache_creation, ..RequestUsage::default() })
 }
 
 fn call(id: &str, name: &str, input: Value) -> Call {
@@ -334,6 +334,18 @@ fn a_response_in_one_piece() {
     );
     assert_eq!((got.usage, got.stop), (usage(5, 2, 0, 0), Some(Stop::Calls)));
     assert_eq!(super::Mapper::default().whole(&json!({"hello": 1})), Ok(None));
+}
+
+#[test]
+fn what_is_kept_for_an_hour_is_counted_apart() {
+    let mut mapper = mapper();
+    let value = json!({"id": "m", "type": "message", "role": "assistant", "stop_reason": "end_turn",
+        "content": [{"type": "text", "text": "hi"}], "usage": {"input_tokens": 5, "output_tokens": 2,
+        "cache_creation_input_tokens": 300, "cache_creation": {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 200}}});
+    let mut chunks = mapper.whole(&value).unwrap().unwrap();
+    chunks.extend(mapper.end(true).unwrap());
+    let wanted = RequestUsage { cache_hour: 200, ..usage(305, 2, 0, 300).unwrap() };
+    assert_eq!(heard(chunks).usage, Some(wanted));
 }
 
 fn request(items: Vec<Item>) -> ModelRequest {

@@ -230,5 +230,6 @@ fn usage(value: &Value) -> Option<RequestUsage> {
         output: number("candidatesTokenCount").unwrap_or(0) + number("thoughtsTokenCount").unwrap_or(0),
         cache_read: number("cachedContentTokenCount").unwrap_or(0),
         cache_creation: 0,
+        cache_hour: 0,
     })
 }

@@ -234,7 +234,8 @@ impl Mapper {
         let number = |key: &str| value.get("timings").and_then(|timings| timings.get(key)).and_then(Value::as_u64);
         if let (Some(prompt), Some(output)) = (number("prompt_n"), number("predicted_n")) {
             let cached = number("cache_n").unwrap_or(0);
-            self.timings = Some(RequestUsage { input: prompt + cached, output, cache_read: cached, cache_creation: 0 });
+            self.timings =
+                Some(RequestUsage { input: prompt + cached, output, cache_read: cached, ..RequestUsage::default() });
         }
     }
 }
@@ -254,6 +255,7 @@ fn usage(value: &Value) -> Option<RequestUsage> {
         output: output.unwrap_or(0),
         cache_read: cached.unwrap_or(0),
         cache_creation: written.unwrap_or(0),
+        cache_hour: 0,
     })
 }
 

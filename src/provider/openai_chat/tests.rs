@@ -81,7 +81,7 @@ fn recorded(name: &str) -> Vec<u8> {
 }
 
 fn usage(input: u64, output: u64, cache_read: u64, cache_creation: u64) -> Option<RequestUsage> {
-    Some(RequestUsage { input, output, cache_read, cache_creation })
+    Some(RequestUsage { input, output, cache_read, cache_creation, ..RequestUsage::default() })
 }
 
 fn calls(list: &[(&str, Value)]) -> Vec<(String, Value)> {

@@ -249,5 +249,6 @@ fn usage(value: &Value) -> Option<RequestUsage> {
         output: output.unwrap_or(0),
         cache_read: number("/input_tokens_details/cached_tokens").unwrap_or(0),
         cache_creation: number("/input_tokens_details/cache_write_tokens").unwrap_or(0),
+        cache_hour: 0,
     })
 }

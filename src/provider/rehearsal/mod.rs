@@ -97,7 +97,7 @@ impl Provider for Rehearsal {
     }
 
     fn known(&self, _model: &str) -> Figures {
-        let free = Prices { input: 0.0, cached: 0.0, written: None, output: 0.0 };
+        let free = Prices { input: 0.0, cached: 0.0, written: None, written_hour: None, output: 0.0 };
         Figures {
             window: Some(WINDOW),
             reasons: Some(true),
@@ -168,8 +168,7 @@ impl Rehearsal {
 }
 
 fn finish(out: &mut Timed, request: &ModelRequest, written: usize, stop: Stop) {
-    let usage =
-        RequestUsage { input: tokens(length(request)), output: tokens(written), cache_read: 0, cache_creation: 0 };
+    let usage = RequestUsage { input: tokens(length(request)), output: tokens(written), ..RequestUsage::default() };
     out.push_back((Duration::ZERO, Ok(Chunk::Usage(usage))));
     out.push_back((Duration::ZERO, Ok(Chunk::Stopped(stop))));
 }

@@ -29,6 +29,9 @@ const PASSED: [&str; 11] = [
     "attachment",
 ];
 
+/// The model of an answer that the program itself wrote.
+const SYNTHETIC: &str = "<synthetic>";
+
 /// Whether a line is one of it.
 pub(super) fn is(value: &Value) -> bool {
     let spoken = matches!(word(value, "type"), "user" | "assistant");
@@ -77,6 +80,8 @@ pub(super) struct Reading {
     typing: Option<String>,
     /// The first row that a compaction left in the conversation.
     keeps: Option<String>,
+    /// The model that answers, from the row that was read last on.
+    answers: Option<String>,
 }
 
 impl Reading {
@@ -204,7 +209,12 @@ impl Reading {
             "user" => self.user(at, uuid, content, value.get("toolUseResult")),
             "assistant" => {
                 self.count(message);
-                assistant(at, message, content)
+                let model = word(message, "model");
+                // What was stopped says no model: it is of the one that answered before.
+                if !model.is_empty() && model != SYNTHETIC {
+                    self.answers = Some(model.to_owned());
+                }
+                assistant(at, message, content, self.answers.as_deref())
             }
             "attachment" => vec![queued(at, value.get("attachment").unwrap_or(&Value::Null))],
             "system" => {
@@ -227,7 +237,7 @@ impl Reading {
         let (id, Some(usage)) = (word(message, "id"), message.get("usage").filter(|usage| usage.is_object())) else {
             return;
         };
-        if model == "<synthetic>" || id.is_empty() {
+        if model == SYNTHETIC || id.is_empty() {
             return;
         }
         let figure = |key: &str| usage.get(key).and_then(Value::as_u64).unwrap_or(0);
@@ -237,6 +247,7 @@ impl Reading {
             output: figure("output_tokens"),
             cache_read: read,
             cache_creation: made,
+            cache_hour: 0,
         };
         if used.input == 0 && used.output == 0 {
             return;
@@ -352,7 +363,7 @@ fn diff(beside: &Value) -> Option<FileDiff> {
     (!out.hunks.is_empty()).then_some(out)
 }
 
-fn assistant(at: At, message: &Value, content: &Value) -> Vec<Read> {
+fn assistant(at: At, message: &Value, content: &Value, model: Option<&str>) -> Vec<Read> {
     let mut rows: Vec<Message> = Vec::new();
     let mut out = Vec::new();
     let blocks = match content {
@@ -379,6 +390,7 @@ fn assistant(at: At, message: &Value, content: &Value) -> Vec<Read> {
         };
         let mut row = made(at, body);
         row.turn = message.get("id").and_then(Value::as_str).map(str::to_owned);
+        row.model = model.map(str::to_owned);
         rows.push(row);
     }
     out.insert(0, Read::Rows(rows));

@@ -101,19 +101,27 @@ fn rollouts(path: &Path) -> Vec<(PathBuf, Meta)> {
     found
 }
 
+/// What tells a file that a rewind began from the thread's others, which number their rows alike: `rollout-TIME-THREAD_SEGMENT`.
+fn segment(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let segment = stem.rsplit_once('_').map_or("", |(_, segment)| segment);
+    segment.chars().filter(char::is_ascii_alphanumeric).collect()
+}
+
 /// The files that make up the conversation of a rollout, in order; where it was rewound since, those of its newest end.
 pub(super) fn parts(path: &Path) -> Vec<Part> {
     let all = rollouts(path);
-    let whole = || vec![Part { path: path.to_owned(), before: None }];
+    let part = |path: &Path, before| Part { path: path.to_owned(), before, segment: segment(path) };
+    let whole = || vec![part(path, None)];
     let Some(own) = all.iter().position(|(one, _)| one == path) else { return whole() };
     let thread = &all[own].1.thread;
     let Some(newest) = all.iter().rposition(|(_, meta)| meta.thread == *thread) else { return whole() };
-    let mut out = vec![Part { path: all[newest].0.clone(), before: None }];
+    let mut out = vec![part(&all[newest].0, None)];
     let (mut at, mut limit) = (newest, u64::MAX);
     while let Some((thread, end)) = all.get(at).and_then(|(_, meta)| meta.base.clone()) {
         limit = limit.min(end);
         let Some(base) = all[..at].iter().rposition(|(_, meta)| meta.thread == thread) else { break };
-        out.insert(0, Part { path: all[base].0.clone(), before: Some(limit) });
+        out.insert(0, part(&all[base].0, Some(limit)));
         at = base;
     }
     out
@@ -143,6 +151,8 @@ pub(super) struct Reading {
     dropped: HashSet<u64>,
     /// From here on to there everything was rewound.
     rewound: Vec<(u64, u64)>,
+    /// The model that answers, from the row that was read last on.
+    answers: Option<String>,
 }
 
 impl Reading {
@@ -237,9 +247,13 @@ impl Reading {
         let at = time(value);
         let payload = value.get("payload").unwrap_or(&Value::Null);
         match word(value, "type") {
-            "response_item" => self.item(at, payload, number),
+            "response_item" => self.signed(self.item(at, payload, number)),
             "event_msg" => vec![event(at, payload)],
-            "session_meta" | "turn_context" | "world_state" | "token_usage_record" => vec![Read::Nothing],
+            "turn_context" => {
+                self.answers = Some(word(payload, "model").to_owned()).filter(|model| !model.is_empty());
+                vec![Read::Nothing]
+            }
+            "session_meta" | "world_state" | "token_usage_record" => vec![Read::Nothing],
             "compacted" => {
                 let info = Info {
                     text: "Older messages were summed up here.".to_owned(),
@@ -249,10 +263,21 @@ impl Reading {
                 };
                 vec![Read::Rows(vec![made(at, Body::Info(info))])]
             }
-            older if ITEMS.contains(&older) => self.item(at, value, number),
+            older if ITEMS.contains(&older) => self.signed(self.item(at, value, number)),
             "" if is(value) || value.get("record_type").is_some() => vec![Read::Nothing],
             _ => vec![Read::Left("records of a kind that lisle does not know")],
         }
+    }
+
+    /// Rows of the model with its name.
+    fn signed(&self, mut all: Vec<Read>) -> Vec<Read> {
+        for read in &mut all {
+            let Read::Rows(rows) = read else { continue };
+            for row in rows.iter_mut().filter(|row| !matches!(row.body, Body::User(_) | Body::Info(_))) {
+                row.model.clone_from(&self.answers);
+            }
+        }
+        all
     }
 
     fn item(&self, at: At, item: &Value, number: u64) -> Vec<Read> {

@@ -1,12 +1,12 @@
 //! Sessions of other programs as sessions here: a folder of lisle or Craft Agents, a transcript of Claude Code, a rollout
-//! of Codex. The source is only read. What does not come along is counted and told.
+//! of Codex. The source is only read. What is not included is counted and reported.
 //!
 //! A file is read twice and one line at a time: first for what stands in the header, then for its rows.
 
 mod claude;
 mod codex;
+mod folder;
 
-use super::branch::Manner;
 use super::header::First;
 use super::io::{How, Kind};
 use super::json::Fields;
@@ -33,7 +33,9 @@ const TOLD_BY: usize = 50;
 const READ: [&str; 6] = [layout::SESSION, layout::THEIR_TEMP, layout::HEADER, layout::LIVE, layout::OURS, layout::LOCK];
 /// The key among lisle's own ones in the header that says where a session came from.
 const ORIGIN: &str = "origin";
-/// How the id of the row begins that says what did not come along.
+/// The key beside it: how many of what were not included.
+const COUNTS: &str = "notIncluded";
+/// How the id of a row begins that says what was not included.
 const LEFT: &str = "import-left-";
 
 /// What came of an import.
@@ -43,8 +45,42 @@ pub struct Imported {
     pub meta: SessionMeta,
     /// Whose it was.
     pub program: &'static str,
-    /// What did not come along, one sentence each.
+    /// What was not included, one sentence each.
     pub left: Vec<String>,
+    /// What an earlier import of the same conversation has to do with it.
+    pub again: Option<Again>,
+}
+
+/// What came of a second import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// So many rows were added to the session of the earlier one.
+    Added(SessionId, usize),
+    /// Rows had changed: all of the session's were replaced, and the old ones are in the trash.
+    Anew(SessionId),
+    /// It is another session: why.
+    Another(String),
+}
+
+impl Again {
+    /// In words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Again::Added(id, 0) => format!("It was imported before, as session {id}; nothing came since."),
+            Again::Added(id, 1) => {
+                format!("It was imported before, as session {id}; one row came since and was added.")
+            }
+            Again::Added(id, more) => {
+                format!("It was imported before, as session {id}; {more} rows came since and were added.")
+            }
+            Again::Anew(id) => format!(
+                "It was imported before, as session {id}; rows of it changed since, so all were imported anew. The old ones \
+                 are in the trash."
+            ),
+            Again::Another(why) => why.clone(),
+        }
+    }
 }
 
 /// Whose file it is.
@@ -66,11 +102,41 @@ impl Program {
 impl Journal {
     /// Keeps in the header where the session came from, so that a second import finds it.
     fn mark_origin(&mut self, origin: &str) {
-        let mut own = self.head.fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
-        own.set(ORIGIN, serde_json::json!(origin).to_string());
+        set_origin(&mut self.head.fields, Some(origin));
+        self.header_due = true;
+    }
+
+    /// How many of what an earlier import did not include. `None` when nobody says.
+    fn not_included(&self) -> Option<BTreeMap<String, usize>> {
+        serde_json::from_str(own_of(&self.head.fields).raw(COUNTS)?).ok()
+    }
+
+    /// Keeps in the header how many of what were not included, so that the next import says only what is new.
+    fn mark_not_included(&mut self, counts: &BTreeMap<&'static str, usize>) {
+        let mut own = own_of(&self.head.fields);
+        own.set(COUNTS, serde_json::json!(counts).to_string());
         self.head.fields.set("lisle", own.render());
         self.header_due = true;
     }
+}
+
+/// lisle's own keys of a header.
+fn own_of(fields: &Fields) -> Fields {
+    fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default()
+}
+
+/// Says in a header where the session came from, or that it came from nowhere.
+pub(super) fn set_origin(fields: &mut Fields, origin: Option<&str>) {
+    let mut own = own_of(fields);
+    match origin {
+        Some(origin) => own.set(ORIGIN, serde_json::json!(origin).to_string()),
+        None if !own.has(ORIGIN) && !own.has(COUNTS) => return,
+        None => {
+            own.remove(ORIGIN);
+            own.remove(COUNTS);
+        }
+    }
+    fields.set("lisle", own.render());
 }
 
 /// What stands in the header of the new session.
@@ -104,6 +170,8 @@ struct Part {
     path: PathBuf,
     /// Only its rows with an ordinal below this are part of it.
     before: Option<u64>,
+    /// What tells its rows from those of other files of the conversation with the same numbers; empty for the first one.
+    segment: String,
 }
 
 /// What a line is.
@@ -187,13 +255,23 @@ impl Reading {
     }
 
     /// The id that the rows of a line get: the same at the next import.
-    fn row(&self, value: &Value, number: u64, index: usize) -> MessageId {
+    fn row(&self, value: &Value, line: Line<'_>, index: usize) -> MessageId {
         match self {
             Reading::Claude(_) if !word(value, "uuid").is_empty() => row_id("cc", word(value, "uuid"), index),
-            Reading::Claude(_) => row_id("cc", &number.to_string(), index),
-            Reading::Codex(_) => row_id("cx", &number.to_string(), index),
+            Reading::Claude(_) => row_id("cc", &line.number.to_string(), index),
+            Reading::Codex(_) if line.segment.is_empty() => row_id("cx", &line.number.to_string(), index),
+            Reading::Codex(_) => row_id("cx", &format!("{}-{}", line.segment, line.number), index),
         }
     }
+}
+
+/// Where a line stands in a conversation.
+#[derive(Clone, Copy)]
+struct Line<'p> {
+    /// Its ordinal, or how many lines came before.
+    number: u64,
+    /// See [`Part::segment`].
+    segment: &'p str,
 }
 
 fn row_id(program: &str, row: &str, index: usize) -> MessageId {
@@ -243,33 +321,6 @@ impl Store {
             Kind::Other => "it is no regular file but a pipe, a socket or a device",
         };
         Err(StoreError::NoImport { path: path.to_owned(), why })
-    }
-
-    fn import_folder(&self, dir: &Path, at_most: Mode, now: At) -> Result<Imported, StoreError> {
-        for name in READ {
-            let path = dir.join(name);
-            if self.io().lstat(&path).is_ok() {
-                self.regular(&path)?;
-            }
-        }
-        let name = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let id = SessionId::parse(name).unwrap_or_else(|_| SessionId::numbered(0));
-        let reader = session::Reader { io: self.io(), id: &id, dir: dir.to_owned(), home: &self.inner.home };
-        let meta = self.branch_of(&reader, None, now, Manner::Import { at_most }).map_err(|error| match error {
-            StoreError::NoSession { path } => {
-                let is_transcript =
-                    |name: &std::ffi::OsString| Path::new(name).extension().is_some_and(|end| end == "jsonl");
-                let why = if self.io().list(dir).unwrap_or_default().iter().any(is_transcript) {
-                    "it has no session.jsonl. It looks like a folder of transcripts: give one of its *.jsonl"
-                } else {
-                    "it has no session.jsonl. Name the folder of a session, or a transcript"
-                };
-                StoreError::NoImport { path, why }
-            }
-            StoreError::Io { path, source, .. } if path.starts_with(dir) => StoreError::io("import", &path, source),
-            other => other,
-        })?;
-        Ok(Imported { meta, program: "lisle or Craft Agents", left: Vec::new() })
     }
 
     /// Shows every line that is a JSON object, in order. Gives how many lines are none.
@@ -328,11 +379,14 @@ impl Store {
         why: Option<String>,
     ) -> Result<Imported, StoreError> {
         let (mut reading, parts) = match program {
-            Program::Claude => (Reading::Claude(Box::default()), vec![Part { path: path.to_owned(), before: None }]),
+            Program::Claude => (
+                Reading::Claude(Box::default()),
+                vec![Part { path: path.to_owned(), before: None, segment: String::new() }],
+            ),
             Program::Codex => (Reading::Codex(Box::default()), codex::parts(path)),
         };
-        let odd = self.each(&parts, |value, number| {
-            reading.first(&value, number);
+        let odd = self.each(&parts, |value, line| {
+            reading.first(&value, line.number);
             Ok(())
         })?;
         reading.ready(path);
@@ -353,29 +407,39 @@ impl Store {
             _ => Vec::new(),
         };
         let Some(last) = earlier.last() else { return self.import_anew(source, at_most, now, why) };
+        let last = last.clone();
         match self.update(&earlier, source)? {
             Some(imported) => Ok(imported),
             None => {
-                let why = format!(
-                    "An earlier import of this conversation went on by itself in session {last}, so this is another one."
-                );
+                let of_ours = |id: &MessageId| ["cc-", "cx-"].iter().any(|begin| id.as_str().starts_with(begin));
+                let why = if self.row_ids(&last)?.iter().all(of_ours) {
+                    format!(
+                        "The conversation was rewound in {} since it was imported as session {last}, so this is another one.",
+                        program.name()
+                    )
+                } else {
+                    format!(
+                        "An earlier import of this conversation went on by itself in session {last}, so this is another one."
+                    )
+                };
                 self.import_lines(path, program, at_most, now, Some(why))
             }
         }
     }
 
-    /// Shows every object of the files with its number: its ordinal, or how many lines came before.
+    /// Shows every object of the files with where it stands.
     fn each(
         &self,
         parts: &[Part],
-        mut show: impl FnMut(Value, u64) -> Result<(), StoreError>,
+        mut show: impl FnMut(Value, Line<'_>) -> Result<(), StoreError>,
     ) -> Result<usize, StoreError> {
         let (mut odd, mut number) = (0, 0);
         for part in parts {
             odd += self.objects(&part.path, |value| {
                 let at = value.get("ordinal").and_then(Value::as_u64).unwrap_or(number);
                 number = at + 1;
-                if part.before.is_some_and(|end| at >= end) { Ok(()) } else { show(value, at) }
+                let line = Line { number: at, segment: &part.segment };
+                if part.before.is_some_and(|end| at >= end) { Ok(()) } else { show(value, line) }
             })?;
         }
         Ok(odd)
@@ -402,9 +466,8 @@ impl Store {
         }
         match self.copy(Rows::new(journal, created, VecDeque::new()), source, meta) {
             Ok(copied) => {
-                let left = copied.left.into_iter().chain(why).collect();
                 let meta = self.reader(&id).meta(&session::find(self.io(), &self.session_dir(&id))?);
-                Ok(Imported { meta, program: program.name(), left })
+                Ok(Imported { meta, program: program.name(), left: copied.left, again: why.map(Again::Another) })
             }
             Err(error) => {
                 // What is half imported helps nobody.
@@ -422,42 +485,46 @@ impl Store {
         let mut fitting = None;
         for id in earlier.iter().rev() {
             let known = self.row_ids(id)?;
-            if ids.len() >= known.len() && ids.iter().zip(&known).all(|(new, old)| new == old) {
+            if ids.iter().zip(&known).all(|(new, old)| new == old) {
                 fitting = Some((id, known));
                 break;
             }
         }
         let Some((id, known)) = fitting else { return Ok(None) };
-        let loaded = self.load(id, 1)?;
-        let (mut meta, last) = (loaded.meta.clone(), loaded.meta.used);
-        let journal = match loaded.access {
-            Access::Writer(journal) => *journal,
-            Access::Reader { held_by } => {
-                return Err(StoreError::Held { path: self.session_dir(id), holder: held_by });
-            }
+        let Some(more) = ids.len().checked_sub(known.len()) else {
+            // It went on here alone.
+            let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
+            let again = Some(Again::Added(id.clone(), 0));
+            return Ok(Some(Imported { meta, program: program.name(), left: Vec::new(), again }));
         };
+        let (journal, mut meta) = self.writer_of_earlier(id)?;
+        let last = meta.used;
         let facts = source.reading.facts();
         if let (Some(title), true) = (&facts.title, meta.title_from != TitleFrom::User) {
             (meta.title, meta.title_from) = (title.clone(), facts.title_from);
         }
-        let more = ids.len() - known.len();
-        self.copy(Rows::new(journal, last, known.into()), source, meta)?;
+        let left = self.copy(Rows::new(journal, last, known.into()), source, meta)?.left;
         let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
-        let said = match more {
-            0 => format!("It was imported before, as session {id}; nothing came since."),
-            1 => format!("It was imported before, as session {id}; one row came since and was added."),
-            more => format!("It was imported before, as session {id}; {more} rows came since and were added."),
-        };
-        Ok(Some(Imported { meta, program: program.name(), left: vec![said] }))
+        let again = Some(Again::Added(id.clone(), more));
+        Ok(Some(Imported { meta, program: program.name(), left, again }))
+    }
+
+    /// The session of an earlier import, for writing.
+    fn writer_of_earlier(&self, id: &SessionId) -> Result<(Journal, SessionMeta), StoreError> {
+        let loaded = self.load(id, 1)?;
+        match loaded.access {
+            Access::Writer(journal) => Ok((*journal, loaded.meta)),
+            Access::Reader { held_by } => Err(StoreError::Held { path: self.session_dir(id), holder: held_by }),
+        }
     }
 
     /// The ids of all rows that a source has, in order.
     fn ids_of(&self, source: &Source) -> Result<Vec<MessageId>, StoreError> {
         let mut reading = source.reading.again();
         let mut sieve = Sieve::default();
-        self.each(&source.parts, |value, number| {
-            for read in reading.read(&value, number) {
-                sieve.rows(read, |index| reading.row(&value, number, index));
+        self.each(&source.parts, |value, line| {
+            for read in reading.read(&value, line.number) {
+                sieve.rows(read, |index| reading.row(&value, line, index));
             }
             Ok(())
         })?;
@@ -508,9 +575,9 @@ impl Store {
         let Source { parts, program, mut reading, mut left } = source;
         let known = !writer.known.is_empty();
         let mut sieve = Sieve::default();
-        self.each(&parts, |value, number| {
-            for read in reading.read(&value, number) {
-                match sieve.rows(read, |index| reading.row(&value, number, index)) {
+        self.each(&parts, |value, line| {
+            for read in reading.read(&value, line.number) {
+                match sieve.rows(read, |index| reading.row(&value, line, index)) {
                     Read::Rows(rows) => rows.into_iter().for_each(|row| writer.push(row)),
                     Read::Results(results) => results.into_iter().for_each(|result| writer.answer(result)),
                     Read::Known(about) => writer.know(about),
@@ -521,17 +588,27 @@ impl Store {
             writer.write(AT_ONCE)
         })?;
         left.retain(|_, count| *count > 0);
-        let told = |(what, count): (&str, usize)| {
-            let (first, rest) = what.split_at(1);
-            format!("{}{rest} that did not come along: {count}.", first.to_uppercase())
+        let before = match writer.journal.not_included() {
+            Some(before) => before,
+            // Nobody says what an earlier import left out: nothing new, then.
+            None if known => left.iter().map(|(what, count)| ((*what).to_owned(), *count)).collect(),
+            None => BTreeMap::new(),
         };
-        let left: Vec<String> = left.into_iter().map(told).collect();
+        writer.journal.mark_not_included(&left);
+        let told = |(what, count): (&str, usize)| {
+            let new = count.saturating_sub(before.get(what).copied().unwrap_or(0));
+            let (first, rest) = what.split_at(1);
+            (new > 0).then(|| format!("{}{rest} not included: {new}.", first.to_uppercase()))
+        };
+        let left: Vec<String> = left.into_iter().filter_map(told).collect();
         // It stays with the session what it lacks.
-        if !left.is_empty() && !known {
-            let text = format!("This was a session of {}. {}", program.name(), left.join(" "));
+        if !left.is_empty() {
+            let which = if known { "The rows above were added from" } else { "This was" };
+            let text = format!("{which} a session of {}. {}", program.name(), left.join(" "));
             let info = Info { text, level: Level::Info, kind: InfoKind::Remark, carried: None };
             let mut row = made(writer.last, Body::Info(info));
-            row.id = MessageId::new(format!("{LEFT}{}", meta.id));
+            let number = if known { format!("-{}", sieve.ids.len()) } else { String::new() };
+            row.id = MessageId::new(format!("{LEFT}{}{number}", meta.id));
             writer.push(row);
         }
         let facts = reading.facts();
@@ -562,7 +639,7 @@ impl Source {
 
 /// What came of copying.
 struct Copied {
-    /// What did not come along, one sentence each.
+    /// What was not included, one sentence each.
     left: Vec<String>,
 }
 

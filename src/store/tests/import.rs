@@ -18,7 +18,7 @@ fn imported(name: &str, mode: Mode) -> (tempfile::TempDir, Imported, Vec<String>
     assert!(store.verify(&imported.meta.id).unwrap().is_sound());
     let rows = store.read(&imported.meta.id, 500).unwrap().rows;
     assert_eq!(imported.meta.messages as usize, rows.len());
-    // What did not come along is told at the end.
+    // What was not included is told at the end.
     let last = rows.last().map(|row| format!("{:?}", row.body)).unwrap_or_default();
     assert!(imported.left.iter().all(|sentence| last.contains(sentence.as_str())), "{last}");
     let said = rows.iter().filter(|row| !matches!(row.body, Body::Info(_)));
@@ -55,9 +55,9 @@ fn a_transcript_of_claude_code() {
     assert!(meta.id.as_str().starts_with("260526-"), "{}", meta.id);
     assert_eq!((imported.program, meta.last_message), ("Claude Code", At(1_779_780_480_000)));
     let left = [
-        "Attached files that did not come along: 1.",
-        "Lines that are no JSON that did not come along: 1.",
-        "Records of subagents that did not come along: 1.",
+        "Attached files not included: 1.",
+        "Lines that are no JSON not included: 1.",
+        "Records of subagents not included: 1.",
     ];
     assert_eq!(imported.left, left);
 }
@@ -73,7 +73,7 @@ fn rollouts_of_codex() {
         "assistant: There are 12.",
     ];
     assert_eq!(words, wanted);
-    assert_eq!(imported.left, ["Searches of the web that did not come along: 1."]);
+    assert_eq!(imported.left, ["Searches of the web not included: 1."]);
     assert_eq!((imported.meta.mode, imported.meta.shown_title()), (Mode::Explore, "How many files are here?"));
     let (_root, imported, words) = self::imported("codex-older.jsonl", Mode::Ask);
     assert_eq!(words, ["you: Say hello", "bash echo hello [Completed]: hello", "assistant: hello"]);
@@ -159,8 +159,8 @@ fn a_whole_history_of_claude_code() {
     assert!(typed.id.as_str().starts_with("typed-"), "{}", typed.id);
     assert_eq!(typed.result.as_deref(), Some("mine ü"));
     let left = imported.left.join("\n");
-    assert!(left.contains("Rewound messages that did not come along: 1."), "{left}");
-    assert!(left.contains("Records of subagents that did not come along: 1."), "{left}");
+    assert!(left.contains("Rewound messages not included: 1."), "{left}");
+    assert!(left.contains("Records of subagents not included: 1."), "{left}");
     let said = format!("{rows:?}");
     assert!(
         !said.contains("answer on branch A") && said.contains("answer on branch B") && !said.contains("<bash-input>")
@@ -255,7 +255,7 @@ fn a_second_import_adds_what_came_since() {
     std::fs::write(&path, &whole).unwrap();
     let second = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
     assert_eq!(second.meta.id, first.id);
-    assert!(second.left[0].contains("were added"), "{:?}", second.left);
+    assert!(matches!(&second.again, Some(Again::Added(id, more)) if *id == first.id && *more > 0), "{second:?}");
     let rows = store.read(&first.id, 500).unwrap().rows;
     assert_eq!(asked(&rows).last(), Some(&"branch B question"));
     let mut ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
@@ -267,20 +267,168 @@ fn a_second_import_adds_what_came_since() {
     let before = tree(&store.session_dir(&first.id));
     let third = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
     assert_eq!((third.meta.id.clone(), store.list().sessions.len()), (first.id.clone(), 1));
-    assert!(third.left[0].contains("nothing came since"), "{:?}", third.left);
+    assert_eq!((third.again, third.left), (Some(Again::Added(first.id.clone(), 0)), Vec::new()));
     assert_eq!(tree(&store.session_dir(&first.id)).len(), before.len());
-    // One that went on here stays as it is.
+    // One that went on here alone stays as it is, and nothing is made.
     let mut journal = writer_of(store.load(&first.id, 1).unwrap());
     journal.append(&[user(1)], Durability::Written).unwrap();
     journal.close().unwrap();
     drop(journal);
     let fourth = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
-    assert_ne!(fourth.meta.id, first.id);
-    assert!(fourth.left.iter().any(|said| said.contains("went on by itself")), "{:?}", fourth.left);
+    assert_eq!((fourth.again, store.list().sessions.len()), (Some(Again::Added(first.id.clone(), 0)), 1));
+    // One that went on on both sides is another one.
+    let last = whole.lines().rev().find(|line| line.contains("\"uuid\"")).unwrap();
+    let parent: serde_json::Value = serde_json::from_str(last).unwrap();
+    let more = serde_json::json!({
+        "type": "user", "uuid": "later", "parentUuid": parent["uuid"], "sessionId": parent["sessionId"],
+        "isSidechain": false, "timestamp": "2026-11-23T00:00:00.000Z", "message": {"role": "user", "content": "later"},
+    });
+    std::fs::write(&path, format!("{whole}{more}\n")).unwrap();
+    let fifth = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    assert_ne!(fifth.meta.id, first.id);
+    assert!(matches!(&fifth.again, Some(Again::Another(why)) if why.contains("went on by itself")), "{fifth:?}");
     assert!(store.verify(&first.id).unwrap().is_sound());
     // And the newest of them goes on being updated.
-    let fifth = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
-    assert_eq!((fifth.meta.id, store.list().sessions.len()), (fourth.meta.id, 2));
+    let sixth = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+    assert_eq!((sixth.meta.id, store.list().sessions.len()), (fifth.meta.id, 2));
+}
+
+#[test]
+fn a_later_import_says_what_was_not_included_since() {
+    let root = tempfile::tempdir().unwrap();
+    let store = quick(root.path());
+    let path = root.path().join("t.jsonl");
+    let line = |n: usize, content: serde_json::Value| {
+        let parent = (n > 1).then(|| format!("u{}", n - 1));
+        let row = serde_json::json!({
+            "type": "user", "uuid": format!("u{n}"), "parentUuid": parent, "sessionId": "s", "isSidechain": false,
+            "cwd": "/w", "timestamp": format!("2026-01-02T03:04:0{n}.000Z"), "message": {"role": "user", "content": content},
+        });
+        format!("{row}\n")
+    };
+    let picture = |n: usize| line(n, serde_json::json!([{"type": "text", "text": "see"}, {"type": "image"}]));
+    let mut text = picture(1);
+    for (more, left) in [
+        (String::new(), vec!["Attached files not included: 1."]),
+        (line(2, "plain".into()), vec![]),
+        (picture(3) + &picture(4), vec!["Attached files not included: 2."]),
+        (String::new(), vec![]),
+    ] {
+        text.push_str(&more);
+        std::fs::write(&path, &text).unwrap();
+        let imported = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
+        assert_eq!(imported.left, left);
+        let rows = store.read(&imported.meta.id, 99).unwrap().rows;
+        let last = format!("{:?}", rows.last().unwrap().body);
+        assert!(left.iter().all(|sentence| last.contains(sentence)), "{last}");
+        assert_eq!(asked(&rows).len(), text.lines().count());
+        assert_eq!(store.list().sessions.len(), 1);
+    }
+}
+
+#[test]
+fn a_rewind_of_codex_that_came_after_an_import_makes_another_session() {
+    let root = tempfile::tempdir().unwrap();
+    let store = quick(root.path());
+    let home = root.path().join("codex/sessions/2026/11/22");
+    std::fs::create_dir_all(&home).unwrap();
+    let [began, rewound] = FILES.map(|ending| format!("rollout-2026-11-22T22-{ending}"));
+    let put =
+        |name: &str| std::fs::copy(fixture("codex-home/sessions/2026/11/22").join(name), home.join(name)).unwrap();
+    put(&began);
+    let import = || store.import(&home.join(&began), Path::new(""), Mode::Ask, NOW).unwrap();
+    let first = import();
+    let of = |id: &SessionId| format!("{:?}", store.read(id, 500).unwrap().rows);
+    assert!(of(&first.meta.id).contains("answer on branch A"));
+    put(&rewound);
+    let second = import();
+    assert!(matches!(&second.again, Some(Again::Another(why)) if why.contains("was rewound in Codex")), "{second:?}");
+    let rows = of(&second.meta.id);
+    assert!(rows.contains("answer on branch B") && !rows.contains("answer on branch A"), "{rows}");
+    // The earlier one stays, and the newest goes on being updated.
+    assert!(of(&first.meta.id).contains("answer on branch A") && !of(&first.meta.id).contains("answer on branch B"));
+    let third = import();
+    assert_eq!((third.meta.id.clone(), third.again), (second.meta.id.clone(), Some(Again::Added(second.meta.id, 0))));
+    assert_eq!(store.list().sessions.len(), 2);
+}
+
+#[test]
+fn answers_keep_the_model_that_wrote_them() {
+    for (name, model) in [(CLAUDE, "claude-opus-4-8"), (&*format!("{CODEX}{}", FILES[1]), "gpt-5.3-codex")] {
+        let (_root, _, rows) = rows_of(name);
+        let answers: Vec<_> = rows.iter().filter(|row| matches!(row.body, Body::Assistant(_))).collect();
+        assert!(!answers.is_empty() && answers.iter().all(|row| row.model.as_deref() == Some(model)), "{answers:?}");
+        assert!(rows.iter().all(|row| row.model.is_none() || !matches!(row.body, Body::User(_) | Body::Info(_))));
+    }
+}
+
+#[test]
+fn a_folder_keeps_its_status_and_what_it_used() {
+    let other = copy_of("main");
+    let from = quick(other.path());
+    let root = tempfile::tempdir().unwrap();
+    let store = quick(root.path());
+    let mut used = 0;
+    for parent in from.list().sessions {
+        let meta = store.import(&from.session_dir(&parent.id), Path::new(""), Mode::Execute, NOW).unwrap().meta;
+        assert_eq!((&meta.usage, &meta.status), (&parent.usage, &parent.status), "{}", parent.id);
+        used += usize::from(meta.usage.output_tokens > 0);
+    }
+    assert!(used > 0);
+}
+
+#[test]
+fn a_folder_that_is_imported_twice_is_one_session() {
+    let other = copy_of("main");
+    let root = tempfile::tempdir().unwrap();
+    let store = quick(root.path());
+    let dir = other.path().join("work/sessions/260903-calm-forest");
+    let file = dir.join("session.jsonl");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let import = || store.import(&dir, Path::new(""), Mode::Ask, NOW).unwrap();
+    let keep = |count: usize| {
+        let kept: String = whole.lines().take(count).map(|line| format!("{line}\n")).collect();
+        std::fs::write(&file, kept).unwrap();
+    };
+    // As it was after its first message, with a file of the last one not there yet.
+    keep(2);
+    let first = import();
+    assert_eq!((first.again, first.meta.messages), (None, 1));
+    let id = first.meta.id;
+    // A branch of it is no import.
+    let branch = store.branch(&id, None, NOW.plus(1)).unwrap().id;
+    std::fs::write(&file, &whole).unwrap();
+    let second = import();
+    assert_eq!((&second.meta.id, second.again), (&id, Some(Again::Added(id.clone(), 2))));
+    let lines = |dir: &Path| -> Vec<String> {
+        let text = std::fs::read_to_string(dir.join("session.jsonl")).unwrap();
+        text.lines().skip(1).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&store.session_dir(&id)), lines(&dir));
+    for name in tree(&dir.join("attachments")).keys() {
+        assert!(store.session_dir(&id).join("attachments").join(name).is_file(), "{name:?}");
+    }
+    assert_eq!((import().again, store.read(&branch, 9).unwrap().rows.len()), (Some(Again::Added(id.clone(), 0)), 1));
+    // A row that changed there since: the old ones go to the trash.
+    let changed = whole.replacen("\"content\":\"", "\"content\":\"Changed. ", 1);
+    assert_ne!(changed, whole);
+    std::fs::write(&file, &changed).unwrap();
+    let third = import();
+    assert_eq!((&third.meta.id, third.again), (&id, Some(Again::Anew(id.clone()))));
+    assert_eq!(lines(&store.session_dir(&id)), lines(&dir));
+    assert_eq!((store.trash().len(), third.meta.usage.clone()), (1, second.meta.usage));
+    // It went on on both sides.
+    let mut journal = writer_of(store.load(&id, 1).unwrap());
+    journal.append(&[user(1)], Durability::Written).unwrap();
+    journal.close().unwrap();
+    drop(journal);
+    assert_eq!(import().again, Some(Again::Added(id.clone(), 0)));
+    let more = "{\"id\":\"msg-later\",\"type\":\"user\",\"content\":\"later\",\"timestamp\":1795300000000}\n";
+    std::fs::write(&file, format!("{changed}{more}")).unwrap();
+    let last = import();
+    assert!(matches!(last.again, Some(Again::Another(_))) && last.meta.id != id, "{last:?}");
+    // Its thumbnails were never there.
+    assert!([&id, &last.meta.id].iter().all(|id| store.verify(id).unwrap().odd.is_empty()));
 }
 
 #[test]

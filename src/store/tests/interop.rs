@@ -79,7 +79,8 @@ fn usage_is_added_up_and_written_under_both_names_of_the_cost() {
     let (session, mut journal) = store.create(&meta("a")).unwrap();
     let path = session_file(root.path(), session.as_str());
     let mut now = meta("a");
-    let one = crate::domain::usage::RequestUsage { input: 100, output: 20, cache_read: 10, cache_creation: 5 };
+    let one =
+        crate::domain::usage::RequestUsage { input: 100, output: 20, cache_read: 10, cache_creation: 5, cache_hour: 0 };
     now.usage.add(one, 0.25, Some(1000));
     now.usage.add(one, 0.25, Some(1000));
     journal.set_meta(now.clone(), serde_json::Value::Null);
@@ -391,6 +392,22 @@ fn a_search_finds_our_rows_that_they_left_out() {
         });
         assert_eq!((found, searched.unreadable), (hits, 0), "{words}");
     }
+}
+
+#[test]
+fn a_place_and_what_follows_it_show_our_rows_that_they_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    let (store, session) = saved_over(root.path());
+    let around = store.page_at(&session, u64::MAX, 9).unwrap();
+    assert_eq!((ids(&around.rows), around.later), (vec!["m1", "m2", "msg-u3", "msg-u4"], None));
+    let mut all = Vec::new();
+    let mut cursor = Some(0);
+    while let Some(from) = cursor {
+        let (rows, next) = store.page_after(&session, from, 1).unwrap();
+        all.extend(rows);
+        cursor = next;
+    }
+    assert_eq!(ids(&all), ["m1", "m2", "msg-u3", "msg-u4"]);
 }
 
 #[tokio::test]

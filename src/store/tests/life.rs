@@ -18,6 +18,33 @@ fn nothing_is_on_disk_before_the_first_session() {
 }
 
 #[test]
+fn what_changes_is_added_to_the_live_file_and_not_written_anew() {
+    let root = tempfile::tempdir().unwrap();
+    let renames = Arc::new(std::sync::atomic::AtomicU64::new(0));
+    let seen = renames.clone();
+    let hook = move |call: &str| {
+        seen.fetch_add(u64::from(call == "rename"), SeqCst);
+        Ok(())
+    };
+    let store = store_with(root.path(), Arc::new(Hooked(hook)));
+    let (id, mut journal) = store.create(&meta("a")).unwrap();
+    journal.turn(true).unwrap();
+    journal.live(answer(1), Durability::Written).unwrap();
+    let before = renames.load(SeqCst);
+    for n in 2..60 {
+        assert!(journal.grow(&MessageId::new("msg-a1"), "word "));
+        journal.flush_text().unwrap();
+        journal.live(call(n, ToolStatus::Executing, None), Durability::Synced).unwrap();
+        journal.append(&[call(n, ToolStatus::Completed, Some("fine"))], Durability::Written).unwrap();
+    }
+    assert_eq!(renames.load(SeqCst), before);
+    drop(journal);
+    let rows = store.read(&id, 99).unwrap().rows;
+    let Some(Body::Assistant(text)) = rows.last().map(|row| &row.body) else { panic!("{rows:?}") };
+    assert_eq!((rows.len(), text.text.matches("word ").count()), (59, 58));
+}
+
+#[test]
 fn a_new_session_is_whole_private_and_its_id_claimed() {
     let root = tempfile::tempdir().unwrap();
     let store = store(root.path());

@@ -267,6 +267,10 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
             add(format!("{} tokens", crate::ui::figures::tokens(child.tokens)), dim);
         }
     }
+    if let [first, more @ ..] = call.figures.withheld.as_slice() {
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        add(format!("sandbox: {}{more}", clean_line(first)), look.style(Role::Warning));
+    }
     if call.figures.undo_incomplete.is_some() {
         add("undo incomplete".to_owned(), look.style(Role::Warning));
     }

@@ -461,16 +461,22 @@ impl<'a> Transcript<'a> {
                 }
                 ("you", Role::UserHead, rest)
             }
-            _ => {
-                let model = clean_line(self.opts.model).into_owned();
-                ("assistant", Role::AssistantHead, vec![model, self.took(index)])
-            }
+            _ => ("assistant", Role::AssistantHead, vec![self.model(index), self.took(index)]),
         };
         rest.retain(|part| !part.is_empty());
         let rest: String = rest.iter().map(|part| format!("{dot}{part}")).collect();
         let room = usize::from(self.area.width).saturating_sub(who.len());
         let rest = text::cut_with(&rest, room, look.ellipsis()).into_owned();
         Line::from(vec![Span::styled(who, look.style(role)), Span::styled(rest, look.style(Role::Dim))])
+    }
+
+    /// The model that wrote the answer that begins with a row, without its vendor's path; where that is not recorded, the
+    /// session's.
+    fn model(&self, index: usize) -> String {
+        let answer = (index..self.chat.entries.len()).take(ANSWER).filter_map(|i| self.entry(i));
+        let mut written = answer.take_while(|e| speaker(e) != Speaker::User).filter_map(|e| e.message.model.as_deref());
+        let model = written.next().map_or(self.opts.model, |model| model.rsplit('/').next().unwrap_or(model));
+        clean_line(model).into_owned()
     }
 
     /// Duration of the answer that begins with a row, from the message it answers; empty under a second.

@@ -135,6 +135,7 @@ pub(super) fn call_ended(call: &ToolCall, density: Density) -> Vec<String> {
             Some(0) | None => {}
             Some(code) => facts.push(format!("exit {code}")),
         }
+        facts.extend(call.figures.withheld.iter().map(|kept| format!("kept by the sandbox, {}", clean_line(kept))));
         if call.status == ToolStatus::Backgrounded {
             facts.push("goes on in the background".to_owned());
         }

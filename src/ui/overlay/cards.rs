@@ -143,7 +143,7 @@ fn report_lines(paint: &Paint<'_>, report: &HealthReport, width: usize) -> Vec<V
     }
     fact(&mut out, "held by", report.held_by.clone().unwrap_or_else(|| "nobody".to_owned()), Role::Text);
     if report.unfinished > 0 {
-        let text = format!("{} that a death left, folded in when it is opened", many(report.unfinished, "row", "rows"));
+        let text = format!("{} left unfinished, folded in when it is opened", many(report.unfinished, "row", "rows"));
         fact(&mut out, "unfinished", text, Role::Warning);
     }
     for (what, numbers) in &report.odd {

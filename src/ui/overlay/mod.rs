@@ -85,7 +85,8 @@ fn folded(text: &str, width: usize) -> Vec<String> {
 /// Rows below which a sheet has the whole screen.
 const SMALL: u16 = 18;
 
-/// Clears a sheet of at most `width` by `rows` for its content and writes its title with `hints` and the way out.
+/// Clears a sheet of at most `width` by `rows` for its content and writes its title with `hints` and the way out. Where
+/// they do not fit beside the title they stand below the content, which gets fewer rows: no answer is lost.
 /// Returns the rectangle for the content. On a small screen it is the whole screen.
 fn sheet(
     paint: &mut Paint<'_>,
@@ -97,12 +98,17 @@ fn sheet(
 ) -> Rect {
     let small = body.width < 60 || body.height < SMALL;
     let framed = paint.style(Role::Panel).bg.is_none();
+    let close = paint.key(Action::App(AppAction::Back), Context::Global);
+    let mut all = hints.to_vec();
+    all.push((close, "close"));
+    let width = if small { body.width } else { width.min(body.width - 8) / 2 * 2 };
+    let below = hints_below(paint, title, &all, usize::from(width.saturating_sub(4)));
     let area = if small {
         body
     } else {
-        let width = width.min(body.width - 8) / 2 * 2;
         // Title and content, with a blank row around.
-        let height = rows.saturating_add(4).min(body.height - 4);
+        let more = u16::try_from(below.len()).unwrap_or(0);
+        let height = rows.saturating_add(4 + more).min(body.height - 4);
         Rect { x: body.x + (body.width - width) / 2, y: body.y + (body.height - height) / 4, width, height }
     };
     paint.fill(area, Role::Panel);
@@ -117,13 +123,38 @@ fn sheet(
         width: area.width.saturating_sub(4),
         height: area.height.saturating_sub(2 * inset),
     };
-    let close = paint.key(Action::App(AppAction::Back), Context::Global);
-    let mut all = hints.to_vec();
-    all.push((close, "close"));
-    let hints = paint.hints(&all);
-    paint.sides(cells::row(inner, 0), title, &hints, cells::pieces_width(title));
+    let beside = if below.is_empty() { paint.hints(&all) } else { Vec::new() };
+    paint.sides(cells::row(inner, 0), title, &beside, cells::pieces_width(title));
     let gap = if small { 1 } else { 2 }.min(inner.height);
-    Rect { y: inner.y + gap, height: inner.height - gap, ..inner }
+    let under = u16::try_from(below.len()).unwrap_or(0).min(inner.height - gap);
+    for (n, line) in (inner.height - under..inner.height).zip(&below) {
+        paint.pieces(cells::row(inner, n), line);
+    }
+    Rect { y: inner.y + gap, height: inner.height - gap - under, ..inner }
+}
+
+/// The hints in rows of `width` cells where they do not fit beside the title; none where they do.
+fn hints_below(
+    paint: &Paint<'_>,
+    title: &[Piece<'_>],
+    hints: &[(Option<String>, &str)],
+    width: usize,
+) -> Vec<Vec<Piece<'static>>> {
+    let beside = cells::pieces_width(&paint.hints(hints));
+    if cells::pieces_width(title) + 2 + beside <= width {
+        return Vec::new();
+    }
+    let (mut rows, mut row): (Vec<Vec<Piece<'static>>>, Vec<(Option<String>, &str)>) = (Vec::new(), Vec::new());
+    for hint in hints.iter().filter(|(key, _)| key.is_some()) {
+        row.push(hint.clone());
+        if row.len() > 1 && cells::pieces_width(&paint.hints(&row)) > width {
+            row.pop();
+            rows.push(paint.hints(&row));
+            row = vec![hint.clone()];
+        }
+    }
+    rows.push(paint.hints(&row));
+    rows
 }
 
 /// A thin line around, for themes whose sheets have no ground of their own.

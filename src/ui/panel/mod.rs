@@ -110,8 +110,14 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     // what is not on the screen.
     let mut lines = body(paint, view, inner.width);
     let kept = u16::try_from(lines.len().min(KEPT)).unwrap_or(0).min(rest.height.saturating_sub(1));
-    let answers = answer_rows(paint, view, inner.width);
-    let answers = u16::try_from(answers).unwrap_or(u16::MAX).min(rest.height - kept);
+    let answers = u16::try_from(answer_rows(paint, view, inner.width)).unwrap_or(u16::MAX);
+    // One row less of what is asked, where that makes room for the last answer.
+    let kept = if answers == rest.height - kept + 1 { kept.saturating_sub(1).max(1) } else { kept };
+    // Where no answer is taken, the word about that comes before the answers.
+    let held = approval::holder(paint, view.request).is_some();
+    let all = lines.len() + approval::facts(paint, view, inner.width).len() + usize::from(answers);
+    let crowded = held && all > usize::from(rest.height);
+    let answers = if crowded { 0 } else { answers.min(rest.height - kept) };
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;
 
@@ -123,6 +129,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     let gap = usize::from(free >= lines.len().min(8) + facts.len() + 1 + facts_gap);
     let shown_facts =
         if gap > 0 { facts.len() } else { facts.len().min((free / 3).max(free.saturating_sub(lines.len()))) };
+    let shown_facts = if crowded { facts.len().min(free.saturating_sub(2)) } else { shown_facts };
     // What does not fit is read by scrolling on.
     let after = facts.get(shown_facts..).unwrap_or_default();
     if !after.is_empty() {
@@ -156,6 +163,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         paint.line(cells::row(facts_area, u16::try_from(n).unwrap_or(u16::MAX)), line);
     }
     match &view.panel.stage {
+        Stage::Choosing if crowded => {}
         Stage::Choosing => answers_list(paint, view, below),
         Stage::Secret { key } => key::field(paint, key, below, view.focused),
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
@@ -429,14 +437,19 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     // What a yes for longer keeps stands below it once it is selected.
     let details = kept::lines(paint, view, area.width);
     let selected = view.panel.selected.unwrap_or(0);
+    // Where not all fit, those around the selected one are shown, and below them the keys of the others.
+    let others = area.height > 2 && view.panel.choices.len() + details.len() > usize::from(area.height);
+    let whole = area;
+    let area = Rect { height: area.height - u16::from(others), ..area };
     let rows = usize::from(area.height);
-    // Where not all fit, those around the selected one are shown.
     let first = (selected + details.len()).saturating_sub(rows.saturating_sub(1)).min(selected);
     let capped = matches!(&view.request.ask, Ask::Plan(plan) if plan.capped);
     let mut y = 0u16;
+    let mut hidden: Vec<usize> = (0..first).collect();
     for (n, choice) in view.panel.choices.iter().enumerate().skip(first) {
         if y >= area.height {
-            break;
+            hidden.push(n);
+            continue;
         }
         let row = cells::row(area, y);
         y += 1;
@@ -486,6 +499,24 @@ fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
             }
         }
     }
+    if others {
+        let key = |n: usize| letters.get(n).cloned().flatten().unwrap_or_else(|| (n + 1).to_string());
+        let words: Vec<String> = hidden
+            .iter()
+            .filter_map(|n| view.panel.choices.get(*n))
+            .map(|choice| first_word(&clean_line(choice.label())).to_owned())
+            .collect();
+        let with_words: Vec<_> = hidden.iter().zip(&words).map(|(n, word)| (Some(key(*n)), word.as_str())).collect();
+        let keys: Vec<_> = hidden.iter().map(|n| (Some(key(*n)), "")).collect();
+        let long = paint.hints(&with_words);
+        let fits = cells::pieces_width(&long) <= usize::from(whole.width);
+        let row = if fits { long } else { paint.hints(&keys) };
+        paint.pieces(cells::row(whole, area.height), &row);
+    }
+}
+
+fn first_word(label: &str) -> &str {
+    label.split([' ', ',']).next().unwrap_or_default()
 }
 
 /// The verb that gives this answer at once.

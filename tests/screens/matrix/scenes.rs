@@ -220,7 +220,7 @@ fn base() -> State {
     state
 }
 
-fn open(state: &mut State) -> &mut Open {
+pub fn open(state: &mut State) -> &mut Open {
     state.current_open_mut().unwrap()
 }
 

@@ -450,17 +450,26 @@ proptest! {
                     steps
                 }
                 7 => b.stop_with(Stop::Done),
-                8 => b.act(Act::Stop),
+                8 => match which {
+                    0 => b.act(Act::Stop),
+                    1 => b.act(Act::Cut { by: CutBy::TimeLimit }),
+                    2 => b.act(Act::Cut { by: CutBy::Signal }),
+                    _ => b.act(Act::Cut { by: CutBy::TakenOver }),
+                },
                 9 => b.feed(Input::Failed(run, broken(which > 0))),
                 10 => b.feed(Input::RetryNow(run)),
                 11 => b.act(Act::Retry),
                 12 => b.act(Act::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }),
                 13 => b.feed(Input::JobEnded("A job ended.".into())),
-                // The program dies, and what it left is read again.
+                // The program dies, or another one takes over, and what it left is read again.
                 14 => {
                     let mut rows = b.machine.rows().to_vec();
                     let mut live = b.machine.live_rows();
-                    live.iter_mut().for_each(crate::store::row::settle_after_death);
+                    let settle = match which {
+                        3 => crate::store::row::settle_after_takeover,
+                        _ => crate::store::row::settle_after_death,
+                    };
+                    live.iter_mut().for_each(settle);
                     rows.extend(live);
                     let now = b.now;
                     b = Bench::new(Mode::Ask);

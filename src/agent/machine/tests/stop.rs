@@ -114,7 +114,7 @@ fn what_ended_a_turn_is_told_as_what_it_was() {
         (CutBy::Restart, "[lisle was restarted", "lisle quit"),
         (CutBy::TimeLimit, "[The time limit of this run", "the time limit of this run"),
         (CutBy::Signal, "[A signal ended lisle", "a signal ended lisle"),
-        (CutBy::TakenOver, "[Another lisle took this session over", "another lisle took the session over"),
+        (CutBy::TakenOver, "[Another lisle took over", "another lisle took the session over"),
     ] {
         let mut b = Bench::new(Mode::Ask);
         b.send("go");

@@ -608,6 +608,55 @@ fn files_are_offered_behind_an_at_sign() {
 }
 
 #[test]
+fn enter_goes_into_a_folder_and_then_means_it() {
+    use crate::app::msg::{Found, Hit};
+    let find = |screen: &Screen| {
+        screen
+            .fx
+            .iter()
+            .rev()
+            .find_map(|effect| if let Effect::Find { ticket, .. } = effect { Some(*ticket) } else { None })
+    };
+    let hits = |screen: &mut Screen, paths: &[&str]| {
+        let ticket = find(screen).unwrap();
+        let hit = |path: &&str| Hit { path: (*path).to_owned(), folder: path.ends_with('/'), marks: vec![] };
+        screen.msg(Msg::Found(Box::new(Found { ticket, hits: paths.iter().map(hit).collect() })));
+    };
+    let ready = |typed: &str| {
+        let mut screen = Screen::new();
+        screen.type_text(typed);
+        screen
+    };
+    let cwd = |path: &str| vec![Act::Cwd(path.into())];
+    // A part of a name: the first Enter writes it out, the second one means it.
+    let mut screen = ready("/cwd sr");
+    hits(&mut screen, &["src/", "src/agent/"]);
+    screen.keys("enter");
+    hits(&mut screen, &["src/agent/", "src/app/"]);
+    assert_eq!((screen.text().as_str(), screen.acts()), ("/cwd src/", vec![]));
+    screen.keys("enter");
+    assert_eq!(screen.acts(), cwd("/w/src/"));
+    // The arrows go on into it.
+    let mut screen = ready("/cwd src/");
+    hits(&mut screen, &["src/agent/", "src/app/"]);
+    screen.keys("down enter");
+    assert_eq!((screen.text().as_str(), screen.acts()), ("/cwd src/app/", vec![]));
+    // A whole name needs one Enter.
+    let mut screen = ready("/cwd src");
+    hits(&mut screen, &["src/", "src/agent/"]);
+    screen.keys("enter");
+    assert_eq!(screen.acts(), cwd("/w/src"));
+    let mut screen = ready("/import old/");
+    hits(&mut screen, &["old/attachments/", "old/header.json"]);
+    screen.keys("enter");
+    assert!(
+        matches!(screen.sent().as_slice(), [Command::Import { path, .. }] if path.as_os_str() == "old/"),
+        "{:?}",
+        screen.sent()
+    );
+}
+
+#[test]
 fn modes_of_keys_in_the_composer() {
     let mut screen = Screen::new();
     screen.state.keys = std::sync::Arc::new(crate::keymap::load_style("vim").unwrap().table);

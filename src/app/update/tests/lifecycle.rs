@@ -551,10 +551,15 @@ fn a_session_of_another_program_is_asked_for_and_shown() {
     screen.type_text("~/x").keys("enter");
     assert!(screen.sent().contains(&import("~/x")));
     screen.whole(Event::Changed(Box::new(meta("new"))));
-    let left = vec!["3 attached files did not come along.".to_owned()];
-    screen.whole(Event::Imported { session: id("new"), program: "Codex".into(), left });
+    let left = vec!["Attached files not included: 3.".to_owned()];
+    let imported = |left, again| Event::Imported { session: id("new"), program: "Codex".into(), left, again };
+    screen.whole(imported(left, None));
     assert_eq!(screen.state.current_id(), Some(&id("new")));
-    assert!(screen.last_notice().contains("did not come along"), "{}", screen.last_notice());
+    assert!(screen.last_notice().contains("was not included"), "{}", screen.last_notice());
+    // A later import says what it is to the first one.
+    screen.whole(imported(Vec::new(), Some("It was imported before.".into())));
+    assert!(screen.last_notice().contains("imported before"), "{}", screen.last_notice());
+    assert!(!screen.last_notice().contains("not included"), "{}", screen.last_notice());
 }
 
 #[test]

@@ -66,6 +66,13 @@ pub(crate) fn examples() -> Vec<(String, String)> {
     for before in ["> ", "  2\t", " 12 | ", "+", "3: "] {
         out.push((format!("-----BEGIN PRIVATE {}-----{}", "KEY", lines(before)), body.to_owned()));
     }
+    let headers = "Proc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,3F17F5316E2BAC89\n";
+    for text in [format!("{headers}\n{body}\n{body}"), format!("{headers}\n{body}\n{body}").replace('\n', "\\n")] {
+        out.push((format!("-----BEGIN RSA PRIVATE {}-----\n{text}", "KEY"), body.to_owned()));
+    }
+    let numbered = headers.lines().chain(["", body, body]).enumerate();
+    let numbered: String = numbered.map(|(n, line)| format!("{}: {line}\n", n + 2)).collect();
+    out.push((format!("1: -----BEGIN RSA PRIVATE {}-----\n{numbered}", "KEY"), body.to_owned()));
     out.push((format!("-----BEGIN PRIVATE {}-----\\n\" +\n  \"{body}\\n\" +\n  \"{body}", "KEY"), body.to_owned()));
     out
 }
@@ -121,6 +128,47 @@ fn every_shape_is_found_wherever_a_word_can_begin() {
             let (safe, count) = masked(&whole).unwrap_or_default();
             assert!(count >= 1 && !safe.contains(&secret) && safe.contains(MASK), "{whole} → {safe}");
             assert_eq!(masked(&safe), None, "{safe}");
+        }
+    }
+}
+
+/// Ways in which a text is escaped, by name.
+pub(crate) fn escapings() -> [(&'static str, fn(&str) -> String); 7] {
+    fn html(text: &str) -> String {
+        let signs = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")];
+        signs.iter().fold(text.to_owned(), |text, (sign, entity)| text.replace(*sign, entity))
+    }
+    fn json(text: &str) -> String {
+        let quoted = serde_json::to_string(text).unwrap();
+        quoted[1..quoted.len() - 1].to_owned()
+    }
+    fn url(text: &str) -> String {
+        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.' | b'~');
+        text.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
+    }
+    fn markdown(text: &str) -> String {
+        text.chars().flat_map(|c| matches!(c, '*' | '_' | '`').then_some('\\').into_iter().chain([c])).collect()
+    }
+    [
+        ("html", html),
+        ("html in html", |text| html(&html(text))),
+        ("json", json),
+        ("json in json", |text| json(&json(text))),
+        ("url", url),
+        ("json in a page", |text| html(&json(text))),
+        ("markdown", markdown),
+    ]
+}
+
+#[test]
+fn every_shape_is_found_in_every_escaping() {
+    for (text, secret) in examples() {
+        for (name, escape) in escapings() {
+            for whole in [escape(&text), format!("see {} there", escape(&text)), escape(&format!("<a x=\"{text}\">"))] {
+                let (safe, count) = masked(&whole).unwrap_or_default();
+                let shown = [escape(&secret), secret.clone()].into_iter().any(|secret| safe.contains(&secret));
+                assert!(count >= 1 && !shown, "{name}: {whole} → {safe}");
+            }
         }
     }
 }
