@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
-#[path = "tools_bash/access.rs"]
 mod access;
 
 use lisle::domain::ids::CallId;
