@@ -198,6 +198,31 @@ const PURE: &[(&str, &[&str])] = &[(
     &["tokio", "tokio_util", "std::fs", "std::io", "std::time::Instant", "std::time::SystemTime"],
 )];
 
+/// The files that start programs, each with the reason why: everything else goes through the runner, `tools::held_process`.
+const STARTS_PROGRAMS: &[(&str, &str)] = &[
+    ("src/sandbox/parent.rs", "the runner itself"),
+    ("src/sandbox/run.rs", "the runner's command, where nothing closes it in"),
+    ("src/sandbox/hold.rs", "a held process becomes its command"),
+    ("src/sandbox/able.rs", "the runner says what the system allows"),
+    ("src/sandbox/seatbelt.rs", "macOS says whether it takes profiles; nothing is run in them"),
+    (
+        "src/agent/worktree.rs",
+        "lisle's own git goes through the runner, or has filters, hooks and drivers off where there is none",
+    ),
+    ("src/runtime/editor.rs", "the user's editor needs the terminal; a key asks for it"),
+    ("src/runtime/viewer.rs", "the desktop shows kinds of files that run nothing; a key asks for it"),
+    ("src/runtime/clipboard.rs", "a program of a fixed list takes text through its input"),
+    ("src/runtime/picture.rs", "a program of a fixed list gives the clipboard's picture"),
+    ("src/runtime/doctor.rs", "tmux tells its settings; the arguments are fixed"),
+];
+
+/// What starts programs, and modules by which it could be meant.
+fn starts_programs(path: &str) -> bool {
+    ["std::process", "tokio::process"].iter().any(|module| {
+        path.strip_prefix(module).is_some_and(|rest| ["", "::*"].contains(&rest) || begins(rest, "::Command"))
+    })
+}
+
 /// Something that stands where it must not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Breach {
@@ -247,6 +272,12 @@ fn check(file: &Path, source: &str) -> Vec<Breach> {
         }
         if FREE.iter().any(|free| begins(&path, free)) {
             continue;
+        }
+        if starts_programs(&path) && !STARTS_PROGRAMS.iter().any(|(starts, _)| Path::new(starts) == file) {
+            breach(
+                line,
+                format!("`{path}` starts programs: go through the runner, or give a reason in STARTS_PROGRAMS"),
+            );
         }
         let strict = PURE.iter().filter(|(part, _)| file.to_string_lossy().starts_with(part));
         if let Some(found) = strict.flat_map(|(_, guarded)| *guarded).find(|guarded| begins(&path, guarded)) {
@@ -513,6 +544,32 @@ fn the_walls_stand() {
         files.iter().flat_map(|file| check(file, &std::fs::read_to_string(root.join(file)).unwrap())).collect();
     let shown: Vec<String> = breaches.iter().map(Breach::to_string).collect();
     assert!(breaches.is_empty(), "\n{}\n", shown.join("\n"));
+}
+
+#[test]
+fn files_that_start_programs_are_listed_and_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (file, reason) in STARTS_PROGRAMS {
+        let source = std::fs::read_to_string(root.join(file)).unwrap();
+        let code = without_tests(&without_text(&source), false);
+        assert!(paths(&code).iter().any(|(_, path)| starts_programs(path)), "{file} starts nothing any more");
+        assert!(reason.len() > 10, "{file}");
+    }
+    for source in [
+        "use tokio::process::Command;",
+        "use std::process::{Command, Stdio};",
+        "use std::process;",
+        "use std::process::*;",
+        "use std::{fs, process::{self}};",
+        "fn f() { let _ = std::process::Command::new(\"x\"); }",
+        "fn f() { use tokio::process::Command as C; }",
+    ] {
+        let found = check(Path::new("src/tools/x.rs"), &format!("//! x\n{source}"));
+        assert!(found.iter().any(|breach| breach.what.contains("starts programs")), "{source}: {found:?}");
+    }
+    for source in ["use std::process::{ExitCode, Stdio, id};", "use crate::domain::Command;"] {
+        assert_eq!(check(Path::new("src/tools/x.rs"), &format!("//! x\n{source}")), [], "{source}");
+    }
 }
 
 #[test]

@@ -275,7 +275,7 @@ fn without_namespaces_certain_hosts_are_not_promised_and_off_takes_the_families(
     let dir = tempfile::tempdir().unwrap();
     let held = |more: &[&str], line: &str| {
         std::process::Command::new(LISLE)
-            .args(["__hold", "--workspace"])
+            .args(["__hold", "--workspace", "--readable", "/"])
             .args(more)
             .args(["--", "/bin/bash", "-c", line])
             .current_dir(dir.path())

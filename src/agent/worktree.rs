@@ -450,7 +450,12 @@ fn profile(runner: &Path, places: Option<Vec<PathBuf>>) -> Profile {
     if !runner.is_absolute() || !sandbox::is_enforced() {
         return Profile::Open;
     }
-    let bounds = Bounds { namespaces: able::spaces(runner), network: Network::Off, ..Bounds::default() };
+    let bounds = Bounds {
+        readable: vec!["/".into()],
+        namespaces: able::spaces(runner),
+        network: Network::Off,
+        ..Bounds::default()
+    };
     match places {
         None => Profile::ReadOnly(bounds),
         Some(writable) => Profile::Workspace(Bounds { writable, ..bounds }),

@@ -182,7 +182,7 @@ fn value(chars: &mut Chars<'_>) -> Option<String> {
             '\n' if quoted => return None,
             '\n' => break,
             '#' | ';' if !quoted => {
-                drop(chars.by_ref().find(|c| *c == '\n'));
+                let _ = chars.by_ref().find(|c| *c == '\n');
                 break;
             }
             '"' => quoted = !quoted,

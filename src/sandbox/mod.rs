@@ -1,15 +1,16 @@
 //! How commands are held: every one is started through lisle's own program (`lisle __run`), which stays its parent.
 //!
 //! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`Report`] comes back.
-//! [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
+//! [`parent`] starts that parent, [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
 //! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `root`, `init`,
-//! `rights`, `rules` and `calls` closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
+//! `rights`, `rules` and `calls` (with `numbers`) closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
 //! came of it, and [`able`] what this system can do at all. [`proxy`] is the way to the network for a
 //! command that has none. [`memory`] and `keys` are about lisle itself.
 //! Whether a command may run is not decided here.
 //!
 //! # Protocol
-//! lisle starts `RUNNER __run --timeout-ms N --output-limit N [PROFILE] -- PROGRAM ARG…` in the command's directory, with
+//! lisle starts `RUNNER __run --timeout-ms N --output-limit N [PROFILE] -- PROGRAM ARG…` in the command's directory, or
+//! `RUNNER __run -`, which gets the directory, variables and arguments as an order ([`parent`]), with
 //! - descriptor 0: the control pipe. A byte on it, or its end, ends the command with everything it started. lisle's
 //!   death closes it, so nothing outlives lisle, not even after `kill -9`;
 //! - descriptor 1: the command's standard output and error, in the order in which they came;
@@ -38,6 +39,9 @@ pub mod keys;
 pub mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
+#[cfg(target_os = "linux")]
+mod numbers;
+pub mod parent;
 pub mod places;
 pub mod process;
 mod profile;
@@ -53,6 +57,7 @@ mod rules;
 pub mod run;
 pub mod seatbelt;
 pub mod services;
+mod temp;
 
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
 
@@ -281,6 +286,8 @@ mod tests {
             &["--timeout-ms", "1", "--output-limit", "1", "--"],
             &["--timeout-ms", "1", "--output-limit", "1", "x"],
             &["--timeout-ms"],
+            &["--timeout-ms", "1", "--output-limit", "1", "--read-only", "--readable", "", "--", "x"],
+            &["--timeout-ms", "1", "--output-limit", "1", "--workspace", "--replaced", "/a", "", "--", "x"],
         ] {
             let args: Vec<OsString> = bad.iter().map(OsString::from).collect();
             assert!(Invocation::parse(&args).is_err(), "{bad:?}");

@@ -107,8 +107,8 @@ pub fn hint(sandbox: Sandbox, network: &Network, cwd: &Path, output: &str, code:
         Sandbox::Workspace if refused || says(SERVICES) => Some(format!(
             "This ran in the workspace sandbox, which may be why it failed: it writes below {}, in /tmp, the workspace's \
              package caches and the repository alone, not to git's hooks and configuration or other files that configure or \
-             run code, and folders that hold such cannot be moved; secrets say \"hidden by lisle\", and it reaches no container \
-             or session services. If it has to, call it again with `outside: true`: the user is asked.",
+             run code, and folders that hold such cannot be moved; secrets say \"hidden by lisle\", and it reaches no Unix \
+             sockets of other programs (containers, agents, the session). If it has to, call it again with `outside: true`: the user is asked.",
             cwd.display()
         )),
         _ => None,

@@ -439,11 +439,8 @@ struct Plan {
 fn plan(bounds: &Bounds, role: Role) -> Plan {
     let mut paths = Paths::new(bounds);
     let mut all: Vec<Shown> = Vec::new();
-    // An empty list stands for everything.
-    let everything = [PathBuf::from("/")];
-    let readable = if bounds.readable.is_empty() { &everything[..] } else { &bounds.readable };
     for (list, kind) in [
-        (readable, Kind::Readable),
+        (&bounds.readable[..], Kind::Readable),
         (&bounds.sockets[..], Kind::Readable),
         (&bounds.writable[..], Kind::Writable),
         (&bounds.pinned[..], Kind::Pinned),

@@ -119,6 +119,8 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     bounds.network = site.allowances.network.clone();
     if bounds.network != Network::Open {
         bounds.masked.extend(resolvers());
+        // Whatever listens in the project may have the network that the command has not.
+        bounds.masked.extend(found.sockets.iter().filter(|path| !bounds.sockets.contains(path)).cloned());
     }
     bounds.masked.retain(|path| !site.approved.contains(path));
     bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
@@ -149,6 +151,16 @@ pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
     let top = Repository::of(cwd).map(|repository| repository.top).filter(|top| cwd.starts_with(top));
     !scan::look(cwd, &toolchains(cwd, home)).secrets.is_empty()
         || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).secrets.is_empty())
+}
+
+/// Places that every command reads: of the system and the user's tools, and the working directory.
+#[must_use]
+pub fn usual(home: Option<&Path>, cwd: &Path) -> Vec<PathBuf> {
+    let env = |name: &str| std::env::var(name).ok();
+    let mut out = readable::system().0;
+    out.extend(readable::of_user(home, &env));
+    out.push(cwd.to_owned());
+    out
 }
 
 /// Looks at a working directory ahead of its first command. Blocks. Not at the home directory, where it may take long and

@@ -16,7 +16,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::io::Read;
-use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -58,6 +58,8 @@ pub struct Found {
     pub repositories: Vec<PathBuf>,
     /// Files that may name packages outside of the directory.
     pub manifests: Vec<PathBuf>,
+    /// Sockets, each a way to whatever program listens there.
+    pub sockets: Vec<PathBuf>,
     /// Everything was looked at.
     pub whole: bool,
 }
@@ -144,6 +146,7 @@ struct Folder {
     manifests: Vec<OsString>,
     /// Other names of files that are wanted.
     linked: Vec<OsString>,
+    sockets: Vec<OsString>,
     /// It holds a repository.
     git: bool,
     /// It is a repository without a working tree, as far as its names tell.
@@ -319,6 +322,9 @@ impl Tree {
                 out.protected.extend(is_own.then_some(name));
                 continue;
             }
+            if kind.is_socket() {
+                out.sockets.push(name.clone());
+            }
             let path = || dir.join(&name);
             if !self.wanted.is_empty() && kind.is_file() && self.wanted.contains(&(stamp.0, entry.ino())) {
                 out.linked.push(name.clone());
@@ -384,6 +390,7 @@ impl Tree {
             );
             out.protected.extend(full(&folder.protected));
             out.manifests.extend(full(&folder.manifests));
+            out.sockets.extend(full(&folder.sockets));
             if folder.git && *dir != self.root {
                 out.repositories.push(dir.join(".git"));
             }

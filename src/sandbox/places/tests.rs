@@ -75,6 +75,21 @@ impl Bench {
 }
 
 #[test]
+fn sockets_in_the_project_are_masked_where_the_network_is_held() {
+    let mut bench = Bench::new("home/p", &["home/p/sub/file"]);
+    let socket = bench.cwd.join("sub/server.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    assert!(!bench.workspace().masked.contains(&socket));
+    for network in [Network::Off, Network::Proxy] {
+        bench.allowances.network = network;
+        assert!(bench.workspace().masked.contains(&socket));
+    }
+    // One that an answer gave stays.
+    bench.allowances.granted.sockets.push(socket.clone());
+    assert!(!bench.workspace().masked.contains(&socket));
+}
+
+#[test]
 fn what_may_be_read_is_a_list_and_the_home_directory_is_not_on_it() {
     let mut bench = Bench::new(
         "home/p/sub",
