@@ -9,8 +9,9 @@ use super::rules::Rules;
 use super::shell::{self, Judged};
 use super::{Ground, Policy};
 use crate::domain::access::{Access, Extras, Service};
-use crate::domain::paths::{is_secret, lexical};
+use crate::domain::paths::{is_protected_for_commands, is_secret, lexical};
 use crate::domain::permission::Mode;
+use crate::domain::reach::reach;
 use crate::domain::rule::{Offer, Rule, SANDBOX};
 use crate::domain::tool::{CallFacts, Place, Touch};
 use std::path::{Path, PathBuf};
@@ -195,7 +196,15 @@ fn named_on_line(command: &str, cwd: &Path, ground: &Ground) -> Vec<PathBuf> {
             _ => Some(lexical(cwd, Path::new(&word))),
         }
     });
-    literal.collect()
+    let mut out: Vec<PathBuf> = literal.collect();
+    let known = shell::known(command).map(|line| line.commands).unwrap_or_default();
+    for argv in known.iter().filter_map(|one| one.argv.as_deref()) {
+        let targets = reach(argv).targets().map(|target| lexical(cwd, Path::new(&target))).collect::<Vec<_>>();
+        out.extend(
+            targets.into_iter().filter(|path| is_protected_for_commands(path.strip_prefix(cwd).unwrap_or(path))),
+        );
+    }
+    out
 }
 
 /// Adds what rules name for the programs of the line.

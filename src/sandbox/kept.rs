@@ -168,6 +168,11 @@ fn short(path: &Path, cwd: &Path) -> String {
 }
 
 impl Kept {
+    /// Adds what the command wrote and was not to.
+    pub fn refused(&mut self, paths: Vec<PathBuf>) {
+        paths.into_iter().for_each(|path| push(&mut self.write, path));
+    }
+
     /// Nothing was found.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -197,7 +202,7 @@ impl Kept {
         let names = |list: &[PathBuf]| list.iter().map(|path| short(path, cwd)).collect::<Vec<_>>();
         let (secrets, read, write) = (names(&self.secrets), names(&self.read), names(&self.write));
         let sockets: Vec<String> = self.sockets.iter().map(|service| service.name().to_owned()).collect();
-        let mut lines = vec!["The sandbox kept this from the command, which may be why it failed:".to_owned()];
+        let mut lines = vec!["The sandbox kept this from the command:".to_owned()];
         lines.extend(self.words(cwd).iter().map(|words| format!("- {words}")));
         let mut access = serde_json::Map::new();
         for (key, list) in [("read", [secrets, read].concat()), ("write", write), ("sockets", sockets)] {

@@ -98,7 +98,7 @@ pub fn start(runner: &Path, order: &Order) -> Result<Parent> {
 /// Keeps a parent ready for the next command, if there is none.
 pub fn keep_ready(runner: &Path) {
     let mut ready = READY.lock().unwrap_or_else(PoisonError::into_inner);
-    if !ready.as_ref().is_some_and(|(by, _)| by == runner) {
+    if ready.as_ref().is_none_or(|(by, _)| by != runner) {
         // Without one the next command starts a moment later.
         *ready = spawn(runner).ok().map(|parent| (runner.to_owned(), parent));
     }

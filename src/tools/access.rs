@@ -5,6 +5,7 @@
 
 use super::input::Fields;
 use super::{Place, paths, places, reach};
+use crate::domain;
 use crate::domain::access::{Access, Extras, Service};
 use crate::domain::paths::{is_device, is_protected_for_commands, is_secret, lexical};
 use crate::domain::permission::READERS;
@@ -142,6 +143,27 @@ pub(super) fn pushes(command: &str, place: &Place) -> Vec<Touch> {
         }
         for path in paths.into_iter().filter(|path| !path.starts_with(&cwd)) {
             let access = Touch::Access(Access::Write { path, program: Some("git".to_owned()) });
+            if !out.contains(&access) {
+                out.push(access);
+            }
+        }
+    }
+    out
+}
+
+/// Writes that changes of the repository's settings and hooks need: they were asked about, and nothing else is opened.
+pub(super) fn settings(command: &str, place: &Place) -> Vec<Touch> {
+    let mut out = Vec::new();
+    let elsewhere = |word: &String| ["--global", "--system", "-C", "-f", "--file"].contains(&word.as_str());
+    for argv in reach::commands(command).iter().filter(|argv| !argv.iter().any(elsewhere)) {
+        let names: &[&str] = match domain::reach::reach(argv).settles {
+            Some("git's settings") => &["config"],
+            Some("git's hooks") => &["config", "hooks"],
+            _ => continue,
+        };
+        let Some(repository) = Repository::of(&real(&place.cwd)) else { continue };
+        for path in names.iter().map(|name| repository.common.join(name)) {
+            let access = Touch::Access(Access::Write { path, program: None });
             if !out.contains(&access) {
                 out.push(access);
             }

@@ -101,7 +101,8 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     touches.extend(leaves::look(&command, place));
     touches.extend(reach::look(&command, place));
     let wanted = access::asked(input, &command, place)?;
-    touches.extend(access::pushes(&command, place).into_iter().filter(|push| !wanted.contains(push)));
+    let needed = access::pushes(&command, place).into_iter().chain(access::settings(&command, place));
+    touches.extend(needed.filter(|access| !wanted.contains(access)));
     touches.extend(wanted);
     if Fields::of("bash", input)?.flag("outside")? {
         touches.push(Touch::Outside);

@@ -89,12 +89,15 @@ impl Held {
     pub fn notes(&self, output: &str, code: Option<i32>) -> Notes {
         let mut out = Vec::new();
         let mut protected = Vec::new();
+        let mut put_back = Vec::new();
         if let Some(guard) = &self.guard {
             let home = std::env::home_dir();
             let mut changes = guard.after(&site(&self.place, &self.told, home.as_deref()));
             // What was answered for is no breach.
             let asked = &self.place.allowances.granted.writable;
             changes.retain(|change| !asked.iter().any(|path| change.path.starts_with(path)));
+            let mine = changes.iter().filter(|change| change.by == By::Command);
+            put_back.extend(mine.map(|change| change.path.clone()));
             for (by, heading) in HEADINGS {
                 let of: Vec<&Change> = changes.iter().filter(|change| change.by == *by).collect();
                 let lines: Vec<String> = of.iter().map(|change| self.settled(change)).collect();
@@ -105,16 +108,17 @@ impl Held {
             }
         }
         let network = self.network();
-        let kept = self.kept(output, code);
+        let mut kept = self.kept(output, code);
         let withheld = kept.words(&self.place.cwd);
         // What can be named exactly is offered so, and not outside of the sandbox.
         let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
+        kept.refused(put_back);
+        out.extend(kept.told(&self.place.cwd));
         match refusal::hosts(&self.refusals.all()) {
             Some(refused) => out.push(refused),
             None if exact => {}
             None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
         }
-        out.extend(kept.told(&self.place.cwd));
         self.note_made();
         Notes { lines: out, user: ForUser { protected, withheld } }
     }
@@ -190,7 +194,7 @@ const HEADINGS: &[(By, &str)] = &[
     (
         By::Command,
         "This command made or changed what configures or runs code, which is to be asked for first. It does not take \
-         effect. Tell the user; if it is wanted, copy it to its place by a command of its own, which the user is asked about:",
+         effect. Tell the user:",
     ),
     (By::NewRepository, "With a new repository came what configures or runs code. Tell the user:"),
     (

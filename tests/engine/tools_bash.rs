@@ -408,6 +408,7 @@ fn what_came_to_configure_or_run_code_is_told() {
     for line in ["configures or runs code", "- .envrc is new", "- .github/workflows/ci.yml is new"] {
         assert!(told.text.contains(line), "{}", told.text);
     }
+    assert!(told.text.contains(r#"`access` {"write":[".envrc",".github/workflows/ci.yml"]}"#), "{}", told.text);
     // It takes no effect, and is not lost.
     assert!(!bench.cwd.join(".envrc").exists() && !bench.cwd.join(".github").exists());
     let kept = bench.place.session_dir.join("protected/1-.envrc");

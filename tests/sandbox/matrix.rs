@@ -33,7 +33,13 @@ fn matrix() {
     for (name, class, arguments) in rows {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let harmless = yard.tried(None, class, &arguments);
-        let open = harmless.map_or_else(|| "not tried".to_owned(), |worked| format!("{} ways", worked.len()));
+        let open = harmless.map_or_else(
+            || "not tried".to_owned(),
+            |worked| match worked.len() {
+                1 => "1 way".to_owned(),
+                many => format!("{many} ways"),
+            },
+        );
         let cells = columns.map(|(profile, namespaces)| {
             let found = ways().into_iter().filter(|way| way.profile == profile && way.namespaces == namespaces);
             cell(found.filter_map(|way| Some((way, yard.tried(Some(way), class, &arguments)?))).collect())
@@ -86,7 +92,7 @@ fn cell(found: Vec<(Way, Tried)>) -> String {
     }
     let said = |tried: &Tried| match tried.len() {
         0 => "held".to_owned(),
-        1..=4 => tried.iter().cloned().collect::<Vec<_>>().join(", "),
+        1..=2 => tried.iter().cloned().collect::<Vec<_>>().join(", "),
         many => format!("{many} ways"),
     };
     let parts = by.iter().map(|(tried, (abis, users, whole))| {

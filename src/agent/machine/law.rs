@@ -121,6 +121,9 @@ impl Machine {
     /// What a call that was decided in this mode gets beside its sandbox.
     #[must_use]
     pub fn extras(&self, mode: Mode, facts: &CallFacts) -> Extras {
+        // What a person types is not held to the session's mode.
+        let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
+        let mode = if typed { Mode::Execute } else { mode };
         permit::extras(self.rules.policy, mode, &self.law, facts)
     }
 

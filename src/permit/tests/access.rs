@@ -172,6 +172,7 @@ fn what_was_asked_about_a_path_opens_that_path_and_the_sandbox_stays() {
         ("echo x > ~/notes", "/home/u/notes"),
         ("echo x > $HOME/notes", "/home/u/notes"),
         ("cp a .envrc", "/w/p/.envrc"),
+        ("mv settings.json .vscode/settings.json", "/w/p/.vscode/settings.json"),
     ] {
         let facts = command(line);
         assert_eq!(super::super::sandbox(HELD, Mode::Execute, &facts), Sandbox::Workspace, "{line}");

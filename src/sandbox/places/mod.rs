@@ -107,8 +107,10 @@ pub fn workspace(site: &Site<'_>) -> Profile {
         if let Ok(below) = dir.strip_prefix(site.cwd)
             && !below.as_os_str().is_empty()
         {
-            // What is not there cannot be held: a command would make it, with settings of its own.
-            let _ = std::fs::create_dir_all(dir);
+            // What is not there cannot be held: a command would make it, with settings of its own. A file is held by its
+            // folder, which is another one of them.
+            let folder = if dir.extension().is_some() { dir.parent().unwrap_or(dir) } else { dir };
+            let _ = std::fs::create_dir_all(folder);
             bounds.pinned.extend(dir.ancestors().skip(1).take_while(|above| *above != site.cwd).map(Path::to_owned));
         }
         bounds.protected.push(dir.clone());

@@ -110,10 +110,18 @@ fn a_protected_path_is_named_and_opens_alone() {
     let config = bench.cwd.join(".git/config");
     let input = json!({"command": "sh set.sh", "access": {"write": [".git/config", "src/a"]}});
     assert_eq!(bench.accesses(&input).unwrap(), [Access::Write { path: config.clone(), program: None }]);
+    let direct = json!({"command": "git config user.name Dev && git config --global a.b c"});
+    assert_eq!(bench.accesses(&direct).unwrap(), [Access::Write { path: config.clone(), program: None }]);
     let extras = || Extras { writable: vec![config.clone()], ..Extras::default() };
     let done = bench.run_with(extras(), "sh set.sh");
     assert!(!done.failed && !done.text.contains("configures or runs code"), "{}", done.text);
     assert!(std::fs::read_to_string(&config).unwrap().contains("name = Dev"));
+    // One that is new stays where it was asked for.
+    bench.write("make.sh", "f=.envr; echo x > ${f}c");
+    let envrc = bench.cwd.join(".envrc");
+    assert!(bench.run("sh make.sh").text.contains(r#"{"write":[".envrc"]}"#) && !envrc.exists());
+    bench.run_with(Extras { writable: vec![envrc.clone()], ..Extras::default() }, "sh make.sh");
+    assert_eq!(std::fs::read_to_string(envrc).unwrap(), "x\n");
     let other = bench.run_with(extras(), "touch .git/hooks/pre-commit .vscode/tasks.json");
     assert!(other.failed && !bench.cwd.join(".vscode/tasks.json").exists(), "{}", other.text);
 }
