@@ -602,6 +602,8 @@ pub enum DoctorCommand {
     ///
     /// Ctrl+C twice or q twice ends it.
     Keys,
+    /// Show the sandbox of this machine: each wall, what is open where one is missing, and what to do.
+    Sandbox,
     /// Print a profile for AppArmor that lets lisle make user namespaces.
     ///
     /// Save it as /etc/apparmor.d/lisle and load it with `apparmor_parser -r /etc/apparmor.d/lisle`.
