@@ -173,10 +173,8 @@ fn no_trick_of_the_record_changes_or_shows_anything() {
         .map(|line| serde_json::from_str(line).unwrap_or_else(|_| line.to_owned()))
         .collect();
     assert!(lines.len() > 500);
-    let told: Vec<(&str, bool)> = lines
-        .iter()
-        .map(|line| line.strip_prefix("+ ").map_or((line.as_str(), false), |line| (line, true)))
-        .collect();
+    let told: Vec<(&str, bool)> =
+        lines.iter().map(|line| line.strip_prefix("+ ").map_or((line.as_str(), false), |line| (line, true))).collect();
     let calls: Vec<(&str, Value)> = told.iter().map(|(line, _)| ("bash", json!({"command": line}))).collect();
     let server = ModelServer::start([Script::calls(&calls), Script::says("done")]);
     let room = Room::new(&server);
