@@ -6,13 +6,12 @@ use super::matches::Ways;
 use super::rules::Rules;
 use super::shell::{self, Judged, Judgement, Part};
 use super::{AskEdits, ExploreCommands, Policy};
-use crate::domain::access::Access;
 use crate::domain::paths;
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::reach::reach;
 use crate::domain::request::{PartShown, PartState};
 use crate::domain::rule::{NETWORK, Offer, Rule};
-use crate::domain::tool::{CallFacts, Place, Program, Touch};
+use crate::domain::tool::{CallFacts, Place, Program, Proposal, Touch};
 use std::path::{Path, PathBuf};
 
 /// What one touch comes to.
@@ -51,7 +50,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Touch::Read { path, secret } => {
             let runs = || facts.touches.iter().any(|touch| matches!(touch, Touch::Command { .. }));
             if *secret || paths::is_secret(path) {
-                secret_row(mode, rules, path, &path.display().to_string())
+                access::secret_row(mode, rules, path, &path.display().to_string())
             } else if paths::is_device(path) && runs() {
                 // The file tools open no device; a command would.
                 device_row(mode, path)
@@ -72,7 +71,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             Mode::Ask | Mode::Execute => Row::Allow,
         },
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
-        Touch::Connect { host, private, known } => connect_row(mode, rules, host, *private, known.is_some()),
+        Touch::Connect { host, private, known } => connect_row(mode, rules, facts, (host, *private, known.is_some())),
         Touch::Access(access) => access::row(policy, mode, rules, facts, access),
         Touch::Script { .. } => script_row(policy, mode),
         Touch::Outside => match mode {
@@ -125,26 +124,6 @@ fn script_row(policy: Policy, mode: Mode) -> Row {
     }
 }
 
-/// A secret of the project may be shown for the session; any other one is asked about every time.
-fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> Row {
-    if mode == Mode::Explore {
-        return Row::Deny(explore(&format!("{what} looks like a secret")));
-    }
-    if let Some(at) = rules.shows(path, true) {
-        return Row::Ruled(vec![at]);
-    }
-    let offers: Vec<Offer> = access::secret(path, &rules.ground).into_iter().collect();
-    let risks = vec![access_risk(path, rules)];
-    Row::Ask { reason: format!("{what} looks like a secret."), risks, offers, every_time: true }
-}
-
-/// The warning about a secret.
-fn access_risk(path: &Path, rules: &Rules) -> String {
-    let here = rules.ground.here.iter().find(|here| path.starts_with(here));
-    let access = Access::Read { path: path.to_owned(), secret: true };
-    access.risk(here.map_or(Path::new("/"), PathBuf::as_path))
-}
-
 /// What is asked of a server. A host that the user named in a message is the user's own wish.
 fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -> Row {
     if private {
@@ -175,26 +154,32 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
     }
 }
 
-/// What a running command connects to. `known`: a list or a setting of the user's names it.
-fn connect_row(mode: Mode, rules: &Rules, host: &str, private: bool, known: bool) -> Row {
+/// What a running command connects to: a host, whether it is private, and whether a list or a setting of the user's names it.
+/// Every other one is asked about once, in Execute as well: who holds commands to hosts wants to hear of a new one.
+fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, known): (&str, bool, bool)) -> Row {
     if mode == Mode::Explore {
         return Row::Deny(explore(&format!("no command reaches the network: {host}")));
     }
     if known {
         return Row::Allow;
     }
+    let who = match &facts.proposal {
+        Proposal::Connect { command, .. } if !command.trim().is_empty() => format!("`{}`", shortened(command)),
+        _ => "A command".to_owned(),
+    };
     if private {
-        let what = format!("{host} is an address of this machine or of its network, or leads to one.");
+        let what = format!(
+            "{who} wants to connect to {host}, an address of this machine or of its network, or a name that leads to one. \
+             `private_hosts` below [sandbox] in config.toml opens it without a question."
+        );
         return never(what, vec!["private network".to_owned()]);
-    }
-    if mode == Mode::Execute {
-        return Row::Allow;
     }
     match rules.allows_host(NETWORK, host) {
         Some(at) => Row::Ruled(vec![at]),
         None => Row::Ask {
             reason: format!(
-                "A command wants to connect to {host}, which is no package registry and no remote of the repository."
+                "{who} wants to connect to {host}, which is no package registry, no remote of the repository and no host of \
+                 a rule."
             ),
             risks: vec!["network".to_owned()],
             offers: vec![grants::host(NETWORK, host)],
@@ -259,17 +244,33 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
     let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
     let known = shell::known(command);
     let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
+    let whole = shell::looks(command, cwd);
     let shown = |part: &Part| {
         let wide = part.argv.as_deref().is_some_and(|argv| reach(argv).unknown) && !is_held(policy);
         let ways = ways.as_ref().filter(|_| !wide);
-        let state = line.state(part, rules, ways);
-        let mut risks = if state == PartState::Reads { Vec::new() } else { shell::looks(&part.text, cwd).risks };
-        if let Some(what) = shell::danger(&part.text) {
-            risks.insert(0, what);
+        let looks = shell::looks(&part.text, cwd);
+        let state = line.state(part, &looks, rules, ways);
+        let mut risks = if state == PartState::Reads { Vec::new() } else { looks.risks.clone() };
+        if !looks.secrets.is_empty() {
+            risks.push(shell::NAMES_SECRET.to_owned());
+        } else if looks.sends() && !whole.secrets.is_empty() {
+            // Another part may hand it a secret.
+            shell::Looks::with_secret(&mut risks);
         }
-        PartShown { text: part.text.clone(), state, risks }
+        risks.sort_by_key(|risk| shell::gravity(risk));
+        // What cannot be brought back is worse than all else.
+        let danger = shell::danger(&part.text);
+        let rank = if danger.is_some() { Some(0) } else { risks.first().map(|risk| 1 + shell::gravity(risk)) };
+        let risks = danger.into_iter().chain(risks).collect();
+        (rank, PartShown { text: part.text.clone(), state, risks, worst: false })
     };
-    line.judgement.parts.iter().map(shown).collect()
+    let mut all: Vec<(Option<usize>, PartShown)> = line.judgement.parts.iter().map(shown).collect();
+    let asked = |part: &PartShown| part.state == PartState::Asked;
+    let worst = all.iter().filter(|(_, part)| asked(part)).filter_map(|(rank, _)| *rank).min();
+    if let Some((_, part)) = all.iter_mut().find(|(rank, part)| asked(part) && rank.is_some() && *rank == worst) {
+        part.worst = true;
+    }
+    all.into_iter().map(|(_, part)| part).collect()
 }
 
 /// A command line with what is known of it.
@@ -337,13 +338,13 @@ impl Line<'_> {
         .join(" ");
         if !stops.is_empty() {
             let paths: Vec<PathBuf> = secrets.iter().map(|word| self.full(word)).collect();
-            let named = [&looks.protected, &protected, &settles, &looks.writes_outside, &elsewhere];
-            let offers: Option<Vec<Offer>> = match named.iter().all(|list| list.is_empty()) {
-                true => paths.iter().map(|path| access::secret(path, &rules.ground)).collect(),
-                false => None,
+            let others = [&looks.protected, &protected, &settles, &looks.writes_outside, &elsewhere];
+            let offers = match others.iter().all(|list| list.is_empty()) {
+                true => self.with_secrets(&paths, (policy, mode, rules, facts), known.as_ref()),
+                false => Vec::new(),
             };
-            let risks = paths.iter().map(|path| access_risk(path, rules)).chain(looks.risks).collect();
-            return Row::Ask { reason: stops, risks, offers: offers.unwrap_or_default(), every_time: true };
+            let risks = paths.iter().map(|path| access::secret_risk(path, rules)).chain(looks.risks).collect();
+            return Row::Ask { reason: stops, risks, offers, every_time: true };
         }
         if mode == Mode::Execute {
             return Row::Allow;
@@ -352,6 +353,24 @@ impl Line<'_> {
             Some(known) => self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)),
             None => asked(&why, looks.risks, Vec::new()),
         }
+    }
+
+    /// What an answer keeps of a line that is asked about for its secrets alone: that they are shown, and the line itself.
+    fn with_secrets(
+        &self,
+        paths: &[PathBuf],
+        (policy, mode, rules, facts): (Policy, Mode, &Rules, &CallFacts),
+        known: Option<&shell::Known>,
+    ) -> Vec<Offer> {
+        let shown: Option<Vec<Offer>> = paths.iter().map(|path| access::secret(path, &rules.ground)).collect();
+        let mut offers = shown.unwrap_or_default();
+        if let (false, Mode::Ask, Some(known)) = (offers.is_empty(), mode, known)
+            && let Row::Ask { offers: more, .. } =
+                self.part_by_part(policy, rules, facts, &known.commands, (String::new(), Vec::new()))
+        {
+            offers.extend(more);
+        }
+        offers
     }
 
     /// What the commands of the line would change beside what their words name, as far as the words tell.
@@ -372,11 +391,24 @@ impl Line<'_> {
     }
 
     /// As `part_by_part` has it.
-    fn state(&self, part: &Part, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
+    fn state(&self, part: &Part, looks: &shell::Looks, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
+        // No rule answers for these.
+        let hidden = looks.secrets.iter().any(|word| rules.shows(&self.full(word), true).is_none());
+        if hidden || !looks.protected.is_empty() || !looks.writes_outside.is_empty() {
+            return PartState::Asked;
+        }
+        let may_write = |word: &String| {
+            let inside = ways.is_some_and(|ways| ways.stays() && super::matches::is_below(word, ways));
+            inside && rules.allows_change("bash", &self.full(word)).is_some()
+        };
+        if !part.writes.iter().all(may_write) {
+            return PartState::Asked;
+        }
+        let written = !part.writes.is_empty();
         let Some(argv) = part.argv.as_deref().filter(|argv| self.is_itself(argv)) else { return PartState::Asked };
         let computes = || self.secrets_here && shell::judge(&part.text, shell::Hold::Enforced).computes;
         if part.reads && !computes() && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
-            PartState::Reads
+            if written { PartState::Allowed } else { PartState::Reads }
         } else if ways.is_some_and(|ways| rules.allows_command(argv, ways).is_some()) {
             PartState::Allowed
         } else {
@@ -401,7 +433,7 @@ impl Line<'_> {
         let hidden = |path: &Path| mode == Mode::Explore || rules.shows(path, true).is_none();
         let secret = |word: &str, path: &Path| paths::is_secret(path) || paths::is_secret(Path::new(word));
         if let Some((word, path)) = pairs.clone().find(|(word, path)| secret(word, path) && hidden(path)) {
-            return Ok(secret_row(mode, rules, path, &format!("`{name}` reads {word}, which")));
+            return Ok(access::secret_row(mode, rules, path, &format!("`{name}` reads {word}, which")));
         }
         match pairs.find(|(_, path)| paths::is_device(path)) {
             None => Ok(Row::Allow),
@@ -425,7 +457,9 @@ impl Line<'_> {
                 continue;
             }
             let argv = command.argv.as_deref().filter(|argv| self.is_itself(argv));
-            let bare = argv.is_some_and(|argv| self.only_reads(&quoted(argv), policy, rules) || ways.is_change(argv));
+            let bare = argv.is_some_and(|argv| {
+                self.only_reads(&super::matches::quoted(argv), policy, rules) || ways.is_change(argv)
+            });
             if !bare {
                 self.command(argv, &command.text, &ways, rules, policy, &mut found);
             }
@@ -546,16 +580,6 @@ fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> Row {
 /// The profile that other commands than readers run in keeps protected paths from them.
 fn is_held(policy: Policy) -> bool {
     policy.hold != shell::Hold::None && policy.sandbox != Sandbox::None
-}
-
-/// The words as a command line of words that are nothing but themselves.
-fn quoted(argv: &[String]) -> String {
-    let mut words = argv.iter();
-    let mut line = words.next().cloned().unwrap_or_default();
-    for word in words {
-        line.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
-    }
-    line
 }
 
 /// A question that is asked every time.

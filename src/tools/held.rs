@@ -7,10 +7,11 @@ use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::{By, Change, Guard, What};
-use crate::sandbox::kept::{self, Kept, Over};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
+use crate::sandbox::refusal::HostFiles;
 use crate::sandbox::repository::Repository;
+use crate::sandbox::withheld::{self, EndedCommand, Withheld};
 use crate::sandbox::{Allowances, Network, Profile, able, refusal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -114,7 +115,7 @@ impl Held {
         let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
         kept.refused(put_back);
         out.extend(kept.told(&self.place.cwd));
-        match refusal::hosts(&self.refusals.all()) {
+        match refusal::hosts(&self.refusals.all(), &self.files()) {
             Some(refused) => out.push(refused),
             None if exact => {}
             None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
@@ -123,11 +124,22 @@ impl Held {
         Notes { lines: out, user: ForUser { protected, withheld } }
     }
 
+    /// Where the user opens a host for good.
+    fn files(&self) -> HostFiles {
+        let own = &self.place.own_dirs;
+        let rules = own.iter().find(|path| path.ends_with("permissions.json")).cloned();
+        let config = own.first().filter(|path| !path.ends_with("permissions.json")).map(|dir| dir.join("config.toml"));
+        HostFiles {
+            rules: rules.unwrap_or_else(|| "permissions.json".into()),
+            config: config.unwrap_or_else(|| "config.toml".into()),
+        }
+    }
+
     /// What was kept from the command.
-    fn kept(&self, output: &str, code: Option<i32>) -> Kept {
-        let Some(bounds) = self.profile.bounds() else { return Kept::default() };
+    fn kept(&self, output: &str, code: Option<i32>) -> Withheld {
+        let Some(bounds) = self.profile.bounds() else { return Withheld::default() };
         let packages = if code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
-        kept::look(&Over { bounds, cwd: &self.place.cwd, output, code, packages: &packages })
+        withheld::look(&EndedCommand { bounds, cwd: &self.place.cwd, output, code, packages: &packages })
     }
 
     /// Secrets that this command made are shown to the next ones.

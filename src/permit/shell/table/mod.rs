@@ -508,8 +508,13 @@ fn finished(call: &Call) -> Result<Vec<String>, String> {
         }
         Operands::Revisions => {
             for text in texts() {
-                files.extend(text.split_once(':').map(|(_, path)| path.to_owned()).filter(|path| !path.is_empty()));
+                files.extend(git::named(&text));
                 files.push(text);
+            }
+            // `-L1,5:.env`, `--skip-to=.env`.
+            for value in call.values(&["-L", "--skip-to", "--rotate-to"]) {
+                files.extend(git::named(value));
+                files.push(value.to_owned());
             }
         }
     }
