@@ -64,7 +64,7 @@ pub(super) struct Ending(i32);
 
 /// What a first process says when the command is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct LastWord {
     pub(super) ending: Ending,
     /// Something that the command started goes on. If not the first process ends now.
     pub(super) leaves: bool,
@@ -267,7 +267,7 @@ fn goes_on() -> bool {
 }
 
 /// Reads what a first process says at the command's end; `None` when it ended without a word, which ends the command too.
-pub(super) fn heard(word: &OwnedFd) -> Option<Word> {
+pub(super) fn heard(word: &OwnedFd) -> Option<LastWord> {
     let mut said = [0_u8; 5];
     let mut filled = 0;
     while filled < said.len() {
@@ -279,7 +279,7 @@ pub(super) fn heard(word: &OwnedFd) -> Option<Word> {
         }
     }
     let [kind, status @ ..] = said;
-    Some(Word { ending: Ending(i32::from_ne_bytes(status)), leaves: kind == LEFT })
+    Some(LastWord { ending: Ending(i32::from_ne_bytes(status)), leaves: kind == LEFT })
 }
 
 /// Waits for the end of a child.
