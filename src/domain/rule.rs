@@ -231,23 +231,8 @@ impl Rule {
         if self.reads && self.args.is_some() {
             return Some("A rule with `reads` has no `args`: which commands only read is known.".to_owned());
         }
-        let named = |name: &String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if !self.env.iter().all(named) {
-            return Some("`env` lists the names of variables.".to_owned());
-        }
-        let placed = |path: &String| {
-            ["/", "~/", "./"].iter().any(|start| path.starts_with(start))
-                && !path.split('/').any(|part| part == "..")
-                && !path.contains(['*', '?'])
-                && !path.chars().any(char::is_control)
-        };
-        let socket = |name: &String| Service::named(name).is_some() || placed(name);
-        if !self.readable.iter().chain(&self.writable).all(placed) || !self.sockets.iter().all(socket) {
-            return Some(
-                "`readable`, `writable` and `sockets` list paths that begin with `/`, `~/` or `./` and go through no `..`; `sockets` \
-                 also `ssh-agent`, `gpg-agent` and `docker`."
-                    .to_owned(),
-            );
+        if let Some(fault) = self.given_fault() {
+            return Some(fault);
         }
         let args = self.args.as_deref().unwrap_or_default();
         for (at, word) in args.iter().enumerate() {
@@ -283,6 +268,29 @@ impl Rule {
     #[must_use]
     pub fn gives(&self) -> bool {
         [&self.env, &self.readable, &self.writable, &self.sockets].iter().any(|list| !list.is_empty())
+    }
+
+    /// What is wrong with the names and paths of what it gives.
+    fn given_fault(&self) -> Option<String> {
+        let named = |name: &String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !self.env.iter().all(named) {
+            return Some("`env` lists the names of variables.".to_owned());
+        }
+        let placed = |path: &String| {
+            ["/", "~/", "./"].iter().any(|start| path.starts_with(start))
+                && !path.split('/').any(|part| part == "..")
+                && !path.contains(['*', '?'])
+                && !path.chars().any(char::is_control)
+        };
+        let socket = |name: &String| Service::named(name).is_some() || placed(name);
+        if !self.readable.iter().chain(&self.writable).all(placed) || !self.sockets.iter().all(socket) {
+            return Some(
+                "`readable`, `writable` and `sockets` list paths that begin with `/`, `~/` or `./` and go through no `..`; `sockets` \
+                 also `ssh-agent`, `gpg-agent` and `docker`."
+                    .to_owned(),
+            );
+        }
+        None
     }
 
     /// What is wrong with a rule of the tool [`SANDBOX`].

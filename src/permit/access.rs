@@ -80,6 +80,26 @@ pub(super) fn secret(path: &Path, ground: &Ground) -> Option<Offer> {
     })
 }
 
+/// A secret of the project may be shown for the session; any other one is asked about every time.
+pub(super) fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> Row {
+    if mode == Mode::Explore {
+        return Row::Deny(super::rows::explore(&format!("{what} looks like a secret")));
+    }
+    if let Some(at) = rules.shows(path, true) {
+        return Row::Ruled(vec![at]);
+    }
+    let offers: Vec<Offer> = secret(path, &rules.ground).into_iter().collect();
+    let risks = vec![secret_risk(path, rules)];
+    Row::Ask { reason: format!("{what} looks like a secret."), risks, offers, every_time: true }
+}
+
+/// The warning about a secret.
+pub(super) fn secret_risk(path: &Path, rules: &Rules) -> String {
+    let here = rules.ground.here.iter().find(|here| path.starts_with(here));
+    let access = Access::Read { path: path.to_owned(), secret: true };
+    access.risk(here.map_or(Path::new("/"), PathBuf::as_path))
+}
+
 /// A rule that an answer may keep for the session alone: secrets, what is written, and sockets that control the machine.
 pub(super) fn is_for_session(rule: &Rule) -> bool {
     let root = |name: &String| name == Service::Docker.name() || shell::is_root_socket(name);

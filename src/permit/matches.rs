@@ -186,7 +186,56 @@ pub(super) fn gives_to(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
         SANDBOX => &Rule { tool: "bash".to_owned(), ..rule.clone() },
         _ => rule,
     };
-    rule.gives() && rule.program.is_some() && admits(named, argv, ways)
+    // A rule about a program is not one about what its words make it run.
+    let itself = rule.args.is_some() || !runs_others(argv);
+    rule.gives() && rule.program.is_some() && itself && admits(named, argv, ways)
+}
+
+/// The words as a command line of words that are nothing but themselves.
+pub(super) fn quoted(argv: &[String]) -> String {
+    let mut words = argv.iter();
+    let mut line = words.next().cloned().unwrap_or_default();
+    for word in words {
+        line.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
+    }
+    line
+}
+
+/// Commands of git that talk to repositories or sign, and run nothing that their words name.
+const GIT: &[&str] = &[
+    "push",
+    "fetch",
+    "pull",
+    "clone",
+    "ls-remote",
+    "remote",
+    "submodule",
+    "commit",
+    "tag",
+    "merge",
+    "rebase",
+    "cherry-pick",
+    "revert",
+    "am",
+];
+/// Options and addresses that name a program to run, or a file of settings that does, by their beginnings.
+const RUNS: &[&str] =
+    &["--exec", "-x", "--upload-pack", "--receive-pack", "--config", "-c", "--template", "ext::", "foreach"];
+
+/// Whether the words of a program that gets something by its name make it run something else.
+fn runs_others(argv: &[String]) -> bool {
+    let Some((program, args)) = argv.split_first() else { return true };
+    let begins = |starts: &[&str]| args.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
+    match program.as_str() {
+        "git" => {
+            let known = args.first().is_some_and(|first| GIT.contains(&first.as_str()));
+            // `git commit -c` takes a message, and is left out with the others.
+            !known || begins(RUNS)
+        }
+        "ssh" | "scp" | "sftp" => begins(&["-o", "-F", "-S", "-D", "-J"]),
+        "rsync" => begins(&["-e", "--rsh", "--rsync-path"]),
+        _ => false,
+    }
 }
 
 /// The path that a rule names by `/`, `~/` or `./`, for each form of the working directory.

@@ -6,7 +6,6 @@ use super::matches::Ways;
 use super::rules::Rules;
 use super::shell::{self, Judged, Judgement, Part};
 use super::{AskEdits, ExploreCommands, Policy};
-use crate::domain::access::Access;
 use crate::domain::paths;
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::reach::reach;
@@ -51,7 +50,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Touch::Read { path, secret } => {
             let runs = || facts.touches.iter().any(|touch| matches!(touch, Touch::Command { .. }));
             if *secret || paths::is_secret(path) {
-                secret_row(mode, rules, path, &path.display().to_string())
+                access::secret_row(mode, rules, path, &path.display().to_string())
             } else if paths::is_device(path) && runs() {
                 // The file tools open no device; a command would.
                 device_row(mode, path)
@@ -123,26 +122,6 @@ fn script_row(policy: Policy, mode: Mode) -> Row {
             every_time: false,
         },
     }
-}
-
-/// A secret of the project may be shown for the session; any other one is asked about every time.
-fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> Row {
-    if mode == Mode::Explore {
-        return Row::Deny(explore(&format!("{what} looks like a secret")));
-    }
-    if let Some(at) = rules.shows(path, true) {
-        return Row::Ruled(vec![at]);
-    }
-    let offers: Vec<Offer> = access::secret(path, &rules.ground).into_iter().collect();
-    let risks = vec![access_risk(path, rules)];
-    Row::Ask { reason: format!("{what} looks like a secret."), risks, offers, every_time: true }
-}
-
-/// The warning about a secret.
-fn access_risk(path: &Path, rules: &Rules) -> String {
-    let here = rules.ground.here.iter().find(|here| path.starts_with(here));
-    let access = Access::Read { path: path.to_owned(), secret: true };
-    access.risk(here.map_or(Path::new("/"), PathBuf::as_path))
 }
 
 /// What is asked of a server. A host that the user named in a message is the user's own wish.
@@ -359,13 +338,13 @@ impl Line<'_> {
         .join(" ");
         if !stops.is_empty() {
             let paths: Vec<PathBuf> = secrets.iter().map(|word| self.full(word)).collect();
-            let named = [&looks.protected, &protected, &settles, &looks.writes_outside, &elsewhere];
-            let offers: Option<Vec<Offer>> = match named.iter().all(|list| list.is_empty()) {
-                true => paths.iter().map(|path| access::secret(path, &rules.ground)).collect(),
-                false => None,
+            let others = [&looks.protected, &protected, &settles, &looks.writes_outside, &elsewhere];
+            let offers = match others.iter().all(|list| list.is_empty()) {
+                true => self.with_secrets(&paths, (policy, mode, rules, facts), known.as_ref()),
+                false => Vec::new(),
             };
-            let risks = paths.iter().map(|path| access_risk(path, rules)).chain(looks.risks).collect();
-            return Row::Ask { reason: stops, risks, offers: offers.unwrap_or_default(), every_time: true };
+            let risks = paths.iter().map(|path| access::secret_risk(path, rules)).chain(looks.risks).collect();
+            return Row::Ask { reason: stops, risks, offers, every_time: true };
         }
         if mode == Mode::Execute {
             return Row::Allow;
@@ -374,6 +353,24 @@ impl Line<'_> {
             Some(known) => self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)),
             None => asked(&why, looks.risks, Vec::new()),
         }
+    }
+
+    /// What an answer keeps of a line that is asked about for its secrets alone: that they are shown, and the line itself.
+    fn with_secrets(
+        &self,
+        paths: &[PathBuf],
+        (policy, mode, rules, facts): (Policy, Mode, &Rules, &CallFacts),
+        known: Option<&shell::Known>,
+    ) -> Vec<Offer> {
+        let shown: Option<Vec<Offer>> = paths.iter().map(|path| access::secret(path, &rules.ground)).collect();
+        let mut offers = shown.unwrap_or_default();
+        if let (false, Mode::Ask, Some(known)) = (offers.is_empty(), mode, known)
+            && let Row::Ask { offers: more, .. } =
+                self.part_by_part(policy, rules, facts, &known.commands, (String::new(), Vec::new()))
+        {
+            offers.extend(more);
+        }
+        offers
     }
 
     /// What the commands of the line would change beside what their words name, as far as the words tell.
@@ -436,7 +433,7 @@ impl Line<'_> {
         let hidden = |path: &Path| mode == Mode::Explore || rules.shows(path, true).is_none();
         let secret = |word: &str, path: &Path| paths::is_secret(path) || paths::is_secret(Path::new(word));
         if let Some((word, path)) = pairs.clone().find(|(word, path)| secret(word, path) && hidden(path)) {
-            return Ok(secret_row(mode, rules, path, &format!("`{name}` reads {word}, which")));
+            return Ok(access::secret_row(mode, rules, path, &format!("`{name}` reads {word}, which")));
         }
         match pairs.find(|(_, path)| paths::is_device(path)) {
             None => Ok(Row::Allow),
@@ -460,7 +457,9 @@ impl Line<'_> {
                 continue;
             }
             let argv = command.argv.as_deref().filter(|argv| self.is_itself(argv));
-            let bare = argv.is_some_and(|argv| self.only_reads(&quoted(argv), policy, rules) || ways.is_change(argv));
+            let bare = argv.is_some_and(|argv| {
+                self.only_reads(&super::matches::quoted(argv), policy, rules) || ways.is_change(argv)
+            });
             if !bare {
                 self.command(argv, &command.text, &ways, rules, policy, &mut found);
             }
@@ -581,16 +580,6 @@ fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> Row {
 /// The profile that other commands than readers run in keeps protected paths from them.
 fn is_held(policy: Policy) -> bool {
     policy.hold != shell::Hold::None && policy.sandbox != Sandbox::None
-}
-
-/// The words as a command line of words that are nothing but themselves.
-fn quoted(argv: &[String]) -> String {
-    let mut words = argv.iter();
-    let mut line = words.next().cloned().unwrap_or_default();
-    for word in words {
-        line.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
-    }
-    line
 }
 
 /// A question that is asked every time.

@@ -33,7 +33,6 @@ pub mod guard;
 pub mod hold;
 #[cfg(target_os = "linux")]
 mod init;
-pub mod kept;
 #[cfg(target_os = "linux")]
 pub mod keys;
 pub mod memory;
@@ -58,6 +57,7 @@ pub mod run;
 pub mod seatbelt;
 pub mod services;
 mod temp;
+pub mod withheld;
 
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
 

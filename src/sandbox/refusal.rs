@@ -3,7 +3,10 @@
 use super::profile::Network;
 use super::proxy::Refused;
 use crate::domain::permission::Sandbox;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// What a hidden file says, in its only line.
+pub(super) const HIDDEN: &str = "hidden by lisle";
 
 /// What programs write when the kernel refuses them something, in small letters.
 pub(super) const REFUSED: &[&str] = &[
@@ -13,7 +16,7 @@ pub(super) const REFUSED: &[&str] = &[
     "invalid cross-device link",
     "device or resource busy",
     "ebusy",
-    super::kept::HIDDEN,
+    HIDDEN,
     "os error 16)",
     "permissionerror",
     "eacces",

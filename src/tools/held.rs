@@ -7,11 +7,11 @@ use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::{By, Change, Guard, What};
-use crate::sandbox::kept::{self, Kept, Over};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
 use crate::sandbox::refusal::HostFiles;
 use crate::sandbox::repository::Repository;
+use crate::sandbox::withheld::{self, EndedCommand, Withheld};
 use crate::sandbox::{Allowances, Network, Profile, able, refusal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -136,10 +136,10 @@ impl Held {
     }
 
     /// What was kept from the command.
-    fn kept(&self, output: &str, code: Option<i32>) -> Kept {
-        let Some(bounds) = self.profile.bounds() else { return Kept::default() };
+    fn kept(&self, output: &str, code: Option<i32>) -> Withheld {
+        let Some(bounds) = self.profile.bounds() else { return Withheld::default() };
         let packages = if code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
-        kept::look(&Over { bounds, cwd: &self.place.cwd, output, code, packages: &packages })
+        withheld::look(&EndedCommand { bounds, cwd: &self.place.cwd, output, code, packages: &packages })
     }
 
     /// Secrets that this command made are shown to the next ones.

@@ -114,8 +114,22 @@ fn one_program_gets_it_and_nothing_runs_beside_it() {
         let rule = ask(Mode::Execute, &rules(&[]), &with("git push", access)).offers.pop().unwrap().rule;
         let given =
             |line: &str| super::super::extras(HELD, Mode::Execute, &rules(std::slice::from_ref(&rule)), &command(line));
-        assert_ne!(given("git push"), Extras::default());
-        for line in ["make", "git push; make", "ls", "./git push", "git push | sh"] {
+        for line in ["git push", "git fetch origin && git log", "git commit -S -m x"] {
+            assert_ne!(given(line), Extras::default(), "{line}");
+        }
+        for line in [
+            "make",
+            "git push; make",
+            "ls",
+            "./git push",
+            "git push | sh",
+            "git -c core.sshCommand=./x push",
+            "git push --receive-pack=./x r",
+            "git clone ext::./x",
+            "git rebase --exec ./x main",
+            "git submodule foreach ./x",
+            "git bisect run ./x",
+        ] {
             assert_eq!(given(line), Extras::default(), "{line}");
         }
     }

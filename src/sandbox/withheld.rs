@@ -2,14 +2,11 @@
 //! lies outside of its profile. The same words, given back as `access`, open just these after an answer.
 
 use super::profile::Bounds;
-use super::refusal::REFUSED;
+use super::refusal::{HIDDEN, REFUSED};
 use super::services;
 use crate::domain::access::Service;
 use crate::domain::paths::{is_secret, is_secret_file, lexical};
 use std::path::{Path, PathBuf};
-
-/// What a hidden file says, in its only line.
-pub const HIDDEN: &str = "hidden by lisle";
 
 /// Lines of the end of an output that are looked at for paths.
 const LINES: usize = 200;
@@ -36,7 +33,7 @@ const SYSTEM: &[&str] =
 
 /// What was kept from a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct Withheld {
     /// Secrets of the project that said nothing.
     pub secrets: Vec<PathBuf>,
     /// Hidden files and folders.
@@ -49,7 +46,7 @@ pub struct Kept {
 
 /// A command that is over.
 #[derive(Clone, Copy, Debug)]
-pub struct Over<'a> {
+pub struct EndedCommand<'a> {
     /// Its profile.
     pub bounds: &'a Bounds,
     /// Its directory.
@@ -64,8 +61,8 @@ pub struct Over<'a> {
 
 /// What was kept from the command. Looks at the disk.
 #[must_use]
-pub fn look(over: &Over<'_>) -> Kept {
-    let mut out = Kept { secrets: over.secrets(), ..Kept::default() };
+pub fn look(over: &EndedCommand<'_>) -> Withheld {
+    let mut out = Withheld { secrets: over.secrets(), ..Withheld::default() };
     if over.code == Some(0) {
         return out;
     }
@@ -92,7 +89,7 @@ pub fn look(over: &Over<'_>) -> Kept {
     out
 }
 
-impl Over<'_> {
+impl EndedCommand<'_> {
     /// Secrets below the directory that the command may have wanted: those that its output speaks of, and settings such as
     /// `.env` when it failed.
     fn secrets(&self) -> Vec<PathBuf> {
@@ -167,7 +164,7 @@ fn short(path: &Path, cwd: &Path) -> String {
     }
 }
 
-impl Kept {
+impl Withheld {
     /// Adds what the command wrote and was not to.
     pub fn refused(&mut self, paths: Vec<PathBuf>) {
         paths.into_iter().for_each(|path| push(&mut self.write, path));
@@ -247,30 +244,30 @@ mod tests {
         };
         let packages = [at("lib")];
         let kept = |output: &str, code| {
-            let over = Over { bounds: &bounds, cwd: &at("p"), output, code: Some(code), packages: &packages };
+            let over = EndedCommand { bounds: &bounds, cwd: &at("p"), output, code: Some(code), packages: &packages };
             let mut kept = look(&over);
             kept.sockets.clear();
             kept
         };
-        let none = || Kept { secrets: vec![at("p/.env")], ..Kept::default() };
+        let none = || Withheld { secrets: vec![at("p/.env")], ..Withheld::default() };
         for (output, expected) in [
             (
                 "error: could not write config file .git/config: Device or resource busy\n".to_owned(),
-                Kept { write: vec![at("p/.git/config")], ..none() },
+                Withheld { write: vec![at("p/.git/config")], ..none() },
             ),
             (
                 "touch: cannot touch '.vscode/settings.json': Read-only file system".to_owned(),
-                Kept { write: vec![at("p/.vscode")], ..none() },
+                Withheld { write: vec![at("p/.vscode")], ..none() },
             ),
             (
                 format!("touch: cannot touch '{}': Read-only file system", at("p/../other2").display()),
-                Kept { write: vec![at("other2")], ..none() },
+                Withheld { write: vec![at("other2")], ..none() },
             ),
-            ("cat: ../other/x: No such file or directory".to_owned(), Kept { read: vec![at("other/x")], ..none() }),
-            ("cat: linked/x: No such file or directory".to_owned(), Kept { read: vec![at("other")], ..none() }),
+            ("cat: ../other/x: No such file or directory".to_owned(), Withheld { read: vec![at("other/x")], ..none() }),
+            ("cat: linked/x: No such file or directory".to_owned(), Withheld { read: vec![at("other")], ..none() }),
             (
                 "error: failed to load source for `../lib/Cargo.toml`".to_owned(),
-                Kept { read: vec![at("lib")], ..none() },
+                Withheld { read: vec![at("lib")], ..none() },
             ),
             ("cat: src/b: No such file or directory".to_owned(), none()),
             ("E: Could not open lock file /var/lib/dpkg/lock - open (30: Read-only file system)".to_owned(), none()),
@@ -278,13 +275,13 @@ mod tests {
         ] {
             assert_eq!(kept(&output, 1), expected, "{output}");
         }
-        assert_eq!(kept("all is well", 0), Kept::default());
+        assert_eq!(kept("all is well", 0), Withheld::default());
         assert_eq!(kept("KEY=# hidden by lisle", 0), none());
     }
 
     #[test]
     fn the_words_can_be_given_back() {
-        let kept = Kept {
+        let kept = Withheld {
             secrets: vec!["/w/p/.env".into()],
             read: vec!["/w/lib".into()],
             write: vec!["/w/p/.git/config".into()],
@@ -298,6 +295,6 @@ mod tests {
             serde_json::json!({"read": [".env", "/w/lib"], "write": [".git/config"], "sockets": ["ssh-agent"]});
         assert_eq!(access, expected);
         assert!(told.contains("- hidden secret: .env") && told.contains("- read-only: .git/config"));
-        assert_eq!(Kept::default().told(Path::new("/w/p")), None);
+        assert_eq!(Withheld::default().told(Path::new("/w/p")), None);
     }
 }
