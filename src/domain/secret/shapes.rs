@@ -217,9 +217,9 @@ pub fn begins_with_key(beginning: &[u8]) -> bool {
 /// the user's own folders and are no source code: examples of keys are written there as well.
 #[must_use]
 pub fn holds_key(beginning: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(beginning) else { return false };
+    let text = String::from_utf8_lossy(beginning);
     let mut found = Vec::new();
-    beginnings(text, Strict::Yes, &mut found);
+    beginnings(&text, Strict::Yes, &mut found);
     !found.is_empty() || text.lines().any(|line| line.starts_with("-----BEGIN ") && line.contains("PRIVATE KEY"))
 }
 

@@ -168,7 +168,8 @@ const SAMPLES: &[&str] = &[
 fn fits_a_secret(pattern: &str) -> Option<&'static str> {
     let last = pattern.rsplit('/').next().unwrap_or(pattern);
     let letters = last.chars().filter(|c| c.is_ascii_alphanumeric()).count();
-    if letters == 0 || !last.contains(['*', '?', '[']) {
+    let tells = letters >= 2 || letters == 1 && last.starts_with('.');
+    if !tells || !last.contains(['*', '?', '[']) {
         return None;
     }
     let glob = globset::GlobBuilder::new(last).case_insensitive(true).build().ok()?.compile_matcher();

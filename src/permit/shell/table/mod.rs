@@ -497,7 +497,15 @@ fn finished(call: &Call) -> Result<Vec<String>, String> {
         }
         Operands::PatternThenPaths => {
             let given = call.has(&["-e", "-f", "--regexp", "--file", "--files", "--type-list"]);
-            files.extend(texts().skip(usize::from(!given)));
+            let rest = texts().skip(usize::from(!given));
+            // `git grep x HEAD:.env`.
+            let of_git = row.name.starts_with("git ");
+            for text in rest {
+                if of_git {
+                    files.extend(git::named(&text));
+                }
+                files.push(text);
+            }
         }
         Operands::ScriptThenPaths => {
             let given = call.has(&["-e", "--expression"]);
