@@ -40,8 +40,11 @@ pub(super) fn model(state: &State) -> (String, Option<&'static str>) {
 
 /// The model without its vendor's path (`vendor/model` is how routers name them).
 pub(super) fn short_model(state: &State) -> String {
-    let (model, _) = model(state);
-    model.rsplit('/').next().unwrap_or(&model).to_owned()
+    without_vendor(&model(state).0)
+}
+
+pub(super) fn without_vendor(model: &str) -> String {
+    model.rsplit('/').next().unwrap_or(model).to_owned()
 }
 
 /// Title, labels, status, and what is odd; `details` may be empty.

@@ -60,7 +60,7 @@ impl Since {
             return Since::Apart;
         }
         match theirs.len().checked_sub(here.len()) {
-            Some(more) if theirs[..both] != here[..both] => Since::Other,
+            Some(_) if theirs[..both] != here[..both] => Since::Other,
             Some(0) | None => Since::Nothing,
             Some(more) => Since::Rows(more),
         }
