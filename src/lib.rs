@@ -5,6 +5,7 @@
 //! | Room | What is in it |
 //! | --- | --- |
 //! | [`domain`] | the vocabulary, and the contract: [`domain::Command`] from a face to the engine, [`domain::Event`] back |
+//! | [`http`] | begins every HTTP client |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
 //! | [`provider`] | models: a request goes in, a stream of chunks comes out |
@@ -40,7 +41,7 @@
 //!
 //! # What always holds
 //!
-//! `tests/layering.rs` reads the imports and holds the first four.
+//! `tests/layering/` reads the imports and holds the first four.
 //!
 //! 1. `domain` is values: no I/O, no async, no clock, nothing of ours above it.
 //! 2. The engine never imports the screen, ratatui or crossterm.
@@ -60,6 +61,7 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod domain;
+pub mod http;
 pub mod keymap;
 pub mod permit;
 pub mod provider;

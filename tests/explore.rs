@@ -163,6 +163,37 @@ fn nothing_is_written_no_secret_read_and_no_program_of_the_repository_run() {
     }
 }
 
+/// The judge's record of tricks: what it lets pass for reading runs in the read-only profile, and the files of the repository,
+/// the hidden texts and the home folder tell whether it did anything.
+#[test]
+fn no_trick_of_the_record_changes_or_shows_anything() {
+    let lines: Vec<String> = include_str!("judge/tricks.txt")
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("## "))
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| line.to_owned()))
+        .collect();
+    assert!(lines.len() > 500);
+    let told: Vec<(&str, bool)> =
+        lines.iter().map(|line| line.strip_prefix("+ ").map_or((line.as_str(), false), |line| (line, true))).collect();
+    let calls: Vec<(&str, Value)> = told.iter().map(|(line, _)| ("bash", json!({"command": line}))).collect();
+    let server = ModelServer::start([Script::calls(&calls), Script::says("done")]);
+    let room = Room::new(&server);
+    let before = room.files();
+    let out = room.run("explore", "go");
+    assert_eq!(room.files(), before);
+    let said = String::from_utf8_lossy(&out.stdout).into_owned() + &String::from_utf8_lossy(&out.stderr);
+    assert!(!said.contains("HIDDEN one") && !said.contains("HIDDEN two"), "{said}");
+    let results = results(&server.asked()[1].json());
+    assert_eq!(results.len(), told.len());
+    let wrong: Vec<String> = told
+        .iter()
+        .zip(&results)
+        .filter(|((_, reads), result)| result.starts_with("Explore is read-only") == *reads)
+        .map(|((line, _), result)| format!("{line}: {result}"))
+        .collect();
+    assert!(wrong.is_empty(), "{} went otherwise:\n{}", wrong.len(), wrong.join("\n"));
+}
+
 /// Whatever stands in files below a folder, the file of the keys excepted.
 fn all_text(folder: &Path, out: &mut String) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {

@@ -378,6 +378,39 @@ fn a_spawned_session_answers_its_parent_and_not_the_run() {
     }
 }
 
+/// Nobody can be asked, so what would open it is named: the rule, which then does.
+#[test]
+fn what_the_sandbox_keeps_is_told_with_the_rule_that_opens_it() {
+    let lisle = Path::new(env!("CARGO_BIN_EXE_lisle"));
+    if lisle::sandbox::able::namespaces(lisle).is_err() {
+        return;
+    }
+    let place = Place::new();
+    std::fs::write(place.project.path().join(".env"), "KEY=real\n").unwrap();
+    std::fs::write(place.project.path().join("reads.sh"), "f=.en; grep real ${f}v\n").unwrap();
+    let run = |command: &str| place.lisle(&["run", "--connection", "rehearsal", "--mode", "execute", command]);
+    let hidden = run("run sh reads.sh");
+    assert!(err(&hidden).contains("the sandbox kept from bash sh reads.sh: hidden secret: .env"), "{}", err(&hidden));
+    let named = run("run cat .env");
+    let rule = r#"{"effect":"allow","tool":"sandbox","readable":["./.env"]}"#;
+    assert!(err(&named).contains("refused: bash cat .env") && err(&named).contains(rule), "{}", err(&named));
+    let rules = place.home.path().join("config/permissions.json");
+    std::fs::create_dir_all(rules.parent().unwrap()).unwrap();
+    std::fs::write(&rules, format!("{{\"rules\": [{rule}]}}")).unwrap();
+    for command in ["run sh reads.sh", "run cat .env", "read .env"] {
+        let shown = run(command);
+        assert_eq!((code(&shown), err(&shown).as_str()), (Some(0), ""), "{command}");
+    }
+    // Explore stays as it is.
+    let explore = place.lisle(&["run", "--connection", "rehearsal", "--mode", "explore", "run cat .env"]);
+    assert_eq!(code(&explore), Some(3), "{}", err(&explore));
+    // A repository's file opens nothing.
+    std::fs::remove_file(&rules).unwrap();
+    std::fs::create_dir(place.project.path().join(".lisle")).unwrap();
+    std::fs::write(place.project.path().join(".lisle/permissions.json"), format!("{{\"rules\": [{rule}]}}")).unwrap();
+    assert_eq!(code(&run("run cat .env")), Some(3));
+}
+
 #[test]
 fn a_session_that_another_process_has_is_refused_at_once() {
     let place = Place::new();

@@ -269,6 +269,7 @@ fn every_setting_rule_key_and_role_is_described() {
         reads: true,
         env: vec!["E".to_owned()],
         readable: vec!["/r".to_owned()],
+        writable: vec!["/w".to_owned()],
         sockets: vec!["/s".to_owned()],
         note: Some("n".to_owned()),
         ..Rule::allow("bash")

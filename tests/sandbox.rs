@@ -2,6 +2,10 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
+#[path = "sandbox/matrix.rs"]
+mod matrix;
+#[path = "sandbox/ready.rs"]
+mod ready;
 #[path = "sandbox/walls.rs"]
 mod walls;
 
@@ -65,7 +69,7 @@ impl Yard {
 
     fn held_with(&self, abi: &str, more: &[&str], program: &[&str]) -> Output {
         Command::new(LISLE)
-            .args(["__hold", "--read-only", "--writable"])
+            .args(["__hold", "--read-only", "--readable", "/", "--writable"])
             .arg(self.root.join("data"))
             .args(["--landlock-abi", abi])
             .args(more)
@@ -149,7 +153,8 @@ fn a_command_gets_a_temporary_folder_of_its_own_that_goes_with_it() {
     }
     let line = "echo x > \"$TMPDIR/x\" && cat \"$TMPDIR/x\" && echo \"$TMPDIR\"; echo x > file; sleep 100 & exit 3";
     let mut child = Command::new(LISLE)
-        .args(["__run", "--timeout-ms", "20000", "--output-limit", "10000", "--read-only", "--", "/bin/sh", "-c", line])
+        .args(["__run", "--timeout-ms", "20000", "--output-limit", "10000", "--read-only", "--readable", "/"])
+        .args(["--", "/bin/sh", "-c", line])
         .current_dir(&yard.root)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

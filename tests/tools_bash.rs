@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+#[path = "tools_bash/access.rs"]
+mod access;
+
 use lisle::domain::ids::CallId;
 use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::Outcome;
@@ -406,15 +409,82 @@ fn what_came_to_configure_or_run_code_is_told() {
     for line in ["configures or runs code", "- .envrc is new", "- .github/workflows/ci.yml is new"] {
         assert!(told.text.contains(line), "{}", told.text);
     }
-    // Where it is there already it is read-only, or what it held is kept.
+    assert!(told.text.contains(r#"`access` {"write":[".envrc",".github/workflows/ci.yml"]}"#), "{}", told.text);
+    // It takes no effect, and is not lost.
+    assert!(!bench.cwd.join(".envrc").exists() && !bench.cwd.join(".github").exists());
+    let kept = bench.place.session_dir.join("protected/1-.envrc");
+    assert!(told.text.contains(&format!(".envrc is new: it was moved to {}", kept.display())), "{}", told.text);
+    assert_eq!((std::fs::read_to_string(kept).unwrap().as_str(), told.figures.protected.len()), ("y\n", 2));
+    // Where it is there already it is read-only, or comes back.
+    std::fs::write(bench.cwd.join(".envrc"), "mine\n").unwrap();
     let again = bench.run("echo z > .envrc");
     if again.failed {
-        assert!(again.text.contains("workspace sandbox"), "{}", again.text);
+        assert!(again.text.contains("- read-only: .envrc"), "{}", again.text);
     } else {
-        let kept = bench.place.session_dir.join("protected/1-.envrc");
-        assert!(again.text.contains(&format!("what it held before is in {}", kept.display())), "{}", again.text);
-        assert_eq!(std::fs::read_to_string(kept).unwrap(), "y\n");
+        assert!(again.text.contains(".envrc was changed: it is as before again"), "{}", again.text);
     }
+    assert_eq!(std::fs::read_to_string(bench.cwd.join(".envrc")).unwrap(), "mine\n");
+}
+
+#[test]
+fn a_command_that_is_stopped_or_left_alone_leaves_nothing_that_runs_code_either() {
+    let Some(bench) = held(Sandbox::Workspace) else { return };
+    let outcome = bench.call(json!({"command": "echo x > .envrc; sleep 1000", "timeout_s": 1}), |_| {}).unwrap();
+    assert!(outcome.text.contains(".envrc is new") && !bench.cwd.join(".envrc").exists(), "{}", outcome.text);
+    let stopped = bench.call(json!({"command": "echo x > .envrc; echo ready; sleep 1000"}), |_| bench.stop.cancel());
+    let Err(RunError::Stopped(text)) = stopped else { panic!("{stopped:?}") };
+    assert!(text.contains(".envrc is new") && !bench.cwd.join(".envrc").exists(), "{text}");
+}
+
+/// git with a name and a mail address; `None` where there is none.
+fn git(bench: &Bench, words: &[&str]) -> Option<()> {
+    let mut command = Command::new("git");
+    command.current_dir(&bench.cwd).args(["-c", "user.name=Ada", "-c", "user.email=ada@example.invalid"]).args(words);
+    command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    let done = command.output().ok()?;
+    assert!(done.status.success(), "{words:?}: {}", String::from_utf8_lossy(&done.stderr));
+    Some(())
+}
+
+#[test]
+fn git_does_its_daily_work_without_alarm() {
+    let Some(bench) = held(Sandbox::Workspace) else { return };
+    if git(&bench, &["init", "--quiet", "-b", "main"]).is_none() {
+        return;
+    }
+    std::fs::write(bench.cwd.join(".envrc"), "use flake\n").unwrap();
+    std::fs::write(bench.cwd.join("a"), "one\n").unwrap();
+    git(&bench, &["add", "-A"]);
+    git(&bench, &["commit", "--quiet", "-m", "one"]);
+    git(&bench, &["remote", "add", "origin", "."]);
+    git(&bench, &["fetch", "--quiet", "origin"]);
+    git(&bench, &["update-ref", "refs/remotes/origin/topic", "HEAD"]);
+    for line in [
+        "git init --quiet sub/new && git -C sub/new config user.name Ada",
+        "git clone --quiet . sub/clone",
+        "git worktree add --quiet -b side sub/tree",
+        "git switch --quiet topic",
+        "git branch -m topic other",
+        "git remote add more https://example.invalid/x",
+    ] {
+        let outcome = bench.run(line);
+        assert!(!outcome.failed, "{line}: {}", outcome.text);
+        assert!(!outcome.text.contains("without having asked"), "{line}: {}", outcome.text);
+        let alarmed: Vec<&String> = outcome
+            .figures
+            .protected
+            .iter()
+            .filter(|line| line.contains("moved to") || line.contains("as before"))
+            .collect();
+        assert_eq!(alarmed, Vec::<&String>::new(), "{line}");
+    }
+    let config = std::fs::read_to_string(bench.cwd.join(".git/config")).unwrap();
+    assert!(config.contains("[branch \"other\"]") && config.contains("[remote \"more\"]"), "{config}");
+    assert!(bench.cwd.join("sub/clone/.envrc").exists() && bench.cwd.join("sub/tree/.envrc").exists());
+    // What runs something is taken back all the same.
+    let outcome = bench.run("git init --quiet lure && git -C lure config core.fsmonitor ./x && mkdir -p lure/.git/hooks && echo x > lure/.git/hooks/pre-commit");
+    assert_eq!(outcome.figures.protected.len(), 2, "{}", outcome.text);
+    assert!(!bench.cwd.join("lure/.git/hooks/pre-commit").exists() && !bench.cwd.join("lure/.git/config").exists());
 }
 
 #[test]

@@ -25,7 +25,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot, watch};
 const AT_ONCE: usize = 4;
 /// Number of children that may work or wait.
 const MOST: usize = 16;
-/// A stopped child has so long to say what it had.
+/// Time for a stopped child to report what it has.
 const ENDS_WITHIN: Duration = Duration::from_millis(2_500);
 /// Its last answer is cut off here, in bytes; what is too long for the model besides goes to a file.
 const MOST_ANSWER: usize = 400_000;
@@ -93,7 +93,7 @@ pub(super) struct News {
 }
 
 impl News {
-    /// Takes what the lane tells the faces. Whether it is worth telling.
+    /// Takes what the lane tells the clients. Whether it is worth telling.
     pub(super) fn take(&mut self, event: &Event) -> bool {
         match event {
             Event::Changed(meta) => {

@@ -67,7 +67,7 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
     let Effective { carried, kept, since } = Effective::of(rows);
     let mut out = Builder::default();
     if let Some(carried) = carried {
-        // What was said before is told in its own words.
+        // Earlier messages keep their own words.
         out.user(&carried.text);
     }
     let rows = kept.iter().map(|row| (row, true)).chain(since.iter().map(|row| (row, false)));
@@ -121,7 +121,7 @@ pub fn same_response(before: &Message, row: &Message) -> bool {
     }
 }
 
-/// A file that goes along; it is read right before the request.
+/// An attached file; it is read right before the request.
 fn media(file: &Attachment) -> Media {
     Media { name: file.name.clone(), path: file.path.clone(), mime: file.mime.clone(), data: None }
 }
@@ -253,7 +253,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The files of the message just said. What has no text and is no picture or PDF is told by its name.
+    /// The files of the message just said. A file that is no text, picture or PDF is mentioned by its name.
     fn files(&mut self, files: &[Attachment]) {
         let Some(Item::User(said)) = self.items.last_mut() else { return };
         for file in files {

@@ -1,4 +1,4 @@
-//! Many sessions at once: takes commands from a face and hands them to the lane of their session.
+//! Many sessions at once: takes commands from a client and hands them to the lane of their session.
 //!
 //! It routes and does nothing else; a lane does the work of its session.
 
@@ -66,7 +66,7 @@ pub struct Settings {
     pub compact_at: f64,
     /// Prompts stay long in the vendor's cache.
     pub long_cache: bool,
-    /// Tools are told to the model in full.
+    /// Describe tools to the model in full.
     pub full_tools: bool,
     /// The folder with the user's own project memory and preferences.
     pub config: Option<PathBuf>,
@@ -84,7 +84,7 @@ pub struct Settings {
     pub sandbox: crate::domain::permission::Holding,
     /// Automatic changes of sessions.
     pub inbox: Inbox,
-    /// A request that may cost more US dollars is told before it is sent.
+    /// Requests that may cost more US dollars are announced.
     pub warn_cost: f64,
     /// Limits of what is kept for undo.
     pub undo: super::undo::UndoSettings,
@@ -95,7 +95,7 @@ pub struct Settings {
 pub struct Inbox {
     /// A session's status follows the work, in a workspace of our own.
     pub auto_status: bool,
-    /// Sessions without a message for so many days are archived; `None`: never.
+    /// Days without a message before a session is archived; `None`: never.
     pub archive_idle_days: Option<u32>,
     /// Days before the trash deletes a session. 0: sessions are deleted at once.
     pub trash_days: u32,
@@ -116,7 +116,7 @@ pub(super) struct Shared {
     pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
     /// The properties of live sessions, newer than the files say.
     pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
-    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the face uses
+    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the client uses
     /// the new one: what it sent before it knew must not go to the session that has the old id.
     renamed: Mutex<HashMap<SessionId, SessionId>>,
     /// Shared by those who change files without a lane, held alone by a lane that asks for a lock: to it, it would seem
@@ -225,7 +225,7 @@ impl Shared {
     }
 }
 
-/// Starts the engine on the current runtime and returns the face's end.
+/// Starts the engine on the current runtime and returns the client's end.
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
@@ -485,7 +485,7 @@ impl Desk {
         let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::send(prompt))];
         if let Some(parent) = parent {
             self.shared.raise(&parent, &id, lane.clone());
-            // Whatever the parent's mode becomes from here on is told; what it became until here is seen.
+            // Later changes of the parent's mode are sent; earlier ones are visible here.
             if let Some(mode) = self.shared.mode_of(&parent) {
                 first.insert(1, ToLane::Ceiling(mode));
             }

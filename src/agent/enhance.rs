@@ -17,13 +17,13 @@ use std::time::{Duration, Instant};
 
 /// Names that are searched for.
 const MOST_NAMES: usize = 8;
-/// Characters of a line that are told.
+/// Characters of a line for the model.
 const LONGEST_LINE: usize = 160;
 /// The search takes no longer.
 const SEARCHES_FOR: Duration = Duration::from_millis(1_500);
-/// An introduction holds so long.
+/// Lifetime of an introduction.
 const INTRO_HOLDS: Duration = Duration::from_secs(300);
-/// The model has so long.
+/// Time limit of the model.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Longer drafts are as they should be.
 const LONGEST_DRAFT: usize = 20_000;

@@ -1,6 +1,6 @@
 //! One session's files as its lane has them: who may write, what could not be saved yet, and how saving goes.
 //!
-//! It speaks to the store and to nobody else. What was read becomes a machine in `lane`, and `lane` tells the faces.
+//! It speaks to the store and to nobody else. What was read becomes a machine in `lane`, and `lane` tells the clients.
 
 use super::desk::blocking;
 use super::lane::ToLane;
@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::net::unix::pipe;
 use tokio::sync::{mpsc, watch};
 
-/// A lock that somebody touched is looked at after so long.
+/// Delay before a touched lock is checked.
 const LOCK_SETTLES: Duration = Duration::from_millis(250);
 
 /// Rows that are read in any case: among them stands the message that a death left in the queue too.

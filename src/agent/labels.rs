@@ -10,7 +10,7 @@ use regex::{Captures, Regex, RegexBuilder};
 
 /// Maximum number of labels from a message.
 const PER_MESSAGE: usize = 10;
-/// A value that is longer is no value; a header has only so much room.
+/// Maximum length of a value: the room of a header is limited.
 const LONGEST: usize = 100;
 /// A rule that needs more memory than this is not used.
 const REGEX_BYTES: usize = 1 << 20;

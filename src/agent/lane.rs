@@ -1,4 +1,4 @@
-//! One session's task: feeds the machine, does its steps in order, and tells the faces.
+//! One session's task: feeds the machine, does its steps in order, and tells the clients.
 //!
 //! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
 //! disk before its request leaves and a call before its tool runs. `acts` is what people do to the session, `attach` the
@@ -143,12 +143,12 @@ pub(super) enum ToLane {
         was: String,
         wanted: bool,
     },
-    /// Rewrite the draft of a face.
+    /// Rewrite the draft of a client.
     Enhance {
         number: u64,
         draft: String,
     },
-    /// A question apart used so much and cost so many dollars.
+    /// Usage of a side request, and its cost in dollars.
     Apart(RequestUsage, f64),
     /// A command wants to connect somewhere.
     MayReach {
@@ -543,7 +543,8 @@ impl Lane {
             }
             Step::Run(run, call, facts, sandbox) => {
                 let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
-                let site = self.site(Some((Decided { run, mode }, &call.id)));
+                let mut site = self.site(Some((Decided { run, mode }, &call.id)));
+                site.place.allow(&self.machine.extras(mode, &facts));
                 if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
                     self.works.run(run, call, tool, (*facts, sandbox), site);
                 }

@@ -1,4 +1,4 @@
-//! The pair of channels between the engine and one face.
+//! The pair of channels between the engine and one client.
 
 use crate::domain::{Command, Stamped};
 use tokio::sync::mpsc;

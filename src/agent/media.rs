@@ -2,7 +2,7 @@
 //! text, documents as they are.
 //!
 //! Only the session's own copies are read. A turn sends the same files with each of its requests, so what was made of
-//! them is kept, up to a limit; of what is too much for a request, the oldest is told in words.
+//! them is kept, up to a limit; if a request has too many, the oldest are described in words.
 
 use super::desk::blocking;
 use crate::domain::attachment::{LARGEST, copy_in};
@@ -23,9 +23,9 @@ const EDGE: u32 = 1_568;
 const PICTURE: usize = 3_700_000;
 /// A picture of more pixels on an edge is not opened.
 const MOST_EDGE: u32 = 20_000;
-/// Opening a picture may take so much memory.
+/// Memory limit for opening a picture.
 const MOST_MEMORY: u64 = 256 * 1024 * 1024;
-/// All that goes along with one request, as base64.
+/// Media of one request, as base64.
 const MOST_SENT: usize = 28_000_000;
 /// Pictures and documents of one request.
 const MOST_FILES: usize = 40;
@@ -102,7 +102,7 @@ impl Shelf {
     }
 }
 
-/// Reads what goes along with these items and was not read yet, off the async threads.
+/// Reads the unread media of these items, off the async threads.
 pub async fn fill(items: &mut Vec<Item>, shelf: Arc<Shelf>) {
     if items.iter().all(|item| media_of(item).is_none_or(|mut all| all.next().is_none())) {
         return;

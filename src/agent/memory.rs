@@ -13,13 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// The names of the files, in the order in which they are told.
+/// Names of the files, in the order of the prompt.
 pub const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
 /// The user's wishes for every session, in the configuration folder.
 pub const PREFERENCES: &str = "preferences.md";
 /// Depth limit of imports, in files.
 pub const DEPTH: usize = 5;
-/// Bytes of a file that are told.
+/// Bytes of a file that go into the prompt.
 pub const MOST_BYTES: usize = 64 * 1024;
 /// Bytes of all files together.
 pub const MOST_IN_ALL: usize = 256 * 1024;
@@ -180,7 +180,7 @@ impl Loading {
             return;
         }
         let Some(file) = self.read(&real) else { return };
-        // The same text under both names is told once.
+        // The same text under both names is included once.
         if file.text.trim().is_empty() || self.memory.files.iter().any(|other| other.text == file.text) {
             return;
         }
@@ -238,7 +238,7 @@ impl Loading {
         self.file(&path, root, stack);
     }
 
-    /// The beginning of a file. `None` where it cannot be read; that is told.
+    /// The beginning of a file. `None` if it cannot be read, which is reported.
     fn read(&mut self, path: &Path) -> Option<MemoryFile> {
         let fix = "Correct the file, or take it away.";
         let data = match std::fs::metadata(path) {
@@ -375,7 +375,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A repository with these files, and the names of what is told for work in a folder of it.
+    /// A repository with these files, and the names of the files included for a folder of it.
     struct Bench {
         home: tempfile::TempDir,
     }

@@ -3,7 +3,7 @@
 //! In reading order: [`step`] is the vocabulary, [`machine`] decides (pure), [`context`] and [`prompt`] are what the model
 //! gets, [`labels`] what a message gives by itself, `engine` what tools ask of the engine, `children` the sessions
 //! that calls spawn, [`titles`] and [`enhance`] what a small model is asked beside the turns, [`worktree`] is where a session works alone, `lane` performs the steps of one session on its `files`, [`desk`]
-//! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a face holds.
+//! keeps many lanes, `whole` works on sessions as a whole, [`link`] is the pair of channels that a client holds.
 
 mod children;
 pub mod compact;

@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 
-/// The list is looked at so often …
+/// Interval of looks at the list …
 const EVERY: Duration = Duration::from_secs(2);
 /// … but no more than this part of the time goes into it.
 const SHARE: u32 = 50;

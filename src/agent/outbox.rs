@@ -1,4 +1,4 @@
-//! Events on their way to a face: numbered, in order, with text of one row merged while more is coming.
+//! Events on their way to a client: numbered, in order, with text of one row merged while more is coming.
 
 use crate::domain::contract::VERSION;
 use crate::domain::{Event, MessageId, SessionId, Stamped};
@@ -49,7 +49,7 @@ impl Outbox {
 
     async fn now(&mut self, event: Event) {
         self.seq += 1;
-        // A face that is gone takes nothing; the engine goes on without it.
+        // A client that is gone takes nothing; the engine goes on without it.
         let _ = self.to.send(Stamped { v: VERSION, session: self.session.clone(), seq: self.seq, event }).await;
     }
 }

@@ -28,7 +28,7 @@ pub enum Input {
     Chunk(RunNo, Chunk),
     /// Usage of the request, with the model's window and the price in dollars.
     Used(RunNo, RequestUsage, Option<u64>, f64),
-    /// A question apart from the conversation used so much, at this price in dollars.
+    /// Usage of a side request, and its price in dollars.
     Apart(RequestUsage, f64),
     /// A model's summary of a part of the conversation, or an error.
     Summed(RunNo, Result<String, ProviderError>),
@@ -73,9 +73,9 @@ pub enum Input {
     CarryOut,
     /// The user changed properties that need no conversation.
     Change(Change),
-    /// A command in the background ended; this is what the transcript and the model are told.
+    /// A background job ended; the text for the transcript and the model.
     JobEnded(String),
-    /// Files were restored; this is what the transcript and the model are told.
+    /// Files were restored; the text for the transcript and the model.
     Restored(String),
     /// A command of this call wants to connect to what the facts name; answered with [`Step::Reached`] of the same number.
     MayReach(u64, CallId, Box<CallFacts>),
@@ -143,7 +143,7 @@ pub enum Step {
     KeepPlan(PathBuf, String),
     /// Keep that a turn runs, or that it ended.
     Turn(bool),
-    /// Tell the faces.
+    /// Tell the clients.
     Emit(Event),
     /// Ask the model.
     Ask(RunNo, Box<ModelRequest>),
@@ -157,7 +157,7 @@ pub enum Step {
     Cancel(RunNo),
     /// The command may connect, or a sentence why not.
     Reached(u64, Result<(), String>),
-    /// Report [`Input::RetryNow`] after so many milliseconds.
+    /// Report [`Input::RetryNow`] after this many milliseconds.
     RetryIn(RunNo, u64),
     /// Report [`Input::Redeliver`] at this time.
     RedeliverAt(At),

@@ -21,7 +21,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// A request of this model is over and used so much. The line is written off the async threads.
+    /// Records the usage of a finished request. The line is written off the async threads.
     pub(super) fn note(self, provider: &dyn Provider, model: &str, used: RequestUsage) {
         let cost = provider.knows_price(model).then(|| provider.figures(model, used).1);
         let Tally { books, workspace, session, turn, connection } = self;

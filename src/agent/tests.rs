@@ -1,4 +1,4 @@
-//! The engine as a face has it: commands go down, events come up, and the files are a folder of the test's own.
+//! The engine as a client has it: commands go down, events come up, and the files are a folder of the test's own.
 
 mod children;
 mod context;

@@ -4,11 +4,11 @@ use crate::domain::message::{Body, Message};
 use crate::domain::sanitise::clean_line;
 use std::time::Duration;
 
-/// A model has so long.
+/// Time limit of a model.
 pub const PATIENCE: Duration = Duration::from_secs(8);
 /// Characters of a message that the model gets.
 const MOST: usize = 500;
-/// A title of so many characters is no title.
+/// Number of characters from which a text is no title.
 const LONGEST: usize = 80;
 /// Number of words above which it is a sentence.
 const MOST_WORDS: usize = 10;

@@ -18,7 +18,7 @@ pub fn text(text: &str) -> u64 {
     limits::tokens(text)
 }
 
-/// A guess at the tokens of what a tool is told as.
+/// Estimated tokens of a tool's description.
 #[must_use]
 pub fn tool(spec: &ToolSpec) -> u64 {
     text(&spec.name) + text(&spec.description) + text(&spec.schema.to_string()) + AROUND
@@ -84,7 +84,7 @@ impl Gauge {
         self.asked = guess;
     }
 
-    /// The server counted so many tokens for the request that was sent last.
+    /// Sets the server's count of tokens for the last request.
     pub fn counts(&mut self, real: u64) {
         if real > 0 && self.asked.whole() > 0 {
             self.counted = Some((self.asked, real));

@@ -2,7 +2,7 @@
 //! the session actors.
 //!
 //! A session with a lane is asked for first, so that nobody works on files that somebody here writes; the others are
-//! changed where they lie. What goes wrong is told once, with the sessions that it is about.
+//! changed where they lie. Errors are reported once, with their sessions.
 
 use super::desk::{Shared, blocking};
 use super::files::trouble;
@@ -33,7 +33,7 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// Number of sessions named when many could not be changed.
 const NAMED: usize = 3;
-/// Up to so many changed sessions are sent one by one instead of all sessions.
+/// Number of changed sessions up to which they are sent one by one instead of all sessions.
 const FEW: usize = 16;
 
 /// The way out for what is no session's own event. Shared with the tasks that answer later, so that the numbers stay in

@@ -206,6 +206,10 @@ impl Works {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));
                 }
             }
+            if let Some(notice) = ended.as_ref().ok().and_then(|outcome| Notice::protected(&outcome.figures.protected))
+            {
+                let _ = lane.send(ToLane::Tell(Event::Notice(notice))).await;
+            }
             let _ = lane.send(ToLane::Input(Input::Ran(run, id, Box::new(ended)))).await;
         });
     }

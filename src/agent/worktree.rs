@@ -135,7 +135,7 @@ pub enum BranchLeft {
 pub enum Merged {
     /// Nothing to merge.
     Nothing,
-    /// The repository's checkout has all commits of the branch; so many came.
+    /// The repository's checkout has all commits of the branch; the number of new ones.
     Done(u64),
     /// These files were changed on both sides. The checkout is as it was.
     Conflicts(Vec<String>),
@@ -450,7 +450,12 @@ fn profile(runner: &Path, places: Option<Vec<PathBuf>>) -> Profile {
     if !runner.is_absolute() || !sandbox::is_enforced() {
         return Profile::Open;
     }
-    let bounds = Bounds { namespaces: able::spaces(runner), network: Network::Off, ..Bounds::default() };
+    let bounds = Bounds {
+        readable: vec!["/".into()],
+        namespaces: able::spaces(runner),
+        network: Network::Off,
+        ..Bounds::default()
+    };
     match places {
         None => Profile::ReadOnly(bounds),
         Some(writable) => Profile::Workspace(Bounds { writable, ..bounds }),

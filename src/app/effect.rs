@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub enum Effect {
     /// To the engine.
     Send(Command),
-    /// [`super::Msg::Timer`] after so many milliseconds; an armed one starts anew.
+    /// Sends [`super::Msg::Timer`] after this many milliseconds; an armed one restarts.
     Arm {
         /// Timer to start.
         timer: Timer,
@@ -107,7 +107,7 @@ pub enum Effect {
         /// Working directory of the shown session.
         cwd: PathBuf,
     },
-    /// Remember this of the face for the next start.
+    /// Save this screen state for the next start.
     KeepFace(Box<Kept>),
     /// Colour these blocks of code; answered by [`super::Msg::Highlighted`].
     Highlight {

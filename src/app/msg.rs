@@ -74,7 +74,7 @@ pub enum Msg {
         /// Their colours.
         blocks: Vec<Coloured>,
     },
-    /// The terminal draws pictures in cells of so many pixels, or draws none.
+    /// Size in pixels of a cell for pictures, or none if the terminal draws no pictures.
     Pictures(Option<Pixels>),
     /// Result of [`super::effect::Effect::Measure`].
     Measured(Vec<(PathBuf, Known)>),

@@ -206,7 +206,7 @@ pub struct Run {
     /// Output format.
     #[arg(long, value_enum, default_value_t = Output::Text)]
     pub output: Output,
-    /// End the run when it has taken so many seconds, with what there is by then.
+    /// Time limit of the run in seconds; it ends with what there is by then.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: Option<u64>,
     /// The message; "-" is what is piped in.
@@ -486,7 +486,7 @@ pub struct Usage {
     /// Added up by: day, model or session.
     #[arg(long, value_name = "WHAT", value_parser = by)]
     pub by: Option<By>,
-    /// From then on: a day (`2026-11-01`), or so many days back (`7d`).
+    /// Start of the period: a day (`2026-11-01`), or a number of days back (`7d`).
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<At>,
     /// Print one JSON object.
@@ -522,7 +522,7 @@ pub struct Branch {
     /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
-    /// The last message that comes along, by its id in "show --json"; all of them without it.
+    /// Last message to include, by its id in "show --json"; all messages without it.
     #[arg(long, value_name = "MESSAGE", value_parser = message_id)]
     pub at: Option<MessageId>,
     /// Title of the new session; without it the title of the session with the next number behind it.
@@ -602,6 +602,8 @@ pub enum DoctorCommand {
     ///
     /// Ctrl+C twice or q twice ends it.
     Keys,
+    /// Show what holds commands here: each wall, what is open where one is missing, and what to do.
+    Sandbox,
     /// Print a profile for AppArmor that lets lisle make user namespaces.
     ///
     /// Save it as /etc/apparmor.d/lisle and load it with `apparmor_parser -r /etc/apparmor.d/lisle`.

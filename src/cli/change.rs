@@ -177,7 +177,7 @@ pub(super) fn delete(ground: &Ground, args: &Delete) -> Exit {
     let mut worktrees = Vec::new();
     let mut lines = String::new();
     for id in &args.ids {
-        // Whoever cannot be read is told of when it is to go.
+        // A session that cannot be read is reported when it is deleted.
         if let Ok(seen) = ground.store.read(id, 0) {
             lines.push_str(&format!("  {id}  {}\n", sanitise::clean_line(seen.meta.shown_title())));
             worktrees.extend(seen.meta.worktree.map(|tree| (id.clone(), tree)));

@@ -10,7 +10,7 @@ use crate::agent::{self, Link};
 use crate::domain::contract::{Act, NewSession, TurnEnd};
 use crate::domain::message::{Body, CutBy, Message};
 use crate::domain::notice::Level;
-use crate::domain::sanitise::reveal_line;
+use crate::domain::sanitise::{reveal, reveal_line};
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta, Stamped};
 use crate::runtime::setup::{Ground, Wanted, Which};
@@ -23,7 +23,7 @@ const LAST_WORDS: Duration = Duration::from_secs(8);
 const SAVES: Duration = Duration::from_secs(30);
 /// The engine has opened the session and taken the message after this time.
 const BEGINS: Duration = Duration::from_secs(60);
-/// A turn of which nothing is heard for so long has come to nothing.
+/// Silence after which a turn counts as failed.
 const SILENCE: Duration = Duration::from_secs(3600);
 /// Number of attempts to claim a session, with pauses: a reader holds it only for a moment.
 const CLAIMS: u32 = 4;
@@ -367,12 +367,15 @@ impl Face {
             Body::Assistant(_) => self.answer = self.answer.take().filter(|(id, _)| *id != row.id),
             Body::Plan(plan) => self.plan = Some(plan.markdown),
             Body::Tool(call) => {
+                if !call.figures.withheld.is_empty() {
+                    let [name, subject, kept] =
+                        [&call.name, &call.subject, &call.figures.withheld.join("; ")].map(|text| reveal_line(text));
+                    complain(&format!("lisle: the sandbox kept from {name} {subject}: {kept}"));
+                }
                 if let Some(decision) = call.decision.filter(|decision| !decision.allowed) {
-                    if !self.refused {
-                        let [name, subject, why] =
-                            [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
-                        complain(&format!("lisle: refused: {name} {subject}: {why}"));
-                    }
+                    let [name, subject, why] =
+                        [&call.name, &call.subject, &decision.reason].map(|text| reveal_line(text));
+                    complain(&format!("lisle: refused: {name} {subject}: {why}"));
                     self.refused = true;
                 }
             }
@@ -391,8 +394,10 @@ impl Face {
 
     fn print_answer(&self) {
         if self.output == Output::Text
-            && let Some(text) = self.plan.as_ref().or(self.answer.as_ref().map(|(_, text)| text))
+            && let Some(text) =
+                self.plan.as_ref().map(|plan| reveal(plan)).or(self.answer.as_ref().map(|(_, text)| text.clone()))
         {
+            // A plan is decided on, so nothing in it is hidden; an answer is handed on as it is.
             say(&format!("{}\n", text.trim_end()));
         }
     }

@@ -87,7 +87,7 @@ pub fn main() -> ExitCode {
 async fn start(args: Args, prompt: Option<String>) -> Exit {
     let linear = args.wants_lines();
     let mut wanted: runtime::setup::Wanted = args.common.into();
-    // Who sits at the app goes on where they were; what a script is told to do does not depend on that.
+    // The app continues in the last workspace; a script does not depend on it.
     wanted.last_workspace = args.command.is_none();
     let mut ground = match runtime::setup::Ground::prepare(wanted) {
         Ok(ground) => ground,

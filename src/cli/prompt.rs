@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// The wait for stdin is mentioned after this time.
 const MENTIONED: Duration = Duration::from_secs(1);
-/// A pipe that has sent something and is silent for so long is mentioned.
+/// Silence of a pipe that has sent something, after which it is mentioned.
 const SILENT: Duration = Duration::from_secs(2);
 /// A pipe that has sent nothing until then is left alone.
 const GIVEN_UP: Duration = Duration::from_secs(3);

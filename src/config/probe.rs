@@ -51,8 +51,7 @@ pub fn allowed(paths: &Paths, connections: &Connections, named: Named) -> bool {
 /// list of models, is left out.
 pub async fn probe(servers: &[(&str, &str)], patience: Duration) -> Vec<Found> {
     // No proxy and no redirect: what is asked stays on this machine.
-    let client =
-        reqwest::Client::builder().no_proxy().redirect(reqwest::redirect::Policy::none()).timeout(patience).build();
+    let client = crate::http::client().no_proxy().redirect(reqwest::redirect::Policy::none()).timeout(patience).build();
     let Ok(client) = client else { return Vec::new() };
     let asked = servers.iter().map(|(name, base_url)| ask(&client, name, base_url));
     futures_util::future::join_all(asked).await.into_iter().flatten().collect()

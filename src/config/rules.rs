@@ -1,6 +1,6 @@
 //! `permissions.json`: what it says, and rules put into it or taken out.
 //!
-//! The keys are those of Craft Agents, with `rules` beside them. What is wrong is told with its line. A defect in what
+//! The keys are those of Craft Agents, with `rules` beside them. Problems are reported with their lines. A defect in what
 //! lets things run leaves that entry out; a defect in what makes things stricter, or a file that is not JSON to its end,
 //! leaves everything out that lets things run. Writing changes the text of the `rules` key and no other byte.
 
@@ -288,7 +288,9 @@ fn rule(raw: &str) -> Result<Rule, (bool, String)> {
     let allows = entry.fields.iter().filter(|(key, _)| key == "effect").count() == 1
         && entry.string("effect").as_deref() == Some("allow");
     // What a misspelt key was to narrow would be left wide.
-    let fields = ["effect", "tool", "program", "args", "path", "host", "reads", "env", "readable", "sockets", "note"];
+    let fields = [
+        "effect", "tool", "program", "args", "path", "host", "reads", "env", "readable", "writable", "sockets", "note",
+    ];
     if let Some((key, _)) = entry.fields.iter().find(|(key, _)| !fields.contains(&key.as_str())) {
         return Err((allows, format!("it has no key {key:?}.")));
     }
@@ -299,7 +301,7 @@ fn rule(raw: &str) -> Result<Rule, (bool, String)> {
     }
 }
 
-/// The error without the place inside the entry: the line of the file is told.
+/// The error without the place inside the entry: the report has the line of the file.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or_default().to_owned()

@@ -39,9 +39,9 @@ pub enum AttachmentKind {
     Text,
     /// A document of an office program: sent as the text that was taken out of it.
     Office,
-    /// Sound: the model is told that it is there.
+    /// Sound: the model only learns that it exists.
     Audio,
-    /// Anything else: the model is told that it is there.
+    /// Anything else: the model only learns that it exists.
     #[default]
     #[serde(other)]
     Unknown,

@@ -1,6 +1,6 @@
 //! Code as it is coloured: a block on its way to the highlighter, and what comes back.
 //!
-//! A block is told from others by the entry it stands in and its number there. Nobody waits for colours: until they are
+//! A block is identified by its entry and its number there. Nobody waits for colours: until they are
 //! there, and where there are none, the text is plain.
 
 /// Class of a piece of code, as far as it has a colour of its own.

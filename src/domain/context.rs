@@ -13,7 +13,7 @@ pub enum ContextSort {
     Preferences,
     /// A file of project memory.
     Memory,
-    /// A tool, as it is told.
+    /// A tool's description.
     Tool,
     /// Content carried over by the last compaction.
     Carried,

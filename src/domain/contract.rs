@@ -1,8 +1,8 @@
-//! The one contract between the engine and its faces: [`Command`] goes down, [`Event`] comes up.
+//! The one contract between the engine and its clients: [`Command`] goes down, [`Event`] comes up.
 //!
-//! Both are serialisable, so that a face in another process or on another machine is the same face. A face never
+//! Both are serialisable, so that a client in another process or on another machine is the same client. A client never
 //! reads the session files; what it needs comes in events. Events of a session carry its id and a number that rises
-//! by one, so that a late or reconnected face knows what it missed and asks for a snapshot with [`Command::Open`].
+//! by one, so that a late or reconnected client knows what it missed and asks for a snapshot with [`Command::Open`].
 
 use super::attachment::Attachment;
 use super::context::ContextReport;
@@ -27,7 +27,7 @@ use super::unsaved::Unsaved;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Version of the contract. It rises when a face of the old version could misread the new one.
+/// Version of the contract. It rises when a client of the old version could misread the new one.
 pub const VERSION: u32 = 1;
 
 /// Command of a client to the engine.
@@ -95,7 +95,7 @@ pub enum Command {
     Branch {
         /// Session id.
         session: SessionId,
-        /// The last message that comes along; `None` for all of them.
+        /// Last message to include; `None` for all of them.
         at: Option<MessageId>,
         /// Its title; without one it is the title of the session that it came from, with the next number behind it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -155,7 +155,7 @@ pub enum Command {
     },
     /// Search all sessions: [`Event::Found`] as results come in. A search that runs is stopped.
     Search {
-        /// The face's number of this search.
+        /// The client's number of this search.
         search: u64,
         /// Query, in the query language. Empty: only stop the running search.
         query: String,
@@ -254,7 +254,7 @@ pub enum Command {
     Enhance {
         /// Session id.
         session: SessionId,
-        /// The face's number of this wish.
+        /// The client's number of this wish.
         number: u64,
         /// The draft.
         draft: String,
@@ -337,7 +337,7 @@ pub enum Act {
     Queue(QueueEdit),
     /// Stop the turn. The queue is held.
     Stop,
-    /// End the turn as [`Act::Stop`] does, for a reason that is not the user's: the transcript and the model are told it.
+    /// End the turn as [`Act::Stop`] does, for a reason that is not the user's, which the transcript and the model get.
     Cut {
         /// Reason for stopping it.
         by: CutBy,
@@ -585,7 +585,7 @@ pub enum Event {
         /// Ask with this for the page before; `None` at the beginning.
         earlier: Option<u64>,
     },
-    /// Later rows, oldest first, for a face that was sent a snapshot with [`Opened::later`].
+    /// Later rows, oldest first, for a client that was sent a snapshot with [`Opened::later`].
     LaterPage {
         /// The rows.
         rows: Vec<Message>,
@@ -601,7 +601,7 @@ pub enum Event {
         /// Added text.
         add: String,
     },
-    /// This was not done, and nothing has what the user wrote in it: the face gives it back to them. A notice says why.
+    /// This was not done, and nothing has what the user wrote in it: the client gives it back to them. A notice says why.
     Refused {
         /// Refused act. Only acts that [carry words](Act::said) come back.
         act: Box<Act>,
@@ -680,7 +680,7 @@ pub enum Event {
         attempt: u32,
         /// Maximum number of tries.
         of: u32,
-        /// After so many milliseconds.
+        /// Delay in milliseconds.
         wait_ms: u64,
         /// Reason.
         reason: String,
@@ -694,7 +694,7 @@ pub enum Event {
         /// End of the turn.
         end: TurnEnd,
     },
-    /// A branch was made of a session; the face may open it.
+    /// A branch was made of a session; the client may open it.
     Branched {
         /// The session that it came from.
         from: SessionId,
@@ -705,7 +705,7 @@ pub enum Event {
     },
     /// A draft was rewritten, or could not be.
     Enhanced {
-        /// The face's number of the wish.
+        /// The client's number of the wish.
         number: u64,
         /// Result, or a sentence with the error.
         result: Result<Enhanced, String>,
@@ -725,7 +725,7 @@ pub enum Event {
     Trash(Vec<Trashed>),
     /// Results of a search.
     Found {
-        /// The face's number of the search.
+        /// The client's number of the search.
         search: u64,
         /// Sessions with their hits that were not sent before.
         results: Vec<SessionHits>,
@@ -745,7 +745,7 @@ pub enum Event {
         /// It is to be given to others.
         shared: bool,
     },
-    /// A session of another program is one here now; the face may open it.
+    /// A session of another program is one here now; the client may open it.
     Imported {
         /// The new session.
         session: SessionId,
@@ -835,7 +835,7 @@ pub enum TurnEnd {
     Limit,
 }
 
-/// A session's state for a face that knows nothing of it.
+/// A session's state for a client that knows nothing of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
     /// Its properties.
@@ -889,7 +889,7 @@ pub struct Configured {
     pub cycle: Vec<Mode>,
     /// State of the sandbox.
     pub sandbox: crate::domain::permission::Holding,
-    /// A request that may cost more US dollars is told before it is sent.
+    /// Requests that may cost more US dollars are announced.
     #[serde(default)]
     pub warn_cost: f64,
     /// Texts sent earlier, oldest first, from all sessions.

@@ -32,6 +32,9 @@ pub struct JobEnd {
     pub failed: bool,
     /// Cause of the end.
     pub by: EndedBy,
+    /// Files that configure or run code and that it made or changed without having asked: a line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<String>,
 }
 
 /// Cause of a job's end.

@@ -254,15 +254,15 @@ pub enum InfoKind {
     ModeChanged,
     /// The user stopped the turn.
     Interrupted,
-    /// lisle quit or died during the turn; the model is told so.
+    /// lisle quit or died during the turn; a note for the model says so.
     Restarted,
     /// The turn was ended by a time limit, a signal or a takeover. The text names it, for the model too.
     Ended,
     /// Older messages were summed up here.
     Compacted,
-    /// Files were restored; the model is told.
+    /// Files were restored; the model gets a note.
     Restored,
-    /// A command in the background ended, or a call that was stopped had been done already; the model is told.
+    /// A command in the background ended, or a call that was stopped had been done already; the model gets a note.
     JobEnded,
     /// Anything else.
     Remark,

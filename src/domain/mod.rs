@@ -2,8 +2,9 @@
 //!
 //! The vocabulary lives here, one word per concept: session, message, turn, tool call, permission mode, plan,
 //! approval, queue, connection. No I/O, no async, no clock; nothing of ours above it is imported.
-//! [`contract`] holds the two enums that the engine and every face of it speak.
+//! [`contract`] holds the two enums that the engine and every client of it speak.
 
+pub mod access;
 pub mod address;
 pub mod attachment;
 pub mod code;

@@ -32,6 +32,18 @@ impl Notice {
         Self { level, text: text.into(), hint: String::new() }
     }
 
+    /// Tells of files that configure or run code and that a command made or changed without having asked, a line each. `None`
+    /// where there are none.
+    #[must_use]
+    pub fn protected(lines: &[String]) -> Option<Self> {
+        let files = match lines.len() {
+            0 => return None,
+            1 => "1 file that configures or runs code".to_owned(),
+            many => format!("{many} files that configure or run code"),
+        };
+        Some(Self::new(Level::Warning, format!("A command made or changed {files}:\n{}", lines.join("\n"))))
+    }
+
     /// The same notice with a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

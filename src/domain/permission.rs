@@ -167,7 +167,7 @@ pub const WIDE_READERS: &[&str] = &[
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Mode {
-    /// Read only. Never asks; what is blocked is told.
+    /// Read only. Never asks; a blocked call is reported.
     Explore,
     /// Reading is free, changes ask.
     #[default]

@@ -56,7 +56,7 @@ pub struct Want {
     pub cells: Cells,
 }
 
-/// The room for a picture in a pane of so many columns on a screen of so many rows; `None` where there is too little.
+/// Room for a picture in a pane of this width on a screen of this height; `None` if there is too little.
 #[must_use]
 pub fn room(cols: usize, screen_rows: u16) -> Option<Cells> {
     let cols = u16::try_from(cols).unwrap_or(u16::MAX).min(MOST_COLS);

@@ -94,13 +94,7 @@ pub fn reach(argv: &[String]) -> Reach {
             out.unknown = args.iter().any(|word| runs.contains(&word.as_str()));
         }
         "git" => {
-            // Options before the subcommand with a value of their own.
-            let valued = |word: &String| ["-C", "-c", "--git-dir", "--work-tree"].contains(&word.as_str());
-            let mut at = 0;
-            while args.get(at).is_some_and(|word| word.starts_with('-')) {
-                at += 1 + usize::from(args.get(at).is_some_and(valued));
-            }
-            let first = args.get(at).map_or("", String::as_str);
+            let first = of_git(args).first().map_or("", String::as_str);
             out.unknown = matches!(first, "apply" | "am" | "clone" | "archive" | "checkout-index" | "read-tree");
         }
         _ => {}
@@ -185,13 +179,58 @@ fn copies(base: &str, args: &[String], out: &mut Reach) {
     }));
 }
 
-/// Commands that change settings which run code, or that say such settings may be trusted.
-fn settles(base: &str, args: &[String]) -> Option<&'static str> {
-    let mut words = args.iter().filter(|word| !word.starts_with('-')).map(String::as_str);
-    let first = words.next().unwrap_or_default();
+/// The subcommand of git with what follows it.
+fn of_git(args: &[String]) -> &[String] {
+    // Options before the subcommand with a value of their own.
+    let valued = |word: &String| {
+        ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"].contains(&word.as_str())
+    };
+    let mut at = 0;
+    while args.get(at).is_some_and(|word| word.starts_with('-')) {
+        at += 1 + usize::from(args.get(at).is_some_and(valued));
+    }
+    args.get(at..).unwrap_or_default()
+}
+
+/// Subcommands of git that write its settings with one of these options, which may be shortened: what the branch follows,
+/// its name, or where objects come from.
+const SETTLING: &[(&str, &str, &[&str])] = &[
+    ("switch", "t", &["--track"]),
+    ("checkout", "t", &["--track"]),
+    (
+        "branch",
+        "tumMcC",
+        &["--track", "--set-upstream-to", "--unset-upstream", "--move", "--copy", "--edit-description"],
+    ),
+    ("push", "u", &["--set-upstream"]),
+    ("pull", "", &["--set-upstream"]),
+    ("fetch", "", &["--set-upstream", "--filter"]),
+    ("worktree", "", &["--track"]),
+    ("submodule", "", &["--init"]),
+];
+
+/// Whether a word is one of these options: a long one by its beginning, a short one among others.
+fn is_option(word: &str, short: &str, long: &[&str]) -> bool {
+    let name = word.split('=').next().unwrap_or(word);
+    if name.starts_with("--") {
+        return name.len() > 3 && long.iter().any(|option| option.starts_with(name));
+    }
+    name.strip_prefix('-').is_some_and(|letters| letters.contains(|c| short.contains(c)))
+}
+
+/// Commands of git that change its settings.
+fn git_settles(args: &[String]) -> Option<&'static str> {
+    const SETTINGS: Option<&str> = Some("git's settings");
+    let args = of_git(args);
+    let (first, rest) = args.split_first()?;
+    let mut words = rest.iter().filter(|word| !word.starts_with('-')).map(String::as_str);
     let second = words.next().unwrap_or_default();
-    match (base, first, second) {
-        ("git", "config", _) => {
+    let options = SETTLING.iter().find(|(name, ..)| name == first);
+    if options.is_some_and(|(_, short, long)| rest.iter().any(|word| is_option(word, short, long))) {
+        return SETTINGS;
+    }
+    match (first.as_str(), second) {
+        ("config", _) => {
             let asks = [
                 "--get",
                 "--get-all",
@@ -204,15 +243,28 @@ fn settles(base: &str, args: &[String]) -> Option<&'static str> {
             ];
             let one = words.next().is_none() && second.contains('.');
             let alone =
-                second.is_empty() || one && !args.iter().any(|word| word.starts_with("--unset") || word == "--add");
-            let reads = args.iter().any(|word| asks.contains(&word.as_str())) || matches!(second, "get" | "list");
-            let edits = args.iter().any(|word| word == "-e" || word == "--edit");
+                second.is_empty() || one && !rest.iter().any(|word| word.starts_with("--unset") || word == "--add");
+            let reads = rest.iter().any(|word| asks.contains(&word.as_str())) || matches!(second, "get" | "list");
+            let edits = rest.iter().any(|word| word == "-e" || word == "--edit");
             let shows = reads || alone && !edits;
-            (!shows).then_some("git's settings")
+            if shows { None } else { SETTINGS }
         }
-        ("git", "remote", "add" | "set-url" | "rename") => Some("git's settings"),
-        ("git", "submodule", "add" | "init" | "set-url" | "sync") => Some("git's settings"),
-        ("git", "lfs", "install" | "update") | ("git", "maintenance", "start" | "register") => Some("git's settings"),
+        ("remote", "add" | "set-url" | "rename" | "remove" | "rm" | "set-branches") => SETTINGS,
+        ("submodule", "add" | "init" | "deinit" | "set-url" | "set-branch" | "sync" | "absorbgitdirs") => SETTINGS,
+        ("sparse-checkout", "init" | "set" | "add" | "disable" | "reapply") => SETTINGS,
+        ("lfs", "install" | "update" | "uninstall") => Some("git's hooks"),
+        ("maintenance", "start" | "register" | "stop" | "unregister") => SETTINGS,
+        _ => None,
+    }
+}
+
+/// Commands that change settings which run code, or that say such settings may be trusted.
+fn settles(base: &str, args: &[String]) -> Option<&'static str> {
+    let mut words = args.iter().filter(|word| !word.starts_with('-')).map(String::as_str);
+    let first = words.next().unwrap_or_default();
+    let second = words.next().unwrap_or_default();
+    match (base, first, second) {
+        ("git", ..) => git_settles(args),
         ("pre-commit" | "lefthook" | "husky" | "overcommit", "install", _) => Some("git's hooks"),
         ("direnv", "allow" | "permit" | "grant", _) | ("mise", "trust", _) => {
             Some("what is trusted to run in this folder")
@@ -287,6 +339,21 @@ mod tests {
             "git config set a.b c",
             "git config -e",
             "git remote add origin ext::sh",
+            "git -C sub remote add o x",
+            "git remote rm o",
+            "git switch --track origin/x",
+            "git switch -c x -t origin/x",
+            "git checkout --tr origin/x",
+            "git branch -m a b",
+            "git branch -fM a",
+            "git branch --set-upstream-to=o/x",
+            "git branch -u o/x",
+            "git push -u origin x",
+            "git push --set-up origin x",
+            "git submodule deinit -f x",
+            "git submodule update --init --recursive",
+            "git sparse-checkout set a",
+            "git lfs install",
             "pre-commit install",
             "direnv allow",
             "npm config set x y",
@@ -301,6 +368,15 @@ mod tests {
             "git config --list",
             "git config list",
             "git remote -v",
+            "git remote update",
+            "git push origin x",
+            "git push --force-with-lease origin x",
+            "git branch -d x",
+            "git branch --list",
+            "git checkout -b x",
+            "git switch main",
+            "git submodule status",
+            "git stash push -m message",
             "crontab -l",
             "go env",
         ] {

@@ -4,6 +4,7 @@
 
 mod words;
 
+use super::access::Service;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -45,11 +46,14 @@ pub struct Rule {
     /// Variables of the user's that the program gets although they hold a credential.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub env: Vec<String>,
-    /// Files and folders that the program may read although commands do not see them: its settings and credentials. `/` or
-    /// `~/` begins them.
+    /// Files and folders that the program may read although commands do not see them: its settings and credentials. `/`, `~/`
+    /// or `./` begins them. A rule of the tool [`SANDBOX`] without a program is about every command.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readable: Vec<String>,
-    /// Sockets of other programs that the program may connect to.
+    /// Files and folders that the program may write although commands cannot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub writable: Vec<String>,
+    /// Sockets of other programs that the program may connect to: `ssh-agent`, `gpg-agent`, `docker`, or a path.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sockets: Vec<String>,
     /// Reason for the rule.
@@ -166,6 +170,9 @@ impl Written {
 /// The tool of rules about hosts that commands connect to.
 pub const NETWORK: &str = "network";
 
+/// The tool of rules about what commands get beside their sandbox. They let nothing run.
+pub const SANDBOX: &str = "sandbox";
+
 /// Stands in a rule for one path at or below the working directory.
 pub const BELOW: &str = "./**";
 
@@ -190,6 +197,7 @@ impl Rule {
             reads: false,
             env: Vec::new(),
             readable: Vec::new(),
+            writable: Vec::new(),
             sockets: Vec::new(),
             note: None,
         }
@@ -199,7 +207,7 @@ impl Rule {
     #[must_use]
     pub fn fault(&self) -> Option<String> {
         let blank = |text: &str| text.is_empty() || text.chars().any(|c| c.is_whitespace() || c.is_control());
-        let commands = matches!(self.tool.as_str(), "bash" | "*");
+        let commands = matches!(self.tool.as_str(), "bash" | "*" | SANDBOX);
         if blank(&self.tool) {
             return Some("The tool of a rule is one word, or `*`.".to_owned());
         }
@@ -212,27 +220,19 @@ impl Rule {
         if self.program.is_some() && !commands {
             return Some(format!("`program` and `args` are of the tool `bash`, not of `{}`.", self.tool));
         }
-        let extras = !self.env.is_empty() || !self.readable.is_empty() || !self.sockets.is_empty();
-        if (self.reads || extras) && (self.program.is_none() || self.effect != Effect::Allow) {
-            return Some("`reads`, `env`, `readable` and `sockets` are of a rule that allows a `program`.".to_owned());
+        if self.tool == SANDBOX {
+            if let Some(fault) = self.sandbox_fault() {
+                return Some(fault);
+            }
+        } else if (self.reads || self.gives()) && (self.program.is_none() || self.effect != Effect::Allow) {
+            let text = "`reads`, `env`, `readable`, `writable` and `sockets` are of a rule that allows a `program`.";
+            return Some(text.to_owned());
         }
         if self.reads && self.args.is_some() {
             return Some("A rule with `reads` has no `args`: which commands only read is known.".to_owned());
         }
-        let named = |name: &String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-        if !self.env.iter().all(named) {
-            return Some("`env` lists the names of variables.".to_owned());
-        }
-        let placed = |path: &String| {
-            (path.starts_with('/') || path.starts_with("~/"))
-                && !path.split('/').any(|part| part == "..")
-                && !path.contains(['*', '?'])
-                && !path.chars().any(char::is_control)
-        };
-        if !self.readable.iter().chain(&self.sockets).all(placed) {
-            return Some(
-                "`readable` and `sockets` list paths that begin with `/` or `~/` and go through no `..`.".to_owned(),
-            );
+        if let Some(fault) = self.given_fault() {
+            return Some(fault);
         }
         let args = self.args.as_deref().unwrap_or_default();
         for (at, word) in args.iter().enumerate() {
@@ -264,11 +264,79 @@ impl Rule {
         None
     }
 
+    /// It gives something beside the sandbox.
+    #[must_use]
+    pub fn gives(&self) -> bool {
+        [&self.env, &self.readable, &self.writable, &self.sockets].iter().any(|list| !list.is_empty())
+    }
+
+    /// What is wrong with the names and paths of what it gives.
+    fn given_fault(&self) -> Option<String> {
+        let named = |name: &String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+        if !self.env.iter().all(named) {
+            return Some("`env` lists the names of variables.".to_owned());
+        }
+        let placed = |path: &String| {
+            ["/", "~/", "./"].iter().any(|start| path.starts_with(start))
+                && !path.split('/').any(|part| part == "..")
+                && !path.contains(['*', '?'])
+                && !path.chars().any(char::is_control)
+        };
+        let socket = |name: &String| Service::named(name).is_some() || placed(name);
+        if !self.readable.iter().chain(&self.writable).all(placed) || !self.sockets.iter().all(socket) {
+            return Some(
+                "`readable`, `writable` and `sockets` list paths that begin with `/`, `~/` or `./` and go through no `..`; `sockets` \
+                 also `ssh-agent`, `gpg-agent` and `docker`."
+                    .to_owned(),
+            );
+        }
+        None
+    }
+
+    /// What is wrong with a rule of the tool [`SANDBOX`].
+    fn sandbox_fault(&self) -> Option<String> {
+        let said = if self.effect != Effect::Allow {
+            "A rule of the tool `sandbox` allows; what is left out of it is not given."
+        } else if self.reads || self.path.is_some() || self.host.is_some() {
+            "A rule of the tool `sandbox` has `readable`, `writable`, `sockets`, `env`, `program` and `args` alone."
+        } else if !self.gives() {
+            "A rule of the tool `sandbox` says what it gives: `readable`, `writable` or `sockets`."
+        } else if self.program.is_none() && (self.readable.is_empty() || !self.writable.is_empty()) {
+            "`writable` and `sockets` are given to one `program`."
+        } else if self.program.is_none() && !(self.env.is_empty() && self.sockets.is_empty()) {
+            "`env` and `sockets` are given to one `program`."
+        } else {
+            return None;
+        };
+        Some(said.to_owned())
+    }
+
+    /// What a rule of the tool [`SANDBOX`] gives, and to whom.
+    fn given_in_words(&self) -> String {
+        let list = |verb: &str, names: &[String]| {
+            let all: Vec<_> = names.iter().map(|name| words::quoted(name)).collect();
+            (!all.is_empty()).then(|| format!("{verb} {}", all.join(" ")))
+        };
+        let parts = [
+            list("read", &self.readable),
+            list("write", &self.writable),
+            list("use", &self.sockets),
+            list("have the variables", &self.env),
+        ];
+        let given = parts.into_iter().flatten().collect::<Vec<_>>().join(" and ");
+        let named = self.program.iter().chain(self.args.iter().flatten());
+        let who = named.map(|word| words::quoted(word)).collect::<Vec<_>>().join(" ");
+        format!("{} may {given}", if who.is_empty() { "any command" } else { &who })
+    }
+
     /// The rule on one line: `git commit -m *`, `edit ./**`. Not sanitised.
     #[must_use]
     pub fn in_words(&self) -> String {
         if let (true, Some(program)) = (self.reads, &self.program) {
             return format!("{READS} {}", words::quoted(program));
+        }
+        if self.tool == SANDBOX {
+            return self.given_in_words();
         }
         let mut said: Vec<&str> = Vec::new();
         match &self.program {

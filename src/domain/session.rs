@@ -58,7 +58,7 @@ impl ThinkingLevel {
 pub enum SessionSwitch {
     /// Prompts stay in the vendor's cache for an hour or longer, where it has that.
     LongCache,
-    /// Tools are told to the model in full; a sentence each otherwise.
+    /// Describe tools to the model in full; otherwise in a sentence each.
     FullTools,
 }
 
@@ -128,7 +128,7 @@ pub struct SessionMeta {
     /// Prompts stay in the vendor's cache for an hour or longer, where it has that. Known only while its engine lives.
     #[serde(default)]
     pub long_cache: bool,
-    /// Tools are told to the model in full. Known only while its engine lives.
+    /// Describe tools to the model in full. Known only while its engine lives.
     #[serde(default)]
     pub full_tools: bool,
     /// Working directory of the tools.

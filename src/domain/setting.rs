@@ -1,4 +1,4 @@
-//! A setting as a face shows it: what it is, what it is set to, where that was said, and whether it can be changed while the
+//! A setting as a client shows it: what it is, what it is set to, where that was said, and whether it can be changed while the
 //! program runs.
 
 use serde::{Deserialize, Serialize};

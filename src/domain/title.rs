@@ -1,4 +1,4 @@
-//! Titles that stand beside each other: a copy is told from what it was copied of by a number.
+//! Titles of copies: a number distinguishes a copy from its original.
 
 /// The title of a copy: that of the original with the next number that no other title has, from 2 on. A title that is a
 /// copy's already counts on: `Fix it (2)` is followed by `Fix it (3)`.

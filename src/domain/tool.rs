@@ -1,5 +1,6 @@
 //! Tools as the model, the transcript and the permission function see them.
 
+use super::access::Access;
 use super::attachment::Attachment;
 use super::diff::FileDiff;
 use super::ids::{CallId, SessionId};
@@ -93,6 +94,13 @@ pub struct ToolFigures {
     /// Not all that it changed can be undone; why, as a sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undo_incomplete: Option<String>,
+    /// Files that configure or run code and that its command made or changed without having asked, and what became of that:
+    /// a line each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub protected: Vec<String>,
+    /// What the sandbox kept from a command, each in a few words: `hidden secret: .env`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
     /// Pictures and documents that go to the model beside the text: copies that the session keeps.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub media: Vec<Attachment>,
@@ -212,6 +220,8 @@ pub enum Touch {
     },
     /// The command is to run outside the sandbox that would hold it.
     Outside,
+    /// The command gets something that its sandbox keeps from it.
+    Access(Access),
     /// A word of the command lies below the working directory by its letters, and leads elsewhere through a link, or to
     /// what is protected. No rule about paths speaks of it.
     Leaves {
@@ -328,6 +338,9 @@ pub enum Proposal {
     Connect {
         /// Host and port.
         to: String,
+        /// The command that connects; empty where it is not known.
+        #[serde(default)]
+        command: String,
     },
     /// These changes of several files, all or none.
     Changes {

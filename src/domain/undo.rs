@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub enum Thing {
     /// Nothing.
     Absent,
-    /// A folder; what is in it is told of each path.
+    /// A folder; its content has entries of its own.
     Folder {
         /// Permission bits.
         mode: u32,

@@ -20,7 +20,7 @@ pub const GROUND: &str = "default";
 /// The text of the keymap that lisle comes with.
 pub const DEFAULT: &str = include_str!("../../keymaps/default.toml");
 
-/// The name under which problems of [`DEFAULT`] are told.
+/// File name in problems of [`DEFAULT`].
 pub const DEFAULT_NAME: &str = "keymaps/default.toml";
 
 /// The keymaps that are laid over [`DEFAULT`] by name: with their names for problems, and their texts.

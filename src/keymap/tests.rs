@@ -1,4 +1,4 @@
-//! The embedded table, a user's file laid over it, and what is told of odd ones.
+//! The embedded table, a user's file laid over it, and its problems.
 
 use super::action::{AppAction, Context, ListAction, ModeAction, SessionAction};
 use super::key::{Code, Key, Mods};

@@ -1,12 +1,14 @@
 //! The decision: rules that deny, then the table, then rules that ask. Of everything that a call touches the strictest
 //! row counts.
 
+use super::access;
 use super::rows::{self, Row};
 use super::rules::Rules;
 use super::{Allowed, Policy, Question, Refusal, Ruled, Verdict};
 use crate::domain::permission::Mode;
-use crate::domain::rule::Effect;
+use crate::domain::rule::{Effect, SANDBOX};
 use crate::domain::tool::{CallFacts, Touch};
+use std::path::{Path, PathBuf};
 
 /// Decides on one call.
 ///
@@ -23,9 +25,11 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
     let mut by_setting = None;
     let mut used: Vec<usize> = Vec::new();
     let mut never_kept = false;
-    for row in
-        facts.touches.iter().map(|touch| rows::row(policy, mode, rules, facts, touch)).chain(rows::unknown(mode, facts))
-    {
+    // What is opened beside the sandbox weighs most.
+    let (opened, others): (Vec<&Touch>, Vec<&Touch>) =
+        facts.touches.iter().partition(|touch| matches!(touch, Touch::Access(_) | Touch::Read { secret: true, .. }));
+    let rows = opened.into_iter().chain(others).map(|touch| rows::row(policy, mode, rules, facts, touch));
+    for row in rows.chain(rows::unknown(mode, facts)) {
         match row {
             Row::Allow => {}
             Row::Setting(which) => by_setting = Some(which),
@@ -37,7 +41,8 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
                 for risk in risks {
                     push_new(&mut question.risks, risk);
                 }
-                // One answer must settle all that is asked, else remembering would promise too much.
+                // One answer must settle all that is asked, else remembering would promise too much. What is opened is
+                // kept all the same: it lets nothing run.
                 never_kept |= offers.is_empty();
                 for offer in offers {
                     push_new(&mut question.offers, offer);
@@ -76,17 +81,37 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
         } else {
             "Run it from the app, where you are asked"
         };
-        let why = format!("Nobody can be asked here, and this has to be asked: {reasons} {way}.");
+        let opened: Vec<String> = question
+            .offers
+            .iter()
+            .map(|offer| &offer.rule)
+            .filter(|rule| rule.tool == SANDBOX)
+            .map(access::written)
+            .collect();
+        let rule = match opened.is_empty() {
+            true => String::new(),
+            false => format!(" A rule in permissions.json opens it without a question: {}", opened.join(", ")),
+        };
+        let risks: Vec<String> = facts
+            .touches
+            .iter()
+            .filter_map(|touch| match touch {
+                Touch::Access(access) => {
+                    Some(access.risk(rules.ground.here.first().map_or(Path::new("/"), PathBuf::as_path)))
+                }
+                _ => None,
+            })
+            .collect();
+        let what = if risks.is_empty() { String::new() } else { format!(" ({})", risks.join("; ")) };
+        let why = format!("Nobody can be asked here, and this has to be asked{what}: {reasons} {way}.{rule}");
         return deny(why, question.rule, rules, facts);
     }
     if never_kept {
-        question.offers.clear();
+        question.offers.retain(|offer| offer.rule.tool == SANDBOX);
     }
     if !question.offers.is_empty() {
         question.scopes.clone_from(&rules.scopes);
-        // What lets do anything on the machine is given to a session, never to a workspace.
-        let root = |path: &String| super::shell::is_root_socket(path);
-        if question.offers.iter().any(|offer| offer.rule.sockets.iter().any(root)) {
+        if question.offers.iter().any(|offer| access::is_for_session(&offer.rule)) {
             question.scopes.retain(|scope| *scope == crate::domain::rule::RuleScope::Session);
         }
     }

@@ -180,54 +180,6 @@ fn reading(remote: &shell::Remote, argv: &[String]) -> Offer {
     }
 }
 
-/// What a call gets beside its profile, because rules name it for the programs that run in it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Extras {
-    /// Names of variables that stay in its environment.
-    pub env: Vec<String>,
-    /// Files and folders that it may read; `~/` begins those of the home folder.
-    pub readable: Vec<String>,
-    /// Sockets that it may connect to.
-    pub sockets: Vec<String>,
-}
-
-/// What the rules give a call. All commands of a line run together, so nothing is given unless every one of them only reads,
-/// here or there, or is itself one that a rule names it for.
-#[must_use]
-pub fn extras(policy: super::Policy, rules: &Rules, facts: &CallFacts) -> Extras {
-    let mut out = Extras::default();
-    for touch in &facts.touches {
-        let Touch::Command { command, cwd, programs, .. } = touch else { continue };
-        let Some(line) = shell::known(command) else { return Extras::default() };
-        let Some(ways) = Ways::of(&line.commands, cwd, facts) else { return Extras::default() };
-        for one in &line.commands {
-            let named = one.argv.as_deref().and_then(|argv| {
-                let own = programs.iter().any(|program| program.inside && argv.first() == Some(&program.name));
-                rules.names_extras(argv, &ways).filter(|_| !own)
-            });
-            let reads = || {
-                matches!(shell::judge_found(&one.text, policy.hold, programs, None).verdict, shell::Judged::ReadOnly(_))
-            };
-            match named {
-                Some(rule) => {
-                    for (list, more) in [
-                        (&mut out.env, &rule.env),
-                        (&mut out.readable, &rule.readable),
-                        (&mut out.sockets, &rule.sockets),
-                    ] {
-                        list.extend(more.iter().cloned());
-                        list.sort();
-                        list.dedup();
-                    }
-                }
-                None if reads() => {}
-                None => return Extras::default(),
-            }
-        }
-    }
-    out
-}
-
 /// Whether an answer of the user's, as offered or as edited, may be kept for what was asked: a sound rule that allows,
 /// of the tool that was asked, and that covers part of it.
 ///
@@ -253,6 +205,8 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &super::G
         Touch::Write { path, .. } => {
             rule.path.is_some() && rule.tool != "*" && matches::allows_change(rule, &facts.tool, path, ground)
         }
+        // What is given is given as it was offered.
+        Touch::Access(_) => false,
         Touch::Fetch { host, .. } | Touch::Connect { host, .. } => {
             rule.tool != "*" && matches::allows_host(rule, &facts.tool, host)
         }

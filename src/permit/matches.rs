@@ -5,8 +5,9 @@
 //! same program by another path, behind wrappers, with other words between its own.
 
 use super::shell::Command;
+use crate::domain::access::Access;
 use crate::domain::paths;
-use crate::domain::rule::{BELOW, NETWORK, Rule, TEXT};
+use crate::domain::rule::{BELOW, NETWORK, Rule, SANDBOX, TEXT};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
@@ -44,6 +45,11 @@ impl Asked {
         for touch in &facts.touches {
             match touch {
                 Touch::Inner | Touch::Outside | Touch::Session { .. } => {}
+                Touch::Access(Access::Read { path, .. } | Access::Write { path, .. }) => out.paths.push(path.clone()),
+                Touch::Access(Access::Socket { service, path, .. }) => {
+                    out.paths.push(path.clone());
+                    out.words.push(service.name().to_owned());
+                }
                 Touch::Script { interpreter, .. } => out.paths.push(interpreter.clone()),
                 Touch::Read { path, .. } | Touch::Write { path, .. } | Touch::Leaves { path } => {
                     out.paths.push(path.clone());
@@ -172,6 +178,83 @@ pub(super) fn admits(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
             TEXT if at + 1 == wanted.len() => !word.starts_with('-'),
             want => want == word,
         })
+}
+
+/// Whether a rule names what this simple command gets beside its sandbox.
+pub(super) fn gives_to(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
+    let named = match rule.tool.as_str() {
+        SANDBOX => &Rule { tool: "bash".to_owned(), ..rule.clone() },
+        _ => rule,
+    };
+    // A rule about a program is not one about what its words make it run.
+    let itself = rule.args.is_some() || !runs_others(argv);
+    rule.gives() && rule.program.is_some() && itself && admits(named, argv, ways)
+}
+
+/// The words as a command line of words that are nothing but themselves.
+pub(super) fn quoted(argv: &[String]) -> String {
+    let mut words = argv.iter();
+    let mut line = words.next().cloned().unwrap_or_default();
+    for word in words {
+        line.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
+    }
+    line
+}
+
+/// Commands of git that talk to repositories or sign, and run nothing that their words name.
+const GIT: &[&str] = &[
+    "push",
+    "fetch",
+    "pull",
+    "clone",
+    "ls-remote",
+    "remote",
+    "submodule",
+    "commit",
+    "tag",
+    "merge",
+    "rebase",
+    "cherry-pick",
+    "revert",
+    "am",
+];
+/// Options and addresses that name a program to run, or a file of settings that does, by their beginnings.
+const RUNS: &[&str] =
+    &["--exec", "-x", "--upload-pack", "--receive-pack", "--config", "-c", "--template", "ext::", "foreach"];
+
+/// Whether the words of a program that gets something by its name make it run something else.
+fn runs_others(argv: &[String]) -> bool {
+    let Some((program, args)) = argv.split_first() else { return true };
+    let begins = |starts: &[&str]| args.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
+    match program.as_str() {
+        "git" => {
+            let known = args.first().is_some_and(|first| GIT.contains(&first.as_str()));
+            // `git commit -c` takes a message, and is left out with the others.
+            !known || begins(RUNS)
+        }
+        "ssh" | "scp" | "sftp" => begins(&["-o", "-F", "-S", "-D", "-J"]),
+        "rsync" => begins(&["-e", "--rsh", "--rsync-path"]),
+        _ => false,
+    }
+}
+
+/// The path that a rule names by `/`, `~/` or `./`, for each form of the working directory.
+pub(super) fn places(named: &str, ground: &Ground) -> Vec<PathBuf> {
+    let plain = |path: &Path| paths::lexical(Path::new("/"), path);
+    match (named.strip_prefix("~/"), &ground.home) {
+        (Some(below), Some(home)) => vec![plain(&home.join(below))],
+        (Some(_), None) => Vec::new(),
+        (None, _) if named.starts_with("./") => ground.here.iter().map(|here| plain(&here.join(named))).collect(),
+        (None, _) => vec![plain(Path::new(named))],
+    }
+}
+
+/// Whether a rule's path opens this one. A secret is opened by its own name or that of its secret folder, never by a folder
+/// that holds more.
+pub(super) fn opens(named: &str, path: &Path, secret: bool, ground: &Ground) -> bool {
+    places(named, ground)
+        .iter()
+        .any(|full| path == full || path.starts_with(full) && (!secret || paths::is_secret(full)))
 }
 
 /// Whether a word of a command is certain to name a path at or below the working directory that is neither secret nor

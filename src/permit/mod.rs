@@ -2,9 +2,11 @@
 //!
 //! No clock, no disk, no environment. The executor gathers the facts, [`decide`] judges them by the table of the modes
 //! (`rows`) and by the [`Rules`], and the decision is stored with the call. `shell` judges command lines; what it does
-//! not know is not read-only. `matches` says what a rule covers, `grants` what an answer would keep, `sandbox` what
+//! not know is not read-only. `matches` says what a rule covers, `grants` what an answer would keep, `access`
+//! what a call gets beside its sandbox, `sandbox` what
 //! holds back a call that was allowed.
 
+mod access;
 mod decide;
 mod grants;
 mod matches;
@@ -16,8 +18,9 @@ mod struck;
 #[cfg(test)]
 mod tests;
 
+pub use access::extras;
 pub use decide::decide;
-pub use grants::{Extras, extras, takes};
+pub use grants::takes;
 pub use matches::{Ground, names_host};
 pub use rows::parts;
 pub use rules::{Clause, Rules, Standing};

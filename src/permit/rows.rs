@@ -1,5 +1,6 @@
 //! The table of the permission modes: what one thing that a call touches comes to.
 
+use super::access;
 use super::grants;
 use super::matches::Ways;
 use super::rules::Rules;
@@ -10,7 +11,7 @@ use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::reach::reach;
 use crate::domain::request::{PartShown, PartState};
 use crate::domain::rule::{NETWORK, Offer, Rule};
-use crate::domain::tool::{CallFacts, Place, Program, Touch};
+use crate::domain::tool::{CallFacts, Place, Program, Proposal, Touch};
 use std::path::{Path, PathBuf};
 
 /// What one touch comes to.
@@ -49,7 +50,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Touch::Read { path, secret } => {
             let runs = || facts.touches.iter().any(|touch| matches!(touch, Touch::Command { .. }));
             if *secret || paths::is_secret(path) {
-                secret_row(mode, &path.display().to_string())
+                access::secret_row(mode, rules, path, &path.display().to_string())
             } else if paths::is_device(path) && runs() {
                 // The file tools open no device; a command would.
                 device_row(mode, path)
@@ -70,7 +71,8 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             Mode::Ask | Mode::Execute => Row::Allow,
         },
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
-        Touch::Connect { host, private, known } => connect_row(mode, rules, host, *private, known.is_some()),
+        Touch::Connect { host, private, known } => connect_row(mode, rules, facts, (host, *private, known.is_some())),
+        Touch::Access(access) => access::row(policy, mode, rules, facts, access),
         Touch::Script { .. } => script_row(policy, mode),
         Touch::Outside => match mode {
             Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
@@ -122,13 +124,6 @@ fn script_row(policy: Policy, mode: Mode) -> Row {
     }
 }
 
-fn secret_row(mode: Mode, what: &str) -> Row {
-    match mode {
-        Mode::Explore => Row::Deny(explore(&format!("{what} looks like a secret"))),
-        _ => never(format!("{what} looks like a secret."), Vec::new()),
-    }
-}
-
 /// What is asked of a server. A host that the user named in a message is the user's own wish.
 fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -> Row {
     if private {
@@ -159,26 +154,32 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
     }
 }
 
-/// What a running command connects to. `known`: a list or a setting of the user's names it.
-fn connect_row(mode: Mode, rules: &Rules, host: &str, private: bool, known: bool) -> Row {
+/// What a running command connects to: a host, whether it is private, and whether a list or a setting of the user's names it.
+/// Every other one is asked about once, in Execute as well: who holds commands to hosts wants to hear of a new one.
+fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, known): (&str, bool, bool)) -> Row {
     if mode == Mode::Explore {
         return Row::Deny(explore(&format!("no command reaches the network: {host}")));
     }
     if known {
         return Row::Allow;
     }
+    let who = match &facts.proposal {
+        Proposal::Connect { command, .. } if !command.trim().is_empty() => format!("`{}`", shortened(command)),
+        _ => "A command".to_owned(),
+    };
     if private {
-        let what = format!("{host} is an address of this machine or of its network, or leads to one.");
+        let what = format!(
+            "{who} wants to connect to {host}, an address of this machine or of its network, or a name that leads to one. \
+             `private_hosts` below [sandbox] in config.toml opens it without a question."
+        );
         return never(what, vec!["private network".to_owned()]);
-    }
-    if mode == Mode::Execute {
-        return Row::Allow;
     }
     match rules.allows_host(NETWORK, host) {
         Some(at) => Row::Ruled(vec![at]),
         None => Row::Ask {
             reason: format!(
-                "A command wants to connect to {host}, which is no package registry and no remote of the repository."
+                "{who} wants to connect to {host}, which is no package registry, no remote of the repository and no host of \
+                 a rule."
             ),
             risks: vec!["network".to_owned()],
             offers: vec![grants::host(NETWORK, host)],
@@ -243,17 +244,33 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
     let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
     let known = shell::known(command);
     let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
+    let whole = shell::looks(command, cwd);
     let shown = |part: &Part| {
         let wide = part.argv.as_deref().is_some_and(|argv| reach(argv).unknown) && !is_held(policy);
         let ways = ways.as_ref().filter(|_| !wide);
-        let state = line.state(part, rules, ways);
-        let mut risks = if state == PartState::Reads { Vec::new() } else { shell::looks(&part.text, cwd).risks };
-        if let Some(what) = shell::danger(&part.text) {
-            risks.insert(0, what);
+        let looks = shell::looks(&part.text, cwd);
+        let state = line.state(part, &looks, rules, ways);
+        let mut risks = if state == PartState::Reads { Vec::new() } else { looks.risks.clone() };
+        if !looks.secrets.is_empty() {
+            risks.push(shell::NAMES_SECRET.to_owned());
+        } else if looks.sends() && !whole.secrets.is_empty() {
+            // Another part may hand it a secret.
+            shell::Looks::with_secret(&mut risks);
         }
-        PartShown { text: part.text.clone(), state, risks }
+        risks.sort_by_key(|risk| shell::gravity(risk));
+        // What cannot be brought back is worse than all else.
+        let danger = shell::danger(&part.text);
+        let rank = if danger.is_some() { Some(0) } else { risks.first().map(|risk| 1 + shell::gravity(risk)) };
+        let risks = danger.into_iter().chain(risks).collect();
+        (rank, PartShown { text: part.text.clone(), state, risks, worst: false })
     };
-    line.judgement.parts.iter().map(shown).collect()
+    let mut all: Vec<(Option<usize>, PartShown)> = line.judgement.parts.iter().map(shown).collect();
+    let asked = |part: &PartShown| part.state == PartState::Asked;
+    let worst = all.iter().filter(|(_, part)| asked(part)).filter_map(|(rank, _)| *rank).min();
+    if let Some((_, part)) = all.iter_mut().find(|(rank, part)| asked(part) && rank.is_some() && *rank == worst) {
+        part.worst = true;
+    }
+    all.into_iter().map(|(_, part)| part).collect()
 }
 
 /// A command line with what is known of it.
@@ -273,7 +290,7 @@ impl Line<'_> {
         let name = shortened(self.command);
         let why = match &self.judgement.verdict {
             Judged::ReadOnly(_) if self.secrets_here && self.judgement.computes => COMPUTES.to_owned(),
-            Judged::ReadOnly(words) => match self.read_row(mode, words) {
+            Judged::ReadOnly(words) => match self.read_row(mode, rules, words) {
                 Ok(row) => return row,
                 Err(why) => why,
             },
@@ -304,8 +321,10 @@ impl Line<'_> {
         let elsewhere: Vec<String> = self.judgement.writes.iter().filter(leads).cloned().collect();
         let known = shell::known(self.command);
         let Reached { protected, settles } = self.reached(known.as_ref());
+        let secrets: Vec<String> =
+            looks.secrets.iter().filter(|word| rules.shows(&self.full(word), true).is_none()).cloned().collect();
         let stops = [
-            (&looks.secrets, "It names what looks like a secret"),
+            (&secrets, "It names what looks like a secret"),
             (&looks.protected, "It names what configures or runs code"),
             (&protected, "It would change what configures or runs code"),
             (&settles, "It changes"),
@@ -318,7 +337,14 @@ impl Line<'_> {
         .collect::<Vec<_>>()
         .join(" ");
         if !stops.is_empty() {
-            return never(stops, looks.risks);
+            let paths: Vec<PathBuf> = secrets.iter().map(|word| self.full(word)).collect();
+            let others = [&looks.protected, &protected, &settles, &looks.writes_outside, &elsewhere];
+            let offers = match others.iter().all(|list| list.is_empty()) {
+                true => self.with_secrets(&paths, (policy, mode, rules, facts), known.as_ref()),
+                false => Vec::new(),
+            };
+            let risks = paths.iter().map(|path| access::secret_risk(path, rules)).chain(looks.risks).collect();
+            return Row::Ask { reason: stops, risks, offers, every_time: true };
         }
         if mode == Mode::Execute {
             return Row::Allow;
@@ -327,6 +353,24 @@ impl Line<'_> {
             Some(known) => self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)),
             None => asked(&why, looks.risks, Vec::new()),
         }
+    }
+
+    /// What an answer keeps of a line that is asked about for its secrets alone: that they are shown, and the line itself.
+    fn with_secrets(
+        &self,
+        paths: &[PathBuf],
+        (policy, mode, rules, facts): (Policy, Mode, &Rules, &CallFacts),
+        known: Option<&shell::Known>,
+    ) -> Vec<Offer> {
+        let shown: Option<Vec<Offer>> = paths.iter().map(|path| access::secret(path, &rules.ground)).collect();
+        let mut offers = shown.unwrap_or_default();
+        if let (false, Mode::Ask, Some(known)) = (offers.is_empty(), mode, known)
+            && let Row::Ask { offers: more, .. } =
+                self.part_by_part(policy, rules, facts, &known.commands, (String::new(), Vec::new()))
+        {
+            offers.extend(more);
+        }
+        offers
     }
 
     /// What the commands of the line would change beside what their words name, as far as the words tell.
@@ -347,11 +391,24 @@ impl Line<'_> {
     }
 
     /// As `part_by_part` has it.
-    fn state(&self, part: &Part, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
+    fn state(&self, part: &Part, looks: &shell::Looks, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
+        // No rule answers for these.
+        let hidden = looks.secrets.iter().any(|word| rules.shows(&self.full(word), true).is_none());
+        if hidden || !looks.protected.is_empty() || !looks.writes_outside.is_empty() {
+            return PartState::Asked;
+        }
+        let may_write = |word: &String| {
+            let inside = ways.is_some_and(|ways| ways.stays() && super::matches::is_below(word, ways));
+            inside && rules.allows_change("bash", &self.full(word)).is_some()
+        };
+        if !part.writes.iter().all(may_write) {
+            return PartState::Asked;
+        }
+        let written = !part.writes.is_empty();
         let Some(argv) = part.argv.as_deref().filter(|argv| self.is_itself(argv)) else { return PartState::Asked };
         let computes = || self.secrets_here && shell::judge(&part.text, shell::Hold::Enforced).computes;
         if part.reads && !computes() && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
-            PartState::Reads
+            if written { PartState::Allowed } else { PartState::Reads }
         } else if ways.is_some_and(|ways| rules.allows_command(argv, ways).is_some()) {
             PartState::Allowed
         } else {
@@ -369,14 +426,14 @@ impl Line<'_> {
     }
 
     /// The row of a line that only reads these words, or why it is not let through all the same.
-    fn read_row(&self, mode: Mode, words: &[String]) -> Result<Row, String> {
+    fn read_row(&self, mode: Mode, rules: &Rules, words: &[String]) -> Result<Row, String> {
         let name = shortened(self.command);
         let paths: Vec<PathBuf> = words.iter().map(|word| self.full(word)).collect();
         let mut pairs = words.iter().zip(&paths);
-        if let Some((word, _)) =
-            pairs.clone().find(|(word, path)| paths::is_secret(path) || paths::is_secret(Path::new(word)))
-        {
-            return Ok(secret_row(mode, &format!("`{name}` reads {word}, which")));
+        let hidden = |path: &Path| mode == Mode::Explore || rules.shows(path, true).is_none();
+        let secret = |word: &str, path: &Path| paths::is_secret(path) || paths::is_secret(Path::new(word));
+        if let Some((word, path)) = pairs.clone().find(|(word, path)| secret(word, path) && hidden(path)) {
+            return Ok(access::secret_row(mode, rules, path, &format!("`{name}` reads {word}, which")));
         }
         match pairs.find(|(_, path)| paths::is_device(path)) {
             None => Ok(Row::Allow),
@@ -396,11 +453,13 @@ impl Line<'_> {
         let mut found = Found::default();
         let Some(ways) = Ways::of(commands, self.cwd, facts) else { return asked(&why, risks, Vec::new()) };
         for command in commands {
-            if self.only_reads(&command.text, policy) {
+            if self.only_reads(&command.text, policy, rules) {
                 continue;
             }
             let argv = command.argv.as_deref().filter(|argv| self.is_itself(argv));
-            let bare = argv.is_some_and(|argv| self.only_reads(&quoted(argv), policy) || ways.is_change(argv));
+            let bare = argv.is_some_and(|argv| {
+                self.only_reads(&super::matches::quoted(argv), policy, rules) || ways.is_change(argv)
+            });
             if !bare {
                 self.command(argv, &command.text, &ways, rules, policy, &mut found);
             }
@@ -466,14 +525,14 @@ impl Line<'_> {
     }
 
     /// This part alone is proved to only read, and nothing that it reads is a secret or a device.
-    fn only_reads(&self, text: &str, policy: Policy) -> bool {
+    fn only_reads(&self, text: &str, policy: Policy, rules: &Rules) -> bool {
         let unseen = self.unseen.then_some("not all was looked up");
         let judgement = shell::judge_found(text, policy.hold, self.programs, unseen);
         if self.secrets_here && judgement.computes {
             return false;
         }
         match judgement.verdict {
-            Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, &words), Ok(Row::Allow)),
+            Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, rules, &words), Ok(Row::Allow)),
             Judged::Other(_) | Judged::Catastrophic(_) => false,
         }
     }
@@ -523,22 +582,12 @@ fn is_held(policy: Policy) -> bool {
     policy.hold != shell::Hold::None && policy.sandbox != Sandbox::None
 }
 
-/// The words as a command line of words that are nothing but themselves.
-fn quoted(argv: &[String]) -> String {
-    let mut words = argv.iter();
-    let mut line = words.next().cloned().unwrap_or_default();
-    for word in words {
-        line.push_str(&format!(" '{}'", word.replace('\'', "'\\''")));
-    }
-    line
-}
-
 /// A question that is asked every time.
 fn never(reason: String, risks: Vec<String>) -> Row {
     Row::Ask { reason, risks, offers: Vec::new(), every_time: true }
 }
 
-fn explore(why: &str) -> String {
+pub(super) fn explore(why: &str) -> String {
     format!("Explore is read-only: {why}. Shift+Tab to Ask to Edit lets it ask.")
 }
 

@@ -2,7 +2,8 @@
 
 use super::Ruled;
 use super::matches::{self, Asked, Ground, Ways};
-use crate::domain::rule::{Effect, Hint, Rule, RuleScope, Written};
+use crate::domain::access::Access;
+use crate::domain::rule::{Effect, Hint, Rule, RuleScope, SANDBOX, Written};
 use crate::domain::tool::CallFacts;
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
@@ -205,19 +206,44 @@ impl Rules {
         })
     }
 
-    /// The rule that names what this simple command gets beside its profile.
-    pub(super) fn names_extras(&self, argv: &[String], ways: &Ways<'_>) -> Option<&Rule> {
-        self.standing.iter().find_map(|one| match &one.clause {
+    /// Rules that give something beside the sandbox, with their places. A repository's never do.
+    pub(super) fn giving(&self) -> impl Iterator<Item = (usize, &Rule)> {
+        self.standing.iter().enumerate().filter_map(|(at, one)| match &one.clause {
             Clause::Rule(rule)
-                if rule.effect == Effect::Allow
-                    && rule.program.is_some()
-                    && !(rule.env.is_empty() && rule.readable.is_empty() && rule.sockets.is_empty())
-                    && matches::admits(rule, argv, ways) =>
+                if rule.effect == Effect::Allow && rule.gives() && one.scope != RuleScope::Repository =>
             {
-                Some(rule)
+                Some((at, rule))
             }
             _ => None,
         })
+    }
+
+    /// The rule that opens this path to every command and to the file tools.
+    pub(super) fn shows(&self, path: &Path, secret: bool) -> Option<usize> {
+        let every = self.giving().filter(|(_, rule)| rule.tool == SANDBOX && rule.program.is_none());
+        let opens = |rule: &Rule| rule.readable.iter().any(|named| matches::opens(named, path, secret, &self.ground));
+        every.into_iter().find_map(|(at, rule)| opens(rule).then_some(at))
+    }
+
+    /// The rule that answers for this access.
+    pub(super) fn gives(&self, access: &Access, argv: Option<&[String]>, ways: &Ways<'_>) -> Option<usize> {
+        let to = |rule: &Rule| argv.is_some_and(|argv| matches::gives_to(rule, argv, ways));
+        let opens = |list: &[String], path: &Path, secret: bool| {
+            list.iter().any(|named| matches::opens(named, path, secret, &self.ground))
+        };
+        let mut giving = self.giving();
+        match access {
+            Access::Read { path, secret } => self.shows(path, *secret).or_else(|| {
+                giving.find_map(|(at, rule)| (to(rule) && opens(&rule.readable, path, *secret)).then_some(at))
+            }),
+            Access::Write { path, .. } => {
+                giving.find_map(|(at, rule)| (to(rule) && opens(&rule.writable, path, false)).then_some(at))
+            }
+            Access::Socket { service, path, .. } => giving.find_map(|(at, rule)| {
+                let named = |name: &String| name == service.name() || Path::new(name) == path;
+                (to(rule) && rule.sockets.iter().any(named)).then_some(at)
+            }),
+        }
     }
 
     /// The rule that lets this tool change this file, which lies below the working directory and is not protected.

@@ -2,9 +2,10 @@
 
 use super::Policy;
 use super::shell::{self, Hold, Judged};
+use crate::domain::access::Access;
 use crate::domain::paths::{is_secret, lexical};
 use crate::domain::permission::{Mode, Sandbox};
-use crate::domain::tool::{CallFacts, Place, Touch};
+use crate::domain::tool::{CallFacts, Touch};
 use std::path::Path;
 
 /// What holds back a call that was allowed, where commands can be held: all that runs in Explore, and everywhere what
@@ -23,25 +24,15 @@ pub fn sandbox(policy: Policy, mode: Mode, facts: &CallFacts) -> Sandbox {
     if mode == Mode::Explore {
         return Sandbox::ReadOnly;
     }
-    if facts.touches.iter().any(was_let_out) {
+    if facts.touches.contains(&Touch::Outside) {
         return Sandbox::None;
     }
-    // Secrets are empty where only reading is possible; who was asked about one and agreed wants to see it.
-    let secret = facts.touches.iter().any(|touch| matches!(touch, Touch::Read { secret: true, .. }));
-    if !secret && commands.all(|touch| only_reads(policy.hold, touch)) { Sandbox::ReadOnly } else { policy.sandbox }
-}
-
-/// Whether this is a row that is always asked, never remembered, and that the sandbox would make fail all the same: the
-/// answer was about the very thing that it refuses.
-fn was_let_out(touch: &Touch) -> bool {
-    match touch {
-        Touch::Outside | Touch::Write { place: Place::Outside | Place::Protected, .. } => true,
-        Touch::Command { command, cwd, .. } => {
-            let looks = shell::looks(command, cwd);
-            !looks.protected.is_empty() || !looks.writes_outside.is_empty()
-        }
-        _ => false,
-    }
+    // Secrets are empty where only reading is possible; who was asked about one and agreed wants to see it. What is written
+    // and whose sockets are used is written and used nowhere else either.
+    let opened = facts.touches.iter().any(|touch| {
+        matches!(touch, Touch::Read { secret: true, .. } | Touch::Access(Access::Write { .. } | Access::Socket { .. }))
+    });
+    if !opened && commands.all(|touch| only_reads(policy.hold, touch)) { Sandbox::ReadOnly } else { policy.sandbox }
 }
 
 /// Whether a command is let run because it only reads, and reads nothing secret.

@@ -111,6 +111,7 @@ impl Struck {
                 Touch::Inner
                 | Touch::Leaves { .. }
                 | Touch::Outside
+                | Touch::Access(_)
                 | Touch::Session { .. }
                 | Touch::Fetch { .. }
                 | Touch::Connect { .. }

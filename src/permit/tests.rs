@@ -1,11 +1,16 @@
 //! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
 
+mod access;
+mod hosts;
+mod parts;
 mod rules;
+mod rules_properties;
 
 use super::*;
+use crate::domain::access::Access;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Mode;
-use crate::domain::rule::Rule;
+use crate::domain::rule::{Rule, SANDBOX};
 use crate::domain::tool::{CallFacts, FileChange, Place, Proposal, Touch};
 use proptest::prelude::*;
 use std::path::PathBuf;
@@ -85,8 +90,8 @@ fn the_table() {
         (facts(vec![Touch::Inner], Proposal::Plain), "aaa"),
         (read("/w/p/a.rs", false), "aaa"),
         (read("/etc/hosts", false), "aaa"),
-        (read("/w/p/x", true), "dQQ"),
-        (read("/w/p/.env", false), "dQQ"),
+        (read("/w/p/x", true), "dqq"),
+        (read("/w/p/.env", false), "dqq"),
         (write("/w/p/a.rs", Place::Inside), "dqa"),
         (write("/s/plans/a.md", Place::SessionFolder), "aaa"),
         (write("/s/tmp/a.md", Place::SessionTemp), "daa"),
@@ -96,7 +101,7 @@ fn the_table() {
         (write("/s/plans/../../x", Place::SessionFolder), "dQQ"),
         (command("ls -la"), "aaa"),
         (command("cat src/a.rs | head -3"), "aaa"),
-        (command("cat .env"), "dQQ"),
+        (command("cat .env"), "dqq"),
         (fetch("docs.rs", false), "dqa"),
         (fetch("10.0.0.1", true), "dQQ"),
         (command("ls /home/u/.ssh"), "dQQ"),
@@ -107,7 +112,7 @@ fn the_table() {
         (through_a_link("/dev/zero", false), "dQa"),
         (read("/dev/zero", false), "aaa"),
         (command("cargo test"), "dqa"),
-        (command("cp .env x"), "dQQ"),
+        (command("cp .env x"), "dqq"),
         (command("echo x > .git/hooks/pre-commit"), "dQQ"),
         (command("echo x > /etc/y"), "dQQ"),
         (command("rm -rf /"), "dQQ"),
@@ -158,7 +163,7 @@ fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
     for (touches, held, open) in [
         (vec![], "aQa", "dQa"),
         (vec![reads("/w/p/a.csv", false), writes("/s/data/out", Place::SessionFolder)], "aQa", "dQa"),
-        (vec![reads("/w/p/.env", true)], "dQQ", "dQQ"),
+        (vec![reads("/w/p/.env", true)], "dqq", "dqq"),
         (vec![writes("/w/p/a.rs", Place::Inside)], "dQa", "dQa"),
     ] {
         let facts = script(touches);
@@ -279,6 +284,8 @@ fn any_touch() -> impl Strategy<Value = Touch> {
         (path.clone(), any::<bool>()).prop_map(|(path, secret)| Touch::Read { path: path.into(), secret }),
         (path, place).prop_map(|(path, place)| Touch::Write { path: path.into(), place }),
         line.prop_map(|line| Touch::command(line, "/w/p")),
+        prop::sample::select(vec!["/w/p/.env", "/w/lib"])
+            .prop_map(|path| Touch::Access(Access::Read { path: path.into(), secret: path.ends_with(".env") })),
         "\\PC{0,12}".prop_map(|line| Touch::command(line, "/w/p")),
     ]
 }
@@ -292,6 +299,8 @@ fn any_rule() -> impl Strategy<Value = Rule> {
             .prop_map(|(program, args)| Rule { program: Some(program.to_owned()), args, ..Rule::allow("bash") }),
         path.prop_map(|path| Rule { path: Some(path.to_owned()), ..Rule::allow("edit") }),
         prop::sample::select(vec!["*", "bash", "edit", "write"]).prop_map(Rule::allow),
+        prop::sample::select(vec!["/", "~/", "./", "./sub/.env", "/w/lib"])
+            .prop_map(|path| Rule { readable: vec![path.to_owned()], ..Rule::allow(SANDBOX) }),
     ]
 }
 
@@ -325,7 +334,7 @@ proptest! {
             prop_assert_eq!(by, Allowed::ByMode);
             for touch in &facts.touches {
                 let reads = match touch {
-                    Touch::Outside | Touch::Script { .. } => false,
+                    Touch::Outside | Touch::Script { .. } | Touch::Access(_) => false,
                     Touch::Inner | Touch::Leaves { .. } => true,
                     Touch::Fetch { .. } | Touch::Connect { .. } | Touch::Session { .. } => false,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
@@ -343,10 +352,10 @@ proptest! {
     fn what_is_never_remembered_asks_whatever_is_allowed(kept in prop::collection::vec(any_rule(), 0..6)) {
         for facts in [
             command("rm -rf /"),
-            command("cat .env"),
+            command("cat ~/.ssh/id"),
             write("/etc/x", Place::Outside),
             write("/w/p/.git/x", Place::Protected),
-            read("/w/p/x", true),
+            read("/home/u/.netrc", true),
             fetch("localhost", true),
         ] {
             for mode in [Mode::Ask, Mode::Execute] {
@@ -420,8 +429,8 @@ fn what_only_reads_is_closed_in_everywhere_and_all_of_explore() {
         // Asked about by name and agreed to: it must not come back empty.
         ("cat .env", Mode::Ask, Workspace),
         ("cat .env", Mode::Explore, ReadOnly),
-        ("echo x > /etc/motd", Mode::Execute, None),
-        ("echo x > .git/hooks/pre-commit", Mode::Ask, None),
+        ("echo x > /etc/motd", Mode::Execute, Workspace),
+        ("echo x > .git/hooks/pre-commit", Mode::Ask, Workspace),
         ("echo x > .git/hooks/pre-commit", Mode::Explore, ReadOnly),
     ] {
         assert_eq!(super::sandbox(policy, mode, &command(line)), held, "{line} in {}", mode.word());

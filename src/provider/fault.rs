@@ -131,7 +131,7 @@ impl Peer {
         self.error(network("The answer broke off", what, "It can be tried again."), "", detail)
     }
 
-    /// Nothing came for so long in the middle of a response.
+    /// Silence in the middle of a response.
     #[must_use]
     pub fn stalled(&self, after: Duration) -> ProviderError {
         let what = format!("{} sent nothing for {} in the middle of its answer", self.host, in_words(after));

@@ -85,7 +85,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// As a face is told.
+    /// Figures for clients.
     #[must_use]
     pub fn told(self, model: &str) -> ModelFigures {
         let price = |prices: Prices| ModelPrice { input: prices.input, cached: prices.cached, output: prices.output };

@@ -69,8 +69,7 @@ impl Http {
             ));
         };
         let headers = headers(&endpoint, &peer)?;
-        let mut builder = Client::builder()
-            .user_agent(concat!("lisle/", env!("CARGO_PKG_VERSION")))
+        let mut builder = crate::http::client()
             .connect_timeout(CONNECT)
             .tcp_keepalive(Duration::from_secs(30))
             // A compressed event stream is often held back until a block is full.

@@ -15,7 +15,7 @@ pub(super) fn never(level: ThinkingLevel) -> Result<String, String> {
     }
 }
 
-/// Within so many tokens.
+/// A token budget.
 pub(super) fn within(tokens: u64) -> String {
     if tokens == 0 { "no thinking".to_owned() } else { format!("up to {} tokens of thinking", grouped(tokens)) }
 }

@@ -94,7 +94,7 @@ fn sentence(detail: &str) -> String {
     found.unwrap_or(detail).to_owned()
 }
 
-/// All that goes along with a request.
+/// Media of a request.
 fn media(request: &ModelRequest) -> impl Iterator<Item = &Media> {
     request.items.iter().flat_map(|item| -> Vec<&Media> {
         match item {
@@ -151,7 +151,7 @@ pub(super) fn document_address(data: &str) -> String {
     address(PDF, data)
 }
 
-/// A text with the words for what goes along with it, for a model or a place that takes nothing but text.
+/// A text with descriptions of its media, for a model or a place that takes only text.
 pub(super) fn told<'a>(text: &str, media: impl IntoIterator<Item = &'a Media>) -> String {
     let blind = Sight { pictures: false, documents: false };
     let words = media.into_iter().filter_map(|media| match shown(media, blind) {

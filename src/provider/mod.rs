@@ -1,15 +1,14 @@
 //! Connections to models: a request value goes in, a stream of chunks comes out.
 //!
 //! Vendor wire structs stay private to their module. `sse` knows bytes and no vendors, `http` knows status codes and
-//! keys and no vendors, `reading` knows streams and no vendors, `json` joins halves of characters, `media` what a model can be shown, `levels` how hard it can think, `fault` puts failures into words, `figures` knows windows and
+//! keys and no vendors, `response_stream` knows streams and no vendors, `json` joins halves of characters, `media` what a model can be shown, `levels` how hard it can think, `fault` puts failures into words, `figures` knows windows and
 //! prices. A folder a vendor; `rehearsal` is the one without a server. Retrying is the agent's business: an error says whether it may be tried again and when.
 
 pub mod anthropic;
 mod arguments;
 pub mod azure;
-#[cfg(test)]
-pub(crate) mod bodies;
 pub mod bounded;
+mod client;
 pub mod endpoint;
 pub mod fault;
 pub mod figures;
@@ -19,14 +18,16 @@ mod json;
 mod learning;
 mod levels;
 mod media;
+mod model_catalogue;
 pub mod named;
 pub mod openai_chat;
 pub mod openai_responses;
-mod reading;
 pub mod rehearsal;
+#[cfg(test)]
+pub(crate) mod request_bodies;
+mod response_stream;
 pub mod retry;
 pub mod sse;
-mod told;
 
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
@@ -190,7 +191,7 @@ pub struct ProviderError {
     pub detail: String,
     /// It may be tried again by itself.
     pub retry: bool,
-    /// The server asked to wait so long.
+    /// Delay that the server asked for.
     pub after: Option<Duration>,
 }
 

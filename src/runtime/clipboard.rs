@@ -17,7 +17,7 @@ const SCREEN_TAKES: usize = 512;
 /// A program that does not take the text in this time will not.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A program that takes text on its input, by the name under which it is told to the user.
+/// A program that takes text on its input, by its name for the user.
 type Way = (&'static str, &'static [&'static str]);
 
 /// Text to copy, without anything that a terminal or a shell's line editor would act on.

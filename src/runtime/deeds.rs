@@ -47,7 +47,7 @@ pub(super) fn edit(tell: &Tell, temp: PathBuf, text: String) {
     });
 }
 
-/// Opens a file of a session: its text is told to be shown, a picture or a PDF goes to the desktop's own program.
+/// Opens a file of a session: its text goes to the viewer, a picture or a PDF goes to the desktop's own program.
 pub(super) fn view(tell: &Tell, file: Attachment) {
     let tell = tell.clone();
     tokio::spawn(async move {
@@ -71,7 +71,7 @@ pub(super) fn picture(tell: &Tell, temp: PathBuf) {
     });
 }
 
-/// Remembers the face; the loop does not wait for the disk.
+/// Saves the screen state; the loop does not wait for the disk.
 pub(super) fn keep_face(file: &FaceFile, kept: Kept) {
     file.want(kept);
     let file = file.clone();

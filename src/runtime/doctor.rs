@@ -6,6 +6,7 @@
 //! system says.
 
 mod confinement;
+mod readable;
 
 pub use confinement::apparmor;
 
@@ -37,6 +38,12 @@ pub fn findings(ground: &Ground) -> Vec<Finding> {
     facts.extend(programs());
     facts.extend(connections(ground));
     facts
+}
+
+/// What holds commands, by itself.
+#[must_use]
+pub fn sandbox(ground: &Ground) -> Vec<Finding> {
+    confinement::findings(ground)
 }
 
 /// Whether a folder, or the nearest one above it that is there, takes a file.

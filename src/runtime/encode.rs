@@ -13,7 +13,7 @@ use std::io::Write as _;
 use std::sync::Arc;
 use unicode_width::UnicodeWidthChar;
 
-/// From so many blanks in a row on they are erased instead of written.
+/// Number of blanks in a row from which they are erased instead of written.
 const ERASE_FROM: usize = 8;
 /// Number of unchanged cells, of equal look, that are rewritten rather than jumped over.
 const REWRITE: u16 = 3;

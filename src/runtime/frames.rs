@@ -25,9 +25,9 @@ const FORGIVEN: Duration = Duration::from_secs(10);
 const SLOW_GAP: Duration = Duration::from_millis(250);
 /// And they take no more bytes a second than this.
 const SLOW_BYTES: u64 = 6_500;
-/// Frames that scroll a full pane, at most so many a second.
+/// Maximum frames per second that scroll a full pane.
 const SCROLLING: u32 = 15;
-/// Moving rows has to spare so many cells, or it is not worth what it disturbs beside them.
+/// Cells that moving rows must save to be worth the disturbance beside them.
 const WORTH_MOVING: usize = 400;
 /// Shorter frames are drawn by any terminal in one go.
 const WORTH_SYNCHRONIZING: usize = 128;
@@ -37,19 +37,19 @@ const WORTH_SYNCHRONIZING: usize = 128;
 pub struct Written {
     /// Its bytes.
     pub bytes: usize,
-    /// Rows that changed, of so many.
+    /// Changed rows, and all rows.
     pub rows: (u16, u16),
     /// Time when a write was last held up long enough to call the line slow.
     pub held_up: Option<Instant>,
 }
 
-/// After so long without a frame of the engine, its next ones come quickly: a short answer is there at once.
+/// Time without a frame of the engine after which its next ones come quickly: a short answer appears at once.
 const QUIET: Duration = Duration::from_millis(100);
-/// So many of them,
+/// Number of such quick frames.
 const QUICK: u8 = 4;
-/// so far apart.
+/// Interval between them.
 const QUICK_GAP: Duration = Duration::from_millis(3);
-/// A stream that goes on gets one frame in so many: no eye tells, and each costs the whole screen.
+/// A steady stream draws one frame in this many: no eye sees the difference, and each costs the whole screen.
 const STEADY: u32 = 2;
 
 /// Intervals between frames that no key asked for.

@@ -1,6 +1,6 @@
 //! The picture of the clipboard, by the programs that can give it, as a file that is attached and then removed.
 //!
-//! No terminal hands pictures over by itself. Over SSH without a display of its own there is nothing to ask, which is told.
+//! No terminal hands pictures over by itself. Over SSH without a display of its own there is nothing to ask, which is reported.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;

@@ -269,7 +269,7 @@ fn engine(face: &mut Face, event: Option<Stamped>) -> Result<(), RunError> {
 
 /// Tells the engine to end and waits until it has; what it could not save is added to `unsaved`.
 pub(super) async fn last_words(link: &mut Link, unsaved: &mut Vec<Unsaved>) {
-    // Told twice is told once: the screen may have asked already.
+    // A second report does no harm: the screen may have asked already.
     let ask = link.commands.clone();
     tokio::spawn(async move { ask.send(Command::Shutdown).await });
     while let Some(event) = link.events.recv().await {

@@ -58,7 +58,7 @@ async fn shown(
     let resume = match ground.wanted.which.clone() {
         Which::New => None,
         Which::This(id) => {
-            // Asked before the screen opens, so that a wrong id is told where it was typed.
+            // Asked before the screen opens, so that a wrong id is reported where it was typed.
             anyhow::ensure!(
                 ground.store.session_dir(&id).is_dir(),
                 "there is no session {id} in {}",

@@ -94,7 +94,7 @@ mod tests {
         std::fs::write(&path, "[Desktop Entry]").unwrap();
         let refused = view(&file(&path, AttachmentKind::Image), &desktop).await.unwrap_err();
         assert!(refused.starts_with("Such a file is not opened") && refused.contains("evil.desktop"), "{refused}");
-        // Without a desktop its place is told.
+        // Without a desktop its path is shown.
         let path = dir.path().join("a.png");
         std::fs::write(&path, "x").unwrap();
         let told = view(&file(&path, AttachmentKind::Image), &none).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! What this system can do to hold commands, asked from the kernel itself.
+//! Abilities of this system to confine commands, asked from the kernel itself.
 //!
 //! Namespaces can only be tried: what forbids them (the kernel's build, a limit, a container, AppArmor) is not to be read
 //! anywhere. A process of its own tries, once.
@@ -7,7 +7,7 @@ use super::profile::Namespaces;
 use std::path::Path;
 use std::sync::OnceLock;
 
-/// What commands that are held can get on this system; each an error of a few words where they cannot.
+/// Abilities of confined commands on this system; each an error of a few words if it is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Able {
     /// Version of Landlock's rules; 0 without Landlock.
@@ -41,25 +41,25 @@ impl Able {
     }
 }
 
-/// What commands that are started through `runner` can get. Tried at the first call, which takes as long as some small
-/// processes.
+/// Abilities of commands that are started through `runner`. Tried at the first call, which takes as
+/// long as some small processes.
 pub fn able(runner: &Path) -> &'static Able {
     static FOUND: OnceLock<Able> = OnceLock::new();
     FOUND.get_or_init(|| attempt(runner))
 }
 
-/// Whether commands that are started through `runner` can get a root of their own, and else why not, a few words.
+/// Checks that commands started through `runner` can get a root of their own; else the reason in a few words.
 pub fn namespaces(runner: &Path) -> Result<(), &'static str> {
     able(runner).root.as_ref().copied().map_err(String::as_str)
 }
 
-/// Whether they can get a network of their own as well, and else why not.
+/// Checks that they can get a network of their own as well; else the reason.
 pub fn own_network(runner: &Path) -> Result<(), &'static str> {
     namespaces(runner)?;
     able(runner).network.as_ref().copied().map_err(String::as_str)
 }
 
-/// Whether they can get a root of their own, as a value for a profile.
+/// Namespaces that they can get, as a value for a profile.
 #[must_use]
 pub fn spaces(runner: &Path) -> Namespaces {
     if namespaces(runner).is_ok() { Namespaces::With } else { Namespaces::Without }

@@ -1,12 +1,14 @@
 //! The calls of the kernel that a command closed in may not make, as filters of seccomp.
 //!
 //! Landlock holds files, mounts and foreign processes; what it does not see is refused here. Which filters a profile needs
-//! follows from what Landlock's version of this kernel holds by itself.
+//! follows from what Landlock's version of this kernel holds by itself. Most calls are refused by their number (`numbers`),
+//! some by their arguments; what lies behind a pointer is not seen by a filter, so calls that take all that way look as if
+//! the kernel did not know them.
 
+use super::numbers;
 use landlock::ABI;
 use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, sock_filter,
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, TargetArch,
 };
 use std::collections::BTreeMap;
 
@@ -20,12 +22,38 @@ fn compile(rules: Rules, action: SeccompAction) -> Result<BpfProgram, String> {
         .map_err(|e| format!("seccomp: {e}"))
 }
 
-fn all(calls: &[i64]) -> Rules {
-    calls.iter().map(|call| (*call, Vec::new())).collect()
+/// What is refused: calls as a whole, and calls with certain arguments.
+#[derive(Default)]
+struct Refused {
+    calls: numbers::Refused,
+    rules: Rules,
 }
 
-fn when(rules: &mut Rules, call: i64, condition: SeccompCondition) -> Result<(), String> {
-    let rule = SeccompRule::new(vec![condition]).map_err(|e| format!("seccomp: {e}"))?;
+impl Refused {
+    /// Calls that the process is not permitted.
+    fn calls(&mut self, calls: &[i64]) {
+        self.calls.extend(calls.iter().map(|call| (*call, libc::EPERM)));
+    }
+
+    /// Calls that the kernel seems not to know: whoever calls these has another way when the kernel is old.
+    fn unknown(&mut self, calls: &[i64]) {
+        self.calls.extend(calls.iter().map(|call| (*call, libc::ENOSYS)));
+    }
+
+    /// A call where all of these conditions hold.
+    fn when(&mut self, call: i64, conditions: Vec<SeccompCondition>) -> Result<(), String> {
+        when(&mut self.rules, call, conditions)
+    }
+
+    fn compiled(mut self) -> Result<Vec<BpfProgram>, String> {
+        // A rule for a call that is refused anyway would say less.
+        self.rules.retain(|call, _| !self.calls.contains_key(call));
+        Ok(vec![numbers::program(&self.calls), compile(self.rules, error(libc::EPERM))?])
+    }
+}
+
+fn when(rules: &mut Rules, call: i64, conditions: Vec<SeccompCondition>) -> Result<(), String> {
+    let rule = SeccompRule::new(conditions).map_err(|e| format!("seccomp: {e}"))?;
     rules.entry(call).or_default().push(rule);
     Ok(())
 }
@@ -37,12 +65,12 @@ fn has(argument: u8, mask: u32, value: u32) -> Result<SeccompCondition, String> 
 }
 
 /// Linux empties a file that is opened for reading with O_TRUNC; old rules of Landlock do not see that.
-fn no_emptying(rules: &mut Rules) -> Result<(), String> {
+fn no_emptying(refused: &mut Refused) -> Result<(), String> {
     let (truncate, access) = (libc::O_TRUNC.cast_unsigned(), libc::O_ACCMODE.cast_unsigned());
     let reading = truncate | libc::O_RDONLY.cast_unsigned();
-    when(rules, libc::SYS_openat, has(2, truncate | access, reading)?)?;
+    refused.when(libc::SYS_openat, vec![has(2, truncate | access, reading)?])?;
     #[cfg(target_arch = "x86_64")]
-    when(rules, libc::SYS_open, has(1, truncate | access, reading)?)?;
+    refused.when(libc::SYS_open, vec![has(1, truncate | access, reading)?])?;
     Ok(())
 }
 
@@ -57,58 +85,65 @@ pub(super) struct Reach {
     pub(super) ipc: bool,
     /// Limits and priorities of any process that it knows of.
     pub(super) processes: bool,
+    /// Files that run with the rights of their owner or group.
+    pub(super) set_id: bool,
 }
 
-/// For the read-only profile: what is refused, what looks as if the kernel did not know it, and foreign call tables.
+/// For the read-only profile.
 pub(super) fn read_only(abi: ABI) -> Result<Vec<BpfProgram>, String> {
-    let mut refused = all(SHARED);
-    refused.extend(all(REFUSED));
+    let mut refused = Refused::default();
+    for list in [SHARED, REFUSED, IPC] {
+        refused.calls(list);
+    }
     if abi < ABI::V6 {
         // Newer rules keep signals among the command's own processes.
-        refused.extend(all(SIGNALS));
+        refused.calls(SIGNALS);
     }
+    refused.unknown(UNKNOWN);
     no_emptying(&mut refused)?;
     no_spaces_and_terminals(&mut refused)?;
-    refused.extend(all(IPC));
     no_limits_of_others(&mut refused)?;
-    Ok(vec![
-        compile(refused, error(libc::EPERM))?,
-        // Whoever calls these has another way when the kernel is old.
-        compile(all(&[UNKNOWN, &[libc::SYS_openat2]].concat()), error(libc::ENOSYS))?,
-        known_numbers(),
-    ])
+    no_set_id(&mut refused)?;
+    refused.compiled()
 }
 
 /// For the workspace profile.
 pub(super) fn workspace(abi: ABI, reach: Reach) -> Result<Vec<BpfProgram>, String> {
-    let mut refused = all(SHARED);
-    let mut unknown = UNKNOWN.to_vec();
+    let mut refused = Refused::default();
+    refused.calls(SHARED);
+    refused.unknown(UNKNOWN);
     if abi < ABI::V3 {
-        refused.insert(libc::SYS_truncate, Vec::new());
+        refused.calls(&[libc::SYS_truncate]);
         no_emptying(&mut refused)?;
-        unknown.push(libc::SYS_openat2);
     }
     no_spaces_and_terminals(&mut refused)?;
     if !reach.ipc {
-        refused.extend(all(IPC));
+        refused.calls(IPC);
     }
     if !reach.processes {
         no_limits_of_others(&mut refused)?;
-        refused.insert(libc::SYS_setpriority, vec![is_none_of(0, &[0])?, is_none_of(1, &[0])?]);
+        // The first argument of these says what kind the second one is; neither names anybody but the caller.
+        for call in [libc::SYS_setpriority, libc::SYS_ioprio_set] {
+            refused.when(call, vec![is_not(1, 0)?])?;
+        }
+        refused.when(libc::SYS_setpriority, vec![is_not(0, 0)?])?;
+        refused.when(libc::SYS_ioprio_set, vec![is_not(0, 1)?])?;
+        for call in SCHEDULES {
+            refused.when(*call, vec![is_not(0, 0)?])?;
+        }
     }
-    let mut out = vec![
-        compile(refused, error(libc::EPERM))?,
-        compile(all(&unknown), error(libc::ENOSYS))?,
-        compile(families()?, error(libc::EAFNOSUPPORT))?,
-        known_numbers(),
-    ];
+    if !reach.set_id {
+        no_set_id(&mut refused)?;
+    }
+    let mut out = refused.compiled()?;
+    out.push(compile(families()?, error(libc::EAFNOSUPPORT))?);
     if !reach.local {
         out.push(compile(no_local_sockets()?, error(libc::EACCES))?);
     }
     if !reach.internet {
         let mut rules = Rules::new();
         for family in [libc::AF_INET, libc::AF_INET6] {
-            when(&mut rules, libc::SYS_socket, has(0, u32::MAX, family.cast_unsigned())?)?;
+            when(&mut rules, libc::SYS_socket, vec![has(0, u32::MAX, family.cast_unsigned())?])?;
         }
         out.push(compile(rules, error(libc::ENETUNREACH))?);
     }
@@ -116,22 +151,67 @@ pub(super) fn workspace(abi: ABI, reach: Reach) -> Result<Vec<BpfProgram>, Strin
 }
 
 /// A process whose limits are set low is ended by the kernel.
-fn no_limits_of_others(refused: &mut Rules) -> Result<(), String> {
-    refused.insert(libc::SYS_prlimit64, vec![is_none_of(0, &[0])?]);
+fn no_limits_of_others(refused: &mut Refused) -> Result<(), String> {
+    refused.when(libc::SYS_prlimit64, vec![is_not(0, 0)?])
+}
+
+/// Files that run with the rights of their owner or group would be a way for somebody else to get those. Folders cannot be
+/// told from files here, so they do not get such a group either.
+fn no_set_id(refused: &mut Refused) -> Result<(), String> {
+    /// `__O_TMPFILE`: the flag without that of folders.
+    const TEMPORARY: u32 = 0o20_000_000;
+    for bit in [libc::S_ISUID, libc::S_ISGID] {
+        for (call, mode) in MODES {
+            refused.when(*call, vec![has(*mode, bit, bit)?])?;
+        }
+        // The mode counts where a file is made.
+        for (call, flags) in OPENS {
+            for makes in [libc::O_CREAT.cast_unsigned(), TEMPORARY] {
+                refused.when(*call, vec![has(*flags, makes, makes)?, has(*flags + 1, bit, bit)?])?;
+            }
+        }
+    }
     Ok(())
 }
+
+/// Calls that give a file a mode, and the number of the argument.
+const MODES: &[(i64, u8)] = &[
+    (libc::SYS_fchmod, 1),
+    (libc::SYS_fchmodat, 2),
+    (libc::SYS_fchmodat2, 2),
+    (libc::SYS_mknodat, 2),
+    (libc::SYS_mkdirat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_chmod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mkdir, 1),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1),
+];
+
+/// Calls that open or make a file, and the number of the argument with their flags; the mode is the next one.
+const OPENS: &[(i64, u8)] = &[
+    (libc::SYS_openat, 2),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 1),
+];
 
 fn error(number: i32) -> SeccompAction {
     SeccompAction::Errno(number.cast_unsigned())
 }
 
+/// The argument is another one.
+fn is_not(argument: u8, value: i32) -> Result<SeccompCondition, String> {
+    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, u64::from(value.cast_unsigned()))
+        .map_err(|e| format!("seccomp: {e}"))
+}
+
 /// The argument is none of these.
 fn is_none_of(argument: u8, values: &[i32]) -> Result<SeccompRule, String> {
-    let differs = |value: &i32| {
-        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, u64::from(value.cast_unsigned()))
-    };
-    let conditions = values.iter().map(differs).collect::<Result<Vec<_>, _>>();
-    conditions.and_then(SeccompRule::new).map_err(|e| format!("seccomp: {e}"))
+    let conditions = values.iter().map(|value| is_not(argument, *value)).collect::<Result<Vec<_>, _>>()?;
+    SeccompRule::new(conditions).map_err(|e| format!("seccomp: {e}"))
 }
 
 /// Families of sockets that are not those of the internet, of this machine, or of routes and addresses: to the host of a
@@ -142,15 +222,7 @@ fn families() -> Result<Rules, String> {
     rules.insert(libc::SYS_socket, vec![is_none_of(0, &known)?]);
     rules.insert(libc::SYS_socketpair, vec![is_none_of(0, &[libc::AF_UNIX])?]);
     let kernel = has(0, u32::MAX, libc::AF_NETLINK.cast_unsigned())?;
-    let other = SeccompCondition::new(
-        2,
-        SeccompCmpArgLen::Dword,
-        SeccompCmpOp::Ne,
-        u64::from(libc::NETLINK_ROUTE.cast_unsigned()),
-    );
-    let conditions = other.map(|other| vec![kernel, other]);
-    let rule = conditions.and_then(SeccompRule::new).map_err(|e| format!("seccomp: {e}"))?;
-    rules.entry(libc::SYS_socket).or_default().push(rule);
+    when(&mut rules, libc::SYS_socket, vec![kernel, is_not(2, libc::NETLINK_ROUTE)?])?;
     Ok(rules)
 }
 
@@ -159,50 +231,26 @@ fn families() -> Result<Rules, String> {
 fn no_local_sockets() -> Result<Rules, String> {
     const TYPE: u32 = 0xf;
     let mut rules = Rules::new();
-    when(&mut rules, libc::SYS_socket, has(0, u32::MAX, libc::AF_UNIX.cast_unsigned())?)?;
+    when(&mut rules, libc::SYS_socket, vec![has(0, u32::MAX, libc::AF_UNIX.cast_unsigned())?])?;
     for kind in [libc::SOCK_DGRAM, libc::SOCK_RAW] {
-        when(&mut rules, libc::SYS_socketpair, has(1, TYPE, kind.cast_unsigned())?)?;
+        when(&mut rules, libc::SYS_socketpair, vec![has(1, TYPE, kind.cast_unsigned())?])?;
     }
     Ok(rules)
 }
 
 /// Namespaces give rights to parts of the kernel that are root's otherwise, and bring back what is refused here; what is
 /// typed at a terminal, its selection and its line rules are those of its user; a frozen file system stops everybody.
-fn no_spaces_and_terminals(refused: &mut Rules) -> Result<(), String> {
+fn no_spaces_and_terminals(refused: &mut Refused) -> Result<(), String> {
     for space in NAMESPACES {
-        when(refused, libc::SYS_clone, has(0, space.cast_unsigned(), space.cast_unsigned())?)?;
+        refused.when(libc::SYS_clone, vec![has(0, space.cast_unsigned(), space.cast_unsigned())?])?;
     }
     const TIOCLINUX: u32 = 0x541c;
     const FIFREEZE: u32 = 0xc004_5877;
     const FITHAW: u32 = 0xc004_5878;
     for request in [libc::TIOCSTI as u32, libc::TIOCCONS as u32, libc::TIOCSETD as u32, TIOCLINUX, FIFREEZE, FITHAW] {
-        when(refused, libc::SYS_ioctl, has(1, u32::MAX, request)?)?;
+        refused.when(libc::SYS_ioctl, vec![has(1, u32::MAX, request)?])?;
     }
     Ok(())
-}
-
-/// The newest call that these lists were made for (`file_setattr`); from 424 on numbers are the same on all machines.
-const NEWEST: u32 = 469;
-
-/// What is newer than these lists looks as if the kernel did not know it. On x86-64 every call has a second number, for the
-/// x32 table, that the other filters do not name: it ends the program.
-fn known_numbers() -> BpfProgram {
-    const LOAD_WORD: u16 = 0x20;
-    const JUMP_GREATER: u16 = 0x25;
-    const JUMP_GREATER_OR_EQUAL: u16 = 0x35;
-    const RETURN: u16 = 0x06;
-    const X32: u32 = 0x4000_0000;
-    let kill = u32::from(if cfg!(target_arch = "x86_64") { SeccompAction::KillProcess } else { error(libc::ENOSYS) });
-    let unknown = u32::from(error(libc::ENOSYS));
-    let allow = u32::from(SeccompAction::Allow);
-    vec![
-        sock_filter { code: LOAD_WORD, jt: 0, jf: 0, k: 0 },
-        sock_filter { code: JUMP_GREATER_OR_EQUAL, jt: 0, jf: 1, k: X32 },
-        sock_filter { code: RETURN, jt: 0, jf: 0, k: kill },
-        sock_filter { code: JUMP_GREATER, jt: 0, jf: 1, k: NEWEST },
-        sock_filter { code: RETURN, jt: 0, jf: 0, k: unknown },
-        sock_filter { code: RETURN, jt: 0, jf: 0, k: allow },
-    ]
 }
 
 const NAMESPACES: [i32; 7] = [
@@ -216,7 +264,11 @@ const NAMESPACES: [i32; 7] = [
 ];
 
 /// Calls with a successor or an elder that can be looked into, where what is to be done lies behind a pointer.
-const UNKNOWN: &[i64] = &[libc::SYS_clone3, libc::SYS_io_uring_setup];
+const UNKNOWN: &[i64] = &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_openat2];
+
+/// When a process runs, which is the first argument.
+const SCHEDULES: &[i64] =
+    &[libc::SYS_sched_setaffinity, libc::SYS_sched_setscheduler, libc::SYS_sched_setparam, libc::SYS_sched_setattr];
 
 const SIGNALS: &[i64] = &[
     libc::SYS_kill,

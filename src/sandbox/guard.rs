@@ -2,28 +2,42 @@
 //!
 //! Before a command where such a file may not even have existed, nothing can be made read-only; and without namespaces
 //! nothing can be taken out of a folder that may be written. So the known paths are looked at before and after: their
-//! content, their rights, and the time of change that nobody can set back.
+//! content, their rights, and the time of change that nobody can set back. Whoever ran the command puts back what is told
+//! as its doing; what git makes for itself, and what others did meanwhile, is told apart here.
 
-use super::places::{self, Moves, Site};
-use super::repository::Repository;
+use super::places::{self, Site};
+use super::profile::{Bounds, Namespaces};
+use super::repository::{self, Repository};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
-/// Files of protected folders that are looked at, and how deep.
+/// Files that are looked at, before a command and after it, and how deep in protected folders. More can be there after it:
+/// what it made many of must not hide one.
 const MOST: usize = 2_000;
+const MOST_AFTER: usize = 20_000;
 const DEPTH: usize = 5;
 /// The most bytes of a file whose content is kept while the command runs, and of all of them.
-const SMALL: u64 = 64 * 1024;
-const ALL: u64 = 4 * 1024 * 1024;
+const SMALL: u64 = 256 * 1024;
+const ALL: u64 = 16 * 1024 * 1024;
+/// Times of files lag behind the clock by up to this.
+const LAG: Duration = Duration::from_millis(50);
 
 /// What was there before a command.
 #[derive(Debug)]
 pub struct Guard {
     before: BTreeMap<PathBuf, State>,
+    /// All of it was looked at. Otherwise what is found after the command may have been there before.
+    whole: bool,
     repository: Option<Repository>,
+    /// Folders of repositories that were there.
+    known: Vec<PathBuf>,
+    /// Paths that the command could not change.
+    held: HashSet<PathBuf>,
+    began: SystemTime,
 }
 
 /// What a file was.
@@ -44,8 +58,21 @@ pub struct Change {
     pub path: PathBuf,
     /// What happened to it.
     pub what: What,
-    /// Git did it, which was asked to move between states of the repository.
-    pub by_git: bool,
+    /// Who did it.
+    pub by: By,
+}
+
+/// Who changed a protected file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// The command, without having asked.
+    Command,
+    /// Git, which was asked to move between states of the repository, or to change its settings.
+    Git,
+    /// Git, with a repository or a working tree that the command brought: the files are those of its commits.
+    NewRepository,
+    /// The command, or somebody else: it could not be changed from there, or not all was known before.
+    Unknown,
 }
 
 /// What happened to a file.
@@ -53,40 +80,73 @@ pub struct Change {
 pub enum What {
     /// It is new.
     Made,
-    /// It was changed; with what it held before, where that was kept.
-    Changed(Option<Vec<u8>>),
-    /// It is gone; with what it held.
-    Gone(Option<Vec<u8>>),
+    /// It was changed; with what it was before, where that was kept.
+    Changed(Option<Earlier>),
+    /// It is gone; with what it was.
+    Gone(Option<Earlier>),
+}
+
+/// A file as it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Earlier {
+    /// Its content; of a link, where it led.
+    pub content: Vec<u8>,
+    /// Its kind and rights, as the system gives them.
+    pub mode: u32,
+}
+
+impl Earlier {
+    /// It was a symbolic link.
+    #[must_use]
+    pub fn is_link(&self) -> bool {
+        is_link(self.mode)
+    }
+}
+
+fn is_link(mode: u32) -> bool {
+    mode & 0o170_000 == 0o120_000
+}
+
+impl State {
+    fn earlier(&self) -> Option<Earlier> {
+        self.content.as_ref().map(|content| Earlier { content: content.to_vec(), mode: self.mode })
+    }
 }
 
 impl Guard {
-    /// Looks at what is there before a command runs at `site`. Blocks.
+    /// Looks at what is there before a command runs at `site`, held to `bounds`. Blocks.
     #[must_use]
-    pub fn before(site: &Site<'_>) -> Self {
+    pub fn before(site: &Site<'_>, bounds: Option<&Bounds>) -> Self {
         let repository = Repository::of(site.cwd);
-        let before = look(&places::protected(site, repository.as_ref()), &BTreeMap::new());
-        Self { before, repository }
+        let guarded = places::guarded(site, repository.as_ref());
+        let (before, whole) = look(&guarded.paths, &BTreeMap::new(), MOST);
+        let mounted = bounds.filter(|bounds| bounds.namespaces == Namespaces::With);
+        let held = mounted.into_iter().flat_map(|bounds| &bounds.protected);
+        Self {
+            before,
+            whole: whole && guarded.whole,
+            known: repository.iter().map(|one| one.common.clone()).chain(guarded.repositories).collect(),
+            repository,
+            held: held.filter(|path| path.symlink_metadata().is_ok()).cloned().collect(),
+            began: SystemTime::now(),
+        }
     }
 
     /// What is different now, by path. Blocks.
     #[must_use]
     pub fn after(&self, site: &Site<'_>) -> Vec<Change> {
         // One that the command made counts, and the one of before also where its pointer was bent.
-        let mut names = places::protected(site, Repository::of(site.cwd).as_ref());
-        names.extend(places::protected(site, self.repository.as_ref()));
+        let mut names = places::guarded(site, Repository::of(site.cwd).as_ref()).paths;
+        names.extend(places::guarded(site, self.repository.as_ref()).paths);
         // What was moved away with its folder is not among them any more.
         names.extend(self.before.keys().cloned());
         let mut seen = HashSet::new();
         names.retain(|path| seen.insert(path.clone()));
-        let after = look(&names, &self.before);
+        let (after, _) = look(&names, &self.before, MOST_AFTER);
         let mut out = Vec::new();
         for (path, now) in &after {
-            let changed = |before: Option<&State>| {
-                before.and_then(|before| before.content.as_ref()).map(|content| content.to_vec())
-            };
             let what = match self.before.get(path) {
-                // The examples that git lays down are never run.
-                None if path.extension().is_some_and(|end| end == "sample") => continue,
+                None if repository::is_plain(path, &self.known) => continue,
                 None => What::Made,
                 Some(before) if before.seen == now.seen => continue,
                 Some(before)
@@ -94,46 +154,96 @@ impl Guard {
                 {
                     continue;
                 }
-                before => What::Changed(changed(before)),
+                Some(before) => What::Changed(before.earlier()),
             };
-            out.push(Change { path: path.clone(), what, by_git: false });
+            if let Some(by) = self.by(site, path, &what) {
+                out.push(Change { path: path.clone(), what, by });
+            }
         }
-        for (path, state) in self.before.iter().filter(|(path, _)| !after.contains_key(*path)) {
-            let content = state.content.as_ref().map(|content| content.to_vec());
-            out.push(Change { path: path.clone(), what: What::Gone(content), by_git: false });
+        for (path, state) in self.before.iter().filter(|(path, _)| path.symlink_metadata().is_err()) {
+            let what = What::Gone(state.earlier());
+            if let Some(by) = self.by(site, path, &what) {
+                out.push(Change { path: path.clone(), what, by });
+            }
         }
         out.sort_by(|a, b| a.path.cmp(&b.path));
         self.tell_by_git(site, &mut out);
         out
     }
 
-    /// Marks what git changed because it was asked to: files outside of its own folders that it has, or had.
-    fn tell_by_git(&self, site: &Site<'_>, changes: &mut [Change]) {
-        let (Moves::Repository, Some(repository)) = (site.moves, &self.repository) else { return };
-        let outside = |path: &Path| !path.starts_with(&repository.common) && !path.starts_with(&repository.own);
-        let paths: Vec<PathBuf> = changes.iter().map(|change| change.path.clone()).collect();
-        let tracked = repository.tracked(&paths);
-        for change in changes.iter_mut().filter(|change| outside(&change.path)) {
-            change.by_git = matches!(change.what, What::Gone(_)) || tracked.contains(&change.path);
+    /// Who did it, as far as that is known without git's list of files; `None` for what is in order.
+    fn by(&self, site: &Site<'_>, path: &Path, what: &What) -> Option<By> {
+        if path.ancestors().any(|above| self.held.contains(above)) {
+            return Some(By::Unknown);
         }
+        let own = self.repository.as_ref().filter(|one| path.starts_with(&one.common) || path.starts_with(&one.own));
+        match what {
+            // Git removes the folder of a working tree that it is told to forget, and that of a submodule.
+            What::Gone(_) if own.is_some_and(|own| own.lost_whole(path)) => None,
+            What::Changed(Some(before)) if own.is_some() && site.moves.tree() => {
+                let tracks = path.ends_with("config") && repository::only_tracking(&before.content, path);
+                (!tracks).then_some(By::Command)
+            }
+            What::Made if !self.whole => Some(By::Unknown),
+            _ => Some(By::Command),
+        }
+    }
+
+    /// Marks what git changed because it was asked to: files outside of its own folders that it has, or had; and what came
+    /// with a new repository or working tree.
+    fn tell_by_git(&self, site: &Site<'_>, changes: &mut [Change]) {
+        let mut tracked: HashMap<PathBuf, (Repository, HashSet<PathBuf>)> = HashMap::new();
+        let paths: Vec<PathBuf> = changes.iter().map(|change| change.path.clone()).collect();
+        for change in changes.iter_mut().filter(|change| change.by == By::Command) {
+            let own = self.repository.as_ref();
+            let in_own =
+                own.is_some_and(|one| change.path.starts_with(&one.common) || change.path.starts_with(&one.own));
+            if site.moves.settings() && own.is_some_and(|one| one.is_setting(&change.path)) {
+                change.by = By::Git;
+                continue;
+            }
+            if in_own {
+                continue;
+            }
+            let Some(of) = change.path.parent().and_then(Repository::of) else { continue };
+            let is_own = own.is_some_and(|one| one.top == of.top && one.common == of.common);
+            let (_, has) = tracked.entry(of.top.clone()).or_insert_with(|| {
+                let has = of.tracked(&paths);
+                (of.clone(), has)
+            });
+            let has = has.contains(&change.path);
+            if is_own && site.moves.tree() && (has || matches!(change.what, What::Gone(_))) {
+                change.by = By::Git;
+            } else if !is_own && has && change.what == What::Made && self.is_new(site, &of.top) {
+                change.by = By::NewRepository;
+            }
+        }
+    }
+
+    /// A folder in the working directory that was made since the command began. What was moved there was not.
+    fn is_new(&self, site: &Site<'_>, folder: &Path) -> bool {
+        let made = folder.symlink_metadata().and_then(|meta| meta.created()).ok();
+        folder != site.cwd && folder.starts_with(site.cwd) && made.is_some_and(|made| made + LAG >= self.began)
     }
 }
 
-/// The files at and below these paths. What did not change since `before` is not read again.
-fn look(paths: &[PathBuf], before: &BTreeMap<PathBuf, State>) -> BTreeMap<PathBuf, State> {
-    let mut room = ALL;
+/// The files at and below these paths, in their order, and whether all of them were looked at. What did not change since
+/// `before` is not read again.
+fn look(paths: &[PathBuf], before: &BTreeMap<PathBuf, State>, most: usize) -> (BTreeMap<PathBuf, State>, bool) {
+    let (mut room, mut whole) = (ALL, true);
     let mut out = BTreeMap::new();
-    let mut open: Vec<(PathBuf, usize)> = paths.iter().map(|path| (path.clone(), 0)).collect();
+    let mut open: Vec<(PathBuf, usize)> = paths.iter().rev().map(|path| (path.clone(), 0)).collect();
     while let Some((path, depth)) = open.pop() {
         let Ok(meta) = path.symlink_metadata() else { continue };
         if meta.is_dir() {
             if depth < DEPTH {
                 let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-                open.extend(entries.take(MOST).map(|entry| (entry.path(), depth + 1)));
+                open.extend(entries.take(most).map(|entry| (entry.path(), depth + 1)));
             }
             continue;
         }
-        if out.len() >= MOST {
+        if out.len() >= most {
+            whole = false;
             break;
         }
         let seen = seen(&meta);
@@ -143,7 +253,7 @@ fn look(paths: &[PathBuf], before: &BTreeMap<PathBuf, State>) -> BTreeMap<PathBu
         };
         out.insert(path, state);
     }
-    out
+    (out, whole)
 }
 
 fn seen(meta: &Metadata) -> Seen {
@@ -202,7 +312,8 @@ fn straight(path: &Path) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::{Allowances, Namespaces};
+    use crate::sandbox::Allowances;
+    use crate::sandbox::places::Moves;
 
     fn site<'a>(cwd: &'a Path, session_dir: &'a Path, allowances: &'a Allowances) -> Site<'a> {
         Site {
@@ -228,7 +339,7 @@ mod tests {
         std::fs::write(&file, "use flake").unwrap();
         let allowances = Allowances::default();
         let site = site(&cwd, &session_dir, &allowances);
-        let guard = Guard::before(&site);
+        let guard = Guard::before(&site, None);
         let times = std::fs::metadata(&file).unwrap().modified().unwrap();
         let change = |text: &str| {
             let open = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
@@ -236,8 +347,11 @@ mod tests {
             open.set_modified(times).unwrap();
         };
         change("use evil!");
-        let what = What::Changed(Some(b"use flake".to_vec()));
-        assert_eq!(guard.after(&site), [Change { path: file.clone(), what, by_git: false }]);
+        let found = guard.after(&site);
+        let [Change { path, what: What::Changed(Some(earlier)), by: By::Command }] = &found[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!((path, &earlier.content[..], earlier.is_link()), (&file, &b"use flake"[..], false));
         change("use flake");
         assert_eq!(guard.after(&site), []);
         // What was away with its folder is gone, and what came with another one is new.
@@ -262,7 +376,7 @@ mod tests {
         let session_dir = root.join("session");
         let allowances = Allowances::default();
         let site = site(&cwd, &session_dir, &allowances);
-        let guard = Guard::before(&site);
+        let guard = Guard::before(&site, None);
         assert_eq!(guard.after(&site), []);
         write("src/main.rs", "fn main() {}");
         write(".git/index", "x");
@@ -275,17 +389,173 @@ mod tests {
         std::fs::remove_file(cwd.join(".envrc")).unwrap();
         std::fs::create_dir_all(cwd.join(".github/workflows")).unwrap();
         write(".github/workflows/ci.yml", "x");
-        let found: Vec<(String, What)> = guard
-            .after(&site)
-            .into_iter()
-            .map(|change| (change.path.strip_prefix(&cwd).unwrap().display().to_string(), change.what))
-            .collect();
         let expected = [
-            (".envrc", What::Gone(Some(b"a".to_vec()))),
-            (".git/config", What::Changed(Some(b"[core]\n".to_vec()))),
-            (".git/hooks/pre-commit", What::Made),
-            (".github/workflows/ci.yml", What::Made),
+            "gone .envrc a",
+            "changed .git/config [core]\n",
+            "made .git/hooks/pre-commit",
+            "made .github/workflows/ci.yml",
         ];
-        assert_eq!(found, expected.map(|(path, what)| (path.to_owned(), what)));
+        assert_eq!(found(&guard, &site), expected);
+    }
+
+    fn found(guard: &Guard, site: &Site<'_>) -> Vec<String> {
+        let said = |change: Change| {
+            let path = change.path.strip_prefix(site.cwd).unwrap().display().to_string();
+            let text = |earlier: Option<Earlier>| String::from_utf8(earlier.unwrap().content).unwrap();
+            let by = if change.by == By::Command { String::new() } else { format!(" {:?}", change.by) };
+            match change.what {
+                What::Made => format!("made {path}{by}"),
+                What::Changed(earlier) => format!("changed {path} {}{by}", text(earlier)),
+                What::Gone(earlier) => format!("gone {path} {}{by}", text(earlier)),
+            }
+        };
+        guard.after(site).into_iter().map(said).collect()
+    }
+
+    /// A repository's folder as `git init` makes it.
+    fn repository(git: &Path) {
+        for folder in ["objects", "refs", "hooks"] {
+            std::fs::create_dir_all(git.join(folder)).unwrap();
+        }
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(git.join("config"), "[core]\n\tbare = false\n").unwrap();
+        std::fs::write(git.join("hooks/pre-push.sample"), "x").unwrap();
+    }
+
+    struct Folder {
+        _dir: tempfile::TempDir,
+        cwd: PathBuf,
+        session: PathBuf,
+        allowances: Allowances,
+        moves: Moves,
+    }
+
+    impl Folder {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().canonicalize().unwrap();
+            let (cwd, session) = (root.join("p"), root.join("session"));
+            std::fs::create_dir_all(&cwd).unwrap();
+            repository(&cwd.join(".git"));
+            Self { _dir: dir, cwd, session, allowances: Allowances::default(), moves: Moves::No }
+        }
+
+        /// What is found after this was done.
+        fn after(&self, act: impl FnOnce(&dyn Fn(&str, &str))) -> Vec<String> {
+            let site = Site { moves: self.moves, ..site(&self.cwd, &self.session, &self.allowances) };
+            let guard = Guard::before(&site, None);
+            act(&|name, text| {
+                let path = self.cwd.join(name);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            });
+            found(&guard, &site)
+        }
+    }
+
+    #[test]
+    fn all_that_a_repository_reads_is_looked_at_whether_it_was_there_or_not() {
+        let folder = Folder::new();
+        let own = folder.cwd.join(".git/worktrees/w");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::create_dir_all(folder.cwd.join("w")).unwrap();
+        std::fs::write(own.join("commondir"), "../..\n").unwrap();
+        std::fs::write(own.join("gitdir"), folder.cwd.join("w/.git").display().to_string()).unwrap();
+        std::fs::write(folder.cwd.join("w/.git"), format!("gitdir: {}\n", own.display())).unwrap();
+        let found = folder.after(|write| {
+            repository(&folder.cwd.join(".git/modules/m"));
+            write(".git/modules/m/config", "[core]\n\tfsmonitor = x\n");
+            write(".git/modules/m/hooks/pre-commit", "x");
+            write(".git/commondir", "/elsewhere\n");
+            write(".git/config.worktree", "[core]\n\tpager = x\n");
+            write(".git/info/attributes", "* filter=x\n");
+            write(".git/worktrees/w/commondir", "/elsewhere\n");
+        });
+        let expected = [
+            "made .git/commondir",
+            "made .git/config.worktree",
+            "made .git/info/attributes",
+            "made .git/modules/m/config",
+            "made .git/modules/m/hooks/pre-commit",
+            "changed .git/worktrees/w/commondir ../..\n",
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn what_settings_name_is_looked_at() {
+        let folder = Folder::new();
+        let config = "[core]\n\thooksPath = hooks\n[filter \"f\"]\n\tclean = python3 tools/clean.py\n[include]\n\tpath = ../more\n";
+        std::fs::write(folder.cwd.join(".git/config"), config).unwrap();
+        std::fs::create_dir_all(folder.cwd.join("tools")).unwrap();
+        std::fs::write(folder.cwd.join("tools/clean.py"), "x").unwrap();
+        let found = folder.after(|write| {
+            write("tools/clean.py", "evil");
+            write("tools/other.py", "x");
+            write("hooks/pre-commit", "x");
+            write("more", "[core]\n\tpager = x\n");
+        });
+        assert_eq!(found, ["made hooks/pre-commit", "made more", "changed tools/clean.py x"]);
+    }
+
+    #[test]
+    fn a_link_that_is_protected_is_looked_at_with_what_it_leads_to() {
+        let folder = Folder::new();
+        std::fs::write(folder.cwd.join("env"), "a").unwrap();
+        std::os::unix::fs::symlink("env", folder.cwd.join(".envrc")).unwrap();
+        assert_eq!(folder.after(|write| write("env", "evil")), ["changed env a"]);
+        let found = folder.after(|_| {
+            std::fs::remove_file(folder.cwd.join(".envrc")).unwrap();
+            std::os::unix::fs::symlink("other", folder.cwd.join(".envrc")).unwrap();
+        });
+        assert_eq!(found, ["changed .envrc env"]);
+    }
+
+    #[test]
+    fn a_new_repository_is_no_alarm_and_one_that_runs_something_is() {
+        let folder = Folder::new();
+        let found = folder.after(|write| {
+            repository(&folder.cwd.join("new/.git"));
+            write("new/.git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.org/x\n");
+            write("new/.envrc", "use flake");
+            write("new/sub/.envrc", "not in a commit");
+            std::fs::write(folder.cwd.join("new/.git/index"), crate::sandbox::places::tests_index(&[".envrc"]))
+                .unwrap();
+        });
+        assert_eq!(found, ["made new/.envrc NewRepository", "made new/sub/.envrc"]);
+        let found = folder.after(|write| {
+            repository(&folder.cwd.join("other/.git"));
+            write("other/.git/config", "[core]\n\tfsmonitor = x\n");
+            write("other/.git/hooks/post-checkout", "x");
+            // A folder that a pointer leads to, and that has another name.
+            repository(&folder.cwd.join("lure"));
+            write("lure/config", "[core]\n\tpager = x\n\tworktree = ../tree\n");
+            write("tree/.git", "gitdir: ../lure\n");
+        });
+        let expected =
+            ["made lure/config", "made other/.git/config", "made other/.git/hooks/post-checkout", "made tree/.git"];
+        assert_eq!(found, expected);
+        // One that is made of the working directory itself makes nothing its own.
+        let bare = Folder::new();
+        std::fs::remove_dir_all(bare.cwd.join(".git")).unwrap();
+        let found = bare.after(|write| {
+            repository(&bare.cwd.join(".git"));
+            write(".envrc", "evil");
+            std::fs::write(bare.cwd.join(".git/index"), crate::sandbox::places::tests_index(&[".envrc"])).unwrap();
+        });
+        assert_eq!(found, ["made .envrc"]);
+    }
+
+    #[test]
+    fn git_may_note_which_branch_follows_which_where_it_moves_between_them() {
+        let mut folder = Folder::new();
+        folder.moves = Moves::Repository;
+        let track = "[core]\n\tbare = false\n[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
+        assert_eq!(folder.after(|write| write(".git/config", track)), Vec::<String>::new());
+        let found = folder.after(|write| write(".git/config", "[core]\n\tpager = x\n"));
+        assert_eq!(found, [format!("changed .git/config {track}")]);
+        folder.moves = Moves::Settings;
+        let found = folder.after(|write| write(".git/config", track));
+        assert_eq!(found, ["changed .git/config [core]\n\tpager = x\n Git"]);
     }
 }

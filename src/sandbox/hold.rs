@@ -1,4 +1,5 @@
-//! The last step before a command (`lisle __hold`): the process that is to become it closes itself in, and then becomes it.
+//! The last step before a command: the process that is to become it closes itself in, and then becomes it. `lisle __run` makes
+//! that process; `lisle __hold` does the same by itself, for trying what holds.
 //!
 //! In this order: namespaces (`mounts`), a first process for those of the command (`init`), a file system that holds the
 //! profile's places alone (`root`), root's rights given up (`rights`), the rules of Landlock (`rules`), the filters of calls
@@ -8,17 +9,18 @@
 #![allow(unsafe_code, reason = "the version of Landlock has no safe call that tells it")]
 
 use super::calls::{self, Reach};
-use super::init::{self, NotStarted, Side};
+use super::init::{self, Confined, Inside, NotStarted};
 use super::mounts::{self, Net};
-use super::profile::{Namespaces, Network, Profile};
+use super::profile::{Bounds, Namespaces, Network, Profile};
 use super::proxy::inside::{self, Way};
 use super::rights;
-use super::root::{self, Role};
+use super::root::{self, RootRole};
 use super::rules::{self, NEWEST, OLDEST, Setting};
 use landlock::ABI;
+use seccompiler::BpfProgram;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The first argument that makes lisle close itself in and become a command.
@@ -57,8 +59,8 @@ pub fn hold_main(args: &[OsString]) -> i32 {
         return try_all();
     }
     init::pass_nothing_on();
-    let start = parse(args).and_then(|(profile, abi, command)| start(&profile, abi, &command));
-    match start {
+    super::keys::hide_arguments();
+    match parse(args).and_then(|(profile, abi, command)| start(profile, abi, command)) {
         Ok(NotStarted(status)) => status,
         Err(why) => say(&format!("lisle: {NOT_CLOSED_IN}: {why}"), 126),
     }
@@ -95,76 +97,133 @@ fn parse(args: &[OsString]) -> Result<(Profile, ABI, Vec<OsString>), String> {
     Err(format!("{WORD} needs -- PROGRAM ARG…"))
 }
 
-/// Closes this process in, for good, and becomes the command.
-fn start(profile: &Profile, asked: ABI, command: &[OsString]) -> Result<NotStarted, String> {
-    let Some(bounds) = profile.bounds() else { return Ok(become_it(command)) };
-    let abi = asked.min(ABI::from(landlock_version()));
-    if abi < OLDEST {
-        return Err("Landlock: this kernel has none, or one that is too old".to_owned());
-    }
-    let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
-    let role = if matches!(profile, Profile::ReadOnly(_)) { Role::Reads } else { Role::Writes };
-    let offline = role == Role::Reads || bounds.network != Network::Open;
-    let entered = match bounds.namespaces {
-        Namespaces::Without => None,
-        Namespaces::With => {
-            let entered = mounts::enter(if offline { Net::Empty } else { Net::Shared })?;
-            // Without them less is held than whoever asked for them counts on.
-            Some(entered.ok_or("the system does not allow namespaces (any more)")?)
-        }
+/// Starts a command closed in, with the streams of this process, and ends like it.
+fn start(profile: Profile, asked: ABI, command: Vec<OsString>) -> Result<NotStarted, String> {
+    let held = HeldCommand::new(profile, asked, command, None)?;
+    let Some(net) = held.wanted() else {
+        held.close_in(&Inside { net: None, processes: None })?;
+        return Ok(held.become_it());
     };
-    let own_network = entered == Some(Net::Empty);
-    let own_root = entered.is_some();
-    if role == Role::Writes && bounds.network == Network::Proxy && !own_network {
-        return Err("without a network of its own it could go around the proxy".to_owned());
+    init::start(Some(net), None, &held)?.wait()?.follow()
+}
+
+/// A command on its way: what closes it in, and what it becomes.
+pub(super) struct HeldCommand {
+    profile: Profile,
+    abi: ABI,
+    command: Vec<OsString>,
+    /// Variables; those of this process where there are none.
+    environment: Option<Vec<(OsString, OsString)>>,
+    cwd: PathBuf,
+}
+
+impl HeldCommand {
+    /// A command by the newest rules that the kernel has, or by those of `asked`.
+    ///
+    /// # Errors
+    /// A sentence when this kernel cannot hold commands, or there is no working directory.
+    pub(super) fn new(
+        profile: Profile,
+        asked: ABI,
+        command: Vec<OsString>,
+        environment: Option<Vec<(OsString, OsString)>>,
+    ) -> Result<Self, String> {
+        let abi = asked.min(ABI::from(landlock_version()));
+        if abi < OLDEST && profile.bounds().is_some() {
+            return Err("Landlock: this kernel has none, or one that is too old".to_owned());
+        }
+        let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
+        Ok(Self { profile, abi, command, environment, cwd })
     }
-    if role == Role::Writes && own_network {
-        inside::begin(if bounds.network == Network::Proxy { Way::Proxy } else { Way::None })?;
+
+    /// Starts it with these streams.
+    ///
+    /// # Errors
+    /// A sentence when it did not come to a process.
+    pub(super) fn start(&self, streams: init::Streams<'_>) -> Result<init::Child, String> {
+        init::start(self.wanted(), Some(streams), self)
     }
-    let setting = Setting { abi, own_root, offline: offline && !own_network };
-    let close_in = |own_processes: bool| {
-        let filters = match role {
-            Role::Reads => calls::read_only(abi)?,
-            Role::Writes => calls::workspace(
-                abi,
+
+    fn role(&self) -> RootRole {
+        if matches!(self.profile, Profile::ReadOnly(_)) { RootRole::Reads } else { RootRole::Writes }
+    }
+
+    /// It reaches nothing of the network, or only what a proxy lets through.
+    fn is_offline(&self, bounds: &Bounds) -> bool {
+        self.role() == RootRole::Reads || bounds.network != Network::Open
+    }
+
+    /// Root works in the system's own folders, and packages bring set-id files there.
+    fn manages_the_system(&self, bounds: &Bounds) -> bool {
+        let mut writable = bounds.writable.iter().chain(&bounds.pinned);
+        rustix::process::geteuid().is_root() && writable.any(|path| Path::new("/usr/bin").starts_with(path))
+    }
+
+    /// The network for its namespaces; `None` where it gets none.
+    fn wanted(&self) -> Option<Net> {
+        let bounds = self.profile.bounds().filter(|bounds| bounds.namespaces == Namespaces::With)?;
+        Some(if self.is_offline(bounds) { Net::Empty } else { Net::Shared })
+    }
+
+    /// What it shares with other programs in these surroundings.
+    fn filters(&self, bounds: &Bounds, inside: &Inside) -> Result<Vec<BpfProgram>, String> {
+        let own_network = inside.net == Some(Net::Empty);
+        let own_root = inside.net.is_some();
+        match self.role() {
+            RootRole::Reads => calls::read_only(self.abi),
+            RootRole::Writes => calls::workspace(
+                self.abi,
                 Reach {
-                    internet: !offline || own_network,
+                    internet: !self.is_offline(bounds) || own_network,
                     // Abstract ones live in a network; those with a path are where the path is.
-                    local: (abi >= ABI::V6 || own_network) && (abi >= ABI::V9 || own_root),
+                    local: (self.abi >= ABI::V6 || own_network) && (self.abi >= ABI::V9 || own_root),
                     ipc: own_root,
-                    processes: own_processes,
+                    processes: inside.processes.is_some(),
+                    set_id: self.manages_the_system(bounds),
                 },
-            )?,
-        };
-        rights::give_up(profile)?;
-        rules::apply(profile, setting)?;
-        filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(|e| format!("seccomp: {e}")))
-    };
-    if !own_root {
-        close_in(false)?;
-        return Ok(become_it(command));
-    }
-    match init::begin()? {
-        Side::Outer(ending) => ending.follow(),
-        Side::Alone => {
-            root::build(bounds, role, None, &cwd)?;
-            close_in(false)?;
-            Ok(become_it(command))
-        }
-        Side::First(first) => {
-            root::build(bounds, role, Some(&first.processes), &cwd)?;
-            close_in(true)?;
-            first.start(|| become_it(command))
+            ),
         }
     }
 }
 
-fn become_it(command: &[OsString]) -> NotStarted {
-    let Some((program, arguments)) = command.split_first() else {
-        return NotStarted(say("lisle: there is no command", 126));
-    };
-    let error = Command::new(program).args(arguments).exec();
-    NotStarted(say(&format!("lisle: {} could not be started: {error}", program.display()), 126))
+impl Confined for HeldCommand {
+    fn close_in(&self, inside: &Inside) -> Result<(), String> {
+        let Some(bounds) = self.profile.bounds() else { return Ok(()) };
+        let role = self.role();
+        let own_network = inside.net == Some(Net::Empty);
+        let own_root = inside.net.is_some();
+        if role == RootRole::Writes && bounds.network == Network::Proxy && !own_network {
+            return Err("without a network of its own it could go around the proxy".to_owned());
+        }
+        if role == RootRole::Writes && own_network {
+            inside::begin(if bounds.network == Network::Proxy { Way::Proxy } else { Way::None })?;
+        }
+        let filters = self.filters(bounds, inside)?;
+        if own_root {
+            root::build(bounds, role, inside.processes.as_ref(), &self.cwd)?;
+        }
+        rights::give_up(&self.profile)?;
+        let setting = Setting { abi: self.abi, own_root, offline: self.is_offline(bounds) && !own_network };
+        rules::apply(&self.profile, setting)?;
+        filters.iter().try_for_each(|filter| seccompiler::apply_filter(filter).map_err(|e| format!("seccomp: {e}")))
+    }
+
+    fn become_it(&self) -> NotStarted {
+        let Some((program, arguments)) = self.command.split_first() else {
+            return NotStarted(say("lisle: there is no command", 126));
+        };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        if let Some(environment) = &self.environment {
+            command.env_clear().envs(environment.iter().map(|(name, value)| (name, value)));
+        }
+        let error = command.exec();
+        NotStarted(say(&format!("lisle: {} could not be started: {error}", program.display()), 126))
+    }
+
+    fn fail(&self, why: &str) -> NotStarted {
+        NotStarted(say(&format!("lisle: {NOT_CLOSED_IN}: {why}"), 126))
+    }
 }
 
 /// Tries everything that commands can get, one line for each: its name, and why not. The exit status tells whether they
@@ -183,23 +242,30 @@ fn try_all() -> i32 {
     i32::from(view.is_err())
 }
 
-/// Makes a root in this process, which must end after it. True with processes of its own.
+/// Makes a root in a process that ends then. True with processes of its own.
 fn try_view() -> Result<bool, String> {
-    if mounts::enter(Net::Shared)?.is_none() {
-        return Err("the system does not allow namespaces".to_owned());
+    let child = init::start(Some(Net::Shared), None, &Trial)?;
+    let own_processes = child.word.is_some();
+    match child.wait()?.code() {
+        Some(0) => Ok(own_processes),
+        _ => Err("a root of its own cannot be made".to_owned()),
     }
-    let bounds = super::Bounds { readable: vec!["/usr".into()], ..super::Bounds::default() };
-    let here = Path::new("/");
-    match init::begin()? {
-        Side::Outer(ending) if ending.is_success() => Ok(true),
-        Side::Outer(_) => Err("a root of its own cannot be made".to_owned()),
-        Side::Alone => root::build(&bounds, Role::Writes, None, here).map(|()| false),
-        Side::First(first) => {
-            let status = match root::build(&bounds, Role::Writes, Some(&first.processes), here) {
-                Ok(()) => 0,
-                Err(why) => say(&why, 1),
-            };
-            first.start(|| NotStarted(status))
-        }
+}
+
+/// A process that gets a root and does nothing in it.
+struct Trial;
+
+impl Confined for Trial {
+    fn close_in(&self, inside: &Inside) -> Result<(), String> {
+        let bounds = Bounds { readable: vec!["/usr".into()], ..Bounds::default() };
+        root::build(&bounds, RootRole::Writes, inside.processes.as_ref(), Path::new("/"))
+    }
+
+    fn become_it(&self) -> NotStarted {
+        NotStarted(0)
+    }
+
+    fn fail(&self, why: &str) -> NotStarted {
+        NotStarted(say(why, 1))
     }
 }

@@ -1,228 +1,347 @@
 //! Processes of a command's own: a namespace in which its processes are the only ones, with a first process of ours.
 //!
-//! Three processes take part. The *outer* one, which lisle started, waits and ends as the command ends. The *first* one of the
-//! namespace closes itself in, starts the command, takes in processes that lost their parent, and ends when there are no
-//! more; whatever ends it ends all of them. The third one is the command, which the kernel treats like any other process: a
-//! first process would not take SIGTERM.
+//! Three processes take part. The *parent*, which lisle started, makes the namespaces in one call and waits. The *first*
+//! process of the namespace closes itself in, starts the command, takes in processes that lost their parent, and ends when
+//! there are no more; whatever ends it ends all of them. The third one is the command, which the kernel treats like any other
+//! process: a first process would not take SIGTERM.
 //!
 //! ```text
-//! lisle __run ── outer (lisle __hold) ── first (number 1) ── command (number 2)
-//!                        ▲──── word ────────────┘
+//! lisle __run ── first (number 1) ── command (number 2)
+//!      ▲──── word ─────┘
 //! ```
 //!
-//! What the command leaves running stays below the first process, which goes on under `lisle __run` then.
+//! What the command leaves running stays below the first process. Nothing is executed anew on the way: starting lisle's own
+//! program takes longer than all of the namespaces together.
 
 #![allow(unsafe_code, reason = "forking and becoming the first process of a namespace have no safe form")]
 
-use super::mounts;
+use super::mounts::{self, Net, Spaces};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
-/// What a process is after [`begin`].
-pub(super) enum Side {
-    /// There is no namespace of its own for processes here; this process becomes the command.
-    Alone,
-    /// The first process.
-    First(First),
-    /// The command is over, and this is how; the process is to end like it.
-    Outer(Ending),
+/// A process that was started to become a command.
+#[derive(Debug)]
+pub(super) struct Child {
+    /// The first process of a namespace, or the command itself where there is none for processes.
+    pub(super) pid: Pid,
+    /// By what the first process tells how the command ended.
+    pub(super) word: Option<OwnedFd>,
 }
 
-/// The first process of a namespace, before it starts the command.
-pub(super) struct First {
-    /// Its `/proc`, to be attached.
-    pub(super) processes: OwnedFd,
-    word: OwnedFd,
+/// Descriptors that a process begins with in the place of its parent's.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Streams<'a> {
+    pub(super) input: BorrowedFd<'a>,
+    /// For the standard output and error.
+    pub(super) output: BorrowedFd<'a>,
+}
+
+/// What a new process finds.
+pub(super) struct Inside {
+    /// Its network, where it has namespaces.
+    pub(super) net: Option<Net>,
+    /// Its `/proc`, to be attached, where it is the first process of a namespace.
+    pub(super) processes: Option<OwnedFd>,
+}
+
+/// A command could not be started, and the exit status for that.
+pub(super) struct NotStarted(pub(super) i32);
+
+/// What a process does on its way to the command.
+pub(super) trait Confined {
+    /// Closes the process in. A sentence why that failed.
+    fn close_in(&self, inside: &Inside) -> Result<(), String>;
+    /// Becomes the command; returns only when that failed, which was said.
+    fn become_it(&self) -> NotStarted;
+    /// Says why it was not closed in.
+    fn fail(&self, why: &str) -> NotStarted;
 }
 
 /// How a process ended, as `waitpid` tells it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ending(i32);
 
-/// The first process tells it when the command is over: something that it started still runs, or nothing does.
+/// What a first process says when the command is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Word {
+    pub(super) ending: Ending,
+    /// Something that the command started goes on. If not the first process ends now.
+    pub(super) leaves: bool,
+}
+
+/// Tells that the first process has a `/proc` of its own.
+const READY: u8 = b'P';
 const LEFT: u8 = b'L';
 const EMPTY: u8 = b'E';
 /// The exit status of a first process that got no `/proc`.
 const NO_PROCESSES: i32 = 120;
 
-/// Divides this process, which is in its own mount namespace, into an outer and a first one.
+/// Starts a process that becomes `task`, in namespaces of its own if `wanted` names a network.
 ///
 /// # Errors
-/// A sentence when that came to nothing and the process cannot go on.
-pub(super) fn begin() -> Result<Side, String> {
+/// A sentence when there is no such process.
+pub(super) fn start(wanted: Option<Net>, streams: Option<Streams<'_>>, task: &dyn Confined) -> Result<Child, String> {
+    let no_process = |e: Errno| format!("no process could be made: {e}");
+    let Some(net) = wanted else {
+        return match clone(0).map_err(no_process)? {
+            None => be_alone(None, streams, task),
+            Some(pid) => Ok(Child { pid, word: None }),
+        };
+    };
+    for spaces in mounts::spaces(net) {
+        match start_first(spaces, streams, task)? {
+            Attempt::Started(child) => return Ok(child),
+            Attempt::NoProcesses => break,
+            Attempt::Refused => {}
+        }
+    }
+    // Without a namespace for processes: this kernel or container gives none, or no `/proc` for it.
+    for spaces in mounts::spaces(net) {
+        match clone(spaces.flags) {
+            Ok(None) => be_alone(Some(spaces), streams, task),
+            Ok(Some(pid)) => return Ok(Child { pid, word: None }),
+            Err(_) => {}
+        }
+    }
+    Err("the system does not allow namespaces (any more)".to_owned())
+}
+
+/// What came of starting a first process.
+enum Attempt {
+    Started(Child),
+    /// It got no `/proc`, as in containers that hide parts of theirs: other namespaces would not change that.
+    NoProcesses,
+    Refused,
+}
+
+/// A process in namespaces, with one for processes.
+fn start_first(spaces: Spaces, streams: Option<Streams<'_>>, task: &dyn Confined) -> Result<Attempt, String> {
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|e| format!("no pipe to the first process: {e}"))?;
-    let flags = libc::c_ulong::from((libc::CLONE_NEWPID | libc::SIGCHLD).cast_unsigned());
+    let Ok(cloned) = clone(spaces.flags | libc::CLONE_NEWPID) else { return Ok(Attempt::Refused) };
+    let Some(pid) = cloned else { be_first(spaces, write, streams, task) };
+    drop(write);
+    let mut ready = [0];
+    loop {
+        match rustix::io::read(&read, &mut ready) {
+            Ok(1) => return Ok(Attempt::Started(Child { pid, word: Some(read) })),
+            Err(Errno::INTR) => {}
+            _ => break,
+        }
+    }
+    let ended = wait_for(pid)?;
+    if ended.code() == Some(NO_PROCESSES) {
+        Ok(Attempt::NoProcesses)
+    } else {
+        Err("the first process ended at once".to_owned())
+    }
+}
+
+/// A copy of this process with these flags: `None` in the copy.
+fn clone(flags: libc::c_int) -> Result<Option<Pid>, Errno> {
+    let flags = libc::c_ulong::from((flags | libc::SIGCHLD).cast_unsigned());
     let none = 0_usize;
-    // A fork into a new namespace, as bubblewrap does it. `unshare` would leave no way back where `/proc` cannot be had.
+    // A fork, into new namespaces where flags say so, as bubblewrap does it.
     // SAFETY: this process has one thread, and no memory is shared.
     let child = unsafe { libc::syscall(libc::SYS_clone, flags, none, none, none, none) };
-    let child = i32::try_from(child).unwrap_or(-1);
-    if child < 0 {
-        return Ok(Side::Alone);
+    match i32::try_from(child) {
+        Ok(0) => Ok(None),
+        Ok(child) if child > 0 => Ok(Pid::from_raw(child)),
+        _ => Err(Errno::from_raw_os_error(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EAGAIN))),
     }
-    if child == 0 {
-        drop(read);
-        // With the outer process everything ends, so nothing outlives a killed parent.
-        let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-        return match mounts::processes() {
-            Ok(processes) => Ok(Side::First(First { processes, word: write })),
-            Err(_) => end(NO_PROCESSES),
-        };
-    }
-    drop(write);
-    outer(child, &read)
 }
 
-/// Waits for the command to end.
-fn outer(first: i32, read: &OwnedFd) -> Result<Side, String> {
-    // `lisle __run` sends its signals to every process of the command; this one only waits.
-    let before = block_signals();
-    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
-    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-    let mut said = [0_u8; 5];
-    let mut filled = 0;
-    while filled < said.len() {
-        match rustix::io::read(read, said.get_mut(filled..).unwrap_or_default()) {
-            Ok(0) => break,
-            Ok(count) => filled += count,
-            Err(Errno::INTR) => {}
-            Err(e) => return Err(format!("the first process says nothing: {e}")),
-        }
+/// The way of a process that becomes the command itself.
+fn be_alone(spaces: Option<Spaces>, streams: Option<Streams<'_>>, task: &dyn Confined) -> ! {
+    begin(streams);
+    if streams.is_some() {
+        close_from(FIRST);
     }
-    let [kind, status @ ..] = said;
-    if filled == said.len() && kind == LEFT {
-        return Ok(Side::Outer(Ending(i32::from_ne_bytes(status))));
-    }
-    let ended = loop {
-        match rustix::process::waitpid(Pid::from_raw(first), WaitOptions::empty()) {
-            Ok(Some((_, status))) => break status.as_raw(),
-            Ok(None) | Err(Errno::INTR) => {}
-            Err(e) => return Err(format!("the first process is lost: {e}")),
-        }
+    let ready = spaces.map_or(Ok(()), mounts::name_users);
+    let inside = Inside { net: spaces.map(|spaces| spaces.net), processes: None };
+    let NotStarted(status) = match ready.and_then(|()| task.close_in(&inside)) {
+        Ok(()) => task.become_it(),
+        Err(why) => task.fail(&why),
     };
-    if filled == said.len() {
-        return Ok(Side::Outer(Ending(i32::from_ne_bytes(status))));
-    }
-    if libc::WIFEXITED(ended) && libc::WEXITSTATUS(ended) == NO_PROCESSES {
-        set_signals(&before);
-        let _ = rustix::process::set_parent_process_death_signal(None);
-        let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable);
-        return Ok(Side::Alone);
-    }
-    Ok(Side::Outer(Ending(ended)))
+    end(status)
 }
 
-impl First {
-    /// Starts the command by `become_it`, which returns only when that failed, and stays until nothing of it runs.
-    pub(super) fn start(self, become_it: impl FnOnce() -> NotStarted) -> ! {
-        // Nothing of this process can be read or steered by the command, which has the same user.
-        let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-        // SAFETY: this process has one thread.
-        let child = unsafe { libc::fork() };
-        if child == 0 {
-            // A session of its own: the numbers of the one outside mean nothing in here.
-            let _ = rustix::process::setsid();
-            end(become_it().0);
-        }
-        if child < 0 {
-            let _ =
-                rustix::io::write(rustix::stdio::stderr(), b"lisle: the command was not started: no more processes\n");
+/// The way of a first process.
+fn be_first(spaces: Spaces, word: OwnedFd, streams: Option<Streams<'_>>, task: &dyn Confined) -> ! {
+    // With the parent everything ends, so nothing outlives a killed one.
+    let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
+    begin(streams);
+    let word = if streams.is_some() { keep_alone(word) } else { word };
+    let ready = mounts::name_users(spaces);
+    let Ok(processes) = mounts::processes() else { end(NO_PROCESSES) };
+    // Nobody who hears it: the parent has ended already.
+    if rustix::io::write(&word, &[READY]).is_err() {
+        end(126);
+    }
+    let inside = Inside { net: Some(spaces.net), processes: Some(processes) };
+    if let Err(why) = ready.and_then(|()| task.close_in(&inside)) {
+        end(task.fail(&why).0);
+    }
+    drop(inside);
+    stay(&word, task)
+}
+
+/// The first number behind those of the standard streams.
+const FIRST: RawFd = 3;
+
+/// Gives a new process its own streams.
+fn begin(streams: Option<Streams<'_>>) {
+    // The parent is closed to others, and its copy could not name its users that way.
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable);
+    let Some(Streams { input, output }) = streams else { return };
+    // A group of its own, so that `kill 0` in a script does not end its parent.
+    let _ = rustix::process::setpgid(None, None);
+    let copied = rustix::stdio::dup2_stdin(input)
+        .and_then(|()| rustix::stdio::dup2_stdout(output))
+        .and_then(|()| rustix::stdio::dup2_stderr(output));
+    if copied.is_err() {
+        end(126);
+    }
+}
+
+/// Closes what a new process has of its parent's beside the streams and `kept`.
+fn keep_alone(kept: OwnedFd) -> OwnedFd {
+    let number = kept.into_raw_fd();
+    if number != FIRST {
+        // SAFETY: whoever had this number in the parent is not asked in this process any more.
+        if unsafe { libc::dup3(number, FIRST, libc::O_CLOEXEC) } != FIRST {
             end(126);
         }
-        let _ = rustix::thread::set_name(c"lisle-init");
-        // The command's output has ended when the command's processes have ended.
-        for fd in 0..3 {
-            // SAFETY: nobody in this process uses these from here on.
-            drop(unsafe { OwnedFd::from_raw_fd(fd) });
-        }
-        let word = self.word;
-        loop {
-            match rustix::process::wait(WaitOptions::empty()) {
-                Ok(Some((pid, status))) if pid.as_raw_nonzero().get() == child => {
-                    let more = matches!(rest(), Rest::Some);
-                    let mut said = [if more { LEFT } else { EMPTY }; 5];
-                    if let Some((_, tail)) = said.split_first_mut() {
-                        tail.copy_from_slice(&status.as_raw().to_ne_bytes());
-                    }
-                    if more {
-                        // The outer process ends now, and is not to take this one with it.
-                        let _ = rustix::process::set_parent_process_death_signal(None);
-                    }
-                    let _ = rustix::io::write(&word, &said);
-                }
-                Ok(_) | Err(Errno::INTR) => {}
-                // There is no child any more.
-                Err(_) => end(0),
-            }
-        }
     }
+    close_from(FIRST + 1);
+    // SAFETY: this number is that of the copy, or of what was given up above.
+    unsafe { OwnedFd::from_raw_fd(FIRST) }
 }
 
-/// A command could not be started, and the exit status for that.
-pub(super) struct NotStarted(pub(super) i32);
-
-enum Rest {
-    Some,
-    None,
+/// Starts the command and stays until nothing of it runs.
+fn stay(word: &OwnedFd, task: &dyn Confined) -> ! {
+    // Nothing of this process can be read or steered by the command, which has the same user.
+    let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
+    let command = match clone(0) {
+        Ok(None) => {
+            // A session of its own: the numbers of the one outside mean nothing in here.
+            let _ = rustix::process::setsid();
+            end(task.become_it().0)
+        }
+        Ok(Some(command)) => command,
+        Err(_) => end(task.fail("no more processes").0),
+    };
+    let _ = rustix::thread::set_name(c"lisle-init");
+    // The command's output has ended when the command's processes have ended.
+    for fd in 0..3 {
+        // SAFETY: nobody in this process uses these from here on.
+        drop(unsafe { OwnedFd::from_raw_fd(fd) });
+    }
+    loop {
+        match rustix::process::wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == command => {
+                let kind = if goes_on() { LEFT } else { EMPTY };
+                let mut said = [kind; 5];
+                if let Some((_, tail)) = said.split_first_mut() {
+                    tail.copy_from_slice(&status.as_raw().to_ne_bytes());
+                }
+                let _ = rustix::io::write(word, &said);
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            // There is no child any more.
+            Err(_) => end(0),
+        }
+    }
 }
 
 /// Takes in what has ended already, and says whether anything goes on.
-fn rest() -> Rest {
+fn goes_on() -> bool {
     loop {
         match rustix::process::wait(WaitOptions::NOHANG) {
-            Ok(None) => return Rest::Some,
+            Ok(None) => return true,
             Ok(Some(_)) | Err(Errno::INTR) => {}
-            Err(_) => return Rest::None,
+            Err(_) => return false,
+        }
+    }
+}
+
+/// Reads what a first process says at the command's end; `None` when it ended without a word, which ends the command too.
+pub(super) fn heard(word: &OwnedFd) -> Option<Word> {
+    let mut said = [0_u8; 5];
+    let mut filled = 0;
+    while filled < said.len() {
+        match rustix::io::read(word, said.get_mut(filled..).unwrap_or_default()) {
+            Ok(0) => return None,
+            Ok(count) => filled += count,
+            Err(Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+    let [kind, status @ ..] = said;
+    Some(Word { ending: Ending(i32::from_ne_bytes(status)), leaves: kind == LEFT })
+}
+
+/// Waits for the end of a child.
+pub(super) fn wait_for(pid: Pid) -> Result<Ending, String> {
+    loop {
+        match rustix::process::waitpid(Some(pid), WaitOptions::empty()) {
+            Ok(Some((_, status))) => return Ok(Ending(status.as_raw())),
+            Ok(None) | Err(Errno::INTR) => {}
+            Err(e) => return Err(format!("a process is lost: {e}")),
+        }
+    }
+}
+
+impl Child {
+    /// Waits for the end of the command.
+    pub(super) fn wait(&self) -> Result<Ending, String> {
+        // Signals are for the command; this one only waits.
+        block_signals();
+        match self.word.as_ref().and_then(heard) {
+            Some(word) if word.leaves => Ok(word.ending),
+            Some(word) => wait_for(self.pid).map(|_| word.ending),
+            None => wait_for(self.pid),
         }
     }
 }
 
 impl Ending {
-    pub(super) fn is_success(self) -> bool {
-        libc::WIFEXITED(self.0) && libc::WEXITSTATUS(self.0) == 0
+    pub(super) fn code(self) -> Option<i32> {
+        libc::WIFEXITED(self.0).then(|| libc::WEXITSTATUS(self.0))
+    }
+
+    pub(super) fn signal(self) -> Option<i32> {
+        libc::WIFSIGNALED(self.0).then(|| libc::WTERMSIG(self.0))
     }
 
     /// Ends this process in the same way.
     pub(super) fn follow(self) -> ! {
-        if libc::WIFSIGNALED(self.0) {
-            let signal = libc::WTERMSIG(self.0);
-            // SAFETY: takes numbers; what the signal does to this process is what it is sent for.
-            unsafe {
-                libc::signal(signal, libc::SIG_DFL);
-                let mut set = std::mem::zeroed::<libc::sigset_t>();
-                libc::sigemptyset(&raw mut set);
-                libc::sigaddset(&raw mut set, signal);
-                libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
-                libc::kill(libc::getpid(), signal);
-            }
-            end(128 + signal);
+        let Some(signal) = self.signal() else { end(self.code().unwrap_or(126)) };
+        // SAFETY: takes numbers; what the signal does to this process is what it is sent for.
+        unsafe {
+            libc::signal(signal, libc::SIG_DFL);
+            let mut set = std::mem::zeroed::<libc::sigset_t>();
+            libc::sigemptyset(&raw mut set);
+            libc::sigaddset(&raw mut set, signal);
+            libc::sigprocmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+            libc::kill(libc::getpid(), signal);
         }
-        end(libc::WEXITSTATUS(self.0))
+        end(128 + signal)
     }
 }
 
 fn end(status: i32) -> ! {
-    // SAFETY: ends the process at once; nothing of it is written at the end that its sibling would write, too.
+    // SAFETY: ends the process at once; nothing of it is written at the end that its parent would write, too.
     unsafe { libc::_exit(status) }
 }
 
-fn block_signals() -> libc::sigset_t {
-    // SAFETY: both sets are on the stack and live through the calls.
+fn block_signals() {
+    // SAFETY: the set is on the stack and lives through the calls.
     unsafe {
         let mut all = std::mem::zeroed::<libc::sigset_t>();
-        let mut before = std::mem::zeroed::<libc::sigset_t>();
         libc::sigfillset(&raw mut all);
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        before
-    }
-}
-
-fn set_signals(set: &libc::sigset_t) {
-    // SAFETY: the set lives through the call.
-    unsafe {
-        libc::sigprocmask(libc::SIG_SETMASK, &raw const *set, std::ptr::null_mut());
+        libc::sigprocmask(libc::SIG_SETMASK, &raw const all, std::ptr::null_mut());
     }
 }
 
@@ -232,5 +351,14 @@ pub(super) fn pass_nothing_on() {
     // SAFETY: takes numbers alone, and closes nothing in this process. Kernels before 5.11 do not know it.
     unsafe {
         libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, CLOSE_ON_EXEC);
+    }
+}
+
+/// Closes what a new process has of its parent's from this number on. Without this call (before Linux 5.9, which cannot
+/// hold commands anyway) they close with the command's beginning.
+fn close_from(first: RawFd) {
+    // SAFETY: nothing in this process uses the descriptors of its parent any more.
+    unsafe {
+        libc::syscall(libc::SYS_close_range, first.cast_unsigned(), libc::c_uint::MAX, 0);
     }
 }

@@ -41,6 +41,33 @@ pub fn hide() {
     }
 }
 
+/// Overwrites the arguments of this process, which every other one can read, up to the word that says what it is: they name
+/// all the places of a profile. Nothing happens where the system does not say where they lie.
+pub(super) fn hide_arguments() {
+    /// Of `/proc/PID/stat`, counted from the one behind the name.
+    const BEGIN: usize = 45;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let Some((_, fields)) = stat.rsplit_once(") ") else { return };
+    let mut numbers = fields.split(' ').skip(BEGIN).map(|field| field.trim().parse::<usize>().unwrap_or_default());
+    let (Some(begin), Some(end)) = (numbers.next(), numbers.next()) else { return };
+    if begin == 0 || end <= begin {
+        return;
+    }
+    let mut words = 0;
+    for at in begin..end {
+        let byte = std::ptr::with_exposed_provenance_mut::<u8>(at);
+        // SAFETY: the kernel has laid the arguments there on the stack, where they stay as long as the process; they can be
+        // written, and nobody holds them: what is used of them was copied at the start.
+        unsafe {
+            if words >= 2 {
+                byte.write_volatile(0);
+            } else if byte.read_volatile() == 0 {
+                words += 1;
+            }
+        }
+    }
+}
+
 /// Parts of names that stand for keys and passwords.
 const PARTS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "PWD", "AUTH", "CRED", "PAT", "COOKIE", "JWT"];
 /// Names with such a part that hold none.

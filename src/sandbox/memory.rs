@@ -1,5 +1,5 @@
-//! How the C library keeps this process's memory: no command is held by it. It stands here because it has no safe form, and
-//! what is not safe stands in this room alone.
+//! Settings of the C library for this process's memory, unrelated to confinement. They are here
+//! because they have no safe form, and unsafe code is confined to this module.
 
 #![allow(unsafe_code, reason = "the allocator has no safe call that sets it")]
 

@@ -1,15 +1,16 @@
 //! How commands are held: every one is started through lisle's own program (`lisle __run`), which stays its parent.
 //!
 //! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`Report`] comes back.
-//! [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
+//! [`parent`] starts that parent, [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
 //! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `root`, `init`,
-//! `rights`, `rules` and `calls` closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
+//! `rights`, `rules` and `calls` (with `numbers`) closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
 //! came of it, and [`able`] what this system can do at all. [`proxy`] is the way to the network for a
 //! command that has none. [`memory`] and `keys` are about lisle itself.
 //! Whether a command may run is not decided here.
 //!
 //! # Protocol
-//! lisle starts `RUNNER __run --timeout-ms N --output-limit N [PROFILE] -- PROGRAM ARG…` in the command's directory, with
+//! lisle starts `RUNNER __run --timeout-ms N --output-limit N [PROFILE] -- PROGRAM ARG…` in the command's directory, or
+//! `RUNNER __run -`, which gets the directory, variables and arguments as an order ([`parent`]), with
 //! - descriptor 0: the control pipe. A byte on it, or its end, ends the command with everything it started. lisle's
 //!   death closes it, so nothing outlives lisle, not even after `kill -9`;
 //! - descriptor 1: the command's standard output and error, in the order in which they came;
@@ -26,6 +27,7 @@ pub mod able;
 #[cfg(target_os = "linux")]
 mod calls;
 pub mod environment;
+mod git_config;
 pub mod guard;
 #[cfg(target_os = "linux")]
 pub mod hold;
@@ -36,6 +38,9 @@ pub mod keys;
 pub mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
+#[cfg(target_os = "linux")]
+mod numbers;
+pub mod parent;
 pub mod places;
 pub mod process;
 mod profile;
@@ -50,6 +55,9 @@ mod root;
 mod rules;
 pub mod run;
 pub mod seatbelt;
+pub mod services;
+mod temp;
+pub mod withheld;
 
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
 
@@ -98,19 +106,23 @@ pub struct Allowances {
     pub private_hosts: Vec<String>,
     /// Where there are namespaces, `/tmp` of commands is a folder of the session, and file tools mean the same one by it.
     pub own_temp: bool,
-    /// What answers of the user's opened for the session.
+    /// What answers and rules open for the command at hand.
     pub granted: Granted,
 }
 
-/// What answers opened for one session, never beyond it.
+/// What an answer or a rule opens for one command beside its profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Granted {
     /// Folders and files that may be read, such as packages beside the project.
     pub readable: Vec<PathBuf>,
     /// Secrets of the project that are not masked.
     pub unmasked: Vec<PathBuf>,
+    /// Paths that may be written: one that is protected, or one outside of the working directory.
+    pub writable: Vec<PathBuf>,
     /// Sockets of other programs: an agent of ssh or gpg, docker.
     pub sockets: Vec<PathBuf>,
+    /// Names of variables that stay in the environment.
+    pub env: Vec<String>,
 }
 
 /// What the parent is told to run.
@@ -274,6 +286,8 @@ mod tests {
             &["--timeout-ms", "1", "--output-limit", "1", "--"],
             &["--timeout-ms", "1", "--output-limit", "1", "x"],
             &["--timeout-ms"],
+            &["--timeout-ms", "1", "--output-limit", "1", "--read-only", "--readable", "", "--", "x"],
+            &["--timeout-ms", "1", "--output-limit", "1", "--workspace", "--replaced", "/a", "", "--", "x"],
         ] {
             let args: Vec<OsString> = bad.iter().map(OsString::from).collect();
             assert!(Invocation::parse(&args).is_err(), "{bad:?}");

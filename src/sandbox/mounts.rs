@@ -22,13 +22,23 @@ pub(super) const WRITABLE: mount_attr =
 /// Nothing of this is to reach the mounts of anybody else.
 pub(super) const PRIVATE: mount_attr = mount_attr { propagation: libc::MS_PRIVATE, ..NOTHING };
 
-/// Namespaces that a process enters at once.
+/// The network of a process in namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Net {
     /// The network of the system.
     Shared,
     /// One of its own, in which there is nothing.
     Empty,
+}
+
+/// Namespaces that a process is started in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Spaces {
+    /// Flags for `clone`.
+    pub(super) flags: libc::c_int,
+    pub(super) net: Net,
+    /// The user and group of whoever starts it.
+    user: (u32, u32),
 }
 
 fn outcome(result: libc::c_long) -> Result<libc::c_long, Errno> {
@@ -50,16 +60,12 @@ fn unshare(flags: libc::c_int) -> Result<(), Errno> {
     outcome(unsafe { libc::unshare(flags) }.into()).map(|_| ())
 }
 
-/// Enters a mount namespace and those that come cheap with it (System V's messages and memory, the host's name), and a
-/// network namespace if there shall be one. Says whether the network is its own; `None` where the system allows none of it
-/// and nothing has changed.
-///
-/// # Errors
-/// A sentence when the process is in a namespace that could not be made whole. It must not go on then.
-pub(super) fn enter(net: Net) -> Result<Option<Net>, String> {
+/// What to try, the best first: a mount namespace with those that come cheap with it (System V's messages and memory, the
+/// host's name), and with one for the network if there shall be one.
+pub(super) fn spaces(net: Net) -> Vec<Spaces> {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     let base = libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;
-    let wanted: &[(libc::c_int, Net)] = match net {
+    let kinds: &[(libc::c_int, Net)] = match net {
         Net::Shared => &[(base, Net::Shared), (libc::CLONE_NEWNS, Net::Shared)],
         Net::Empty => &[
             (base | libc::CLONE_NEWNET, Net::Empty),
@@ -68,22 +74,34 @@ pub(super) fn enter(net: Net) -> Result<Option<Net>, String> {
             (libc::CLONE_NEWNS, Net::Shared),
         ],
     };
-    // Root keeps its rights over the owners of files that way, as programs that unpack need them.
-    if uid.is_root()
-        && let Some((_, got)) = wanted.iter().find(|(spaces, _)| unshare(*spaces).is_ok())
-    {
-        return Ok(Some(*got));
+    let spaces = |users: libc::c_int| {
+        kinds.iter().map(move |(flags, net)| Spaces {
+            flags: flags | users,
+            net: *net,
+            user: (uid.as_raw(), gid.as_raw()),
+        })
+    };
+    // Root without a user namespace keeps its rights over the owners of files, as programs that unpack need them.
+    let as_root = uid.is_root().then(|| spaces(0));
+    as_root.into_iter().flatten().chain(spaces(libc::CLONE_NEWUSER)).collect()
+}
+
+/// Says who is who in a user namespace that this process has just begun in, where there is one.
+///
+/// # Errors
+/// A sentence. The process must not go on then.
+pub(super) fn name_users(spaces: Spaces) -> Result<(), String> {
+    if spaces.flags & libc::CLONE_NEWUSER == 0 {
+        return Ok(());
     }
-    let got = wanted.iter().find(|(spaces, _)| unshare(libc::CLONE_NEWUSER | spaces).is_ok());
-    let Some((_, got)) = got else { return Ok(None) };
     let write = |file: &str, text: String| {
         std::fs::write(file, text).map_err(|e| format!("a user namespace has no users ({file}): {e}"))
     };
+    let (uid, gid) = spaces.user;
     // A user's own groups can be kept only by giving up on changing them.
     write("/proc/self/setgroups", "deny".to_owned())?;
-    write("/proc/self/uid_map", format!("{0} {0} 1", uid.as_raw()))?;
-    write("/proc/self/gid_map", format!("{0} {0} 1", gid.as_raw()))?;
-    Ok(Some(*got))
+    write("/proc/self/uid_map", format!("{uid} {uid} 1"))?;
+    write("/proc/self/gid_map", format!("{gid} {gid} 1"))
 }
 
 /// Which of the namespaces this system allows by itself: the name of each, and why not.

@@ -3,7 +3,7 @@
 use rustix::process::{Pid, Signal};
 use std::collections::HashMap;
 
-/// What `/proc/PID/stat` says of a process.
+/// Fields of `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     pid: i32,

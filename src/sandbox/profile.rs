@@ -23,8 +23,8 @@ pub enum Profile {
 /// The places that a profile names. Those that do not exist are passed over.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bounds {
-    /// Folders and files that may be read, with all below them. With namespaces nothing else exists, apart from the other
-    /// lists; an empty list stands for everything.
+    /// Folders and files that may be read, with all below them; `/` stands for everything. With namespaces nothing else
+    /// exists, apart from the other lists.
     pub readable: Vec<PathBuf>,
     /// Folders and files that may be written, with all below them.
     pub writable: Vec<PathBuf>,
@@ -98,19 +98,14 @@ const PINNED: &str = "--pinned";
 const MASKED: &str = "--masked";
 
 impl Bounds {
-    /// Whether a path is among what the command may read or write.
+    /// Whether the command sees what is at a path. Below a folder that appears at another path it sees what lies in that.
     #[must_use]
     pub fn shows(&self, path: &Path) -> bool {
-        let replaced = self.replaced.iter().map(|replaced| &replaced.at);
-        self.readable.is_empty()
-            || ["/proc", "/dev"].iter().any(|own| path.starts_with(own))
-            || self
-                .readable
-                .iter()
-                .chain(&self.writable)
-                .chain(&self.sockets)
-                .chain(replaced)
-                .any(|place| path.starts_with(place))
+        let instead = |one: &Replaced| path.strip_prefix(&one.at).is_ok_and(|below| one.with.join(below).exists());
+        let mut listed = self.readable.iter().chain(&self.writable).chain(&self.sockets);
+        ["/proc", "/dev"].iter().any(|own| path.starts_with(own))
+            || listed.any(|place| path.starts_with(place))
+            || self.replaced.iter().any(instead)
     }
 }
 
@@ -180,7 +175,11 @@ impl Profile {
             | SOCKET => {
                 let bounds = self.bounds_mut();
                 let bounds = bounds.ok_or_else(|| format!("{word} stands after {READ_ONLY} or {WORKSPACE}"))?;
-                let mut path = || rest.next().map(PathBuf::from).ok_or_else(|| format!("{word} needs a path"));
+                // An empty one would stand for the working directory, or for everything.
+                let mut path = || {
+                    let path = rest.next().filter(|path| !path.is_empty()).map(PathBuf::from);
+                    path.ok_or_else(|| format!("{word} needs a path"))
+                };
                 match word {
                     NAMESPACES => bounds.namespaces = Namespaces::With,
                     OFFLINE => bounds.network = Network::Off,

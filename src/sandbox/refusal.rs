@@ -1,19 +1,22 @@
 //! Tells a command that failed by itself from one that the sandbox held back, by what it wrote. A guess, and told as one.
 
 use super::profile::Network;
-use super::proxy::Target;
+use super::proxy::Refused;
 use crate::domain::permission::Sandbox;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+/// What a hidden file says, in its only line.
+pub(super) const HIDDEN: &str = "hidden by lisle";
 
 /// What programs write when the kernel refuses them something, in small letters.
-const REFUSED: &[&str] = &[
+pub(super) const REFUSED: &[&str] = &[
     "permission denied",
     "read-only file system",
     "operation not permitted",
     "invalid cross-device link",
     "device or resource busy",
     "ebusy",
-    "hidden by lisle",
+    HIDDEN,
     "os error 16)",
     "permissionerror",
     "eacces",
@@ -59,17 +62,43 @@ const END: usize = 64 * 1024;
 /// The exit status of a command that was ended by a filter of calls: 128 + SIGSYS.
 const BAD_CALL: i32 = 159;
 
+/// Where the user opens a host for good.
+#[derive(Clone, Debug)]
+pub struct HostFiles {
+    /// The `permissions.json` of the workspace.
+    pub rules: PathBuf,
+    /// The user's `config.toml`.
+    pub config: PathBuf,
+}
+
 /// What to tell the model about hosts that the proxy refused; `None` where it refused none.
 #[must_use]
-pub fn hosts(refused: &[(Target, String)]) -> Option<String> {
-    let (first, _) = refused.first()?;
-    let list: Vec<String> = refused.iter().map(|(target, why)| format!("- {target}: {why}")).collect();
+pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
+    if refused.is_empty() {
+        return None;
+    }
+    let list: Vec<String> = refused.iter().map(|one| format!("- {}: {}", one.target, one.why)).collect();
+    let public = refused.iter().find(|one| !one.private).map(|one| {
+        format!(
+            " The user can allow one for good in the `rules` of {}: {{\"effect\": \"allow\", \"tool\": \"network\", \"host\": \
+             \"{}\"}}.",
+            files.rules.display(),
+            one.target.in_rules()
+        )
+    });
+    let private = refused.iter().find(|one| one.private).map(|one| {
+        format!(
+            " Hosts of the private network are opened in {}: private_hosts = [\"{}\"] below [sandbox].",
+            files.config.display(),
+            one.target
+        )
+    });
     Some(format!(
-        "The sandbox let this command not reach these hosts (sandbox.network = \"hosts\"):\n{}\nThe user can allow one for \
-         good with a rule in permissions.json: {{\"effect\": \"allow\", \"tool\": \"network\", \"host\": \"{}\"}}. Do not look \
-         for a way around it.",
+        "The sandbox let this command not reach these hosts (sandbox.network = \"hosts\"):\n{}\n{}{} Do not look for a way \
+         around it.",
         list.join("\n"),
-        first.in_rules()
+        public.unwrap_or_default().trim_start(),
+        private.unwrap_or_default()
     ))
 }
 
@@ -107,71 +136,12 @@ pub fn hint(sandbox: Sandbox, network: &Network, cwd: &Path, output: &str, code:
         Sandbox::Workspace if refused || says(SERVICES) => Some(format!(
             "This ran in the workspace sandbox, which may be why it failed: it writes below {}, in /tmp, the workspace's \
              package caches and the repository alone, not to git's hooks and configuration or other files that configure or \
-             run code, and folders that hold such cannot be moved; secrets say \"hidden by lisle\", and it reaches no container \
-             or session services. If it has to, call it again with `outside: true`: the user is asked.",
+             run code, and folders that hold such cannot be moved; secrets say \"hidden by lisle\", and it reaches no Unix \
+             sockets of other programs (containers, agents, the session). If it has to, call it again with `outside: true`: the user is asked.",
             cwd.display()
         )),
         _ => None,
     }
-}
-
-/// What programs write when a file is not there, in small letters.
-const MISSING: &[&str] =
-    &["no such file or directory", "enoent", "os error 2)", "cannot find", "not found", "does not exist"];
-/// Paths that are told.
-const MOST_TOLD: usize = 3;
-
-/// Absolute paths that the output says are not there, for which `is_hidden` says that they are: those the sandbox left
-/// out. `None` for a command that ended well, and where there is none.
-#[must_use]
-pub fn left_out(output: &str, code: Option<i32>, is_hidden: &dyn Fn(&Path) -> bool) -> Option<String> {
-    if code == Some(0) {
-        return None;
-    }
-    let mut found: Vec<&str> = Vec::new();
-    for line in output.lines().rev().take(LINES) {
-        let lower = line.to_lowercase();
-        if !MISSING.iter().any(|sign| lower.contains(sign)) {
-            continue;
-        }
-        let words = line.split(|c: char| c.is_whitespace() || "'\"`()<>,;".contains(c));
-        let words = words.map(|word| word.trim_end_matches([':', '.'])).filter(|word| word.starts_with('/'));
-        for word in words.filter(|word| is_hidden(Path::new(word))) {
-            if !found.contains(&word) && found.len() < MOST_TOLD {
-                found.push(word);
-            }
-        }
-    }
-    (!found.is_empty()).then(|| {
-        format!(
-            "The sandbox leaves out what is not on its list: {} is there outside of it. A command is given what its line names by \
-             an absolute path or by ../; the user can add folders for good with `readable` in [sandbox] of config.toml.",
-            found.join(", ")
-        )
-    })
-}
-
-/// Lines of the end of an output that are looked at for paths.
-const LINES: usize = 200;
-
-/// What to tell of packages beside the project that a command which failed did not get to see.
-#[must_use]
-pub fn packages(code: Option<i32>, output: &str, outside: &[PathBuf]) -> Option<String> {
-    let named = |path: &&PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        !name.is_empty() && output.contains(&name)
-    };
-    if code == Some(0) || !outside.iter().any(|path| named(&path)) {
-        return None;
-    }
-    let list: Vec<String> = outside.iter().take(MOST_TOLD).map(|path| path.display().to_string()).collect();
-    Some(format!(
-        "The project names packages outside of the working directory, which the sandbox leaves out: {}. Ask the user whether \
-         they may be read; then name them on the command line (`ls {} && …`), or let the user add them to `readable` in [sandbox] \
-         of config.toml.",
-        list.join(", "),
-        list.first().map_or("", String::as_str)
-    ))
 }
 
 #[cfg(test)]
@@ -203,26 +173,5 @@ mod tests {
         let docker = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\n";
         assert!(told(Sandbox::Workspace, docker, 1));
         assert!(hint(Sandbox::Workspace, &Network::Open, cwd, "permission denied", None).unwrap().contains("below /w"));
-    }
-
-    #[test]
-    fn what_is_there_outside_alone_is_told() {
-        let hidden = |path: &Path| path.starts_with("/home/u/other");
-        let told = |output: &str| left_out(output, Some(1), &hidden);
-        for output in [
-            "cat: /home/u/other/x: No such file or directory\n",
-            "Error: ENOENT: no such file or directory, open '/home/u/other/x'\n",
-            "error: failed to read `/home/u/other/x`: No such file or directory (os error 2)\n",
-        ] {
-            assert!(told(output).unwrap().contains("/home/u/other/x is there outside"), "{output}");
-            assert_eq!(left_out(output, Some(0), &hidden), None);
-        }
-        for output in ["", "cat: /home/u/mine: No such file or directory\n", "built /home/u/other/x\n"] {
-            assert_eq!(told(output), None, "{output}");
-        }
-        let outside = [PathBuf::from("/w/lib"), PathBuf::from("/w/more")];
-        assert!(packages(Some(101), "failed to read lib/Cargo.toml", &outside).unwrap().contains("/w/lib, /w/more"));
-        assert_eq!(packages(Some(1), "type error", &outside), None);
-        assert_eq!(packages(Some(0), "lib", &outside), None);
     }
 }

@@ -3,6 +3,7 @@
 //! A file `.git` names another folder, and that folder would be writable for commands. A command could have written that
 //! file, so the folder must point back: as a worktree's does by its `gitdir`, a submodule's by `core.worktree`.
 
+use super::git_config::{self, Ground};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -56,8 +57,7 @@ impl Repository {
     pub fn protected(&self) -> Vec<PathBuf> {
         let mut out = Vec::new();
         let mut dirs = vec![self.common.clone(), self.own.clone()];
-        dirs.extend(folders(&self.common.join("worktrees")));
-        dirs.extend(submodules(&self.common.join("modules")));
+        dirs.extend(inner(&self.common));
         dirs.dedup();
         for dir in dirs {
             out.extend(CODE.iter().map(|name| dir.join(name)));
@@ -65,10 +65,45 @@ impl Repository {
             if dir == self.common {
                 out.push(dir.join("commondir"));
             } else if dir == self.own {
-                out.extend(["commondir", "gitdir"].iter().map(|name| dir.join(name)));
+                out.extend(POINTERS.iter().map(|name| dir.join(name)));
             }
         }
         out
+    }
+
+    /// Files that say where the repository of another working tree, or of a submodule, is. They are compared and not
+    /// held: git removes working trees with all that is theirs.
+    #[must_use]
+    pub fn pointers(&self) -> Vec<PathBuf> {
+        pointers_in(&self.common)
+    }
+
+    /// What of it git writes when its settings are changed, or hooks are installed.
+    #[must_use]
+    pub fn is_setting(&self, path: &Path) -> bool {
+        let code = [&self.common, &self.own]
+            .into_iter()
+            .flat_map(|dir| ["config", "config.worktree", "hooks"].iter().map(move |name| dir.join(name)));
+        code.chain([self.top.join(".gitmodules")]).any(|setting| path.starts_with(setting))
+    }
+
+    /// Whether the file went with the folder of its working tree or submodule.
+    #[must_use]
+    pub fn lost_whole(&self, path: &Path) -> bool {
+        let tops = ["worktrees", "modules"].map(|name| self.common.join(name));
+        let Some(top) = tops.iter().find(|top| path.starts_with(top)) else { return false };
+        let folders = path.ancestors().skip(1).take_while(|above| *above != top.as_path());
+        folders.filter(|above| !above.ends_with("hooks") && !above.ends_with("info")).any(|above| !above.is_dir())
+    }
+
+    /// Files and folders below `within` that its settings, or the user's, name as something to read settings from or to
+    /// run; some may not be there.
+    #[must_use]
+    pub fn named(&self, within: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = USERS.iter().filter_map(|name| Some(home?.join(name))).collect();
+        files.extend(["config", "config.worktree"].iter().map(|name| self.common.join(name)));
+        files.push(self.own.join("config.worktree"));
+        git_config::named(&files, Ground { top: &self.top, within, home })
     }
 
     /// The `.git` files of its linked working trees. git takes a tree without one for removed, and prunes it.
@@ -81,6 +116,31 @@ impl Repository {
             (file.file_name()? == ".git" && back == own.canonicalize().ok()?).then_some(file)
         };
         folders(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
+    }
+
+    /// Its remotes that are repositories of this machine: name and the folder that holds their objects. Blocks.
+    #[must_use]
+    pub fn local_remotes(&self) -> Vec<(String, PathBuf)> {
+        let mut out = Vec::new();
+        let mut name = None;
+        for line in small(&self.common.join("config")).unwrap_or_default().lines().map(str::trim) {
+            if line.starts_with('[') {
+                let quoted = line.strip_prefix("[remote \"").and_then(|rest| rest.strip_suffix("\"]"));
+                name = quoted.map(str::to_owned);
+            }
+            let (Some(name), Some((key, value))) = (&name, line.split_once('=')) else { continue };
+            if !matches!(key.trim().to_ascii_lowercase().as_str(), "url" | "pushurl") {
+                continue;
+            }
+            let value = value.trim().trim_matches('"');
+            let path = value.strip_prefix("file://").unwrap_or(value);
+            if path.starts_with(['/', '.']) {
+                out.extend(folder_of(&self.top.join(path)).map(|folder| (name.clone(), folder)));
+            }
+        }
+        out.dedup();
+        out.truncate(MOST);
+        out
     }
 
     /// The same file by file, examples left out; a file that may be made is among them.
@@ -113,15 +173,103 @@ impl Repository {
 
 /// What in a repository's folder configures or runs code.
 const CODE: &[&str] = &["hooks", "config", "config.worktree", "info/attributes"];
+/// Files that say where a repository and its working tree are.
+const POINTERS: &[&str] = &["commondir", "gitdir"];
+/// The user's own settings, from the home directory on.
+const USERS: &[&str] = &[".gitconfig", ".config/git/config"];
 
-/// The same of a repository of which nothing else is known.
+/// The same of a repository of which nothing else is known, with all in it.
 #[must_use]
 pub fn protected_in(git: &Path) -> Vec<PathBuf> {
-    CODE.iter().chain(&["commondir"]).map(|name| git.join(name)).collect()
+    let dirs = std::iter::once(git.to_owned()).chain(inner(git));
+    let code = dirs.flat_map(|dir| CODE.iter().map(move |name| dir.join(name)));
+    code.chain([git.join("commondir")]).collect()
+}
+
+/// [`Repository::pointers`] of a repository of which nothing else is known.
+#[must_use]
+pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
+    inner(git).into_iter().flat_map(|dir| POINTERS.iter().map(move |name| dir.join(name))).collect()
+}
+
+/// Whether a file that git makes with a new working tree, submodule or repository says nothing but what git writes there
+/// itself, and so runs nothing and leads nowhere else. `known` are the folders of repositories that were there before.
+#[must_use]
+pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return false;
+    };
+    let resolved = |below: &str| dir.join(below.trim()).canonicalize().ok();
+    match name {
+        // git's examples are never run.
+        _ if dir.ends_with("hooks") => name.ends_with(".sample"),
+        "config" | "config.worktree" => {
+            settings(path).is_some_and(|settings| settings.iter().all(git_config::is_harmless))
+        }
+        "commondir" => {
+            let above = dir.parent().filter(|above| above.ends_with("worktrees")).and_then(Path::parent);
+            let common = above.and_then(|common| common.canonicalize().ok());
+            common.is_some() && small(path).and_then(|said| resolved(&said)) == common
+        }
+        "gitdir" => {
+            let back = small(path).map(|said| dir.join(said.trim()));
+            let tree = back.as_deref().filter(|back| back.ends_with(".git")).and_then(Path::parent);
+            let own = tree.and_then(|tree| Repository::of(&tree.canonicalize().ok()?)).map(|found| found.own);
+            own.is_some() && own == dir.canonicalize().ok()
+        }
+        ".git" => {
+            dir.canonicalize().ok().and_then(|top| Repository::of(&top).filter(|found| found.top == top)).is_some_and(
+                // Another folder could have been made for it to lead to.
+                |found| {
+                    let known =
+                        known.iter().any(|git| found.common == *git || found.common.starts_with(git.join("modules")));
+                    known || runs_nothing(&found.common)
+                },
+            )
+        }
+        _ => false,
+    }
+}
+
+/// Whether nothing in a repository's folder runs anything.
+fn runs_nothing(git: &Path) -> bool {
+    let plain = |name: &str| git.join(name).symlink_metadata().is_err() || is_plain(&git.join(name), &[]);
+    let hooks = std::fs::read_dir(git.join("hooks")).into_iter().flatten().flatten();
+    plain("config")
+        && plain("config.worktree")
+        && git.join("info/attributes").symlink_metadata().is_err()
+        && hooks.map(|entry| entry.path()).all(|path| is_plain(&path, &[]))
+}
+
+/// The settings in a file; `None` for one that cannot be read as such.
+#[must_use]
+pub fn settings(path: &Path) -> Option<Vec<(String, String)>> {
+    git_config::parse(&small(path)?)
+}
+
+/// Whether two contents of a file of settings differ only in which branch follows which.
+#[must_use]
+pub fn only_tracking(before: &[u8], after: &Path) -> bool {
+    let before = std::str::from_utf8(before).ok().and_then(git_config::parse);
+    before.zip(settings(after)).is_some_and(|(before, after)| git_config::only_tracking(&before, &after))
+}
+
+/// Folders of working trees and submodules in a repository's folder.
+fn inner(git: &Path) -> Vec<PathBuf> {
+    let mut out = folders(&git.join("worktrees"));
+    out.extend(submodules(&git.join("modules")));
+    out
+}
+
+/// The folder of a repository at this path: itself where it is bare, else its `.git`. Blocks.
+#[must_use]
+pub fn folder_of(path: &Path) -> Option<PathBuf> {
+    let real = path.canonicalize().ok()?;
+    [real.join(".git"), real].into_iter().find(|folder| folder.is_dir() && is_repository(folder))
 }
 
 /// At most so many working trees and submodules are looked at.
-const MOST: usize = 64;
+const MOST: usize = 500;
 
 fn folders(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
@@ -211,7 +359,18 @@ mod tests {
         let main = Repository::of(&root.join("main")).unwrap();
         assert_eq!(main.linked(), [root.join("w/.git")]);
         assert!(!main.protected().contains(&own.join("commondir")), "git removes other working trees");
+        assert_eq!(main.pointers(), [own.join("commondir"), own.join("gitdir")]);
+        for path in [own.join("commondir"), own.join("gitdir"), root.join("w/.git"), git.join("config")] {
+            assert!(is_plain(&path, &[]), "{}", path.display());
+        }
+        std::fs::write(git.join("config"), "[core]\n\tpager = x\n").unwrap();
+        assert!(!is_plain(&root.join("w/.git"), &[]) && is_plain(&root.join("w/.git"), std::slice::from_ref(&git)));
+        std::fs::write(git.join("config"), "[core]\n").unwrap();
+        std::fs::write(own.join("commondir"), "/somewhere/else\n").unwrap();
+        assert!(!is_plain(&own.join("commondir"), &[]) && !is_plain(&root.join("w/.git"), &[]));
+        std::fs::write(own.join("commondir"), "../..\n").unwrap();
         std::fs::write(own.join("gitdir"), "/somewhere/else/.git\n").unwrap();
+        assert!(!is_plain(&own.join("gitdir"), &[]));
         assert_eq!(Repository::of(&root.join("w")), None);
 
         let sub = make(&root, "main/.git/modules/libs/sub");

@@ -4,7 +4,7 @@ use super::profile::Profile;
 use rustix::io::Errno;
 use rustix::thread::{self, CapabilitySet, CapabilitySets};
 
-/// What a command keeps when root runs it.
+/// Capabilities that a command keeps when root runs it.
 fn kept(profile: &Profile) -> CapabilitySet {
     if !rustix::process::geteuid().is_root() {
         return CapabilitySet::empty();

@@ -77,7 +77,7 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
 
     let mut places: Vec<(PathBuf, BitFlags<AccessFs>)> = Vec::new();
     let mut grant = |path: &Path, access: BitFlags<AccessFs>| places.push((path.to_owned(), access));
-    if own_root || bounds.readable.is_empty() {
+    if own_root {
         grant(Path::new("/"), reading);
     } else {
         bounds.readable.iter().for_each(|path| grant(path, reading));

@@ -4,7 +4,9 @@
 //! It is a subreaper: whatever the command starts, also behind a double fork and `setsid`, ends up as its descendant, and
 //! as long as it has a child of any kind it is not done.
 
-use super::{Bounds, Ended, GRACE, Invocation, Namespaces, Network, Profile, Report, environment, process};
+use super::parent::Order;
+use super::temp::Temp;
+use super::{Ended, GRACE, Invocation, Network, Profile, Report, environment, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -12,7 +14,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -32,60 +34,91 @@ const TICK: Duration = Duration::from_millis(10);
 /// It must be called before any thread is started and before anything is read from descriptor 0.
 #[must_use]
 pub fn parent_main(args: &[OsString]) -> i32 {
-    let report = match Invocation::parse(args).and_then(|call| start(&call)) {
+    let ready = become_a_parent();
+    let order = if args == [super::parent::WAITS] {
+        // Unbuffered: what comes after the order is for whoever holds the command.
+        match std::io::stdin().as_fd().try_clone_to_owned().ok().and_then(|from| Order::take(std::fs::File::from(from)))
+        {
+            Some(order) => order.and_then(|order| go_to(&order.cwd).map(|()| order)),
+            None => return 0,
+        }
+    } else {
+        Invocation::parse(args).and_then(|invocation| {
+            let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
+            let variables = environment::cleaned(std::env::vars_os(), &cwd);
+            Ok(Order { cwd, variables, invocation })
+        })
+    };
+    #[cfg(target_os = "linux")]
+    super::keys::hide_arguments();
+    let parent = ready.and(order).and_then(|order| start(&order));
+    let (report, last) = match parent {
         Ok(parent) => parent.see_it_through(),
         Err(error) => {
-            Report { ended: Ended::NotStarted, exit: Some(127), signal: None, left: 0, stuck: 0, error: Some(error) }
+            let ended = Ended::NotStarted;
+            (Report { ended, exit: Some(127), signal: None, left: 0, stuck: 0, error: Some(error) }, None)
         }
     };
     let line = serde_json::to_string(&report).unwrap_or_default();
     // lisle may be gone; there is nobody else to tell.
     let _ = writeln!(std::io::stderr(), "{line}");
+    leave(last);
     report.code().unwrap_or(125)
 }
 
-/// Makes this process a fit parent and starts the command.
-fn start(call: &Invocation) -> Result<Parent, String> {
+fn go_to(cwd: &Path) -> Result<(), String> {
+    std::env::set_current_dir(cwd)
+        .map_err(|e| format!("the working directory {} cannot be entered: {e}", cwd.display()))
+}
+
+/// Everything was said. lisle goes on while the kernel clears away the namespaces of a command.
+fn leave(last: Option<Pid>) {
+    let Some(last) = last else { return };
+    if let Ok(nothing) = std::fs::File::options().write(true).open("/dev/null") {
+        let _ = rustix::stdio::dup2_stdout(&nothing);
+        let _ = rustix::stdio::dup2_stderr(&nothing);
+    }
+    while let Err(Errno::INTR) = rustix::process::waitpid(Some(last), WaitOptions::empty()) {}
+}
+
+/// Makes this process a fit parent.
+fn become_a_parent() -> Result<(), String> {
     // EPERM: the leader of a process group cannot leave it; then it must at least lead its session.
     if let Err(e) = rustix::process::setsid()
         && rustix::process::getsid(None) != Ok(rustix::process::getpid())
     {
         return Err(format!("no new session could be started ({e}); it must not lead a process group"));
     }
-    hold()?;
-    limit_memory(call.memory);
     #[cfg(target_os = "linux")]
     super::init::pass_nothing_on();
+    hold()
+}
+
+/// Starts the command.
+fn start(order: &Order) -> Result<Parent, String> {
+    let Order { cwd, variables, invocation: call } = order;
+    limit_memory(call.memory);
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|e| format!("no pipe for the output: {e}"))?;
     rustix::io::ioctl_fionbio(&read, true).map_err(|e| format!("no pipe for the output: {e}"))?;
-    let second = write.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?;
-    let cwd = std::env::current_dir().map_err(|e| format!("the working directory is gone: {e}"))?;
     let temp = match &call.profile {
         Profile::Open | Profile::Workspace(_) => None,
-        Profile::ReadOnly(bounds) => Some(Temp::new(bounds)?),
+        Profile::ReadOnly(bounds) => Some(Temp::new(bounds, variables)?),
     };
-    let (program, arguments) = line(call, temp.as_ref())?;
+    // An order names the variables that the command gets, among them keys that a rule gives it.
     let environment = match &call.profile {
-        Profile::ReadOnly { .. } => environment::reading(std::env::vars_os(), &cwd),
-        _ => environment::cleaned(std::env::vars_os(), &cwd),
+        Profile::ReadOnly { .. } => environment::reading(variables.iter().cloned(), cwd),
+        _ => variables.clone(),
     };
-    let mut command = Command::new(&program);
-    command
-        .args(arguments)
-        .env_clear()
-        .envs(environment)
-        .envs(temp.iter().map(|temp| ("TMPDIR", temp.at.as_os_str())))
-        .stdin(input(&call.profile)?)
-        .stdout(Stdio::from(write))
-        .stderr(Stdio::from(second))
-        // A group of its own, so that `kill 0` in a script does not end its parent.
-        .process_group(0);
-    let child = command.spawn().map_err(|e| format!("{} could not be started: {e}", program.display()))?;
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("the command has no process number")?;
+    let own_temp = temp.iter().map(|temp| ("TMPDIR".into(), temp.at.clone().into()));
+    let environment: Vec<(OsString, OsString)> = environment.into_iter().chain(own_temp).collect();
+    let mut profile = call.profile.clone();
+    if let Some(bounds) = profile.bounds_mut() {
+        bounds.writable.extend(temp.iter().map(|temp| temp.at.clone()));
+    }
+    let main = begin(profile, &call.command, environment, write)?;
     Ok(Parent {
-        main: pid,
-        main_fd: end_of(pid),
+        main,
         output: Some(read),
         waiting: Vec::new(),
         passed: 0,
@@ -94,77 +127,75 @@ fn start(call: &Invocation) -> Result<Parent, String> {
         control_open: true,
         lisle_reads: true,
         status: None,
+        last: None,
         phase: Phase::Running,
         left: 0,
         _temp: temp,
     })
 }
 
-/// Nothing; for a command that goes through the proxy the control socket, by which its listener is handed over before it
-/// begins.
-fn input(profile: &Profile) -> Result<Stdio, String> {
-    if !profile.bounds().is_some_and(|bounds| bounds.network == Network::Proxy) {
-        return Ok(Stdio::null());
-    }
-    let control = std::io::stdin().as_fd().try_clone_to_owned();
-    control.map(Stdio::from).map_err(|e| format!("no way to the proxy: {e}"))
+/// The process that a command is, or that starts it.
+struct Main {
+    pid: Pid,
+    /// Becomes readable at the command's end; `None` where there is no such descriptor.
+    end: Option<OwnedFd>,
+    /// The descriptor also says how the command ended: the process is the first one of a namespace.
+    speaks: bool,
 }
 
-/// The program and its arguments: lisle again, where the command is closed in first.
-fn line(call: &Invocation, temp: Option<&Temp>) -> Result<(OsString, Vec<OsString>), String> {
-    let mut profile = call.profile.clone();
-    let Some(bounds) = profile.bounds_mut() else {
-        let (program, arguments) = call.command.split_first().ok_or("there is no command")?;
-        return Ok((program.clone(), arguments.to_vec()));
-    };
-    bounds.writable.extend(temp.map(|temp| temp.at.clone()));
+/// Starts the command with its output into `output`.
+fn begin(
+    profile: Profile,
+    command: &[OsString],
+    environment: Vec<(OsString, OsString)>,
+    output: OwnedFd,
+) -> Result<Main, String> {
     #[cfg(target_os = "linux")]
-    {
-        let mut out: Vec<OsString> = vec![super::hold::WORD.into()];
-        out.extend(profile.arguments());
-        out.push("--".into());
-        out.extend(call.command.iter().cloned());
-        Ok(("/proc/self/exe".into(), out))
+    if profile.bounds().is_some() {
+        use super::{hold::HeldCommand, init::Streams, rules};
+        let why = |e: String| format!("it could not be closed in: {e}");
+        let input = input(&profile)?;
+        let held = HeldCommand::new(profile, rules::NEWEST, command.to_vec(), Some(environment)).map_err(why)?;
+        let child = held.start(Streams { input: input.as_fd(), output: output.as_fd() }).map_err(why)?;
+        let speaks = child.word.is_some();
+        return Ok(Main { pid: child.pid, end: child.word.or_else(|| end_of(child.pid)), speaks });
     }
     #[cfg(not(target_os = "linux"))]
-    super::seatbelt::line(&profile, &call.command)
+    let (program, arguments) = match profile.bounds() {
+        Some(_) => super::seatbelt::line(&profile, command)?,
+        None => apart(command)?,
+    };
+    #[cfg(target_os = "linux")]
+    let (program, arguments) = apart(command)?;
+    let second = output.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?;
+    let mut line = Command::new(&program);
+    line.args(arguments)
+        .env_clear()
+        .envs(environment)
+        .stdin(input(&profile)?)
+        .stdout(Stdio::from(output))
+        .stderr(Stdio::from(second))
+        // A group of its own, so that `kill 0` in a script does not end its parent.
+        .process_group(0);
+    let child = line.spawn().map_err(|e| format!("{} could not be started: {e}", program.display()))?;
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("the command has no process number")?;
+    Ok(Main { pid, end: end_of(pid), speaks: false })
 }
 
-/// A folder for temporary files that nobody else uses, removed with everything in it.
-struct Temp {
-    /// Where the command finds it.
-    at: PathBuf,
-    /// Where it lies: elsewhere, when the folder for temporary files is replaced for the command.
-    lies: PathBuf,
+fn apart(command: &[OsString]) -> Result<(OsString, Vec<OsString>), String> {
+    let (program, arguments) = command.split_first().ok_or("there is no command")?;
+    Ok((program.clone(), arguments.to_vec()))
 }
 
-impl Temp {
-    fn new(bounds: &Bounds) -> Result<Self, String> {
-        use std::os::unix::fs::DirBuilderExt;
-        let base = std::env::temp_dir();
-        let replaced = bounds.replaced.iter().filter(|_| bounds.namespaces == Namespaces::With);
-        let inside = replaced.filter_map(|one| Some(one.with.join(base.strip_prefix(&one.at).ok()?))).next();
-        let lies = inside.unwrap_or_else(|| base.clone());
-        let mut last = None;
-        // The process number is nobody else's now; what is left of an earlier one has another number behind it.
-        for n in 0..256 {
-            let name = format!("lisle-run-{}-{n}", std::process::id());
-            let (at, lies) = (base.join(&name), lies.join(&name));
-            match std::fs::DirBuilder::new().mode(0o700).create(&lies) {
-                Ok(()) => return Ok(Self { at, lies }),
-                Err(error) => last = Some(error),
-            }
-        }
-        let why = last.map_or_else(String::new, |error| format!(": {error}"));
-        Err(format!("no temporary folder could be made in {}{why}", lies.display()))
+/// Nothing; for a command that goes through the proxy the control socket, by which its listener is handed over before it
+/// begins.
+fn input(profile: &Profile) -> Result<OwnedFd, String> {
+    if profile.bounds().is_some_and(|bounds| bounds.network == Network::Proxy) {
+        let control = std::io::stdin().as_fd().try_clone_to_owned();
+        return control.map_err(|e| format!("no way to the proxy: {e}"));
     }
-}
-
-impl Drop for Temp {
-    fn drop(&mut self) {
-        // Whatever a command leaves unreadable in it stays for whoever cleans that folder.
-        let _ = std::fs::remove_dir_all(&self.lies);
-    }
+    let nothing = std::fs::File::open("/dev/null").map(OwnedFd::from);
+    nothing.map_err(|e| format!("/dev/null cannot be read: {e}"))
 }
 
 #[cfg(target_os = "linux")]
@@ -219,8 +250,7 @@ enum Phase {
 }
 
 struct Parent {
-    main: Pid,
-    main_fd: Option<OwnedFd>,
+    main: Main,
     output: Option<OwnedFd>,
     waiting: Vec<u8>,
     passed: u64,
@@ -229,6 +259,8 @@ struct Parent {
     control_open: bool,
     lisle_reads: bool,
     status: Option<(Option<i32>, Option<i32>)>,
+    /// The first process of a namespace that has nothing left and is about to end.
+    last: Option<Pid>,
     phase: Phase,
     left: u32,
     /// Goes with this.
@@ -236,7 +268,8 @@ struct Parent {
 }
 
 impl Parent {
-    fn see_it_through(mut self) -> Report {
+    /// Its report, and the process that is still to be waited for.
+    fn see_it_through(mut self) -> (Report, Option<Pid>) {
         loop {
             let alone = self.reap();
             let now = Instant::now();
@@ -253,17 +286,21 @@ impl Parent {
         };
         let (exit, signal) = self.status.unwrap_or((None, None));
         let stuck = u32::try_from(stuck).unwrap_or(u32::MAX);
-        Report { ended, exit, signal, left: self.left, stuck, error: None }
+        (Report { ended, exit, signal, left: self.left, stuck, error: None }, self.last)
     }
 
-    /// Takes in what ended. True when there is no child of any kind any more.
+    /// Takes in what ended. True when there is no child of any kind any more, or one alone that ends now.
     fn reap(&mut self) -> bool {
+        if self.last.is_some() {
+            return true;
+        }
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
-                    if pid == self.main {
-                        self.status = Some((status.exit_status(), status.terminating_signal()));
-                        self.main_fd = None;
+                    if pid == self.main.pid {
+                        self.main.end = None;
+                        // Its first process has said more of it, or was ended with it.
+                        self.status.get_or_insert((status.exit_status(), status.terminating_signal()));
                     }
                 }
                 Ok(None) => return false,
@@ -322,13 +359,13 @@ impl Parent {
         process::signal(&own_descendants(), signal);
         // Without `/proc` the command's own group is what can be found.
         if cfg!(not(target_os = "linux")) {
-            let _ = rustix::process::kill_process_group(self.main, signal);
+            let _ = rustix::process::kill_process_group(self.main.pid, signal);
         }
     }
 
     /// Waits until something happens and moves output along.
     fn wait(&mut self, now: Instant) {
-        let quick = !matches!(self.phase, Phase::Running) || self.main_fd.is_none();
+        let quick = !matches!(self.phase, Phase::Running) || self.main.end.is_none();
         let most = if quick { TICK } else { self.deadline.saturating_duration_since(now) };
         let stdin = std::io::stdin();
         let stdout = std::io::stdout();
@@ -346,7 +383,7 @@ impl Parent {
             fds.push(PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::OUT));
             who.push(Ready::Lisle);
         }
-        if let Some(main) = &self.main_fd {
+        if let Some(main) = &self.main.end {
             fds.push(PollFd::from_borrowed_fd(main.as_fd(), PollFlags::IN));
             who.push(Ready::Main);
         }
@@ -361,7 +398,19 @@ impl Parent {
                 Ready::Control => self.control_open = false,
                 Ready::Output => self.take(),
                 Ready::Lisle => self.give(),
-                Ready::Main => {}
+                Ready::Main => self.hear(),
+            }
+        }
+    }
+
+    /// Takes in what the first process of a namespace says; the end of any other is seen by waiting for it.
+    fn hear(&mut self) {
+        #[cfg(target_os = "linux")]
+        if let Some(end) = self.main.end.take_if(|_| self.main.speaks) {
+            let Some(word) = super::init::heard(&end) else { return };
+            self.status = Some((word.ending.code(), word.ending.signal()));
+            if !word.leaves {
+                self.last = Some(self.main.pid);
             }
         }
     }

@@ -26,7 +26,7 @@ const GONE: [&str; 8] = [
     "transferredSessionSummary",
     "transferredSessionSummaryApplied",
 ];
-/// What belongs to the messages, beside the directories that they refer to.
+/// Files that belong to the messages, beside the directories that they refer to.
 const BODY: [&str; 5] = [layout::SESSION, layout::HEADER, layout::LIVE, layout::SALVAGE, layout::OURS];
 
 impl Journal {

@@ -11,11 +11,11 @@ use crate::domain::secret;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// What a draft with files begins with: a line of it and the files as JSON, then the text. No draft is typed like that;
-/// one that came so from an editor is written with a line of its own.
+/// Prefix of a draft with files: a line of it and the files as JSON, then the text. No draft is
+/// typed like that; one that came so from an editor is written with a line of its own.
 const MARK: &str = "\u{1}files:";
 
-/// So many texts are offered again.
+/// Number of texts that are offered again.
 const REMEMBERED: usize = 1000;
 
 impl Store {

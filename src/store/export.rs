@@ -13,17 +13,17 @@ use std::path::{Path, PathBuf};
 
 /// The folder of a session for what is given to others.
 const SHARED: &str = "shared";
-/// So much is written at once.
+/// Bytes written at once.
 const LARGE: usize = 1 << 20;
 /// Names that are tried: `a.md`, `a-2.md` …
 const NAMES: usize = 999;
 
-/// What was written.
+/// Result of an export.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exported {
     /// The file.
     pub path: PathBuf,
-    /// So many keys in it were masked.
+    /// Number of keys masked in it.
     pub masked: usize,
 }
 

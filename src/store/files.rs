@@ -1,6 +1,6 @@
 //! Trees of files: looked through, copied, removed. Symbolic links are never followed. And files written line by line.
 //!
-//! What a tree means is left to the callers.
+//! The callers know the meaning of a tree.
 
 use super::io::{How, Io, Kind, Stat};
 use super::{StoreError, tail};
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 const CHUNK: u64 = 1 << 20;
 
-/// Something below a directory.
+/// Entry below a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path below the directory.
+    /// Path below the directory.
     pub path: PathBuf,
-    /// What it is.
+    /// Kind.
     pub kind: Kind,
-    /// Its facts.
+    /// Metadata.
     pub stat: Stat,
 }
 

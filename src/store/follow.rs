@@ -16,15 +16,15 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// So many bytes before the place that was read to are compared when the file was replaced.
+/// Bytes before the read position that are compared when the file was replaced.
 const SAME: u64 = 64 * 1024;
 /// The same for the live file.
 const LIVE_TAIL: usize = 256;
 
-/// What happened to a session that is followed.
+/// Event of a followed session.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Followed {
-    /// Its properties; running where a turn runs over there.
+    /// Properties; running if a turn runs over there.
     Meta(Box<SessionMeta>),
     /// A row that is new or changed: it replaces the one of its id, else it comes at the end.
     Row(Box<Message>),
@@ -41,9 +41,9 @@ pub enum Followed {
     Queue(Vec<Queued>),
     /// The messages are others than those read so far: the session is to be loaded anew.
     Rewritten,
-    /// Nobody writes it any more, and its lock can be had.
+    /// No process writes it any more, and its lock can be had.
     Free,
-    /// Somebody has begun to write it: its lock, which could be had, cannot any more.
+    /// Another process has begun to write it: its lock is no longer to be had.
     Held,
     /// Its directory or its file is gone.
     Gone,
@@ -59,18 +59,18 @@ pub struct Follower {
     /// The file as it was read last: held open, so that its inode is given to no other.
     file: Option<File>,
     stat: Option<Stat>,
-    /// Where its rows begin, and how far whole lines were read.
+    /// Start of its rows, and the end of the complete lines read.
     body: u64,
     read: u64,
     header: Option<Stat>,
-    /// Whether a turn ran when the properties were told last.
+    /// True if a turn ran when the properties were reported last.
     turn: Option<bool>,
     live_stat: Option<Stat>,
     live_read: u64,
     /// The bytes before that place: a file that was emptied and has grown since is another one.
     live_tail: Vec<u8>,
     live: Live,
-    /// Where the last final row of an id begins, of ids that matter to the live file.
+    /// Start of the last final row of an id, for ids that matter to the live file.
     finals: HashMap<MessageId, u64>,
     /// The live rows as they were told.
     told: Vec<Told>,
@@ -132,7 +132,7 @@ impl Follower {
         &self.id
     }
 
-    /// Nobody writes the session while this is said: whoever begins is told as [`Followed::Held`].
+    /// Marks that no process writes the session at this point: a new writer is reported as [`Followed::Held`].
     #[must_use]
     pub fn at_rest(self) -> Self {
         Self { free: Some(true), ..self }
@@ -174,7 +174,7 @@ impl Follower {
         Ok(())
     }
 
-    /// What happened since the last call. Costs a few stats when that is nothing.
+    /// Events since the last call. Costs a few stats if there are none.
     ///
     /// # Errors
     /// When a file cannot be read; the next call tries again.
@@ -210,8 +210,8 @@ impl Follower {
         Ok(out)
     }
 
-    /// Whether the session's file is where it was. Another program that replaces it removes it first: only what is
-    /// missing twice is gone.
+    /// True if the session's file is where it was. Another program that replaces it removes it
+    /// first: only a file that is missing twice is gone.
     fn there(&mut self, io: &dyn Io, out: &mut Vec<Followed>) -> Result<bool, StoreError> {
         let path = self.dir.join(layout::SESSION);
         match io.stat(&path) {
@@ -394,7 +394,7 @@ impl Follower {
     }
 }
 
-/// What became of the file.
+/// Finding about the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Again {
     /// Rows may have been added.

@@ -1,7 +1,7 @@
 //! Writing a session's header: `header.json`, then line 1 in place, or the whole file anew where line 1 has no room.
 //!
-//! What it holds is merged from three sides: what the engine sets, what the rows count, and what others wrote meanwhile.
-//! The format is `header`'s.
+//! Its content is merged from three sides: properties set by the engine, counts of the rows, and
+//! changes by others. The format is in `header`.
 
 use super::header::{self, Home, Second};
 use super::io::How;
@@ -14,7 +14,7 @@ use crate::domain::session::SessionMeta;
 use serde_json::Value;
 use std::io::ErrorKind;
 
-/// So often a header is written while another program replaces the file under it.
+/// Number of attempts to write a header while another program replaces the file under it.
 const TRIES: u32 = 8;
 /// Files up to this size are written anew when their header has no room.
 const REWRITTEN: u64 = 1 << 20;

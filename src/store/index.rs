@@ -32,7 +32,7 @@ const MAGIC: &[u8] = b"lisle list 4\n";
 const SETTLED_NS: i64 = 2_000_000_000;
 /// A larger file than this is not what lisle wrote.
 const AT_MOST: u64 = 1 << 28;
-/// What a writer that died left of the cache goes after this.
+/// Age above which the leavings of a dead writer of the cache are removed.
 const LEFT_MS: i64 = 60_000;
 
 /// A file as it was when it was read.
@@ -57,14 +57,14 @@ impl From<Stat> for Stamp {
     }
 }
 
-/// What a row was made of.
+/// Source of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Basis {
-    /// Of something that may have changed since without a trace: it is read again.
+    /// A source that may have changed since without a trace: it is read again.
     Passing,
-    /// Of line 1 of `session.jsonl`.
+    /// Line 1 of `session.jsonl`.
     Line(Stamp),
-    /// Of whatever there was of `session.jsonl`, `header.json` and another program's `session.jsonl.tmp`.
+    /// Any of `session.jsonl`, `header.json` and another program's `session.jsonl.tmp`.
     Files([Option<Stamp>; 3]),
 }
 
@@ -116,7 +116,7 @@ pub struct Mark {
 pub struct Index {
     bytes: Vec<u8>,
     mark: Mark,
-    /// For each entry, by id: where its id stands, and where all of it.
+    /// Position of each entry's id, and of the whole entry, by id.
     entries: Vec<(Range<usize>, Range<usize>)>,
 }
 
@@ -153,7 +153,7 @@ impl Index {
         })
     }
 
-    /// Which content it is.
+    /// Mark of the content.
     pub fn mark(&self) -> Mark {
         self.mark
     }
@@ -217,7 +217,7 @@ fn sweep(io: &dyn Io, dir: &Path) {
     }
 }
 
-/// What the rows depend on beside the files.
+/// State that the rows depend on beside the files.
 fn place(store: &Store) -> Vec<u8> {
     let mut place = Vec::new();
     put_bytes(&mut place, store.inner.layout.workspace.as_os_str().as_bytes());

@@ -13,22 +13,22 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How a file is opened.
+/// Mode of opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// For reading.
+    /// Reading.
     Read,
-    /// For reading and for writing at a position; it must exist.
+    /// Reading, and writing at a position; it must exist.
     Change,
-    /// For reading and for appending; made with mode 0600 when it is missing.
+    /// Reading and appending; created with mode 0600 if it is missing.
     Append,
-    /// For reading and for appending; it must exist.
+    /// Reading and appending; it must exist.
     Extend,
     /// Made with mode 0600, for appending; it must not exist.
     New,
 }
 
-/// What is known of a file or directory.
+/// Metadata of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
     /// It is a directory.
@@ -60,7 +60,7 @@ impl From<fs::Metadata> for Stat {
     }
 }
 
-/// What a path itself names.
+/// Kind of a path itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A file.
@@ -78,7 +78,7 @@ pub trait Io: Send + Sync + fmt::Debug {
     /// Opens a file.
     ///
     /// # Errors
-    /// What the system says; so for every call here.
+    /// The system's error; the same for every call here.
     fn open(&self, path: &Path, how: How) -> io::Result<File>;
     /// Reads up to `buffer.len()` bytes from `at`; less only at the end of the file.
     fn read_at(&self, file: &File, at: u64, buffer: &mut [u8]) -> io::Result<usize>;
@@ -104,7 +104,7 @@ pub trait Io: Send + Sync + fmt::Debug {
     fn stat_of(&self, file: &File) -> io::Result<Stat> {
         file.metadata().map(Stat::from)
     }
-    /// What the path itself names, symbolic links not followed, and its facts.
+    /// Kind and metadata of the path itself, symbolic links not followed.
     fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
         let meta = fs::symlink_metadata(path)?;
         let kind = match meta.file_type() {
@@ -128,7 +128,7 @@ pub trait Io: Send + Sync + fmt::Debug {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
         i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
     }
-    /// Whether another one holds an exclusive lock on the open file. Ours is not to be held through it.
+    /// True if another process holds an exclusive lock on the open file. Ours must not be held through it.
     fn is_locked(&self, file: &File) -> io::Result<bool>;
     /// Gives two files each other's name, at once. Not every file system can.
     fn swap(&self, one: &Path, other: &Path) -> io::Result<()>;
@@ -285,7 +285,7 @@ fn own_mode(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// What happens at the n-th call (counted from 1) of a [`Watched`].
+/// Fault at the n-th call (counted from 1) of a [`Watched`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// Nothing; calls are counted.
@@ -294,14 +294,14 @@ pub enum Fault {
     Fail {
         /// The first call that fails.
         at: u64,
-        /// How many calls fail.
+        /// Number of calls that fail.
         times: u64,
         /// The error.
         errno: i32,
     },
     /// A write makes half of its bytes and fails with this errno; any other call just fails.
     Tear {
-        /// Which call.
+        /// Number of the call.
         at: u64,
         /// The error.
         errno: i32,

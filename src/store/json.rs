@@ -38,7 +38,7 @@ impl Fields {
     /// Reads one object.
     ///
     /// # Errors
-    /// Why the text is not one object, in words.
+    /// Reason why the text is not one object, in words.
     pub fn parse(text: &str) -> Result<Self, String> {
         match serde_json::from_str(text) {
             Ok(fields) => Ok(fields),
@@ -94,7 +94,7 @@ impl Fields {
         self.0.retain(|(k, _)| k != key);
     }
 
-    /// Whether the key is there.
+    /// True if the key exists.
     pub fn has(&self, key: &str) -> bool {
         self.0.iter().any(|(k, _)| k == key)
     }

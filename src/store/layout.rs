@@ -1,4 +1,4 @@
-//! Where a workspace's files lie, and whose workspace it is.
+//! Paths of a workspace's files, and the owner of a workspace.
 
 use crate::domain::SessionId;
 use std::path::{Path, PathBuf};
@@ -8,25 +8,25 @@ use std::path::{Path, PathBuf};
 pub struct Layout {
     /// The workspace's directory.
     pub workspace: PathBuf,
-    /// Where lisle keeps what is not part of a workspace: drafts and history.
+    /// Folder of lisle's state outside of workspaces: drafts and history.
     pub state: PathBuf,
 }
 
 /// The files of a session.
 pub const SESSION: &str = "session.jsonl";
-/// What another program leaves while it rewrites.
+/// File that another program leaves while it rewrites.
 pub const THEIR_TEMP: &str = "session.jsonl.tmp";
 /// Bytes that were cut off or displaced.
 pub const SALVAGE: &str = "session.jsonl.salvage";
 /// The header once more.
 pub const HEADER: &str = "header.json";
-/// What can still change.
+/// Rows that can still change.
 pub const LIVE: &str = "live.jsonl";
 /// The unsent text of a session that lies in the trash.
 pub const DRAFT: &str = "draft.txt";
 /// Our rows once more, where another program may write the session anew.
 pub const OURS: &str = "ours.jsonl";
-/// What undo keeps: of a session its list, of the workspace the contents.
+/// Storage of undo: a session's list, the workspace's contents.
 pub const CHECKPOINTS: &str = "checkpoints";
 /// The lock.
 pub const LOCK: &str = "lisle.lock";
@@ -52,7 +52,7 @@ impl Layout {
         self.workspace.join(CHECKPOINTS)
     }
 
-    /// Where deleted sessions go.
+    /// Folder of deleted sessions.
     pub fn trash(&self) -> PathBuf {
         self.workspace.join("trash")
     }
@@ -96,7 +96,7 @@ pub fn is_temp(name: &str) -> bool {
     name.starts_with(".lisle-") && name.ends_with(".tmp")
 }
 
-/// What lisle writes into the `config.json` of a workspace that it makes.
+/// Content of the `config.json` of a workspace that lisle makes.
 pub fn marker(name: &str, at_ms: i64) -> String {
     let id = format!("ws_{:08x}", fastrand::u32(..));
     let slug: String =

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Listing {
     /// All of them, hidden and archived ones included, in no order.
     pub sessions: Vec<SessionMeta>,
-    /// What could not be listed.
+    /// Sessions that could not be listed.
     pub notices: Vec<Notice>,
 }
 
@@ -38,7 +38,7 @@ struct Row {
     read: Option<Vec<u8>>,
 }
 
-/// What `each` makes of the items, which several threads share from `per_thread` of them on.
+/// Maps the items with `each`, on several threads from `per_thread` of them on.
 fn in_shares<T: Sync, R: Send>(items: &[T], per_thread: usize, each: impl Fn(&T) -> Option<R> + Sync) -> Vec<R> {
     let threads = std::thread::available_parallelism().map_or(2, usize::from).min(8);
     let share = items.len().div_ceil(threads).max(per_thread);
@@ -231,7 +231,7 @@ impl Store {
         Some((meta, if sure { basis } else { Basis::Passing }))
     }
 
-    /// What another program did not count: the number of the rows, the preview, the times.
+    /// Adds what another program did not count: the number of the rows, the preview, the times.
     fn count(&self, id: &SessionId, dir: &Path, meta: &mut SessionMeta) {
         let reader = session::Reader { io: self.io(), id, dir: dir.to_owned(), home: &self.inner.home };
         // What cannot be read now is as the header has it.
@@ -242,7 +242,7 @@ impl Store {
         }
     }
 
-    /// What the first bytes hold.
+    /// Content of the first bytes.
     pub(super) fn first_bytes(&self, path: &Path) -> std::io::Result<First> {
         let file = self.io().open(path, How::Read)?;
         Ok(header::first(&tail::range(self.io(), &file, 0, header::SLOT_MAX as u64)?))

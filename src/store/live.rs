@@ -34,7 +34,7 @@ pub struct Entry {
     pub from: u64,
     /// Bytes of its text that are in the file.
     pub saved: usize,
-    /// So many of them, from the beginning, are not in memory any more: `row` has the text from there on.
+    /// Number of bytes from the beginning that are no longer in memory: `row` has the text from there on.
     pub cut: usize,
 }
 
@@ -60,7 +60,7 @@ pub fn text(row: &Message) -> Option<&String> {
     }
 }
 
-/// What was added to a row's text; `None` when something else of it changed, too.
+/// Text added to a row; `None` if anything else of it changed, too.
 pub fn grown(old: &Message, new: &Message) -> Option<String> {
     let (before, now) = (text(old)?, text(new)?);
     let add = now.strip_prefix(before.as_str())?.to_owned();

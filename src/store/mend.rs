@@ -14,7 +14,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Another program's temporary file that is younger is being written.
 pub(super) const THEIR_TEMP_MS: i64 = 60_000;
 const CHUNK: u64 = 1 << 20;
-/// So often a file that another program wrote meanwhile is put back.
+/// Number of times that a file is put back that another program wrote meanwhile.
 const SWAPS: u32 = 16;
 
 impl Journal {

@@ -1,6 +1,6 @@
 //! Ids of new sessions: `YYMMDD-adjective-noun`, the date being the local one.
 //!
-//! Whether an id is taken is asked of the caller.
+//! The caller knows if an id is taken.
 
 use crate::domain::{At, SessionId};
 use jiff::Timestamp;

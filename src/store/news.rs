@@ -1,6 +1,6 @@
 //! News of a session's folder from the system, so that nobody has to look at a session at rest now and then.
 //!
-//! They say only that something happened. What it was is for [`super::Follower`] to find out.
+//! Events say only that something happened; [`super::Follower`] finds out what.
 
 use super::Store;
 use crate::domain::SessionId;
@@ -32,7 +32,7 @@ impl Store {
     }
 }
 
-/// Whether the change of a name's rights and links counts as well.
+/// Changes of a name's rights and links: counted or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Names {
     Count,

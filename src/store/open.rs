@@ -23,7 +23,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// So many rows are read at a time where all are wanted.
+/// Number of rows read at a time where all are wanted.
 const CONTEXT_PAGE: usize = 2000;
 
 /// When writes are forced to the disk.
@@ -38,7 +38,7 @@ pub enum Fsync {
     Off,
 }
 
-/// What a store is opened with.
+/// Options of a store.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The workspace's directory.
@@ -86,19 +86,19 @@ pub(super) struct Inner {
     pub foreign: bool,
     /// On another machine; asked for once.
     remote: std::sync::OnceLock<bool>,
-    /// How much undo keeps.
+    /// Limits of undo's storage.
     pub kept: super::checkpoints::Kept,
     name: String,
 }
 
-/// Who may write a loaded session.
+/// Access to a loaded session.
 #[derive(Debug)]
 pub enum Access {
     /// We do.
     Writer(Box<Journal>),
     /// Another one does, or nobody can.
     Reader {
-        /// Who or why, in words.
+        /// Holder or reason, in words.
         held_by: String,
     },
 }
@@ -106,16 +106,16 @@ pub enum Access {
 /// A session as it was opened.
 #[derive(Debug)]
 pub struct Loaded {
-    /// Its properties.
+    /// Properties.
     pub meta: SessionMeta,
     /// The engine's own data of it; `null` when there is none.
     pub own: Value,
     /// The last rows, oldest first: those of the file, then what a death left unfinished (interrupted calls, partial
     /// texts). The journal writes the latter to the file by itself with its first write.
     pub rows: Vec<Message>,
-    /// Where the page before ends.
+    /// End of the page before.
     pub earlier: Option<u64>,
-    /// What waited when the process died.
+    /// Messages queued when the process died.
     pub queue: Vec<Queued>,
     /// A turn was running when the process died.
     pub died_in_turn: bool,
@@ -123,22 +123,22 @@ pub struct Loaded {
     pub taken_from: Option<String>,
     /// Another program wrote it last.
     pub foreign_last_write: bool,
-    /// Who may write it.
+    /// Access.
     pub access: Access,
 }
 
 /// A session as it was read by somebody who will not write it. The fields are those of [`Loaded`].
 #[derive(Clone, Debug)]
 pub struct Transcript {
-    /// Its properties.
+    /// Properties.
     pub meta: SessionMeta,
     /// The engine's own data of it; `null` when there is none.
     pub own: Value,
     /// The last rows, oldest first, and what is live or what a death left unfinished.
     pub rows: Vec<Message>,
-    /// Where the page before ends.
+    /// End of the page before.
     pub earlier: Option<u64>,
-    /// What waits.
+    /// Queued messages.
     pub queue: Vec<Queued>,
     /// A turn was running when the process died.
     pub died_in_turn: bool,
@@ -146,10 +146,10 @@ pub struct Transcript {
     pub foreign_last_write: bool,
 }
 
-/// What became of whoever wrote a session last.
+/// State of the last writer of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastWriter {
-    /// What it has open goes on.
+    /// Its open session goes on.
     Works,
     /// It ended, or died.
     Died,
@@ -157,7 +157,7 @@ enum LastWriter {
     TakenOver,
 }
 
-/// What was read, and what a writer needs of it besides.
+/// Content that was read, with what a writer needs besides.
 struct Look {
     found: Found,
     seen: Transcript,
@@ -601,7 +601,7 @@ impl Journal {
     }
 }
 
-/// Which row the pages are read back to.
+/// Row to which the pages are read back.
 enum Wants {
     /// The last compaction.
     Compaction,
@@ -610,7 +610,7 @@ enum Wants {
 }
 
 impl Wants {
-    /// Where what is wanted begins, if it begins among these rows. Pages come from the last one on.
+    /// Start of the wanted rows, if it is among these. Pages come from the last one on.
     fn first(&mut self, rows: &[Message]) -> Option<usize> {
         let mut before = rows.len();
         if let Wants::Compaction = self {

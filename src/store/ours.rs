@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// So far back from its end a session that only we wrote has our last row.
+/// Bytes from its end in which a session that only we wrote has our last row.
 const TAIL: u64 = 256 * 1024;
 
 /// The file, for writing.
@@ -25,7 +25,7 @@ pub struct Ours {
     doubted: bool,
 }
 
-/// What became of our rows in a file that another program wrote.
+/// Fate of our rows in a file that another program wrote.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Paired {
     /// Lines that are not there.
@@ -34,7 +34,7 @@ pub struct Paired {
     pub displaced: Vec<String>,
     /// Lines that are there.
     pub kept: Vec<String>,
-    /// There is no row at all: a person cleared the session.
+    /// True if there is no row at all: a person cleared the session.
     pub cleared: bool,
 }
 
@@ -148,8 +148,8 @@ impl Ours {
         Ok(whole.filter(|line| id(line).is_some()).map(str::to_owned).next())
     }
 
-    /// Whether `session` with `len` bytes, which no other program wrote since we did, has our last line: a death may
-    /// have come before it was written there.
+    /// True if `session` with `len` bytes, which no other program wrote since we did, contains our
+    /// last line: a crash may have come before it was written there.
     ///
     /// # Errors
     /// When the file cannot be read.

@@ -1,18 +1,18 @@
 //! A damaged line taken apart: the rows on it that are whole, and what is between them.
 //!
-//! What `row` shows of such a line it shows in the same order.
+//! `row` shows the parts of such a line in the same order.
 
 use super::json::Fields;
 use super::row;
 use std::ops::Range;
 
-/// So many places in a line are tried.
+/// Number of places in a line that are tried.
 const TRIED: usize = 64;
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// Its bytes.
+    /// Byte range.
     pub at: Range<usize>,
     /// It is a row.
     pub whole: bool,

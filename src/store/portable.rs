@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What stands in a file for the session's own directory.
+/// Placeholder in a file for the session's own directory.
 pub const TOKEN: &str = "{{SESSION_PATH}}";
 
 /// JSON text whose tokens are replaced by `dir`, to be parsed.
@@ -84,7 +84,7 @@ impl Formatter for Portable<'_> {
     }
 }
 
-/// Where `dir` stands in `text` as a whole path.
+/// Position of `dir` in `text` as a whole path.
 fn find_dir(text: &str, dir: &str, before: Option<char>) -> Option<usize> {
     if dir.len() < 2 {
         return None;
@@ -106,7 +106,7 @@ fn is_name(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '-'
 }
 
-/// What follows cannot belong to the directory's name. A dot belongs to it when a name goes on behind it.
+/// True if what follows cannot belong to the directory's name. A dot belongs to it if a name continues after it.
 fn name_ends(after: &str) -> bool {
     let mut chars = after.chars();
     match chars.next() {

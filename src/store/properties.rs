@@ -1,4 +1,5 @@
-//! What a workspace defines: `statuses/config.json`, `labels/config.json` and `views.json`, as Craft Agents has them.
+//! Definitions of a workspace: `statuses/config.json`, `labels/config.json` and `views.json`, in
+//! Craft Agents' format.
 //!
 //! `read` makes values of the files, `edit` adds to their text; here they are found, read and replaced. A file that is
 //! broken is told and left as it is: the built-in definitions stand in for it, and nothing is added to it.
@@ -34,7 +35,7 @@ impl Kind {
         }
     }
 
-    /// Where it lies in a workspace, and where else it is looked for when it does not.
+    /// Paths in a workspace, in the order in which they are tried.
     fn places(self) -> &'static [&'static str] {
         match self {
             Self::Statuses => &["statuses/config.json", "statuses.json"],
@@ -43,7 +44,7 @@ impl Kind {
         }
     }
 
-    /// What stands in for it, in words.
+    /// Substitute for the file, in words.
     fn instead(self) -> &'static str {
         match self {
             Self::Statuses => "The built-in statuses are used.",
@@ -53,12 +54,12 @@ impl Kind {
     }
 }
 
-/// How the files were: a changed one has another. See [`Store::properties_stamp`].
+/// Stamp of the files: a changed one has another. See [`Store::properties_stamp`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertiesStamp(Vec<Option<Stat>>);
 
 impl Store {
-    /// What the workspace defines, and in `problems` what was wrong with its files. Reads three small files.
+    /// Definitions of the workspace, with the files' errors in `problems`. Reads three small files.
     pub fn properties(&self) -> Properties {
         let mut all = Properties::builtin();
         for kind in Kind::ALL {
@@ -83,8 +84,8 @@ impl Store {
         all
     }
 
-    /// How the files are now, by their facts alone: one that differs from an earlier one says that [`Store::properties`]
-    /// would, too.
+    /// Current stamp of the files, from their metadata alone: a different one means that
+    /// [`Store::properties`] would differ, too.
     pub fn properties_stamp(&self) -> PropertiesStamp {
         let paths = Kind::ALL.into_iter().flat_map(Kind::places);
         PropertiesStamp(paths.map(|place| self.io().stat(&self.inner.layout.workspace.join(place)).ok()).collect())

@@ -12,11 +12,11 @@ use std::fs::File;
 
 /// Bytes of rows that are kept.
 const KEPT: usize = 2 << 20;
-/// So many bytes of the last row are compared before the next one is written.
+/// Bytes of the last row that are compared before the next one is written.
 const COMPARED: usize = 4096;
-/// So far behind its place the last row is looked for.
+/// Bytes after its position in which the last row is searched.
 const SHIFTED: u64 = 1 << 20;
-/// So far back from its end a file that was replaced is read.
+/// Bytes from its end that are read of a replaced file.
 const READ: u64 = 64 << 20;
 
 /// Rows that were written, oldest first.

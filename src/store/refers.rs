@@ -1,4 +1,4 @@
-//! Which files of a session its rows refer to.
+//! References from rows to files of their session.
 //!
 //! Rows name files by `{{SESSION_PATH}}/plans/…` or by the whole path, anywhere in a text, so that the end of a name
 //! cannot be told from the text alone. So the names of the files that are there are looked for in the text.
@@ -21,7 +21,7 @@ const PATHS: [&str; 4] = ["planPath", "storedPath", "thumbnailPath", "markdownPa
 /// The files of one session, and those that were referred to so far.
 #[derive(Debug)]
 pub struct Refers {
-    /// How a path into the session begins in the text of a row.
+    /// Start of a path into the session in the text of a row.
     begin: [Finder<'static>; 2],
     /// Paths below the session, by how they stand in JSON.
     names: HashMap<Vec<u8>, PathBuf>,

@@ -23,7 +23,7 @@ const ROWS: &str = "======== rows, for lisle sessions import ========";
 /// Bytes of text that are told where no file can be written.
 const TOLD: usize = 256 << 10;
 
-/// What a session's files lack.
+/// Content that a session's files lack.
 struct Remains<'a> {
     store: &'a Store,
     id: &'a SessionId,

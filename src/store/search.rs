@@ -28,7 +28,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Instant;
 
-/// So many hits of a session are handed over; the others are counted.
+/// Maximum number of hits of a session that are reported; the others are counted.
 pub const MOST_HITS: usize = 50;
 /// After so many rows of a session that hold all words, the rest of it is not looked at: who searches for what stands
 /// everywhere waits for nothing, and its total is this or more. A query with `-word` looks at everything.
@@ -38,7 +38,7 @@ const THREADS: usize = 8;
 /// Results that wait for whoever takes them.
 const WAITING: usize = 64;
 
-/// What is the same for all sessions of a search.
+/// State shared by all sessions of a search.
 #[derive(Debug)]
 struct Search<'a> {
     store: &'a Store,

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 const SCANNED: u64 = 4 << 20;
 /// A page with so many bytes takes no more rows.
 const PAGE: usize = 4 << 20;
-/// What is longer than this is no header, whatever it is.
+/// Maximum length of a header.
 const HEADER_AT_MOST: u64 = 64 << 20;
 
 /// `session.jsonl` as it was found.
@@ -27,22 +27,22 @@ const HEADER_AT_MOST: u64 = 64 << 20;
 pub struct Found {
     /// The file; `None` when there is none, or only what another program left under its temporary name.
     pub file: Option<File>,
-    /// Its inode.
+    /// Inode.
     pub ino: u64,
-    /// Its length.
+    /// Length.
     pub len: u64,
-    /// Its last change.
+    /// Last change.
     pub modified: i64,
     /// The header.
     pub head: Head,
-    /// What was odd, one sentence each.
+    /// Irregularities, one sentence each.
     pub odd: Vec<String>,
 }
 
 /// The header, from line 1 or from `header.json`.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
-    /// Its keys.
+    /// Keys.
     pub fields: Fields,
     /// The engine's own data.
     pub own: Value,
@@ -50,13 +50,13 @@ pub struct Head {
     pub hash: String,
     /// Length of line 1 with its newline where it can be overwritten in place; else 0.
     pub slot: usize,
-    /// Where the rows begin.
+    /// Start of the rows.
     pub body: u64,
     /// Line 1 is a header, but longer than other programs read: it stays as it is.
     pub long: bool,
     /// Line 1 is a header.
     pub sound: bool,
-    /// What stands before the rows is no header and goes to salvage when it is replaced.
+    /// True if the bytes before the rows are no header; they go to salvage when it is replaced.
     pub displaced: bool,
     /// Length of the file that the header's counts cover; `None` when nobody says.
     pub counted_to: Option<u64>,
@@ -112,7 +112,7 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
 /// Opens a file and says what is known of the very file that was opened: another program may replace it meanwhile.
 ///
 /// # Errors
-/// What the system says.
+/// The system's error.
 pub fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
     let file = io.open(path, How::Read)?;
     let stat = io.stat_of(&file)?;
@@ -225,7 +225,7 @@ pub fn whole(io: &dyn Io, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
 pub struct Page {
     /// The rows, oldest first.
     pub rows: Vec<Message>,
-    /// Where the page before ends; `None` when there is none.
+    /// End of the page before; `None` if there is none.
     pub earlier: Option<u64>,
 }
 
@@ -236,7 +236,7 @@ pub struct Reader<'a> {
     pub io: &'a dyn Io,
     /// The session.
     pub id: &'a SessionId,
-    /// Its directory.
+    /// Directory.
     pub dir: PathBuf,
     /// The user's home directory.
     pub home: &'a Path,
@@ -280,7 +280,8 @@ impl Reader<'_> {
         Ok(Page { rows, earlier: lines.earlier })
     }
 
-    /// What the header should count, whatever it counted: all rows of a file that is not large. `meta` is its own.
+    /// Counts that the header should have, whatever it has: all rows of a file that is not large.
+    /// `meta` is its own.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -293,8 +294,8 @@ impl Reader<'_> {
         Ok(counted)
     }
 
-    /// What the header counted, and the rows that came after it was written, as a death leaves them; all rows where it
-    /// counted none. `meta` is its own.
+    /// Counts of the header plus the rows that came after it was written, as a crash leaves them;
+    /// all rows if it has none. `meta` is its own.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -319,7 +320,7 @@ impl Reader<'_> {
         .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))
     }
 
-    /// Where each line up to `end` begins.
+    /// Start of each line up to `end`.
     fn starts(&self, file: &File, end: u64) -> std::io::Result<Vec<u64>> {
         let mut starts = Vec::new();
         tail::each(self.io, file, 0, end, |line| -> std::io::Result<()> {
@@ -371,7 +372,7 @@ impl Reader<'_> {
         Ok(sentences)
     }
 
-    /// For each id from byte `from` on, where its last row begins.
+    /// Start of the last row of each id, from byte `from` on.
     ///
     /// # Errors
     /// When the file cannot be read.
@@ -416,7 +417,7 @@ pub(super) fn fill_times(rows: &mut [Message], created: At) {
     }
 }
 
-/// What is odd about these lines.
+/// Irregularity of these lines.
 pub(super) fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
     let shown: Vec<String> = lines.iter().take(20).map(u64::to_string).collect();
     let more =
@@ -438,7 +439,7 @@ pub(super) fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
     }
 }
 
-/// Where the rows begin that the header does not count.
+/// Start of the rows that the header does not count.
 pub(super) fn counted_to(found: &Found) -> u64 {
     match found.head.counted_to {
         Some(to) => to.max(found.head.body),
@@ -447,7 +448,7 @@ pub(super) fn counted_to(found: &Found) -> u64 {
     }
 }
 
-/// What the header counted; missing figures are those of the properties.
+/// Counts of the header; missing figures are those of the properties.
 pub fn counted_of(meta: &SessionMeta, found: &Found) -> Counted {
     let fields = &found.head.fields;
     let roles = ["user", "assistant", "plan", "tool", "error"];

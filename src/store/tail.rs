@@ -11,7 +11,7 @@ use std::io;
 pub struct Line {
     /// The byte where it begins.
     pub at: u64,
-    /// Its bytes without the newline.
+    /// Bytes without the newline.
     pub bytes: Vec<u8>,
 }
 
@@ -20,7 +20,7 @@ pub struct Line {
 pub struct Lines {
     /// The lines.
     pub lines: Vec<Line>,
-    /// Where the page before ends; `None` when there is none.
+    /// End of the page before; `None` if there is none.
     pub earlier: Option<u64>,
 }
 
@@ -111,7 +111,7 @@ pub fn after(io: &dyn Io, file: &File, start: u64, end: u64, want: usize) -> io:
     }
 }
 
-/// Where the line begins that byte `at` is in, not before `floor`, where a line begins too.
+/// Start of the line that byte `at` is in, not before `floor`, which is a line start, too.
 ///
 /// # Errors
 /// When the file cannot be read.
@@ -145,9 +145,9 @@ pub fn range(io: &dyn Io, file: &File, start: u64, end: u64) -> io::Result<Vec<u
 pub struct Shown<'a> {
     /// The byte where it begins.
     pub at: u64,
-    /// Its length without the newline.
+    /// Length without the newline.
     pub len: u64,
-    /// Its bytes without the newline; only the first of them when it is longer than [`LONGEST`].
+    /// Bytes without the newline; only the first of them if it is longer than [`LONGEST`].
     pub bytes: &'a [u8],
     /// A newline follows.
     pub ended: bool,

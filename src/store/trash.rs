@@ -43,7 +43,7 @@ fn parse(name: &str) -> Option<(SessionId, At, bool)> {
     Some((SessionId::parse(id).ok()?, unstamp(time)?, cleared))
 }
 
-/// What goes to the trash.
+/// Content to move to the trash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// A whole session.
@@ -140,7 +140,7 @@ impl Store {
         })
     }
 
-    /// What lies in the trash, newest first. What is not ours there, or cannot be read, is left out.
+    /// Content of the trash, newest first. Foreign and unreadable entries are left out.
     pub fn trash(&self) -> Vec<Trashed> {
         let io = self.io();
         let dir = self.inner.layout.trash();

@@ -19,18 +19,18 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 /// Between another program's unlink and its rename there are microseconds; this often, this long, they are waited for.
 const GAP_TRIES: u32 = 40;
 const GAP: Duration = Duration::from_millis(2);
-/// So often a file is read that another program replaces meanwhile.
+/// Number of attempts to read a file that another program replaces meanwhile.
 const TRIES: u32 = 8;
 
-/// So far back from its end a file has our last row, if whoever wrote it knew of it.
+/// Bytes from its end in which a file has our last row, if its writer knew of it.
 const PAST: u64 = 4 << 20;
 
-/// What is said when that was not often enough.
+/// Error when that was not enough.
 pub(super) fn busy() -> std::io::Error {
     std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment")
 }
 
-/// What others do with a session that we write.
+/// Actions of others on a session that we write.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Elsewhere {
     /// Nothing that we know of.
@@ -41,7 +41,7 @@ pub enum Elsewhere {
     /// Another program wrote the messages anew, for so many times since we opened it. Rows may have come, gone or
     /// changed.
     Rewritten(u64),
-    /// Its file or its directory is gone. What is unsaved is kept in memory, and written if it comes back.
+    /// Its file or its directory is gone. Unsaved content is kept in memory, and written if it comes back.
     Gone,
     /// It was taken over: by whom, in words. Nothing more is written here.
     Lost(String),
@@ -50,7 +50,7 @@ pub enum Elsewhere {
 /// Another program that wrote the session so short a time ago has it open, most likely.
 const RECENT_MS: i64 = 60_000;
 
-/// What can be said of others when a session is opened.
+/// Findings about others when a session is opened.
 pub(super) fn at_opening(lock: &Lock, found: &Found) -> Elsewhere {
     if let Some(holder) = lock.taken_from() {
         return Elsewhere::Also(format!("{holder}, which it was taken over from"));
@@ -64,7 +64,7 @@ pub(super) fn at_opening(lock: &Lock, found: &Found) -> Elsewhere {
 }
 
 impl Journal {
-    /// What others do with the session, as far as was noticed.
+    /// Actions of others on the session, as far as they were noticed.
     pub fn elsewhere(&self) -> &Elsewhere {
         &self.elsewhere
     }
@@ -110,7 +110,7 @@ impl Journal {
         if self.closed { Ok(()) } else { self.mine() }
     }
 
-    /// Nobody took the session over. Asks for a lock that was not granted yet.
+    /// Checks that no process took the session over. Asks for a lock that was not granted yet.
     pub(super) fn mine(&mut self) -> Result<(), StoreError> {
         if self.lost.is_none() {
             self.lost = self.lock.look();
@@ -185,7 +185,7 @@ impl Journal {
         io.stat(&self.path()).map_err(|e| self.error("write", e))
     }
 
-    /// Somebody removed the file alone. What it held comes back from the one that is still open here.
+    /// Restores a file that was removed, from the descriptor that is still open here.
     fn restore(&mut self, missing: std::io::Error) -> Result<(), StoreError> {
         let io = self.store.inner.io.clone();
         let path = self.path();
@@ -270,7 +270,8 @@ impl Journal {
         Ok(same)
     }
 
-    /// What they wrote is what they had in memory before our last row, or before our last mark of what is read.
+    /// True if their content is an earlier one of ours: before our last row, or before our last
+    /// mark of what is read.
     fn is_past(&self, found: &Found, theirs: &SessionMeta) -> Result<bool, StoreError> {
         if self.base.usage.output_tokens > theirs.usage.output_tokens && self.base.messages <= theirs.messages {
             return Ok(true);
@@ -288,7 +289,7 @@ impl Journal {
         Ok(!bytes.trim_ascii().is_empty() && memchr::memmem::find(&bytes, id.as_bytes()).is_none())
     }
 
-    /// What they changed in the properties since this was asked for last.
+    /// Their changes of the properties since the last call.
     pub fn take_merged(&mut self) -> Option<Merged> {
         self.merged.take().filter(|merged| merged.given != merged.merged)
     }
@@ -338,7 +339,7 @@ impl Journal {
         Ok(true)
     }
 
-    /// How long the file is, which is looked at before each row. What others changed in it is taken up.
+    /// Length of the file, which is checked before each row. Changes by others are taken in.
     pub(super) fn there(&mut self) -> Result<u64, StoreError> {
         let stat = self.present()?;
         if stat.ino != self.ino || (stat.len < self.len && !self.torn) || self.is_overwritten(stat.ino)? {

@@ -29,11 +29,11 @@ use tokio::sync::{oneshot, watch};
 const TEXT: Duration = Duration::from_millis(350);
 /// A header that may wait is written after this.
 const HEADER: Duration = Duration::from_millis(500);
-/// What could not be saved is tried again after this, then after twice as long, and so on …
+/// First delay before unsaved content is written again; it doubles with each attempt …
 const RETRY: Duration = Duration::from_millis(100);
 /// … but at least as often as this.
 const RETRY_MOST: Duration = Duration::from_secs(3);
-/// So often a session is looked at that another program may write.
+/// Interval of checks of a session that another program may write.
 const LOOK: Duration = Duration::from_secs(2);
 
 /// When a header is written.
@@ -45,13 +45,13 @@ pub enum Urgency {
     Soon,
 }
 
-/// How saving goes.
+/// Health of saving.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Health {
     /// Everything that was given is on disk, or is about to be.
     #[default]
     Saved,
-    /// Something waits in memory; why, and what to do.
+    /// Content waits in memory; the reason, and what to do.
     Unsaved(String),
     /// Nothing more is saved here; why, and where what came too late is.
     Over(String),
@@ -72,7 +72,7 @@ enum Op {
     Meta(Box<SessionMeta>, Value, Urgency, Reply),
     Clear(At, Arc<OnceLock<TrashId>>, Reply),
     Flush(Reply),
-    /// Somebody may have taken the session over.
+    /// Checks if another process took the session over.
     Mine(Reply),
     Rescue(String, UserText, oneshot::Sender<Option<Unsaved>>),
     Close(Reply),
@@ -259,22 +259,22 @@ impl Writer {
         answer.await.ok()?
     }
 
-    /// How saving goes, now and from now on.
+    /// Health of saving, now and from now on.
     pub fn health(&self) -> watch::Receiver<Health> {
         self.health.clone()
     }
 
-    /// What others do with the session, now and from now on.
+    /// Actions of others on the session, now and from now on.
     pub fn elsewhere(&self) -> watch::Receiver<Elsewhere> {
         self.elsewhere.clone()
     }
 
-    /// What another program changes in the session's properties, from now on.
+    /// Changes of another program in the session's properties, from now on.
     pub fn merged(&self) -> watch::Receiver<Option<Merged>> {
         self.merged.clone()
     }
 
-    /// What the rows say of themselves: how many, the time of the last message, the preview.
+    /// Counts of the rows: how many, the time of the last message, the preview.
     pub fn counted(&self) -> watch::Receiver<Counted> {
         self.counted.clone()
     }

@@ -77,7 +77,7 @@ impl Theme {
         load(if dark { "lisle-dark" } else { "lisle-light" }, &[]).theme
     }
 
-    /// The theme as a terminal of so many colours can show it.
+    /// The theme reduced to the colours of a terminal.
     ///
     /// 256: each colour becomes its nearest neighbour. 16: what those cannot say is taken from the theme `ansi`, role
     /// by role, because nobody knows what the 16 look like and only that theme was made for it. None (NO_COLOR): the

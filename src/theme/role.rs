@@ -1,4 +1,4 @@
-//! The roles that a theme gives styles to. Closed: a theme file that names another role is told so.
+//! The roles that a theme gives styles to. Closed: another role in a theme file is an error.
 
 macro_rules! roles {
     ($($(#[$doc:meta])* $name:ident = $word:literal),+ $(,)?) => {

@@ -1,4 +1,4 @@
-//! The themes that come with lisle, what a terminal of fewer colours makes of them, and what is told of odd files.
+//! The themes that come with lisle, what a terminal of fewer colours makes of them, and the problems of invalid files.
 
 use super::resolve::falls_back_to;
 use super::*;

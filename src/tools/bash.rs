@@ -7,7 +7,7 @@ use super::held_process::{self, Line, blocking, shell};
 use super::input::{self, Fields};
 use super::kept::Kept;
 use super::{
-    Halt, Place, Run, RunError, Tool, downloads, leaves, moves, reach, same_facts, seen::Seen, settled, words,
+    Halt, Place, Run, RunError, Tool, access, downloads, leaves, moves, reach, same_facts, seen::Seen, settled, words,
 };
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
@@ -52,7 +52,16 @@ impl Tool for Bash {
                     "command": {"type": "string", "description": "The command line, as bash reads it; may have several lines."},
                     "timeout_s": {"type": "integer", "minimum": 1, "description": "Seconds after which it is ended; 120 when left out, at most 600. In the background at most 86400, which is also the default there."},
                     "background": {"type": "boolean", "description": "Start it as a job and do not wait for it."},
-                    "outside": {"type": "boolean", "description": "Run it outside the sandbox. Only after a result said that the sandbox may be why the very command failed; the user is asked each time."}
+                    "access": {
+                        "type": "object",
+                        "description": "What the sandbox kept from this very command, when its result named it: exactly those paths and sockets. The user is asked.",
+                        "properties": {
+                            "read": {"type": "array", "items": {"type": "string"}, "description": "Hidden files and folders to read: a secret of the project such as .env, a package beside it."},
+                            "write": {"type": "array", "items": {"type": "string"}, "description": "Read-only paths to write: .git/config, a path outside of the working directory."},
+                            "sockets": {"type": "array", "items": {"type": "string", "enum": ["ssh-agent", "gpg-agent", "docker"]}, "description": "Sockets that the one program of the line gets."}
+                        }
+                    },
+                    "outside": {"type": "boolean", "description": "Run it outside the sandbox, when `access` cannot name what it needs. Only after a result said that the sandbox may be why the very command failed; the user is asked each time."}
                 },
                 "required": ["command"]
             }),
@@ -91,6 +100,10 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     touches.extend(looked.touches);
     touches.extend(leaves::look(&command, place));
     touches.extend(reach::look(&command, place));
+    let wanted = access::asked(input, &command, place)?;
+    let needed = access::pushes(&command, place).into_iter().chain(access::settings(&command, place));
+    touches.extend(needed.filter(|access| !wanted.contains(access)));
+    touches.extend(wanted);
     if Fields::of("bash", input)?.flag("outside")? {
         touches.push(Touch::Outside);
     }
@@ -141,7 +154,7 @@ fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> L
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
     let (named, approved) = (words::named(command, place), words::secrets(command, place));
-    let told = Told { named, approved, moves: moves::of(command) };
+    let told = Told { named, approved, moves: moves::of(command), waited_for: true };
     Line { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
 }
 
@@ -173,7 +186,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     let over = running.see_it_through(&mut output, &with.stop).await;
     let kept = output.kept;
     if over.stopped {
-        return Err(RunError::Stopped(kept.text()).into());
+        return Err(RunError::Stopped(over.when_stopped(kept.text()).await?).into());
     }
     match kept.data() {
         None => over.outcome(kept.text()).await,
@@ -186,7 +199,8 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
 }
 
 async fn in_the_background(command: &str, timeout: Duration, with: &Run) -> Result<Outcome, Halt> {
-    let line = line(&with.place, command, timeout, JOB_OUTPUT_LIMIT);
+    let mut line = line(&with.place, command, timeout, JOB_OUTPUT_LIMIT);
+    line.told.waited_for = false;
     let id = with.jobs.start((&with.place, with.sandbox), command, line, (&with.host, &with.call)).await?;
     let text = format!(
         "It goes on in the background as job {id}. `job_output` gives what it writes and says when it has ended, \
@@ -263,7 +277,7 @@ mod tests {
             let error = bench.error("bash", input.clone());
             assert!(error.contains(says), "{error}");
         }
-        // A runner that says nothing is told apart from a command that ended.
+        // A silent runner is distinguished from a command that ended.
         let error = bench.error("bash", json!({"command": "true"}));
         assert!(error.contains("ended before it") && error.ends_with("exit unknown"), "{error}");
         bench.place.runner = "/no/such/runner".into();

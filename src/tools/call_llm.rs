@@ -14,9 +14,9 @@ use std::time::Duration;
 const MOST_FILES: usize = 20;
 /// Characters of one file that go along.
 const LONGEST_FILE: usize = 200_000;
-/// Characters of a prompt, and of all that goes along.
+/// Characters of a prompt, and of all attached files.
 const LONGEST: usize = 400_000;
-/// The model has so long.
+/// Time limit of the model.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 const SYSTEM: &str = "You answer one question, without tools and without any conversation before it. Use what stands in the \

@@ -2,13 +2,19 @@
 //!
 //! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
 
-use super::Place;
+use super::put_back::{self, Fate};
+use super::{Place, made};
+use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
-use crate::sandbox::guard::{Change, Guard, What};
+use crate::sandbox::guard::{By, Change, Guard, What};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
-use crate::sandbox::{Network, Profile, able, refusal};
+use crate::sandbox::refusal::HostFiles;
+use crate::sandbox::repository::Repository;
+use crate::sandbox::withheld::{self, EndedCommand, Withheld};
+use crate::sandbox::{Allowances, Network, Profile, able, refusal};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What the line of a command says of its places.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +25,8 @@ pub(super) struct Told {
     pub approved: Vec<PathBuf>,
     /// Whether it does nothing but move between states of the repository.
     pub moves: Moves,
+    /// The call waits for its end: what it makes meanwhile is its own work.
+    pub waited_for: bool,
 }
 
 /// What holds one command back.
@@ -31,21 +39,31 @@ pub(super) struct Held {
     /// Variables that it gets beside its own.
     pub variables: Vec<(String, PathBuf)>,
     guard: Option<Guard>,
+    /// Secrets that were there before.
+    secrets: Vec<PathBuf>,
     /// Hosts that it was not let reach.
     pub refusals: Refusals,
 }
 
 impl Held {
     /// Looks up the places of a command that is about to start. Blocks.
-    pub fn new(place: Place, sandbox: Sandbox, told: Told) -> Self {
+    pub fn new(mut place: Place, sandbox: Sandbox, told: Told) -> Self {
         let home = std::env::home_dir();
-        let site = site(&place, &told, home.as_deref());
-        let (profile, guard, variables) = match sandbox {
-            Sandbox::None => (Profile::Open, None, Vec::new()),
-            Sandbox::ReadOnly => (places::read_only(&site), None, Vec::new()),
-            Sandbox::Workspace => (places::workspace(&site), Some(Guard::before(&site)), places::redirected(&site)),
+        if sandbox == Sandbox::Workspace {
+            place.allowances = Arc::new(opened(&place, home.as_deref()));
+        }
+        let secrets = match sandbox {
+            Sandbox::Workspace if told.waited_for => places::secrets_in(&place.cwd, home.as_deref()),
+            _ => Vec::new(),
         };
-        Self { sandbox, place, told, profile, variables, guard, refusals: Refusals::default() }
+        let site = site(&place, &told, home.as_deref());
+        let (profile, guarded, variables) = match sandbox {
+            Sandbox::None => (Profile::Open, false, Vec::new()),
+            Sandbox::ReadOnly => (places::read_only(&site), false, Vec::new()),
+            Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
+        };
+        let guard = guarded.then(|| Guard::before(&site, profile.bounds()));
+        Self { sandbox, place, told, profile, variables, guard, secrets, refusals: Refusals::default() }
     }
 
     /// What it reaches of the network.
@@ -67,73 +85,165 @@ impl Held {
         ))
     }
 
-    /// What the model is to know after the command, line by line: protected files that it made or changed, and that a
+    /// What is to be known after the command: protected files that it made or changed, which are put back, and that a
     /// refusal may be why it failed. Blocks.
-    pub fn notes(&self, output: &str, code: Option<i32>) -> Vec<String> {
+    pub fn notes(&self, output: &str, code: Option<i32>) -> Notes {
         let mut out = Vec::new();
+        let mut protected = Vec::new();
+        let mut put_back = Vec::new();
         if let Some(guard) = &self.guard {
             let home = std::env::home_dir();
-            let changes = guard.after(&site(&self.place, &self.told, home.as_deref()));
-            let (by_git, others): (Vec<Change>, Vec<Change>) = changes.into_iter().partition(|change| change.by_git);
-            if !others.is_empty() {
-                out.push(self.protected(BREACH, &others));
-            }
-            if !by_git.is_empty() {
-                out.push(self.protected(BY_GIT, &by_git));
+            let mut changes = guard.after(&site(&self.place, &self.told, home.as_deref()));
+            // What was answered for is no breach.
+            let asked = &self.place.allowances.granted.writable;
+            changes.retain(|change| !asked.iter().any(|path| change.path.starts_with(path)));
+            let mine = changes.iter().filter(|change| change.by == By::Command);
+            put_back.extend(mine.map(|change| change.path.clone()));
+            for (by, heading) in HEADINGS {
+                let of: Vec<&Change> = changes.iter().filter(|change| change.by == *by).collect();
+                let lines: Vec<String> = of.iter().map(|change| self.settled(change)).collect();
+                out.extend(listed(heading, &lines));
+                if *by != By::Git {
+                    protected.extend(lines);
+                }
             }
         }
         let network = self.network();
-        match refusal::hosts(&self.refusals.all()) {
+        let mut kept = self.kept(output, code);
+        let withheld = kept.words(&self.place.cwd);
+        // What can be named exactly is offered so, and not outside of the sandbox.
+        let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
+        kept.refused(put_back);
+        out.extend(kept.told(&self.place.cwd));
+        match refusal::hosts(&self.refusals.all(), &self.files()) {
             Some(refused) => out.push(refused),
+            None if exact => {}
             None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
         }
-        if code != Some(0)
-            && let Some(bounds) = self.profile.bounds()
-        {
-            let is_hidden = |path: &Path| path.symlink_metadata().is_ok() && !bounds.shows(path);
-            out.extend(refusal::left_out(output, code, &is_hidden));
-            let mut packages = places::packages_outside(&self.place.cwd);
-            packages.retain(|path| is_hidden(path));
-            out.extend(refusal::packages(code, output, &packages));
-        }
-        out
+        self.note_made();
+        Notes { lines: out, user: ForUser { protected, withheld } }
     }
 
-    /// One sentence for each of them, and what to do.
-    fn protected(&self, heading: &str, changes: &[Change]) -> String {
-        let mut said = vec![heading.to_owned()];
-        for change in changes.iter().take(MOST_TOLD) {
-            let path = change.path.strip_prefix(&self.place.cwd).unwrap_or(&change.path).display().to_string();
-            let path = super::input::one_line(&path, 200);
-            said.push(match &change.what {
-                What::Made => format!("- {path} is new"),
-                What::Changed(before) => format!("- {path} was changed{}", self.kept(&change.path, before.as_deref())),
-                What::Gone(before) => format!("- {path} was removed{}", self.kept(&change.path, before.as_deref())),
-            });
+    /// Where the user opens a host for good.
+    fn files(&self) -> HostFiles {
+        let own = &self.place.own_dirs;
+        let rules = own.iter().find(|path| path.ends_with("permissions.json")).cloned();
+        let config = own.first().filter(|path| !path.ends_with("permissions.json")).map(|dir| dir.join("config.toml"));
+        HostFiles {
+            rules: rules.unwrap_or_else(|| "permissions.json".into()),
+            config: config.unwrap_or_else(|| "config.toml".into()),
         }
-        if let Some(more) = changes.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
-            said.push(format!("- and {more} more"));
-        }
-        said.join("\n")
     }
 
-    /// Where the earlier content lies now.
-    fn kept(&self, path: &Path, before: Option<&[u8]>) -> String {
-        let Some(before) = before else { return String::new() };
+    /// What was kept from the command.
+    fn kept(&self, output: &str, code: Option<i32>) -> Withheld {
+        let Some(bounds) = self.profile.bounds() else { return Withheld::default() };
+        let packages = if code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
+        withheld::look(&EndedCommand { bounds, cwd: &self.place.cwd, output, code, packages: &packages })
+    }
+
+    /// Secrets that this command made are shown to the next ones.
+    fn note_made(&self) {
+        if self.sandbox != Sandbox::Workspace {
+            return;
+        }
+        let home = std::env::home_dir();
+        let after = match self.told.waited_for {
+            true => places::secrets_in(&self.place.cwd, home.as_deref()),
+            false => Vec::new(),
+        };
+        let new = after.into_iter().filter(|path| !self.secrets.contains(path));
+        let known = &self.place.allowances.granted.unmasked;
+        made::note(&self.place.session_dir, new, self.told.waited_for.then_some(known.as_slice()));
+    }
+
+    /// Takes back what the command was not to do, and tells of a change in one line.
+    fn settled(&self, change: &Change) -> String {
+        let path = change.path.strip_prefix(&self.place.cwd).unwrap_or(&change.path).display().to_string();
+        let path = super::input::one_line(&path, 200);
+        let what = match &change.what {
+            What::Made => "is new",
+            What::Changed(_) => "was changed",
+            What::Gone(_) => "was removed",
+        };
+        if change.by != By::Command {
+            return format!("{path} {what}");
+        }
         // Not below `data/`, which commands write: a link that they lay there would lead lisle out of it.
-        match keep(&self.place.session_dir.join("protected"), path, before) {
-            Ok(copy) => format!("; what it held before is in {}", copy.display()),
-            Err(error) => format!("; what it held before could not be kept: {error}"),
+        let fate = put_back::put_back(change, &self.place.session_dir.join("protected"));
+        put_back::tidy(&change.path, &self.place.cwd);
+        match (fate, &change.what) {
+            (Fate::Aside(copy), What::Made) => format!("{path} is new: it was moved to {}", copy.display()),
+            (Fate::Aside(copy), _) => {
+                format!("{path} {what}: it is as before again, what the command wrote is in {}", copy.display())
+            }
+            (Fate::Restored, _) => format!("{path} {what}: it is there again"),
+            (Fate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
         }
     }
 }
 
-const BREACH: &str = "This command made or changed what configures or runs code, which is to be asked for first. Tell the \
-    user, and undo it unless it is wanted:";
-const BY_GIT: &str = "With the state of the repository git changed what configures or runs code. Tell the user:";
+/// What is to be known after a command.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// For the model, line by line.
+    pub lines: Vec<String>,
+    /// For the user.
+    pub user: ForUser,
+}
+
+/// What the user is to know after a command, a line each.
+#[derive(Debug, Default)]
+pub(super) struct ForUser {
+    /// Protected files that were made or changed, and what became of that.
+    pub protected: Vec<String>,
+    /// Paths and sockets that the sandbox kept from it.
+    pub withheld: Vec<String>,
+}
+
+/// Who changed protected files, and what the model is told of it.
+const HEADINGS: &[(By, &str)] = &[
+    (
+        By::Command,
+        "This command made or changed what configures or runs code, which is to be asked for first. It does not take \
+         effect. Tell the user:",
+    ),
+    (By::NewRepository, "With a new repository came what configures or runs code. Tell the user:"),
+    (
+        By::Unknown,
+        "While this command ran, what configures or runs code was changed, perhaps by somebody else. Tell the user:",
+    ),
+    (By::Git, "With the state of the repository git changed what configures or runs code. Tell the user:"),
+];
+
+/// The heading with the first of the lines, and how many more there are.
+fn listed(heading: &str, lines: &[String]) -> Option<String> {
+    let mut said = vec![heading.to_owned()];
+    said.extend(lines.iter().take(MOST_TOLD).map(|line| format!("- {line}")));
+    if let Some(more) = lines.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
+        said.push(format!("- and {more} more"));
+    }
+    (!lines.is_empty()).then(|| said.join("\n"))
+}
 
 /// The most changes that are told one by one.
 const MOST_TOLD: usize = 10;
+
+/// What is open to a command of the workspace profile beside what was answered: repositories of this machine that are
+/// remotes of this one, secrets that the user's own settings name, and those that commands of this session made.
+fn opened(place: &Place, home: Option<&Path>) -> Allowances {
+    let mut out = (*place.allowances).clone();
+    let own = |path: &Path| place.own_dirs.iter().any(|own| path.starts_with(own) || own.starts_with(path));
+    let wide = |path: &Path| home.is_some_and(|home| home.starts_with(path)) || path.components().count() < 3;
+    if let Some(repository) = Repository::of(&place.cwd) {
+        let remotes = repository.local_remotes().into_iter().map(|(_, path)| path);
+        out.granted.readable.extend(remotes.filter(|path| !own(path) && !wide(path) && !is_secret(path)));
+    }
+    let named = out.readable.iter().filter(|path| is_secret(path) && !own(path)).cloned().collect::<Vec<_>>();
+    out.granted.unmasked.extend(named);
+    out.granted.unmasked.extend(made::unchanged(&place.session_dir));
+    out
+}
 
 fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
     Site {
@@ -146,24 +256,5 @@ fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a
         moves: told.moves,
         home,
         namespaces: able::spaces(&place.runner),
-    }
-}
-
-/// Writes the content into a file that was not there.
-fn keep(folder: &Path, path: &Path, content: &[u8]) -> std::io::Result<PathBuf> {
-    use std::io::Write;
-    std::fs::create_dir_all(folder)?;
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let mut n = 1;
-    loop {
-        let copy = folder.join(format!("{n}-{name}"));
-        match std::fs::File::create_new(&copy) {
-            Ok(mut file) => {
-                file.write_all(content)?;
-                return Ok(copy);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists && n < 10_000 => n += 1,
-            Err(error) => return Err(error),
-        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
-use super::held::{Held, Told};
+use super::held::{ForUser, Held, Told};
 use super::host::Host;
 use super::input;
 use super::{Halt, Place};
@@ -10,19 +10,19 @@ use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::rule::NETWORK;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, Touch};
+use crate::sandbox::parent::{self, Order};
+use crate::sandbox::process::kill_session;
 use crate::sandbox::proxy::names::System;
 use crate::sandbox::proxy::{self, Known, Proxy, Target};
-use crate::sandbox::{Ended, GRACE, Invocation, Network, Report, environment, process};
+use crate::sandbox::{Ended, GRACE, Invocation, Network, Report, environment};
 use futures_util::future::BoxFuture;
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStderr, ChildStdout};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -53,12 +53,13 @@ pub(super) trait Taker: Send {
 
 /// A command that was started.
 pub(super) struct Running {
-    child: Child,
+    process: parent::Process,
     control: Control,
     output: ChildStdout,
     report: ChildStderr,
     held: Held,
     timeout: Duration,
+    runner: PathBuf,
 }
 
 /// A command that is over.
@@ -89,64 +90,65 @@ pub(super) async fn start(
         return Err(Halt::Says(fault));
     }
     let (memory, profile) = (place.allowances.memory, held.profile.clone());
+    let shown = as_typed(&command);
     let invocation = Invocation { timeout, output_limit, memory, profile, command };
-    let mut command = Command::new(&place.runner);
-    command
-        .args(invocation.arguments())
-        .current_dir(&cwd)
-        .env_clear()
-        .envs(environment::cleaned(std::env::vars_os(), &place.cwd))
-        .envs(held.variables.iter().map(|(name, value)| (name, value)))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    let mut variables = variables(sandbox, place);
+    variables.extend(held.variables.iter().map(|(name, value)| (name.into(), value.into())));
+    if *held.network() == Network::Proxy {
+        variables.extend(
+            proxy::environment(&place.known.direct()).into_iter().map(|(name, value)| (name.into(), value.into())),
+        );
+    }
+    let order = Order { cwd: cwd.clone(), variables, invocation };
     let not_started = |e: std::io::Error| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), cwd.display())
     };
-    let ours = match held.network() {
-        Network::Open | Network::Off => {
-            command.stdin(Stdio::piped());
-            None
-        }
+    let started = parent::start(&place.runner, &order).map_err(not_started)?;
+    let output = ChildStdout::from_std(started.output).map_err(not_started)?;
+    let report = ChildStderr::from_std(started.report).map_err(not_started)?;
+    let control = match held.network() {
+        Network::Open | Network::Off => Control { _proxy: None, socket: ControlSocket::Silent(started.control) },
         Network::Proxy => {
-            let (ours, theirs) = UnixStream::pair().map_err(not_started)?;
-            ours.set_nonblocking(true).map_err(not_started)?;
-            command.stdin(OwnedFd::from(theirs)).envs(proxy::environment(&place.known.direct()));
-            Some(Arc::new(tokio::net::UnixStream::from_std(ours).map_err(not_started)?))
+            started.control.set_nonblocking(true).map_err(not_started)?;
+            let socket = Arc::new(tokio::net::UnixStream::from_std(started.control).map_err(not_started)?);
+            let known = Arc::clone(&place.known);
+            let gate = Arc::new(Gate { host: Arc::clone(host), known, call: call.clone(), command: shown });
+            let proxy = Proxy::start(Arc::clone(&socket), gate, Arc::new(System), held.refusals.clone());
+            Control { _proxy: Some(proxy), socket: ControlSocket::Proxy(socket) }
         }
     };
-    let mut child = command.spawn().map_err(not_started)?;
-    // What stands in it would hold the other end of the control socket.
-    drop(command);
-    let control = match (child.stdin.take(), ours) {
-        (pipe @ Some(_), None) => Control { _pipe: pipe, _proxy: None, socket: None },
-        (None, Some(socket)) => {
-            let gate = Arc::new(Gate { host: Arc::clone(host), known: Arc::clone(&place.known), call: call.clone() });
-            let refusals = held.refusals.clone();
-            let proxy = Proxy::start(Arc::clone(&socket), gate, Arc::new(System), refusals);
-            Control { _pipe: None, _proxy: Some(proxy), socket: Some(socket) }
-        }
-        _ => return Err(Halt::Says("The command could not be started: it has no pipes.".to_owned())),
-    };
-    match (child.stdout.take(), child.stderr.take()) {
-        (Some(output), Some(report)) => Ok(Running { child, control, output, report, held, timeout }),
-        _ => Err(Halt::Says("The command could not be started: it has no pipes.".to_owned())),
-    }
+    let runner = place.runner.clone();
+    Ok(Running { process: started.process, control, output, report, held, timeout, runner })
+}
+
+/// The environment of a command. Inside a sandbox what leads to the sockets of other programs goes along with those alone.
+fn variables(sandbox: Sandbox, place: &Place) -> Vec<(OsString, OsString)> {
+    let granted = &place.allowances.granted;
+    let sockets = (sandbox != Sandbox::None).then_some(granted.sockets.as_slice());
+    environment::cleaned_for(std::env::vars_os(), &place.cwd, environment::For { named: &granted.env, sockets })
 }
 
 /// What ends a command when it is dropped.
 struct Control {
-    _pipe: Option<ChildStdin>,
     _proxy: Option<Proxy>,
-    /// In the place of the pipe where there is a proxy, whose listener comes through it.
-    socket: Option<Arc<tokio::net::UnixStream>>,
+    socket: ControlSocket,
+}
+
+/// lisle's end of the socket whose end means that everything is to end.
+enum ControlSocket {
+    Silent(UnixStream),
+    /// The proxy's listener comes through it.
+    Proxy(Arc<tokio::net::UnixStream>),
 }
 
 impl Drop for Control {
     fn drop(&mut self) {
-        if let Some(socket) = &self.socket {
-            // Whoever else holds this end: the other one hears that it is over.
-            let _ = rustix::net::shutdown(socket, rustix::net::Shutdown::Both);
-        }
+        // Whoever else holds this end: the other one hears that it is over.
+        let both = rustix::net::Shutdown::Both;
+        let _ = match &self.socket {
+            ControlSocket::Silent(socket) => rustix::net::shutdown(socket, both),
+            ControlSocket::Proxy(socket) => rustix::net::shutdown(socket, both),
+        };
     }
 }
 
@@ -155,6 +157,8 @@ struct Gate {
     host: Arc<dyn Host>,
     known: Arc<Known>,
     call: CallId,
+    /// What connects.
+    command: String,
 }
 
 impl proxy::Gate for Gate {
@@ -170,10 +174,19 @@ impl proxy::Gate for Gate {
             tool: NETWORK.to_owned(),
             subject: to.clone(),
             touches: vec![Touch::Connect { host: target.in_rules(), private, known }],
-            proposal: Proposal::Connect { to },
+            proposal: Proposal::Connect { to, command: self.command.clone() },
             secrets_here: false,
         };
         self.host.may_reach(self.call.clone(), facts)
+    }
+}
+
+/// What a question calls this command: the line that a shell was given, else its words.
+fn as_typed(command: &[OsString]) -> String {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    match words.iter().rposition(|word| word == "-c") {
+        Some(at) => words.get(at + 1..).unwrap_or_default().join(" "),
+        None => words.join(" "),
     }
 }
 
@@ -186,7 +199,7 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 impl Running {
     /// Reads it to its end. When `stop` comes, everything it started is ended.
     pub async fn see_it_through(self, taker: &mut impl Taker, stop: &CancellationToken) -> Over {
-        let Running { mut child, control, output, report, held, timeout } = self;
+        let Running { mut process, control, output, report, held, timeout, runner } = self;
         let mut control = Some(control);
         let mut said = Vec::new();
         // The parent keeps to the time itself; this is for the case that it does not.
@@ -212,13 +225,15 @@ impl Running {
         let report = Report::parse(&String::from_utf8_lossy(&said));
         if report.is_none() {
             // The parent was killed or hangs: what it held must not go on.
-            if let Some(pid) = child.id().and_then(|pid| i32::try_from(pid).ok()) {
-                let _ = tokio::task::spawn_blocking(move || process::kill_session(pid)).await;
+            if let Some(pid) = process.id().and_then(|pid| i32::try_from(pid).ok()) {
+                let _ = tokio::task::spawn_blocking(move || kill_session(pid)).await;
             }
-            let _ = child.start_kill();
+            process.kill();
         }
-        // It has said its last word, so this does not take long; if it does, tokio takes care of the remains.
-        let _ = tokio::time::timeout(Duration::from_secs(1), child.wait()).await;
+        // It has said its last word, and is waited for elsewhere.
+        drop(process);
+        // Off the way of this command; the next one finds it.
+        drop(tokio::task::spawn_blocking(move || parent::keep_ready(&runner)));
         Over { report, said, held, timeout, stopped }
     }
 }
@@ -261,15 +276,20 @@ impl Over {
         self.report.as_ref().is_some_and(|report| report.ended == Ended::Itself) && self.code() == Some(0)
     }
 
-    /// What the model is to know besides its output, line by line; `exit N` is the last one. `output` is its end.
-    pub async fn told(self, output: String) -> Result<String, Halt> {
+    /// What the model is to know besides its output, line by line; `exit N` is the last one. `output` is its end. Beside it
+    /// what the user is to know.
+    pub async fn told(self, output: String) -> Result<(String, ForUser), Halt> {
         let Over { report, said, held, timeout, .. } = self;
         let code = report.as_ref().and_then(Report::code);
         let notes = blocking(move || held.notes(&output, code)).await?;
         let Some(report) = report else {
             let said = input::one_line(&String::from_utf8_lossy(&said), 300);
             let said = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
-            return Ok(format!("The process that held the command ended before it.{said}\nexit unknown"));
+            let text = format!(
+                "The process that held the command ended before it.{said}\n{}exit unknown",
+                lines(&notes.lines)
+            );
+            return Ok((text, notes.user));
         };
         let mut text = String::new();
         match report.ended {
@@ -290,12 +310,21 @@ impl Over {
         if report.stuck > 0 {
             text.push_str(&format!("({} could not be ended.)\n", processes(report.stuck)));
         }
-        for note in notes {
-            text.push_str(&format!("({note})\n"));
-        }
+        text.push_str(&lines(&notes.lines));
         match code {
             Some(code) => text.push_str(&format!("exit {code}")),
             None => text.push_str("exit unknown"),
+        }
+        Ok((text, notes.user))
+    }
+
+    /// What a command that was stopped had written. What it made of protected files does not stay either.
+    pub async fn when_stopped(self, mut text: String) -> Result<String, Halt> {
+        let held = self.held;
+        let output = text.clone();
+        let notes = blocking(move || held.notes(&output, Some(0))).await?;
+        if !notes.lines.is_empty() {
+            text.push_str(&format!("\n{}", lines(&notes.lines)));
         }
         Ok(text)
     }
@@ -305,7 +334,7 @@ impl Over {
         let lines = u64::try_from(text.lines().count()).ok().filter(|lines| *lines > 0);
         let not_started = self.report.as_ref().is_some_and(|report| report.ended == Ended::NotStarted);
         let (failed, exit) = (!self.is_well(), self.code());
-        let end = self.told(text.clone()).await?;
+        let (end, ForUser { protected, withheld }) = self.told(text.clone()).await?;
         if not_started {
             text.clear();
         } else if text.is_empty() {
@@ -314,8 +343,17 @@ impl Over {
             text.push('\n');
         }
         text.push_str(&end);
-        Ok(Outcome { failed, figures: ToolFigures { exit, lines, ..ToolFigures::default() }, ..Outcome::ok(text) })
+        Ok(Outcome {
+            failed,
+            figures: ToolFigures { exit, lines, protected, withheld, ..ToolFigures::default() },
+            ..Outcome::ok(text)
+        })
     }
+}
+
+/// Notes, each in brackets.
+fn lines(notes: &[String]) -> String {
+    notes.iter().map(|note| format!("({note})\n")).collect()
 }
 
 fn processes(count: u32) -> String {

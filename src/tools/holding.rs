@@ -8,11 +8,11 @@ use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks};
 use std::path::Path;
 use std::time::Instant;
 
-/// Files that are told.
+/// Number of files that are listed.
 const MOST_FILES: usize = 10;
-/// Lines of a file that are told.
+/// Number of lines of a file that are listed.
 const MOST_LINES: usize = 3;
-/// Characters of a line that are told.
+/// Number of characters of a line that are listed.
 const LONGEST_LINE: usize = 160;
 /// Larger files are no source text.
 const LARGEST: u64 = 1_000_000;

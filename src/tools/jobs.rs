@@ -6,6 +6,7 @@
 
 mod output;
 
+use super::held::ForUser;
 use super::held_process::{self, Line, Over, Taker};
 use super::host::Host;
 use super::kept::last_lines;
@@ -264,10 +265,10 @@ impl Job {
     async fn over(&self, over: Over) {
         let (code, well, stopped) = (over.code(), over.is_well(), over.stopped);
         let last = String::from_utf8_lossy(locked(&self.state).written.end()).into_owned();
-        let told = match over.told(last).await {
+        let (told, user) = match over.told(last).await {
             Ok(told) => told,
-            Err(Halt::Says(sentence)) => sentence,
-            Err(Halt::Run(_)) => "exit unknown".to_owned(),
+            Err(Halt::Says(sentence)) => (sentence, ForUser::default()),
+            Err(Halt::Run(_)) => ("exit unknown".to_owned(), ForUser::default()),
         };
         let mut state = locked(&self.state);
         let words = match (stopped, state.by) {
@@ -277,7 +278,7 @@ impl Job {
             _ => told.lines().last().unwrap_or("exit unknown").to_owned(),
         };
         let by = if stopped { state.by } else { EndedBy::Itself };
-        let shown = JobEnd { at: now(), words, failed: !well && !stopped, by };
+        let shown = JobEnd { at: now(), words, failed: !well && !stopped, by, protected: user.protected };
         state.end = Some(End { shown, code, told, lasted: self.began.elapsed() });
     }
 }
@@ -318,7 +319,14 @@ pub fn ended(job: &JobShown) -> Option<String> {
         EndedBy::Itself | EndedBy::Model => end.words.clone(),
     };
     let size = text::size(job.bytes);
-    Some(format!("Background job {} (`{command}`) is over after {seconds} s: {how}. It wrote {size}.", job.id))
+    let mut out = format!("Background job {} (`{command}`) is over after {seconds} s: {how}. It wrote {size}.", job.id);
+    if !end.protected.is_empty() {
+        out.push_str(&format!(
+            " It made or changed what configures or runs code, which does not take effect. Tell the user:\n{}",
+            end.protected.join("\n")
+        ));
+    }
+    Some(out)
 }
 
 /// File with a job's whole output.
@@ -340,7 +348,7 @@ mod tests {
 
     #[test]
     fn the_end_is_one_sentence() {
-        let end = |by, words: &str| JobEnd { at: At(3_500), words: words.into(), failed: false, by };
+        let end = |by, words: &str| JobEnd { at: At(3_500), words: words.into(), failed: false, by, protected: vec![] };
         let job = |end| JobShown {
             id: "ab12".into(),
             command: "npm run\ndev".into(),

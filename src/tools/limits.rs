@@ -21,7 +21,7 @@ pub struct Fitted {
 pub struct Long {
     /// All of it.
     pub text: String,
-    /// About so many tokens.
+    /// Approximate number of tokens.
     pub tokens: u64,
     /// Path.
     pub path: PathBuf,
@@ -35,7 +35,7 @@ pub fn most_tokens(window: u64) -> u64 {
     (window / 10).clamp(2_000, 12_000)
 }
 
-/// Parts of a token that a character is taken for: so many make one.
+/// Number of parts that make a token; a character counts as some of them.
 const PARTS: u64 = 24;
 
 /// A guess at the tokens of a text: of ASCII four characters make one, of other alphabets two, of scripts with a sign for a

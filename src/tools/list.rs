@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 const MOST: usize = 500;
 /// Depth limit of a listing.
 const DEEPEST: u64 = 5;
-/// Names of ignored entries that are told.
+/// Number of ignored entries that are named.
 const MOST_IGNORED: usize = 20;
 
 /// The tool.

@@ -171,6 +171,7 @@ pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
     CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain, secrets_here: false }
 }
 
+mod access;
 pub mod ask_user;
 pub mod attributes;
 pub mod bash;
@@ -193,12 +194,14 @@ mod kept;
 mod leaves;
 pub mod limits;
 pub mod list;
+mod made;
 mod moves;
 pub mod notebook;
 pub mod patch;
 pub mod paths;
 pub mod places;
 pub mod properties;
+mod put_back;
 mod reach;
 pub mod read;
 pub mod registry;

@@ -4,6 +4,7 @@
 //!
 //! Strict: what is not on the lists, or could be read in two ways, is something else.
 
+use crate::domain::reach::reach;
 use crate::sandbox::places::Moves;
 
 /// Subcommands that change the working tree to another state, with the options that run nothing.
@@ -115,16 +116,33 @@ const BESIDE: &[&str] = &["status", "branch", "rev-parse"];
 
 /// Classifies the line.
 pub(super) fn of(command: &str) -> Moves {
-    let Some(commands) = commands(command) else { return Moves::No };
+    match (moves(command), settles(command)) {
+        (false, false) => Moves::No,
+        (true, false) => Moves::Repository,
+        (false, true) => Moves::Settings,
+        (true, true) => Moves::Both,
+    }
+}
+
+/// Whether all of the line is git, which is to change its settings or hooks. The user is asked about such words each time.
+fn settles(command: &str) -> bool {
+    let Some(commands) = commands(command) else { return false };
+    let is_git = |words: &Vec<String>| words.first().is_some_and(|program| program == "git");
+    let settles = |words: &Vec<String>| reach(words).settles.is_some_and(|what| what.starts_with("git's "));
+    commands.iter().all(is_git) && commands.iter().any(settles)
+}
+
+fn moves(command: &str) -> bool {
+    let Some(commands) = commands(command) else { return false };
     let mut any = false;
     for words in &commands {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let ["git", subcommand, rest @ ..] = &words[..] else { return Moves::No };
+        let ["git", subcommand, rest @ ..] = &words[..] else { return false };
         let Some((_, options)) = MOVING.iter().find(|(name, _)| name == subcommand) else {
             if BESIDE.contains(subcommand) && rest.iter().all(|word| !word.starts_with('-') || *word == "-s") {
                 continue;
             }
-            return Moves::No;
+            return false;
         };
         any = true;
         // An address may name a program of its own.
@@ -136,10 +154,10 @@ pub(super) fn of(command: &str) -> Moves {
             }
         };
         if !rest.iter().all(harmless) {
-            return Moves::No;
+            return false;
         }
     }
-    if any { Moves::Repository } else { Moves::No }
+    any
 }
 
 /// The words of commands that are joined by `&&` or `;`; `None` where a shell may read more in it.
@@ -229,8 +247,20 @@ mod tests {
             "./git switch main",
             "git switch 'main",
             "sudo git switch main",
+            "git remote add o https://x/y && make",
+            "git remote -v",
+            "git remote add o $(x)",
+            "make; git config a.b c",
         ] {
             assert_eq!(of(line), Moves::No, "{line}");
+        }
+        for (line, moves) in [
+            ("git remote add o https://x/y && git fetch o", Moves::Settings),
+            ("git branch -m old new", Moves::Settings),
+            ("git submodule deinit -f x", Moves::Settings),
+            ("git switch --track origin/x", Moves::Both),
+        ] {
+            assert_eq!(of(line), moves, "{line}");
         }
     }
 }

@@ -7,6 +7,7 @@ use super::Place;
 use super::files::Loaded;
 use super::paths::follow;
 use crate::domain::{paths, tool};
+use crate::sandbox::repository::Repository;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -24,13 +25,32 @@ pub fn classify(path: &Path, place: &Place) -> tool::Place {
     if place.allowances.own_temp && is_in("tmp") {
         return tool::Place::SessionTemp;
     }
+    let cwd = real(&place.cwd);
+    let of_lisle = |dir: &PathBuf| {
+        let own = real(dir);
+        path.starts_with(&own) && !(is_worktree(&cwd, &own) && path.starts_with(&cwd))
+    };
     if paths::is_protected(path)
-        || place.own_dirs.iter().any(|dir| path.starts_with(real(dir)))
+        || place.own_dirs.iter().any(of_lisle)
         || path.starts_with(&session)
+        || is_named(path, &cwd)
     {
         return tool::Place::Protected;
     }
-    if path.starts_with(real(&place.cwd)) { tool::Place::Inside } else { tool::Place::Outside }
+    if path.starts_with(&cwd) { tool::Place::Inside } else { tool::Place::Outside }
+}
+
+/// A working directory in a worktree that lisle made among its own data: what lies there is the project's.
+fn is_worktree(cwd: &Path, own: &Path) -> bool {
+    let below = cwd.strip_prefix(own).ok().filter(|below| below.starts_with("worktrees"));
+    // The workspace, then the session.
+    below.is_some_and(|below| below.components().count() >= 3)
+}
+
+/// Whether git's settings name this file as something to read settings from or to run.
+fn is_named(path: &Path, cwd: &Path) -> bool {
+    let named = || Some(Repository::of(cwd)?.named(cwd, std::env::home_dir().as_deref()));
+    path.starts_with(cwd) && named().is_some_and(|named| named.iter().any(|named| path.starts_with(named)))
 }
 
 /// Whether a directory is a place to work in, and no folder of the system or of keys, nor above the home directory.
@@ -154,6 +174,37 @@ mod tests {
             let path = resolve_from(given, &place.cwd, Some(&root.join("home"))).unwrap();
             assert_eq!(classify(&path, &place), kind, "{given}");
         }
+    }
+
+    #[test]
+    fn files_of_a_worktree_that_lisle_made_are_the_projects() {
+        let (_dir, root) = tree();
+        let mut place = place(&root);
+        let own = place.own_dirs[0].clone();
+        place.cwd = own.join("worktrees/w/260902-a-b");
+        for folder in ["worktrees/w/260902-a-b/src", "worktrees/w/260902-c-d", "worktrees/w"] {
+            std::fs::create_dir_all(own.join(folder)).unwrap();
+        }
+        let at = |name: &str| classify(&follow(&own.join("worktrees/w").join(name)).unwrap(), &place);
+        assert_eq!(at("260902-a-b/src/main.rs"), tool::Place::Inside);
+        assert_eq!(at("260902-a-b/.git"), tool::Place::Protected);
+        assert_eq!(at("260902-c-d/src/main.rs"), tool::Place::Protected);
+        // A folder of lisle's own is none that somebody works in.
+        place.cwd = own.join("worktrees/w");
+        assert_eq!(classify(&follow(&own.join("worktrees/w/x")).unwrap(), &place), tool::Place::Protected);
+    }
+
+    #[test]
+    fn what_gits_settings_name_is_protected() {
+        let (_dir, root) = tree();
+        let place = place(&root);
+        for folder in ["objects", "refs"] {
+            std::fs::create_dir_all(place.cwd.join(".git").join(folder)).unwrap();
+        }
+        std::fs::write(place.cwd.join(".git/HEAD"), "x").unwrap();
+        std::fs::write(place.cwd.join(".git/config"), "[core]\n\thooksPath = githooks\n").unwrap();
+        let at = |name: &str| classify(&follow(&place.cwd).unwrap().join(name), &place);
+        assert_eq!((at("githooks/pre-commit"), at("src/main.rs")), (tool::Place::Protected, tool::Place::Inside));
     }
 
     #[test]

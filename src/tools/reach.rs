@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Entries of folders that are looked at for one line.
 const MOST: usize = 5_000;
-/// Paths that are told; one is enough to ask.
+/// Number of paths that are reported; one is enough to ask.
 const TOLD: usize = 5;
 /// Folders that are made by programs and whose files nobody's editor or shell reads.
 const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "vendor"];
@@ -46,7 +46,7 @@ pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
 
 /// The words of what may be simple commands, as broadly as they can be told apart: whatever a shell would expand stands as
 /// it is written.
-fn commands(line: &str) -> Vec<Vec<String>> {
+pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
     let mut out: Vec<Vec<String>> = vec![Vec::new()];
     let mut word: Option<String> = None;
     let mut quote = None;

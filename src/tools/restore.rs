@@ -19,7 +19,7 @@ pub const KNOWN: u64 = 1_000_000;
 
 /// Entry under an absolute path without links, and the content of a file.
 ///
-/// Files over `most` bytes are told by size and time. A folder on the way that is missing, or none, means that nothing is
+/// Files over `most` bytes are identified by size and time. A folder on the way that is missing, or none, means that nothing is
 /// there.
 ///
 /// # Errors

@@ -106,7 +106,7 @@ fn take(rest: &mut Rect) -> Option<Rect> {
     Some(Rect { width: row.width.saturating_sub(1), ..row })
 }
 
-/// Characters of a message that are told.
+/// Characters of a message that are shown.
 const EXCERPT: usize = 32;
 
 /// Start of the message that a branch ends with: the user's own, because they know it by that.

@@ -30,11 +30,11 @@ const WIDEST_NAME: usize = 32;
 
 /// Cells of a reason at the least: less says nothing.
 const REASON: usize = 8;
-/// From so many cells on the key that cuts the wait before a retry short has room.
+/// Width from which the key that skips the wait before a retry is shown.
 const WIDE: usize = 60;
-/// An answer that began and says nothing for so long is told.
+/// Silence within a response after which the screen mentions it.
 const STALLED_MS: u64 = 10_000;
-/// An answer that takes so long to begin is told.
+/// Time before a response begins after which the screen mentions it.
 const UNUSUAL_MS: u64 = 5_000;
 
 /// Text laid out last, and its width: the widget counts its rows by the width of its last drawing.

@@ -33,7 +33,7 @@ pub struct Glyphs {
     pub review: &'static str,
     /// A session is done.
     pub done: &'static str,
-    /// A session was given up.
+    /// A cancelled session.
     pub cancelled: &'static str,
     /// The frames of something that runs.
     pub spinner: &'static [&'static str],

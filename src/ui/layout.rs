@@ -42,9 +42,9 @@ pub enum Front {
 pub enum PanelWant {
     /// Nothing waits here.
     None,
-    /// It waits, docked: so many rows if they can be had.
+    /// It waits, docked: the number of rows it wants.
     Docked(u16),
-    /// It has the focus: so many rows if they can be had; all of them where the screen is low.
+    /// It has the focus: the number of rows it wants; all of them where the screen is low.
     Focused(u16),
     /// The user wants it as large as the screen.
     Full,

@@ -10,7 +10,7 @@ use crate::keymap::action::{Action, ComposerAction, Context};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-/// From so many cells on the key that opens the list has room beside the other.
+/// Width from which the key that opens the list is shown beside the other.
 const WIDE: u16 = 72;
 
 pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {

@@ -32,13 +32,13 @@ pub fn spans_width(spans: &[Span<'_>]) -> usize {
     spans.iter().map(|span| width(&span.content)).sum()
 }
 
-/// `text` in at most `width` cells; what was cut off is told by `…`.
+/// `text` in at most `width` cells; `…` marks a cut.
 #[must_use]
 pub fn cut(text: &str, width: usize) -> Cow<'_, str> {
     cut_with(text, width, "…")
 }
 
-/// `text` in at most `width` cells; what was cut off is told by `mark` (which is left out where it has no room).
+/// `text` in at most `width` cells; `mark` marks a cut (and is left out where it has no room).
 #[must_use]
 pub fn cut_with<'a>(text: &'a str, width: usize, mark: &str) -> Cow<'a, str> {
     match fitting(text.graphemes(true), text, width, mark) {

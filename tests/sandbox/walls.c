@@ -4,6 +4,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <mqueue.h>
 #include <netinet/in.h>
 #include <sched.h>
 #include <signal.h>
@@ -12,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -96,6 +100,9 @@ static void signals(char **more) {
     char path[4096];
     for (; *more; more++) {
         TRY("signal", kill(atoi(*more), SIGCONT));
+        if (getppid() != 1) TRY("signal to lisle", kill(getppid(), 0));
+        int fd = syscall(434, atoi(*more), 0);
+        if (fd >= 0) TRY("signal by descriptor", syscall(424, fd, SIGCONT, NULL, 0));
         struct rlimit limit = {RLIM_INFINITY, RLIM_INFINITY};
         TRY("limits of another", syscall(SYS_prlimit64, atoi(*more), RLIMIT_CORE, NULL, &limit));
         TRY("priority of another", setpriority(PRIO_PROCESS, atoi(*more), 19));
@@ -154,6 +161,130 @@ static void mounts(char **more) {
             if (child > 0) { waitpid(child, NULL, 0); puts("user namespace by clone"); }
             if (child != 0) break;
         }
+    }
+}
+
+/* set-ids FILE: files that run with the rights of their owner or group. FILE is the caller's own, another's or none. */
+static void set_ids(char **more) {
+    const char *own = "set-id";
+    struct stat found;
+    int made = open(own, O_CREAT | O_RDWR, 0700);
+    int modes[] = {04755, 02755, 06755};
+    for (int i = 0; i < 3; i++) {
+        int mode = modes[i];
+        TRY("chmod", chmod(own, mode));
+        TRY("fchmod", fchmod(made, mode));
+        TRY("fchmodat", fchmodat(AT_FDCWD, own, mode, 0));
+        TRY("fchmodat2", syscall(452, AT_FDCWD, own, mode, 0));
+        TRY("chmod of another's", chmod(*more, mode));
+        TRY("mknod", mknod("set-id-node", S_IFREG | mode, 0));
+        TRY("mknodat", mknodat(AT_FDCWD, "set-id-at", S_IFREG | mode, 0));
+        TRY("open", syscall(SYS_open, "set-id-open", O_CREAT | O_WRONLY, mode));
+        TRY("openat", openat(AT_FDCWD, "set-id-openat", O_CREAT | O_WRONLY, mode));
+        TRY("creat", creat("set-id-creat", mode));
+        TRY("temporary", open(".", O_TMPFILE | O_RDWR, mode));
+        struct { uint64_t flags, mode, resolve; } how = {O_CREAT | O_WRONLY, mode, 0};
+        TRY("openat2", syscall(437, AT_FDCWD, "set-id-openat2", &how, sizeof how));
+        if (mkdir("set-id-folder", mode) == 0 && stat("set-id-folder", &found) == 0 && found.st_mode & 06000) puts("mkdir");
+        rmdir("set-id-folder");
+    }
+    const char *names[] = {own, "set-id-node", "set-id-at", "set-id-open", "set-id-openat", "set-id-creat", "set-id-openat2", NULL};
+    for (int i = 0; names[i]; i++) {
+        if (stat(names[i], &found) == 0 && found.st_mode & 06000) printf("%s has it\n", names[i]);
+        unlink(names[i]);
+    }
+}
+
+static void writes(const char *path) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd >= 0) { printf("open for writing %s\n", path); close(fd); }
+}
+
+/* settings: of the kernel, of control groups, of this process. Nothing is written. */
+static void settings(char **more) {
+    (void)more;
+    const char *paths[] = {"/proc/sys/kernel/core_pattern", "/proc/sys/kernel/modprobe", "/proc/sys/vm/drop_caches",
+        "/proc/sys/kernel/ns_last_pid", "/proc/sys/fs/binfmt_misc/register", "/proc/sysrq-trigger", "/proc/self/oom_score_adj",
+        "/proc/self/uid_map", "/proc/self/gid_map", "/proc/self/setgroups", "/proc/self/loginuid", "/proc/self/mem",
+        "/proc/self/clear_refs", "/proc/irq/default_smp_affinity", "/proc/mtrr", "/sys/kernel/uevent_helper", "/sys/power/state",
+        "/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/cgroup.subtree_control", "/sys/kernel/debug/sched/debug", NULL};
+    for (int i = 0; paths[i]; i++) writes(paths[i]);
+    if (mkdir("/sys/fs/cgroup/lisle-test", 0700) == 0) { puts("control group"); rmdir("/sys/fs/cgroup/lisle-test"); }
+}
+
+/* schedules PID…: when others run. */
+static void schedules(char **more) {
+    for (; *more; more++) {
+        int pid = atoi(*more);
+        cpu_set_t set;
+        struct sched_param normal = {0};
+        struct { uint32_t size, policy; uint64_t flags; int32_t nice; uint32_t priority; uint64_t times[3]; } attr = {48, 0, 0, 0, 0, {0}};
+        if (sched_getaffinity(pid, sizeof set, &set) == 0) TRY("processors of another", sched_setaffinity(pid, sizeof set, &set));
+        TRY("scheduler of another", sched_setscheduler(pid, SCHED_OTHER, &normal));
+        TRY("parameters of another", sched_setparam(pid, &normal));
+        TRY("attributes of another", syscall(SYS_sched_setattr, pid, &attr, 0));
+        TRY("disk priority of another", syscall(SYS_ioprio_set, 1, pid, 2 << 13 | 4));
+    }
+}
+
+/* watches FOLDER: what happens in it. */
+static void watches(char **more) {
+    int fd = inotify_init1(IN_CLOEXEC);
+    TRY("watched", inotify_add_watch(fd, *more, IN_CREATE));
+    REACH("watched as a whole", syscall(SYS_fanotify_init, 0x200, 0));
+}
+
+/* queues NAME [made|gone]: of messages, which this makes where a word follows. */
+static void queues(char **more) {
+    struct mq_attr attr = {.mq_maxmsg = 1, .mq_msgsize = 8};
+    if (more[1] && strcmp(more[1], "gone") == 0) { mq_unlink(*more); return; }
+    mqd_t queue = mq_open(*more, more[1] ? O_CREAT | O_RDWR : O_RDWR, 0666, &attr);
+    if (!more[1]) TRY("queue", queue);
+}
+
+/* oracle HIDDEN MISSING: two paths that must look the same, whether they are there or not. */
+static void oracle(char **more) {
+    char beside[4096];
+    struct stat found;
+    struct { struct file_handle handle; char space[128]; } handle;
+    int results[2][16], mount;
+    for (int i = 0; i < 2; i++) {
+        const char *path = more[i];
+        int *to = results[i], watch = inotify_init1(IN_CLOEXEC);
+        handle.handle.handle_bytes = sizeof handle.space;
+        char *arguments[] = {(char *)path, NULL};
+        snprintf(beside, sizeof beside, "%s/x", path);
+#define SEEN(call) (errno = 0, *to++ = (call) >= 0 ? 0 : errno)
+        SEEN(open(path, O_RDONLY));
+        SEEN(open(path, O_PATH));
+        SEEN(open(beside, O_RDONLY));
+        SEEN(open(path, O_WRONLY));
+        SEEN(stat(path, &found));
+        SEEN(access(path, F_OK));
+        SEEN(mkdir(path, 0700));
+        SEEN(rmdir(path));
+        SEEN(unlink(path));
+        SEEN(rename(path, "moved"));
+        SEEN(rename("free/file", path));
+        SEEN(link(path, "linked"));
+        SEEN(symlink("x", path));
+        SEEN(execv(path, arguments));
+        SEEN(inotify_add_watch(watch, path, IN_CREATE));
+        SEEN(name_to_handle_at(AT_FDCWD, path, &handle.handle, &mount, 0));
+    }
+    for (int i = 0; i < 16; i++)
+        if (results[0][i] != results[1][i]) printf("call %d tells: %s, %s\n", i, strerror(results[0][i]), strerror(results[1][i]));
+}
+
+/* arguments TEXT: of the processes around this one, which every process can read, say nothing of places. */
+static void arguments(char **more) {
+    int pids[] = {1, getppid()};
+    char path[64], text[65536];
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, sizeof path, "/proc/%d/cmdline", pids[i]);
+        int fd = open(path, O_RDONLY);
+        ssize_t size = fd < 0 ? 0 : read(fd, text, sizeof text);
+        if (size > 0 && memmem(text, size, *more, strlen(*more))) printf("%s names %s\n", path, *more);
     }
 }
 
@@ -312,11 +443,37 @@ static void descriptors(char **more) {
         if (fcntl(fd, F_GETFD) >= 0) { printf("descriptor %d%s\n", fd, read(fd, &byte, 1) == 1 ? " can be read" : ""); }
 }
 
+/* refuse FLAGS PROGRAM ARGUMENT…: runs a program without namespaces of these kinds, as in a container; with 0 without
+   Landlock, as on a kernel that has none. */
+static int refuse(char **more) {
+    uint32_t flags = strtoul(*more, NULL, 0);
+    struct sock_filter spaces[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_unshare, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, flags, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_filter landlock[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, 444, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog program = {sizeof spaces / sizeof *spaces, spaces};
+    if (flags == 0) program = (struct sock_fprog){sizeof landlock / sizeof *landlock, landlock};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program)) return 3;
+    execv(more[1], more + 1);
+    return 4;
+}
+
 int main(int argc, char **argv) {
+    if (argc > 3 && strcmp(argv[1], "refuse") == 0) return refuse(argv + 2);
     struct { const char *name; int harmless; void (*call)(char **); } all[] = {
         {"devices", 0, devices}, {"processes", 1, processes}, {"signals", 1, signals}, {"mounts", 0, mounts},
         {"sockets", 1, sockets}, {"memory", 1, memory}, {"renames", 0, renames}, {"calls", 0, calls}, {"terminals", 0, terminals},
-        {"reads", 1, reads}, {"descriptors", 1, descriptors}};
+        {"reads", 1, reads}, {"descriptors", 1, descriptors}, {"set-ids", 0, set_ids}, {"settings", 1, settings},
+        {"schedules", 1, schedules}, {"watches", 1, watches}, {"queues", 1, queues}, {"oracle", 0, oracle}, {"arguments", 1, arguments}};
     int held = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 && prctl(PR_GET_SECCOMP) == 2;
     setvbuf(stdout, NULL, _IOLBF, 0);
     for (unsigned i = 0; argc > 1 && i < sizeof all / sizeof *all; i++)

@@ -2,6 +2,7 @@
 //!
 //! The bounds are written here: which places a profile names in earnest is another matter.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::io::Read;
 use std::os::fd::AsRawFd;
@@ -18,13 +19,13 @@ const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
 const OTHER: u32 = 65534;
 
 /// The hostile program and lisle, where every user finds them.
-struct Tools {
+pub struct Tools {
     _dir: tempfile::TempDir,
-    walls: PathBuf,
+    pub walls: PathBuf,
     lisle: PathBuf,
 }
 
-fn tools() -> &'static Tools {
+pub fn tools() -> &'static Tools {
     static TOOLS: OnceLock<Tools> = OnceLock::new();
     TOOLS.get_or_init(|| {
         let dir = tempfile::tempdir().unwrap();
@@ -41,13 +42,21 @@ fn tools() -> &'static Tools {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Way {
-    profile: &'static str,
-    namespaces: bool,
+pub struct Way {
+    pub profile: &'static str,
+    pub namespaces: bool,
     /// As another user than the one who tests.
-    other: bool,
-    abi: i32,
+    pub other: bool,
+    pub abi: i32,
+    /// Flags of namespaces that the system refuses.
+    pub lacks: u32,
 }
+
+/// Flags of `clone`.
+const NEWNS: u32 = 0x0002_0000;
+const NEWUSER: u32 = 0x1000_0000;
+const NEWPID: u32 = 0x2000_0000;
+const NEWNET: u32 = 0x4000_0000;
 
 impl Way {
     fn is_root(self) -> bool {
@@ -57,6 +66,21 @@ impl Way {
     fn writes(self) -> bool {
         self.profile == "--workspace"
     }
+
+    /// It sees its own processes alone.
+    fn has_processes(self) -> bool {
+        self.namespaces && self.lacks & NEWPID == 0
+    }
+}
+
+/// A program where namespaces of these kinds are refused.
+fn without(lacks: u32, program: &Path) -> Command {
+    if lacks == 0 {
+        return Command::new(program);
+    }
+    let mut command = Command::new(&tools().walls);
+    command.arg("refuse").arg(lacks.to_string()).arg(program);
+    command
 }
 
 fn as_user(mut command: Command, other: bool) -> Command {
@@ -67,7 +91,7 @@ fn as_user(mut command: Command, other: bool) -> Command {
 }
 
 /// All combinations that this machine has.
-fn ways() -> Vec<Way> {
+pub fn ways() -> Vec<Way> {
     static WAYS: OnceLock<Vec<Way>> = OnceLock::new();
     WAYS.get_or_init(|| {
         if !lisle::sandbox::is_enforced() {
@@ -79,9 +103,14 @@ fn ways() -> Vec<Way> {
             let mut asks = as_user(Command::new(&tools().lisle), other);
             asks.args(["__hold", "--try-namespaces"]).current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
             let with = asks.status().unwrap().success();
+            // Versions that this kernel does not have cannot be tried; it limits itself to the older ones.
+            let newest = lisle::sandbox::hold::landlock_version().min(9);
             for namespaces in [false, true].into_iter().filter(|namespaces| with || !namespaces) {
                 for profile in ["--read-only", "--workspace"] {
-                    out.extend([2, 5, 9].map(|abi| Way { profile, namespaces, other, abi }));
+                    out.extend((2..=newest).map(|abi| Way { profile, namespaces, other, abi, lacks: 0 }));
+                    // What containers and hardened systems leave of them.
+                    let lacks = [NEWPID, NEWNET].into_iter().filter(|_| namespaces);
+                    out.extend(lacks.map(|lacks| Way { profile, namespaces, other, abi: newest, lacks }));
                 }
             }
         }
@@ -91,14 +120,17 @@ fn ways() -> Vec<Way> {
 }
 
 /// A working directory with something in it, and what lies outside.
-struct Yard {
+pub struct Yard {
     _dir: tempfile::TempDir,
-    work: PathBuf,
-    outside: PathBuf,
+    pub work: PathBuf,
+    pub outside: PathBuf,
 }
 
+/// What worked.
+pub type Tried = BTreeSet<String>;
+
 impl Yard {
-    fn new() -> Self {
+    pub fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         let (work, outside) = (root.join("work"), root.join("outside"));
@@ -132,7 +164,7 @@ impl Yard {
         arguments.extend(more.iter().map(Into::into));
         arguments.push("--".into());
         arguments.extend(program.iter().map(Into::into));
-        as_user(Command::new(&tools().lisle), way.other)
+        as_user(without(way.lacks, &tools().lisle), way.other)
             .args(arguments)
             .current_dir(&self.work)
             .env_clear()
@@ -148,6 +180,19 @@ impl Yard {
         let out = self.held(way, more, &program);
         assert!(out.status.success(), "{way:?} {class}: {out:?}");
         String::from_utf8(out.stdout).unwrap()
+    }
+
+    /// What a class of attacks achieves, held or not; `None` for what would do harm where nothing holds it.
+    pub fn tried(&self, way: Option<Way>, class: &str, arguments: &[&str]) -> Option<Tried> {
+        let program = [&[tools().walls.to_str().unwrap(), class], arguments].concat();
+        let out = match way {
+            Some(way) => self.held(way, &[], &program),
+            None => Command::new(&tools().walls).args(&program[1..]).current_dir(&self.work).output().unwrap(),
+        };
+        (out.status.code() != Some(3)).then(|| {
+            assert!(out.status.success(), "{way:?} {class}: {out:?}");
+            String::from_utf8_lossy(&out.stdout).lines().map(str::to_owned).collect()
+        })
     }
 
     fn sh(&self, way: Way, more: &[&str], line: &str) -> (String, Option<i32>) {
@@ -191,9 +236,10 @@ fn other_processes_cannot_be_looked_into() {
     let ids = [other.id().to_string(), std::process::id().to_string()];
     nothing_works_and_is_tried("processes", &["1", &ids[0], &ids[1]], &yard);
     // In a namespace of their own, or by rules from version 6 on.
-    for way in ways().into_iter().filter(|way| way.namespaces || way.abi >= 6 || !way.writes()) {
+    for way in ways().into_iter().filter(|way| way.has_processes() || way.abi >= 6 || !way.writes()) {
         assert_eq!(yard.attack(way, &[], "signals", &[&ids[0]]), "", "{way:?}");
     }
+    nothing_works_and_is_tried("schedules", &[&ids[0], &ids[1]], &yard);
     let _ = other.kill();
     let _ = other.wait();
 }
@@ -215,7 +261,7 @@ fn memory_that_others_share_is_out_of_reach() {
 #[test]
 fn the_first_process_of_a_namespace_is_not_to_be_ended_and_the_command_is() {
     let yard = Yard::new();
-    for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
+    for way in ways().into_iter().filter(|way| way.has_processes() && way.writes()) {
         let line = "kill -9 1; kill -15 1; kill -19 1; test $PPID = 1 && test $$ = 2 && echo lives";
         assert_eq!(yard.sh(way, &[], line).0, "lives\n", "{way:?}");
         assert_eq!(yard.sh(way, &[], "exit 7").1, Some(7), "{way:?}");
@@ -224,6 +270,118 @@ fn the_first_process_of_a_namespace_is_not_to_be_ended_and_the_command_is() {
         let (said, _) = yard.sh(way, &[], "for p in /proc/[0-9]*; do echo ${p##*/}; done");
         assert_eq!(said, "1\n2\n", "{way:?}");
     }
+}
+
+#[test]
+fn queues_of_others_are_out_of_reach() {
+    let yard = Yard::new();
+    let name = format!("/lisle-test-{}", std::process::id());
+    let own = |word: &str| Command::new(&tools().walls).args(["queues", &name, word]).status().unwrap();
+    own("made");
+    nothing_works_and_is_tried("queues", &[&name], &yard);
+    own("gone");
+}
+
+#[test]
+fn no_file_gets_the_rights_of_its_owner() {
+    let yard = Yard::new();
+    let secret = yard.outside.join("secret");
+    nothing_works("set-ids", &[text(&secret)], &yard);
+    // Modes without that work, and packages of the system bring such files where the system is the working directory.
+    for way in ways().into_iter().filter(|way| way.writes() && (way.namespaces || way.is_root())) {
+        let (said, code) =
+            yard.sh(way, &[], "cd free && touch x && chmod 1755 x && mkdir -m 1777 d && stat -c %a x d && rm -r x d");
+        assert_eq!((said.as_str(), code), ("1755\n1777\n", Some(0)), "{way:?}");
+        let line = "cd free && touch y && chmod 4755 y; stat -c %a y; rm y";
+        let (said, _) = yard.sh(way, &["--writable", "/usr"], line);
+        assert_eq!(said.ends_with("4755\n"), way.is_root(), "{way:?} {said}");
+    }
+}
+
+#[test]
+fn settings_of_the_kernel_stay_as_they_are() {
+    nothing_works_and_is_tried("settings", &[], &Yard::new());
+}
+
+#[test]
+fn what_is_left_out_looks_like_what_is_not_there() {
+    let yard = Yard::new();
+    let (hidden, missing) = (yard.outside.join("secret"), yard.outside.join("missing"));
+    let beside = yard.outside.with_file_name("missing");
+    for way in ways().into_iter().filter(|way| way.namespaces) {
+        for (one, other) in [(&hidden, &missing), (&yard.outside, &beside)] {
+            assert_eq!(yard.attack(way, &[], "oracle", &[text(one), text(other)]), "", "{way:?}");
+        }
+        assert_eq!(yard.attack(way, &[], "watches", &[text(&yard.outside)]), "", "{way:?}");
+    }
+}
+
+#[test]
+fn arguments_of_lisle_name_no_place() {
+    let yard = Yard::new();
+    nothing_works("arguments", &[text(&yard.work)], &yard);
+}
+
+#[test]
+fn a_system_that_refuses_what_was_promised_starts_no_command() {
+    let yard = Yard::new();
+    if !lisle::sandbox::is_enforced() {
+        return;
+    }
+    for (lacks, more, why) in [
+        (NEWNS | NEWUSER, "--namespaces", "does not allow namespaces"),
+        (0, "--offline", "Landlock: this kernel has none"),
+    ] {
+        for profile in ["--read-only", "--workspace"] {
+            let mut command = Command::new(&tools().walls);
+            command.arg("refuse").arg(lacks.to_string()).arg(&tools().lisle);
+            command.args(["__hold", profile, more, "--readable", "/", "--", "/bin/sh", "-c", "echo ran"]);
+            let out = command.current_dir(&yard.work).stdin(Stdio::null()).output().unwrap();
+            assert_eq!((out.status.code(), out.stdout.len()), (Some(126), 0), "{lacks:x} {profile}: {out:?}");
+            let said = String::from_utf8_lossy(&out.stderr).into_owned();
+            assert!(said.contains(why), "{said}");
+        }
+    }
+    let asks = |lacks| {
+        let out =
+            without(lacks, &tools().lisle).args(["__hold", "--try-namespaces"]).current_dir("/").output().unwrap();
+        (out.status.success(), String::from_utf8_lossy(&out.stdout).into_owned())
+    };
+    let (root, said) = asks(NEWNS | NEWUSER);
+    assert!(!root && said.lines().filter(|line| line.trim_end().contains(' ')).count() >= 3, "{said}");
+    if asks(0).0 {
+        let (root, said) = asks(NEWPID);
+        assert!(root && said.contains("proc not allowed"), "{said}");
+    }
+}
+
+#[test]
+fn where_no_proc_can_be_mounted_the_rest_holds() {
+    let yard = Yard::new();
+    let other = rustix::process::geteuid().is_root();
+    let unshare = || {
+        let mut command = as_user(Command::new("unshare"), other);
+        command.arg("-Urm").current_dir(&yard.work).stdin(Stdio::null());
+        command
+    };
+    // As in a container that covers parts of /proc: what lies over it cannot be taken away in there.
+    let covered = "mount -t tmpfs none /proc/sys && exec unshare -Urm \"$@\"";
+    let inside = |program: &[&str]| unshare().args(["/bin/sh", "-c", covered, "sh"]).args(program).output();
+    if !lisle::sandbox::is_enforced() || !inside(&["true"]).is_ok_and(|out| out.status.success()) {
+        return;
+    }
+    let lisle = text(&tools().lisle);
+    let out = inside(&[lisle, "__hold", "--try-namespaces"]).unwrap();
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(out.status.success() && said.contains("\nproc not allowed\nroot \n"), "{said}");
+    let line = format!("echo ran; ls {}; echo x > free/new && rm free/new", yard.work.parent().unwrap().display());
+    let mut program = vec![lisle, "__hold", "--workspace", "--namespaces", "--writable", text(&yard.work)];
+    for path in ["/usr", "/bin", "/lib", "/lib64"] {
+        program.extend(["--readable", path]);
+    }
+    program.extend(["--", "/bin/sh", "-c", &line]);
+    let out = inside(&program).unwrap();
+    assert_eq!((String::from_utf8_lossy(&out.stdout).as_ref(), out.status.code()), ("ran\nwork\n", Some(0)), "{out:?}");
 }
 
 #[test]
@@ -285,9 +443,10 @@ fn descriptors_that_lisle_was_started_with_stay_with_it() {
     let file = std::fs::File::open(yard.outside.join("secret")).unwrap();
     // Passed on by the shell, as by a careless program.
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
-    for (word, rest) in
-        [("__hold", &["--workspace"][..]), ("__run", &["--timeout-ms", "9000", "--output-limit", "9000"])]
-    {
+    for (word, rest) in [
+        ("__hold", &["--workspace", "--readable", "/"][..]),
+        ("__run", &["--timeout-ms", "9000", "--output-limit", "9000"]),
+    ] {
         let line = format!("exec 9<{path}; exec \"$0\" \"$@\" 9<&9");
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &line, text(&tools().lisle), word]).args(rest);
@@ -410,6 +569,24 @@ fn a_socket_that_is_named_can_be_reached_and_no_other() {
 }
 
 #[test]
+fn a_masked_socket_leads_nowhere() {
+    let yard = Yard::new();
+    let socket = yard.work.join("free/server.sock");
+    let _listener = UnixListener::bind(&socket).unwrap();
+    std::fs::set_permissions(&socket, std::fs::Permissions::from_mode(0o777)).unwrap();
+    let mut reached = false;
+    for way in ways().into_iter().filter(|way| way.writes() && way.namespaces) {
+        let open = yard.attack(way, &[], "sockets", &[text(&socket), "/none", "/none"]);
+        reached |= open.contains("connected");
+        let more = ["--masked", text(&socket)];
+        assert_eq!(yard.attack(way, &more, "sockets", &[text(&socket), "/none", "/none"]), "", "{way:?}");
+    }
+    // Rules from version 9 on refuse it by themselves.
+    let newest = lisle::sandbox::hold::landlock_version();
+    assert!(reached || newest < 6 || !ways().iter().any(|way| way.writes() && way.namespaces && way.abi < 9));
+}
+
+#[test]
 fn own_terminals_and_shared_memory_work_in_the_workspace() {
     let yard = Yard::new();
     for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
@@ -529,4 +706,54 @@ fn lisles_own_environment_shows_no_key() {
     drop(lisle.stdin.take());
     let _ = lisle.kill();
     let _ = lisle.wait();
+}
+
+#[test]
+fn a_protected_link_and_what_it_leads_to_stay() {
+    let yard = Yard::new();
+    let link = yard.work.join("a/link");
+    std::os::unix::fs::symlink("b/protected", &link).unwrap();
+    let a = yard.work.join("a");
+    let bounds = ["--pinned", text(&a), "--protected", text(&link)];
+    for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
+        let line = "cat a/link; rm -f a/link; ln -sf evil a/link; mv a/link a/away; ln -s evil a/evil; mv -T a/evil a/link; \
+            echo evil > a/link; readlink a/link; cat a/link; rm -f a/evil";
+        let (said, _) = yard.sh(way, &bounds, &format!("({line}) 2>/dev/null"));
+        assert_eq!(said, "content\nb/protected\ncontent\n", "{way:?}");
+        assert_eq!(std::fs::read_link(&link).unwrap(), Path::new("b/protected"));
+    }
+}
+
+#[test]
+fn what_others_replace_meanwhile_neither_fails_a_command_nor_opens_anything() {
+    use std::sync::atomic::{AtomicBool, Ordering};
+    let yard = Yard::new();
+    let (at, over) = (yard.work.join("a/b/protected"), AtomicBool::new(false));
+    let [a, b, env] = ["a", "a/b", ".env"].map(|name| yard.work.join(name));
+    let pinned = ["--pinned", text(&a), "--pinned", text(&b), "--protected", text(&at)];
+    let bounds = [&pinned[..], &["--masked", text(&env), "--masked", text(&at)]].concat();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // A file, then another one, then none, then a folder.
+            let new = yard.work.join("new");
+            while !over.load(Ordering::Relaxed) {
+                for path in [&at, &yard.work.join(".env")] {
+                    let _ = std::fs::remove_dir(path);
+                    let _ = std::fs::write(&new, "other\n");
+                    let _ = std::fs::rename(&new, path);
+                    let _ = std::fs::remove_file(path);
+                    let _ = std::fs::create_dir(path);
+                }
+            }
+        });
+        let ways = ways().into_iter().filter(|way| way.namespaces && way.writes());
+        let all = ways.flat_map(|way| std::iter::repeat_n(way, 20));
+        let failed: Vec<String> = all
+            .map(|way| (way, yard.held(way, &bounds, &["/bin/true"])))
+            .filter(|(_, out)| !out.status.success())
+            .map(|(way, out)| format!("{way:?}: {}", String::from_utf8_lossy(&out.stderr)))
+            .collect();
+        over.store(true, Ordering::Relaxed);
+        assert_eq!(failed, Vec::<String>::new());
+    });
 }

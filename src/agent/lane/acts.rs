@@ -173,7 +173,7 @@ impl Lane {
         }
     }
 
-    /// A face wants to be sure of the session before it sends something.
+    /// A client wants to be sure of the session before it sends something.
     async fn claim_for_face(&mut self) {
         let by = match self.hold().await {
             Holding::Ours => {

@@ -18,10 +18,10 @@ use tokio::time::Instant;
 
 use super::super::step::Input;
 
-/// A title is asked for so often by itself: beside the first turn, and after it where that brought none.
+/// Number of automatic requests for a title: during the first turn, and after it if that gave none.
 const TITLE_TRIES: u8 = 2;
 
-/// A run without a screen ends so long after its turn at the latest, with or without a title.
+/// Time after its turn by which a headless run ends, with or without a title.
 const LAST_TITLE: Duration = Duration::from_secs(3);
 
 /// Side tasks of a session.
@@ -44,7 +44,7 @@ pub(super) struct Beside {
 }
 
 impl Beside {
-    /// Takes what the faces are told.
+    /// Takes in events for clients.
     pub(super) fn hear(&mut self, event: &Event) {
         if let Event::TurnEnded { end } = event {
             self.ended = Some(*end);
@@ -205,7 +205,7 @@ impl Lane {
 
     // ---- drafts ----
 
-    /// Rewrites a draft. One that is rewritten already is given up.
+    /// Rewrites a draft. A running rewrite is cancelled.
     pub(super) async fn enhance(&mut self, number: u64, draft: String) {
         if let Some(before) = self.beside.enhancing.take() {
             before.abort();

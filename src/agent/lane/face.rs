@@ -86,7 +86,7 @@ impl Lane {
         }
     }
 
-    /// Around a place. From there the face asks for more, and live rows follow when it has come to the end.
+    /// Around a place. From there the client asks for more, and live rows follow when it has come to the end.
     pub(super) async fn open_at(&mut self, at: u64, rows: usize) {
         self.left = false;
         self.files.look_again();

@@ -15,13 +15,13 @@ use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
-/// A session that another process of this machine writes is looked at so often.
+/// Interval of looks at a session that another process of this machine writes.
 const NEAR: Duration = Duration::from_millis(500);
 
-/// One on a network file system, or in the workspace of another program, so often.
+/// The same on a network file system, or in the workspace of another program.
 const FAR: Duration = Duration::from_secs(2);
 
-/// After word that something happened it is waited for so long: whoever only looks at the session lets it go meanwhile.
+/// Delay after an event: a process that only reads the session releases it meanwhile.
 const SETTLES: Duration = Duration::from_millis(250);
 
 /// Time of the next look at the files.

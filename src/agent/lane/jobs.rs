@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// The screen hears of them at most so often.
+/// Minimum interval of reports to clients.
 const EVERY: Duration = Duration::from_millis(500);
 
 /// No jobs yet; the lane hears of every change.
@@ -36,6 +36,9 @@ impl Lane {
         self.out.send(Event::Jobs(all)).await;
         for job in news {
             self.told_jobs.insert(job.id.clone());
+            if let Some(notice) = job.end.as_ref().and_then(|end| Notice::protected(&end.protected)) {
+                self.out.send(Event::Notice(notice)).await;
+            }
             // Whoever ended it with a call has its result.
             let by_model = job.end.as_ref().is_some_and(|end| end.by == EndedBy::Model);
             if let Some(text) = jobs::ended(&job).filter(|_| !by_model) {

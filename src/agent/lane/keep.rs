@@ -243,7 +243,7 @@ impl Lane {
         }
     }
 
-    /// Another program wrote the messages anew: what is there now is shown, and is what the model is told next.
+    /// Another program wrote the messages anew: its content is shown, and goes to the model next.
     async fn rewritten(&mut self) {
         if self.shared.setup.store.is_foreign() {
             self.also("another program").await;
@@ -298,7 +298,7 @@ impl Lane {
         self.input(Input::Act(Act::Cut { by: CutBy::TakenOver })).await;
         let text = format!("This session was taken over by {who}: it can only be read here now.");
         self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
-        // What came too late is told at once: nothing of it is tried again.
+        // What came too late is reported at once, and not tried again.
         if let Some(unsaved) = self.files.end(&self.machine.meta, UserText::default()).await {
             self.out.send(Event::Unsaved(Box::new(unsaved))).await;
         }

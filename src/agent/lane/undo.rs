@@ -19,24 +19,24 @@ use tokio::sync::oneshot;
 /// Files that are named in the transcript.
 const NAMED: usize = 8;
 
-/// What is asked of undo.
+/// Request to undo.
 #[derive(Debug)]
 pub(in crate::agent) enum UndoAsk {
-    /// What it would do.
+    /// Preview of it.
     Plan(UndoAim),
     /// Do it.
     Restore {
         aim: UndoAim,
-        /// Of the files that somebody changed since, these too.
+        /// Files to restore although somebody changed them since.
         also: Vec<PathBuf>,
         /// Told when it was done, or was not: with it a turn that runs is waited for.
         done: Option<oneshot::Sender<()>>,
     },
-    /// What the session changed.
+    /// Changes of the session.
     Changes,
 }
 
-/// Something that is restored as soon as nothing runs.
+/// Restoration that starts as soon as nothing runs.
 #[derive(Debug)]
 pub(super) struct Restore {
     aim: UndoAim,
@@ -109,7 +109,7 @@ impl Lane {
         paths::follow(cwd).unwrap_or_else(|_| cwd.clone())
     }
 
-    /// What the list does not say. `None` when the session cannot be read; the user was told.
+    /// Facts that the list does not have. `None` if the session cannot be read; the user got a notice.
     async fn known(&mut self, aim: &UndoAim) -> Option<Known> {
         if !self.load(Show::Nothing).await {
             return None;
@@ -196,7 +196,7 @@ fn clock(at: At) -> String {
     then.strftime(if today { "%H:%M" } else { "%Y-%m-%d %H:%M" }).to_string()
 }
 
-/// What was done, for the transcript and the model.
+/// Result in words, for the transcript and the model.
 fn in_words(aim: &UndoAim, done: &Done) -> String {
     let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
     let count = files(done.restored.len());
@@ -215,6 +215,9 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
         text.push_str(&format!("{colon} {}", named(done.restored.clone())));
     }
     text.push('.');
+    if done.restored.is_empty() && !done.gaps.is_empty() {
+        text.push_str(&format!(" What was changed is not known: {}", done.gaps.join(" ")));
+    }
     if !done.kept.is_empty() {
         text.push_str(&format!(" What was changed in between by others was kept: {}.", named(done.kept.clone())));
     }

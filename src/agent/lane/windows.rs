@@ -6,7 +6,7 @@ use super::{Lane, ToLane};
 use crate::domain::Event;
 
 impl Lane {
-    /// Asks the server for its models, once in the life of this task. The provider remembers what is told; the next request goes by it.
+    /// Asks the server for its models, once in the life of this task. The provider remembers the answer; the next request uses it.
     pub(super) fn ask_for_windows(&mut self) {
         let setup = &self.shared.setup;
         if self.windows_asked || setup.settings.headless {

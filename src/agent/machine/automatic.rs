@@ -1,5 +1,5 @@
-//! What happens to a session by itself: its status follows the work, rules give it labels, and what a death left in the
-//! queue is sent after a while in which anybody can hold it.
+//! Automatic changes of a session: its status follows the work, rules give it labels, and messages
+//! left in the queue by a crash are sent after a delay in which anybody can hold them.
 
 use super::{Machine, notice};
 use crate::agent::labels::AutoLabels;
@@ -13,7 +13,7 @@ use crate::domain::notice::Level;
 use crate::domain::property::{Category, Status, append_labels};
 use std::sync::Arc;
 
-/// What a death left in the queue is sent after so long.
+/// Delay before messages left by a crash are sent.
 pub const REDELIVERED_AFTER_MS: u64 = 10_000;
 
 const WAITING: &str = "todo";
@@ -23,7 +23,7 @@ const REVIEW: &str = "needs-review";
 /// Labels that come by themselves leave the header room for what people give.
 const LABEL_BYTES: usize = 2000;
 
-/// What the workspace lets happen by itself.
+/// Automatic changes that the workspace allows.
 #[derive(Clone, Debug, Default)]
 pub struct Automatic {
     /// The statuses that there are; none when a status is never changed by itself.
@@ -33,12 +33,12 @@ pub struct Automatic {
 }
 
 impl Machine {
-    /// What the workspace lets happen by itself from now on.
+    /// Sets the automatic changes that the workspace allows.
     pub fn set_automatic(&mut self, automatic: Automatic) {
         self.automatic = automatic;
     }
 
-    /// When what a death left in the queue is sent.
+    /// Time at which messages left by a crash are sent.
     #[must_use]
     pub fn redelivery(&self) -> Option<At> {
         self.redelivery
@@ -126,7 +126,7 @@ impl Machine {
 
     // ---- what a death left in the queue ----
 
-    /// Somebody looks at the session: from now on they can hold what goes by itself.
+    /// Notes that a client shows the session: from now on the user can hold what would be sent by itself.
     pub(super) fn looked_at(&mut self, now: At, out: &mut Vec<Step>) {
         let goes = std::mem::take(&mut self.redelivers) && self.queue.held && self.turn.is_none();
         if !goes || self.rules.headless {

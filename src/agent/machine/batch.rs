@@ -24,11 +24,12 @@ pub struct Underway {
     pub call: Call,
     /// Its row.
     pub row: Message,
-    /// When it was proposed, by the clock. The row's time may be later: it is never before that of an earlier row.
+    /// Time of the proposal, by the clock. The row's time may be later: it is never before that of
+    /// an earlier row.
     pub proposed: At,
-    /// How far it is.
+    /// Stage.
     pub stage: Stage,
-    /// When its tool was started.
+    /// Start of its tool.
     pub started: Option<At>,
     /// The user changed its command.
     pub edited: Option<Edited>,
@@ -40,13 +41,13 @@ pub struct Underway {
 /// A command that the user changed before it ran.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edited {
-    /// What the model had proposed.
+    /// Command that the model had proposed.
     pub proposed: String,
     /// Nothing was asked about it since: writing it was the answer.
     pub fresh: bool,
 }
 
-/// How far a call is.
+/// Stage of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stage {
     /// Not looked at yet.
@@ -66,9 +67,9 @@ pub enum Stage {
 /// A call that waits for the user, with the facts that the answer covers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asking {
-    /// What is asked.
+    /// Pending request.
     pub request: Request,
-    /// What it was asked about.
+    /// Facts that it is about.
     pub facts: CallFacts,
 }
 
@@ -102,7 +103,7 @@ impl Batch {
         self.calls.iter_mut().find(|one| one.request().is_some_and(|asked| asked.id == *request))
     }
 
-    /// What waits for the user.
+    /// Pending requests.
     pub fn requests(&self) -> impl Iterator<Item = &Request> {
         self.calls.iter().filter_map(Underway::request)
     }
@@ -140,7 +141,7 @@ impl Batch {
         self.calls.iter().skip(self.kept).map(|one| &one.row)
     }
 
-    /// What a spawned session waits for, if one does.
+    /// Pending request of a spawned session, if there is one.
     #[must_use]
     pub fn waits_below(&self) -> Option<String> {
         self.calls.iter().filter(|one| one.stage == Stage::Running).find_map(|one| {
@@ -172,13 +173,13 @@ impl Underway {
         matches!(self.stage, Stage::Proposed | Stage::Inspecting | Stage::Asking(_))
     }
 
-    /// Its files may be written at this moment.
+    /// True if its files may be being written at this moment.
     #[must_use]
     pub fn is_writing(&self) -> bool {
         self.writes && self.stage == Stage::Running
     }
 
-    /// What it asks the user.
+    /// Pending request.
     #[must_use]
     pub fn request(&self) -> Option<&Request> {
         match &self.stage {

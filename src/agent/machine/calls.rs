@@ -24,7 +24,7 @@ use crate::tools::RunError;
 /// A mode counts as Execute only after it has stood for so long, so that cycling through it lets nothing run.
 pub(super) const EXECUTE_SETTLES_MS: u64 = 1000;
 
-/// So many equal calls in a row ask, whatever the mode.
+/// Number of equal calls in a row that ask, whatever the mode.
 const REPEATS_THAT_ASK: u32 = 3;
 
 /// The tool that may be called again and again with the same input.
@@ -183,8 +183,9 @@ impl Machine {
         }
     }
 
-    /// Whether writing the command was the answer to what would be asked about it. What is asked every time is asked all
-    /// the same, and so is a command with characters that could not be seen while it was edited.
+    /// True if editing the command already answered the question about it. Questions asked every
+    /// time are asked all the same, and so is a command with characters that could not be seen
+    /// while it was edited.
     fn answered_by_editing(&mut self, id: &CallId, facts: &CallFacts, question: &permit::Question) -> bool {
         let Some(edited) = self.open_call(id).and_then(|one| one.edited.as_mut()) else { return false };
         if !std::mem::take(&mut edited.fresh) {
@@ -194,7 +195,7 @@ impl Machine {
         plain && !question.every_time
     }
 
-    /// Whether this is the third equal call in a row.
+    /// True if this is the third equal call in a row.
     fn count_repeats(&mut self, call: &Call) -> bool {
         // To ask again how far a job is is what it is for.
         if call.name == POLLS {
@@ -438,7 +439,7 @@ fn is_written_whole(facts: &CallFacts) -> bool {
     }
 }
 
-/// What identifies a call before its tool was asked: the first of the usual fields.
+/// Subject of a call before its tool was asked: the first of the usual fields.
 fn subject(call: &Call) -> String {
     ["command", "path", "url", "pattern", "title", "question"]
         .iter()

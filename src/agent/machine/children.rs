@@ -1,5 +1,5 @@
-//! What a session has to do with the sessions that its calls spawn, and with the one that spawned it; and messages that
-//! come by themselves.
+//! Relations of a session to the sessions that its calls spawn, and to the one that spawned it; and
+//! messages that come by themselves.
 
 use super::batch::Stage;
 use super::{Machine, Turn, Work, notice};

@@ -18,27 +18,27 @@ use crate::domain::plan::PlanApproval;
 use crate::provider::{ModelRequest, ProviderError, retry};
 use std::collections::VecDeque;
 
-/// So often a part is asked for again after a failure that may pass.
+/// Number of tries for a part after a failure that may pass.
 const TRIES: u32 = 3;
 /// A part that is too long for the server is halved down to so many bytes.
 const LEAST_PART: usize = 1_000;
-/// What is summed up by itself frees at least this part of the window, else it is not worth it.
+/// Least part of the window that an automatic compaction must free to be worth it.
 const WORTH: u64 = 12;
 
-/// What is known of the models that a session talks to.
+/// Facts about the models that a session uses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Models {
     /// The window of the session's model, in tokens.
     pub window: Option<u64>,
     /// The most tokens of one of its answers.
     pub output: Option<u64>,
-    /// There is a small model of its own.
+    /// True if there is a small model of its own.
     pub has_small: bool,
     /// The window of the model that sums up.
     pub summing: Option<u64>,
 }
 
-/// Why it is compacted, and so what follows.
+/// Reason of the compaction, which decides what follows.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Why {
     /// The user asked for it.
@@ -57,11 +57,11 @@ pub(super) struct Compacting {
     why: Why,
     /// The rows before this one are summed up.
     cut: usize,
-    /// What the user wants of the summary.
+    /// The user's instructions for the summary.
     wish: String,
-    /// What the model was not asked about yet; the first of it is asked about now.
+    /// Parts that are not summarised yet; the request for the first is on its way.
     parts: VecDeque<String>,
-    /// So many parts were summed up.
+    /// Number of summarised parts.
     done: usize,
     so_far: String,
     failures: u32,
@@ -70,7 +70,7 @@ pub(super) struct Compacting {
 }
 
 impl Machine {
-    /// What is known of the models from now on.
+    /// Sets the facts about the models.
     pub fn set_models(&mut self, models: Models) {
         // The same window is shown everywhere. What another program wrote stays where nothing is known here.
         if models.window.is_some() {
@@ -79,7 +79,7 @@ impl Machine {
         self.models = models;
     }
 
-    /// How far a compaction is, for a face that comes in the middle.
+    /// Progress of a compaction, for a client that comes in the middle.
     #[must_use]
     pub fn compacting(&self) -> Option<Event> {
         match self.turn.as_ref().map(|turn| &turn.work) {
@@ -196,7 +196,7 @@ impl Machine {
         true
     }
 
-    /// What the user said last, where the model said nothing since: it stays as it is.
+    /// Index of the user's last message, if the model has said nothing since: it stays as it is.
     fn unanswered(&self) -> Option<usize> {
         let told = |row: &Message| matches!(row.body, Body::User(_) | Body::Assistant(_) | Body::Tool(_));
         let last = self.rows.iter().rposition(told)?;

@@ -1,4 +1,4 @@
-//! What the model gets with the next request, and how much of its window that takes.
+//! Content of the next request, and its share of the model's window.
 
 use super::{Machine, Work, turn};
 use crate::agent::memory::Memory;
@@ -11,18 +11,18 @@ use crate::domain::tool::ToolSpec;
 use crate::provider::{Item, ModelRequest, ProviderError};
 use std::sync::Arc;
 
-/// What stands before the conversation.
+/// Content before the conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Standing {
     system: String,
     tools: Vec<ToolSpec>,
 }
 
-/// So many of the largest results are named.
+/// Number of the largest results that are named.
 const LARGEST: usize = 20;
 
 impl Machine {
-    /// What the files of project memory hold from now on. It counts from the next turn on.
+    /// Sets the content of project memory. It applies from the next turn on.
     pub fn set_memory(&mut self, memory: Arc<Memory>) {
         self.memory = memory;
     }
@@ -72,7 +72,7 @@ impl Machine {
         tokens::Guess { tools: self.offered().iter().map(tokens::tool).sum(), rest: system }
     }
 
-    /// What the next request would hold, with the rows as they are now.
+    /// Content of the next request, with the rows as they are now.
     #[must_use]
     pub fn context_report(&self, now: At) -> ContextReport {
         let mut parts = Vec::new();

@@ -4,12 +4,14 @@ use super::batch::Asking;
 use super::{Machine, notice};
 use crate::agent::step::{Law, Safety, Step};
 use crate::domain::Event;
+use crate::domain::access::Extras;
 use crate::domain::contract::InForce;
 use crate::domain::ids::At;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Mode};
 use crate::domain::request::{Answer, Ask, Request, TrustWhat};
 use crate::domain::rule::{KnownRule, Rule, RuleScope};
+use crate::domain::tool::CallFacts;
 use crate::permit::{self, Allowed, Clause, Verdict};
 
 impl Machine {
@@ -114,6 +116,15 @@ impl Machine {
         }
         out.push(Step::KeepMeta(Safety::Synced));
         Some(Authority::Grant(words))
+    }
+
+    /// What a call that was decided in this mode gets beside its sandbox.
+    #[must_use]
+    pub fn extras(&self, mode: Mode, facts: &CallFacts) -> Extras {
+        // What a person types is not held to the session's mode.
+        let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
+        let mode = if typed { Mode::Execute } else { mode };
+        permit::extras(self.rules.policy, mode, &self.law, facts)
     }
 
     /// An answer of this session no longer holds.

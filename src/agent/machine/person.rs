@@ -1,4 +1,4 @@
-//! What the user does to a session: messages, answers, modes, names.
+//! Input of the user: messages, answers, modes, names.
 
 use super::batch::{Asking, Edited, Stage};
 use super::{Machine, Work, notice};
@@ -149,8 +149,8 @@ impl Machine {
         }
     }
 
-    /// What goes into the turn that runs can be taken out and changed until it is delivered; its order stays. Tells
-    /// whether the edit was about such a message.
+    /// Edits messages that go into the running turn: they can be removed and changed until they are
+    /// delivered; their order stays. True if the edit was about such a message.
     fn edit_steers(&mut self, edit: &QueueEdit) -> bool {
         let (QueueEdit::Remove { id } | QueueEdit::Replace { id, .. }) = edit else { return false };
         let Some(steers) = self.turn.as_mut().map(|turn| &mut turn.steers) else { return false };

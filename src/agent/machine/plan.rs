@@ -18,7 +18,7 @@ use crate::permit::{self, Struck, Verdict};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// How an approved plan is told to the model. Rehearsal and tests look for the first two words.
+/// Message to the model about an approved plan. The demo agent and tests look for the first two words.
 const APPROVED: &str = "Plan approved. Carry it out now.";
 
 const PLAN_WAITS: &str = "skipped: a plan was submitted and waits for the user";
@@ -102,8 +102,8 @@ impl Machine {
         self.shown_activity = self.meta.activity.clone();
     }
 
-    /// What its file holds: another text than the one that was shown is asked for anew, and a file that is gone is written
-    /// from what was shown.
+    /// Handles the content of the plan's file: a text other than the shown one is asked about
+    /// again, and a missing file is written from the shown text.
     pub(super) fn found_plan(&mut self, file: PlanFile, out: &mut Vec<Step>) {
         let Some(waiting) = &mut self.own.plan else { return };
         let review = &mut waiting.review;
@@ -155,7 +155,7 @@ impl Machine {
         }
     }
 
-    /// What was answered waits on: a face that took it away shows it again.
+    /// Keeps the request pending: a client that removed it shows it again.
     pub(super) fn stays_asked(&self, out: &mut Vec<Step>) {
         let request = self.own.plan.as_ref().map(|plan| self.plan_request(plan));
         out.extend(request.map(|request| Step::Emit(Event::Asked(Box::new(request)))));
@@ -268,7 +268,7 @@ impl Machine {
 
     // ---- a plan is carried out ----
 
-    /// What becomes of a call: the table and the rules decide, and what was struck out of the plan holds.
+    /// Verdict on a call: the table and the rules decide, and struck steps of the plan ask.
     pub(super) fn verdict(&self, mode: Mode, facts: &CallFacts) -> Verdict {
         let headless = self.rules.headless;
         let law = self.law_for(facts);
@@ -306,7 +306,8 @@ impl Machine {
         }
     }
 
-    /// What the steps name that were struck out, while they hold: until the plan was carried out, and to the end of that turn.
+    /// Targets of the struck steps, while they apply: until the plan was carried out, and to the
+    /// end of that turn.
     pub(super) fn struck(&self) -> Vec<Struck> {
         let holds = self.own.progress.as_ref().filter(|progress| !progress.over || self.ended_plan);
         holds.into_iter().flat_map(|progress| &progress.steps).filter_map(Struck::of).collect()

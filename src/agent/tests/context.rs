@@ -5,7 +5,7 @@ use crate::domain::context::{ContextReport, ContextSort};
 use crate::domain::message::{Carried, Failure, InfoKind};
 
 impl Engine {
-    /// The next compaction's row: what is told, and what is carried over.
+    /// The next compaction's row: the notice, and the content carried over.
     async fn compacted(&mut self) -> (String, Carried) {
         self.until(|event| match event {
             Event::Row(row) => match &row.body {

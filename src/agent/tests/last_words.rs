@@ -1,4 +1,4 @@
-//! The end of an engine that could not save everything: each part is told with where its text is, and then comes the end.
+//! The end of an engine that could not save everything: each part is reported with the place of its text, and then comes the end.
 
 use super::*;
 use crate::domain::unsaved::{Refuge, Unsaved};

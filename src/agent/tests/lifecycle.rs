@@ -212,7 +212,7 @@ async fn an_id_that_was_taken_is_the_other_session_once_the_face_knows() {
     engine.send(Command::Create(NewSession::default())).await;
     let old = engine.opened().await.meta.id;
     stored(&engine.store, old.as_str(), |_| {});
-    // Both were sent before the face could know.
+    // Both were sent before the client could know.
     engine.act(&old, Act::send("one")).await;
     engine.act(&old, Act::send("two")).await;
     let new = engine.until(|event| if let Event::Reidentified { to } = event { Some(to.clone()) } else { None }).await;

@@ -275,7 +275,7 @@ async fn a_session_is_taken_over_and_the_one_that_lost_it_follows() {
     assert!(second.open(&session).await.meta.held_by.is_some());
     second.act(&session, Act::TakeOver).await;
     second.notice("written here from now on").await;
-    // The first is told when it happens, not when it writes the next time.
+    // The first gets the notice when it happens, not when it writes the next time.
     first.notice("taken over").await;
     assert!(first.opened().await.meta.held_by.is_some());
     second.act(&session, Act::send("mine now")).await;

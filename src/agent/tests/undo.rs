@@ -1,4 +1,4 @@
-//! Undo as a face asks for it: what the rehearsal's tools changed is planned, restored, told, and redone after a restart.
+//! Undo as a client asks for it: what the rehearsal's tools changed is planned, restored, told, and redone after a restart.
 
 use super::*;
 use crate::agent::UndoSettings;

@@ -1,4 +1,4 @@
-//! How each path came to what stands there: a chain of states, each step with who made it.
+//! History of each path: a chain of states, each step with its author.
 //!
 //! A change whose `before` is not what the last one left tells of a step that nobody recorded: the user's, another
 //! program's, another session's. A restoration shortens the chain to the state that it went back to. Undo goes back
@@ -11,23 +11,23 @@ use std::path::{Path, PathBuf};
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Link {
-    /// What stood there before it.
+    /// Entry before it.
     pub(super) from: Thing,
-    /// What stood there after it.
+    /// Entry after it.
     pub(super) to: Thing,
     by: By,
     /// Position in the list of the record that told of it.
     at: usize,
 }
 
-/// Who made a step.
+/// Author of a step.
 #[derive(Clone, Debug, PartialEq)]
 enum By {
     /// This change.
     Change(u64),
     /// This change or somebody else: why that is thought, as a sentence.
     Shared(u64, String),
-    /// Somebody else: why that is thought, as a sentence.
+    /// Somebody else: the evidence, as a sentence.
     Other(String),
     /// A restoration that went to a state that is not in the chain.
     Restoration,
@@ -36,11 +36,12 @@ enum By {
 /// A way back for one path.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Way<'a> {
-    /// What stood there before the first of the changes.
+    /// Entry before the first of the changes.
     pub(super) whole: &'a Thing,
-    /// What can be gone back to without losing what others wrote; `None` where the last step already is another's.
+    /// Entry that can be restored without losing other people's content; `None` if the last step
+    /// already is another's.
     pub(super) safe: Option<&'a Thing>,
-    /// Why `whole` cannot be gone back to safely; `None` where it can.
+    /// Reason why `whole` cannot be restored safely; `None` if it can.
     pub(super) why: Option<&'a str>,
     /// The changes whose steps lie between `safe` and the end.
     pub(super) over: Vec<u64>,
@@ -50,7 +51,7 @@ pub(super) struct Way<'a> {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Chains {
     now: HashMap<PathBuf, Vec<Link>>,
-    /// What the last record of each path left.
+    /// Entry that the last record of each path left.
     left: HashMap<PathBuf, Thing>,
     /// Chains of the paths of each restoration, as they were before it.
     before: HashMap<u64, HashMap<PathBuf, Vec<Link>>>,
@@ -131,7 +132,7 @@ impl Chains {
         }
     }
 
-    /// What the last record of a path left.
+    /// Entry that the last record of a path left.
     pub(super) fn left(&self, path: &Path) -> Option<&Thing> {
         self.left.get(path)
     }

@@ -1,4 +1,5 @@
-//! What a session's list says: which changes stand, which were taken back, and how each path was left. Pure.
+//! State of a session's list: the changes in force, those that were undone, and the last entry of
+//! each path. Pure.
 
 use super::chain::{Chains, Way};
 use crate::domain::undo::{Entry, Thing};
@@ -21,12 +22,12 @@ pub(super) struct Change {
     pub(super) during: Option<String>,
     /// Positions in the list of its two records; the second one is that of the first while it has not ended.
     records: (usize, usize),
-    /// When it ended.
+    /// Time of its end.
     ended: Option<At>,
     undone: bool,
 }
 
-/// What another session changed, and when.
+/// Change by another session, with its time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Other {
     session: SessionId,
@@ -35,7 +36,7 @@ pub(super) struct Other {
     paths: Vec<PathBuf>,
 }
 
-/// What the lists of other sessions say.
+/// Changes in the lists of other sessions.
 pub(super) fn others(lists: Vec<(SessionId, Vec<Record>)>) -> Vec<Other> {
     let mut out = Vec::new();
     for (session, records) in lists {
@@ -70,7 +71,7 @@ pub(super) struct Restoration {
 pub(super) struct History {
     changes: Vec<Change>,
     restorations: Vec<Restoration>,
-    /// How each path came to what stands there, as far as is known.
+    /// History of each path, as far as it is known.
     chains: Chains,
 }
 
@@ -198,7 +199,7 @@ impl History {
         changed.is_none_or(|changed| changed < undo.number).then_some(undo)
     }
 
-    /// How a path was left by the last call or restoration that touched it.
+    /// Entry that the last call or restoration of a path left.
     pub(super) fn left(&self, path: &Path) -> Option<&Thing> {
         self.chains.left(path)
     }
@@ -208,7 +209,7 @@ impl History {
         self.chains.way(path, |number| numbers.contains(&number))
     }
 
-    /// How each path was found first, by path.
+    /// First known entry of each path.
     pub(super) fn found(&self) -> BTreeMap<&Path, &Thing> {
         let changes = self.changes.iter().map(|one| (one.number, &one.entries));
         let restorations = self.restorations.iter().map(|one| (one.number, &one.entries));
@@ -221,14 +222,14 @@ impl History {
         out
     }
 
-    /// What is not known of the changes that stand.
+    /// Gaps in what is known of the changes in force.
     pub(super) fn gaps(&self) -> Vec<String> {
         self.changes.iter().filter(|change| !change.undone).flat_map(|change| change.gaps.clone()).collect()
     }
 }
 
 impl Change {
-    /// Why a change of `path` may be that of another session: it changed the path while this command ran.
+    /// Evidence that a change of `path` may be another session's: it changed the path while this command ran.
     fn shared(&self, path: &Path, others: &[Other]) -> Option<String> {
         let during = self.during.as_ref()?;
         let meets = |other: &&Other| {

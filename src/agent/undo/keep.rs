@@ -1,7 +1,8 @@
 //! The hook around a call that may change files: what is there is kept before it runs, what it changed is recorded after.
 //!
-//! For the file tools that is the files that they name. For commands it is the working directory, looked at before and
-//! after; only what changed is read. No failure here holds up a call: it becomes a gap, which is told with the call.
+//! For file tools these are the files that they name. For commands it is the working directory,
+//! looked at before and after; only changed files are read. No failure here holds up a call: it
+//! becomes a gap, which is reported with the call.
 
 use super::UndoSettings;
 use super::reach::{Intent, Reach};
@@ -21,8 +22,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// So long a command waits for what is kept before it.
-/// Tests have the time that a busy machine takes.
+/// Time that a command waits for its files to be kept; in tests, what a busy machine takes.
 const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else { 200 });
 
 /// Keeps what the calls of one session change.
@@ -51,7 +51,7 @@ struct Memory {
     last: Option<u64>,
 }
 
-/// Where what a call changes is kept, and what it belongs to.
+/// Store for the changes of a call, and the turn that it belongs to.
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct Keeping {
     pub(in crate::agent) keeper: Arc<Keeper>,
@@ -67,7 +67,8 @@ pub(in crate::agent) struct Keeping {
 pub(in crate::agent) struct About {
     pub(in crate::agent) checkpoints: Checkpoints,
     pub(in crate::agent) call: CallId,
-    /// Its row in the session whose list it goes to; of a call of a spawned session the row of the call that spawned it.
+    /// Row in the session whose list it goes to; for a call of a spawned session the row of the
+    /// call that spawned it.
     pub(in crate::agent) row: Option<MessageId>,
     /// The message that its turn began with.
     pub(in crate::agent) turn: Option<MessageId>,
@@ -97,7 +98,7 @@ enum Kind {
         before: Option<Arc<Table>>,
         began: i64,
         reach: Reach,
-        /// What of the repository's own folders configures or runs code.
+        /// Entries of the repository's own folders that configure or run code.
         code: Vec<(PathBuf, Thing)>,
     },
     /// Nothing could be kept.
@@ -124,7 +125,7 @@ impl Keeper {
         self.stop.cancel();
     }
 
-    /// What the user should be told, once.
+    /// Notice for the user, once.
     pub(in crate::agent) fn news(&self) -> Option<String> {
         let mut full = self.full.lock().unwrap_or_else(PoisonError::into_inner);
         let news = full.0.clone().filter(|_| full.1 == Told::No);
@@ -258,7 +259,7 @@ impl Keeper {
         code_files(&about.cwd).into_iter().filter_map(keep).collect()
     }
 
-    /// What became of the code of the repository, new files of it included.
+    /// Changes of the repository's code, including new files.
     fn changed_code(before: Vec<(PathBuf, Thing)>, cwd: &Path) -> Vec<Entry> {
         let known: Vec<PathBuf> = before.iter().map(|(path, _)| path.clone()).collect();
         let new = code_files(cwd).into_iter().filter(|path| !known.contains(path)).map(|path| (path, Thing::Absent));
@@ -342,8 +343,8 @@ impl Keeper {
         })
     }
 
-    /// What changed while a command ran, in nanoseconds from `began` to `ended`. What changed before or after that was
-    /// somebody else.
+    /// Changes while a command ran, in nanoseconds from `began` to `ended`. Changes before or after
+    /// that are somebody else's.
     fn changed(
         &self,
         about: &About,
@@ -390,12 +391,12 @@ impl Keeper {
         next
     }
 
-    /// Somebody else wrote into the list.
+    /// Looks at the list again: somebody else wrote into it.
     pub(in crate::agent) fn look_again(&self) {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).last = None;
     }
 
-    /// Why nothing can be kept, if the disk is nearly full.
+    /// Reason why nothing can be kept, if the disk is nearly full.
     fn no_room(&self, checkpoints: &Checkpoints) -> Option<String> {
         let NoRoom { free } = checkpoints.room(self.settings.bounds).err()?;
         let size = crate::tools::text::size(free);
@@ -436,8 +437,8 @@ fn begun(about: &About, change: u64, entries: Vec<Entry>) -> Record {
     }
 }
 
-/// What became of the files that were kept. What stands there and is not what the call was to write is somebody else's:
-/// the call left what it was to write before that, or nothing where it did not end well.
+/// Changes of the kept files. A content that the call was not to write is somebody else's: the call
+/// wrote its own before that, or nothing if it did not end well.
 fn changed_files(kept: Vec<(PathBuf, Thing)>, intent: &Intent, did: bool) -> Vec<Entry> {
     let entry = |(path, before): (PathBuf, Thing)| {
         let found = see(&path, LARGEST).unwrap_or_else(|error| Thing::unkept(error.to_string()));

@@ -21,14 +21,14 @@ use crate::store::checkpoints::Bounds;
 use crate::tools::tree::{Limits, Skip};
 use std::path::PathBuf;
 
-/// What the user's settings say of undo.
+/// Settings of undo.
 #[derive(Clone, Debug)]
 pub struct UndoSettings {
     /// Files are kept at all.
     pub enabled: bool,
     /// Names and paths that commands may change without being kept.
     pub skip: Vec<String>,
-    /// How much is kept, and how much of the disk stays free.
+    /// Limits of what is kept, and of the disk space that stays free.
     pub bounds: Bounds,
     /// Bytes of one file that is kept for commands.
     pub file: u64,
@@ -38,7 +38,7 @@ pub struct UndoSettings {
     pub entries: usize,
 }
 
-/// What is left out where the user says nothing: what programs make again by themselves.
+/// Default exclusions: folders that programs rebuild by themselves.
 pub const SKIPPED: &[&str] = &[
     "target",
     "node_modules",

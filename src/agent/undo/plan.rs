@@ -1,4 +1,4 @@
-//! What a restoration would do, and what a session changed. Looks at files and contents, and changes nothing.
+//! Preview of a restoration, and the changes of a session. Looks at files and contents, and changes nothing.
 
 use super::chain::Way;
 use super::history::{Change, History, others, short};
@@ -15,7 +15,7 @@ use crate::tools::text;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-/// So many milliseconds the time of a file may lag behind the clock.
+/// Milliseconds that the time of a file may lag behind the clock.
 const LATE: i64 = 2_000;
 /// Files whose changed lines are counted.
 const COUNTED: usize = 300;
@@ -24,21 +24,21 @@ const SHOWN: usize = 300;
 /// Lines of a diff that are shown.
 const LINES: usize = 4_000;
 
-/// What the lane knows and the list does not.
+/// Facts that the session actor knows and the list does not.
 #[derive(Clone, Debug, Default)]
 pub(in crate::agent) struct Known {
     /// The session's working directory, resolved.
     pub(in crate::agent) cwd: PathBuf,
     /// The user's messages.
     pub(in crate::agent) said: Vec<(MessageId, String)>,
-    /// What stands after the message that is gone back to.
+    /// Rows after the message that is gone back to.
     pub(in crate::agent) since: Since,
 }
 
 /// The calls after a message.
 #[derive(Clone, Debug, Default)]
 pub(in crate::agent) struct Since {
-    /// When the message was said.
+    /// Time of the message.
     pub(in crate::agent) at: At,
     /// Rows of the calls.
     pub(in crate::agent) rows: HashSet<MessageId>,
@@ -66,7 +66,7 @@ impl Known {
 #[derive(Clone, Debug)]
 pub(in crate::agent) struct Worked {
     pub(in crate::agent) plan: UndoPlan,
-    /// For each file of the plan, what is there and what is to be there.
+    /// Current and planned entry of each file in the plan.
     pub(super) items: Vec<Item>,
     pub(super) undoes: Vec<u64>,
     pub(super) redoes: Option<u64>,
@@ -75,9 +75,9 @@ pub(in crate::agent) struct Worked {
 /// One path of a plan.
 #[derive(Clone, Debug)]
 pub(super) struct Item {
-    /// What is there and what is to be there.
+    /// Current and planned entry.
     pub(super) entry: Entry,
-    /// What is to be there where all is to go back, what others wrote in between too.
+    /// Planned entry if everything is undone, including other people's changes in between.
     pub(super) whole: Thing,
 }
 
@@ -136,7 +136,7 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
     Ok(Worked { plan, items, undoes: numbers, redoes: undo.map(|undo| undo.number) })
 }
 
-/// How much of a file is read to compare it with this.
+/// Bytes of a file that are read for the comparison.
 fn most(thing: &Thing) -> u64 {
     if matches!(thing, Thing::Large { .. }) { KNOWN } else { LARGEST }
 }
@@ -199,7 +199,7 @@ fn one(
     Some((file, Item { entry, whole: way.whole.clone() }))
 }
 
-/// Why a path cannot be restored, as a sentence.
+/// Reason why a path cannot be restored, as a sentence.
 fn lost(checkpoints: &Checkpoints, now: &Thing, target: &Thing) -> Option<String> {
     match target {
         Thing::File { hash, .. } if !checkpoints.has(hash) => {
@@ -232,7 +232,7 @@ fn count(old: &[u8], new: &[u8]) -> Option<(u32, u32)> {
     Some((diff.added, diff.removed))
 }
 
-/// What the session changed, against what stood there first.
+/// Changes of the session, against the first known content.
 ///
 /// # Errors
 /// When the session's list cannot be read.

@@ -1,6 +1,6 @@
-//! What a call can have changed: the judge knows it of some commands, the proposal says it of the file tools.
+//! Possible changes of a call: the judge knows them for some commands, the proposal for file tools.
 //!
-//! What changed beside that while the call ran was somebody else's doing, and undo leaves it alone. Pure.
+//! Other changes while the call ran are somebody else's, and undo leaves them alone. Pure.
 
 use crate::domain::tool::{CallFacts, Proposal, Touch};
 use crate::domain::undo::Thing;
@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 /// Characters that make a word of a command line stand for something else.
 const EXPANDS: &[char] = &['$', '`', '*', '?', '[', '{', '~', '\\', '\'', '"', '(', '<', '>', '&', '|', '!'];
 
-/// What a command can have changed.
+/// Possible changes of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
     /// Nothing: all parts of it only read.
@@ -22,7 +22,7 @@ pub(super) enum Reach {
 }
 
 impl Reach {
-    /// What the commands of a call can change; `None` for a call that runs none.
+    /// Possible changes of a call's commands; `None` for a call without any.
     pub(super) fn of(facts: &CallFacts) -> Option<Self> {
         let commands = facts.touches.iter().filter_map(|touch| match touch {
             Touch::Command { command, programs, unseen, .. } => Some((command, programs, unseen)),
@@ -48,7 +48,7 @@ impl Reach {
         any.then_some(reach)
     }
 
-    /// Whether this path can have been changed.
+    /// True if this path can have been changed.
     pub(super) fn has(&self, path: &Path) -> bool {
         match self {
             Reach::Nothing => false,
@@ -74,7 +74,7 @@ fn end(path: &str) -> Option<PathBuf> {
     })
 }
 
-/// What a file tool was to leave.
+/// Content that a file tool was to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Intent {
     /// Contents by their hashes, or nothing (an empty hash), in any of its files.
@@ -102,7 +102,7 @@ impl Intent {
         }
     }
 
-    /// What the call left of a file that was `before` and is `found` now; `None` where it left it as it was.
+    /// Entry that the call left of a file that was `before` and is `found` now; `None` if it left it unchanged.
     pub(super) fn left(&self, before: &Thing, found: Thing, did: bool) -> Option<Thing> {
         let Intent::Contents(hashes) = self else { return Some(found) };
         let own = match &found {

@@ -21,6 +21,8 @@ pub(in crate::agent) struct Done {
     pub(in crate::agent) kept: Vec<String>,
     /// Files that were changed while a command ran, by it or by somebody else: as shown, with the command.
     pub(in crate::agent) during: Vec<(String, String)>,
+    /// Why some of it, or all, is not known: one sentence each.
+    pub(in crate::agent) gaps: Vec<String>,
     /// When what was taken back was done.
     pub(in crate::agent) at: At,
     /// There was nothing to be taken back.
@@ -39,7 +41,8 @@ pub(in crate::agent) fn restore(
     now: At,
 ) -> Result<Done, String> {
     let Worked { plan, items, undoes, redoes } = plan(checkpoints, aim, known).map_err(|error| error.to_string())?;
-    let mut done = Done { at: plan.at, nothing: !plan.any, ..Done::default() };
+    let mut done = Done { at: plan.at, nothing: !plan.any, gaps: plan.gaps.clone(), ..Done::default() };
+    done.gaps.dedup();
     if !plan.any {
         return Ok(done);
     }

@@ -417,7 +417,7 @@ fn what_is_too_much_is_told() {
 
 #[test]
 fn a_disk_that_is_nearly_full_holds_up_nothing() {
-    let bounds = Bounds { free: u64::MAX, ..free() };
+    let bounds = Bounds { free: u64::MAX, free_percent: 101, ..free() };
     let mut bench = Bench::with(UndoSettings { bounds, ..UndoSettings::default() });
     write(&bench.work.join("f"), "old");
     let gaps = bench.tool("m1", "f", |path| write(path, "new"));
@@ -428,7 +428,12 @@ fn a_disk_that_is_nearly_full_holds_up_nothing() {
     let worked = plan(&bench.checkpoints(), UndoAim::Last, &bench.known()).unwrap().plan;
     assert_eq!((worked.any, worked.files.len(), worked.gaps.len()), (true, 0, 2));
     // Going past it leads to what was before.
-    bench.undo(UndoAim::Last, &[]);
+    let done = bench.undo(UndoAim::Last, &[]);
+    assert!(
+        done.restored.is_empty() && done.gaps.iter().all(|gap| gap.contains("the disk is nearly full")),
+        "{done:?}"
+    );
+    assert_eq!(done.gaps.len(), 1, "each is told once");
     assert!(bench.undo(UndoAim::Last, &[]).nothing);
     assert_eq!(std::fs::read_to_string(bench.work.join("f")).unwrap(), "newer");
 }

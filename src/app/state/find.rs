@@ -126,7 +126,7 @@ impl Find {
         self.rows.iter().position(|row| row.hit() == Some(selected))
     }
 
-    /// Moves the selection by so many hits, stopping at both ends, and keeps it among `height` lines.
+    /// Moves the selection by a number of hits, stopping at both ends, and keeps it within `height` lines.
     pub fn step(&mut self, by: isize, height: usize) {
         let hits: Vec<(usize, usize)> = self.rows.iter().filter_map(|row| row.hit()).collect();
         let Some(last) = hits.len().checked_sub(1) else { return };

@@ -57,7 +57,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit of so many presses in short time.
+    /// Unit for a number of quick presses.
     #[must_use]
     pub fn of_presses(times: u8) -> Self {
         match times {
@@ -77,7 +77,7 @@ pub struct Mark {
     pub head: (Place, Place),
     /// Unit.
     pub unit: Unit,
-    /// Keys make it: they move its head until it is copied or given up. One of the mouse goes with the next key.
+    /// Keys make it: they move its head until it is copied or cancelled. One of the mouse goes with the next key.
     pub by_keys: bool,
     /// Lines that the head still has to move, down if positive: drawing does it, and reports the result.
     pub steps: i64,
@@ -131,7 +131,7 @@ pub struct Pressed {
     pub chosen: bool,
     /// It is down still.
     pub down: bool,
-    /// It was drawn over an edge: so many lines are scrolled at each beat, down for more than 0.
+    /// Lines to scroll at each tick while the mouse is beyond an edge, down if positive.
     pub pull: i64,
 }
 

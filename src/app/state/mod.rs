@@ -238,7 +238,7 @@ pub struct State {
     pub(crate) apart: bool,
     /// The sequence number of the last event of the engine as a whole.
     pub(crate) engine_seq: Option<u64>,
-    /// A timer for the times on the screen is armed with so many milliseconds.
+    /// Milliseconds of the armed timer for the times on the screen.
     pub(crate) ticking: Option<u64>,
     /// The countdown of the session that is shown is armed for this instant.
     pub(crate) counting: Option<At>,

@@ -22,7 +22,7 @@ pub struct Turn {
     pub stopping: bool,
     /// A request failed and is tried again.
     pub retry: Option<Retry>,
-    /// The conversation is being summed up: this part of so many.
+    /// Progress of a compaction: this part, and the number of parts.
     pub compacting: Option<(u32, u32)>,
     /// The request waits for a free place at this connection.
     pub waiting: Option<ConnectionName>,

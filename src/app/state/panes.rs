@@ -59,7 +59,7 @@ impl Panes {
         self.details == Show::Yes && !self.only_chat
     }
 
-    /// The list gets so many cells on a screen of this width.
+    /// Width of the list on a screen of this width.
     pub fn resize(&mut self, cells: u16, screen: u16) {
         let most = screen.saturating_sub(CHAT).max(LEAST);
         self.list_width = Some(cells.clamp(LEAST, most));

@@ -415,7 +415,7 @@ impl Picker {
         self.items.get(self.hits.get(self.selected)?.item)
     }
 
-    /// Moves the selection by so many rows, stopping at both ends.
+    /// Moves the selection by a number of rows, stopping at both ends.
     pub fn step(&mut self, by: isize) {
         let last = self.hits.len().saturating_sub(1);
         self.touched = true;

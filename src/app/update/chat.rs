@@ -222,7 +222,7 @@ fn is_tool(entry: &Entry) -> bool {
     matches!(entry.message.body, Body::Tool(_))
 }
 
-/// Moves what is shown by so many lines, down for more than 0.
+/// Scrolls by a number of lines, down if positive.
 pub(super) fn scroll(state: &mut State, by: i64) {
     let Some(chat) = chat(state) else { return };
     chat.seek = None;

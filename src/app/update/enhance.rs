@@ -1,4 +1,4 @@
-//! The draft that is being rewritten: asked for, given up, and taken over as one step of undo. A draft that was changed
+//! The draft that is being rewritten: requested, cancelled, and applied as one step of undo. A draft that was changed
 //! meanwhile stays as it is.
 
 use crate::app::effect::Effect;

@@ -125,7 +125,7 @@ fn height(state: &State) -> usize {
     usize::from(state.frame.overlay_rows.max(1))
 }
 
-/// Moves the selection by so many hits.
+/// Moves the selection by a number of hits.
 pub(super) fn step(state: &mut State, by: isize) {
     let height = height(state);
     state.find.step(by, height);

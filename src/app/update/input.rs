@@ -16,13 +16,13 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AnswerAction, AppAction, Context};
 use crate::keymap::key::{Code, Key, Mods};
 
-/// After so many milliseconds the keys that can follow are shown.
+/// Milliseconds after which the continuations of a chord are shown.
 const STRIP_AFTER: u64 = 400;
 
-/// Two presses of Esc within so many milliseconds belong together.
+/// Milliseconds between two presses of Esc that belong together.
 const TWICE: u64 = 600;
 
-/// Keys with less than so many milliseconds between them were typed in one go.
+/// Milliseconds between keys below which they were typed in one go.
 const PAUSE: u64 = 700;
 
 /// Takes note of a key. Whether it is dropped: what has the focus has changed too short a time ago to be meant by it.

@@ -10,7 +10,7 @@ use crate::domain::session::Activity;
 use crate::keymap::action::ComposerAction;
 use crate::keymap::key::Key;
 
-/// "Once more quits" holds so many milliseconds.
+/// Milliseconds within which a second press quits.
 const ONCE_MORE: u64 = 2_000;
 /// The engine ends within 2 seconds; after a little more we leave without its last word.
 const GRACE: u64 = 2_500;

@@ -23,7 +23,7 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::{HealthAction, SessionAction};
 use std::path::{Path, PathBuf};
 
-/// Under so many rows there is no line above the conversation.
+/// Rows below which there is no line above the conversation.
 const LOW: u16 = 16;
 
 pub(super) fn act(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) {

@@ -11,7 +11,7 @@ use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, ListAction, PaneAction};
 use crate::keymap::key::{Code, Key};
 
-/// A letter in the list acts after so many milliseconds, unless a different letter follows.
+/// Milliseconds after which a letter in the list acts, unless a different letter follows.
 pub(super) const LETTER: u64 = 150;
 
 pub(super) fn act(state: &mut State, verb: ListAction, fx: &mut Vec<Effect>) {
@@ -278,7 +278,7 @@ pub(super) fn pane(state: &mut State, verb: PaneAction, key: Option<Key>, fx: &m
     }
 }
 
-/// From so many columns on the details have a pane.
+/// Width from which the details have a pane.
 const WIDEST: u16 = 160;
 
 /// A list that is gone from the screen has no focus.

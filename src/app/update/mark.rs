@@ -13,7 +13,7 @@ use crate::domain::message::Body;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, ChatAction};
 
-/// Presses within so many milliseconds on one cell belong together.
+/// Milliseconds between presses on one cell that belong together.
 const TWICE: u64 = 400;
 /// While the mouse is held over an edge, the conversation scrolls once in so many milliseconds.
 const BEAT: u64 = 50;
@@ -211,7 +211,7 @@ pub(super) fn begin(state: &mut State) {
     state.notify(Notice::new(Level::Info, "Marking lines.").hint(hint));
 }
 
-/// Moves the head of a mark that keys make by so many lines. Whether there is one.
+/// Moves the head of a selection made by keys by a number of lines. True if there is one.
 pub(super) fn extend(state: &mut State, lines: i64) -> bool {
     let Some(chat) = chat(state) else { return false };
     let Some(mark) = chat.mark.as_mut().filter(|mark| mark.by_keys) else { return false };

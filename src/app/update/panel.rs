@@ -18,7 +18,7 @@ use crate::keymap::key::Key;
 
 /// Milliseconds after the panel got the focus, or its content changed, in which keys are dropped.
 pub(super) const QUIET: u64 = 300;
-/// Enter on an empty draft gives the panel the focus when no key came for so many milliseconds.
+/// Milliseconds without a key after which Enter on an empty draft gives the panel the focus.
 pub(super) const CALM: u64 = 1_500;
 
 /// Number of answers that can still come back with their text.

@@ -13,7 +13,7 @@ use crate::domain::message::{Body, UserText};
 use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 
-/// Names of files that are told.
+/// Number of file names that are shown.
 const NAMED: usize = 3;
 
 /// Content after a position of a conversation.
@@ -57,7 +57,7 @@ impl Behind {
         }
     }
 
-    /// The files by name, as many as are told.
+    /// Names of the first files.
     fn named(&self) -> String {
         let names: Vec<String> = self.files.iter().take(NAMED).map(|path| one_line(path)).collect();
         let more = self.files.len().saturating_sub(NAMED);
@@ -138,7 +138,7 @@ pub(super) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
     let whole = format!("The new session has {}. This one stays as it is.", all.words());
     let mut items = vec![item("all that was said so far", "", Value::Branch(None)).with(facts(&all, vec![whole]))];
     for (place, _, text, left) in asked {
-        // All before that message comes along: the last entry before it is where the branch is made.
+        // Everything before that message is included: the branch is made at the last entry before it.
         let Some(last) = place.checked_sub(1).and_then(|place| chat.entries.get(place)) else { continue };
         let kept = Behind {
             messages: all.messages.saturating_sub(left.messages),

@@ -48,7 +48,7 @@ pub(super) fn act(state: &mut State, verb: SessionAction, key: Option<Key>, fx: 
     }
 }
 
-/// The session so many places from the shown one in the list.
+/// Session at a distance from the shown one in the list.
 fn beside(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
     let order: Vec<SessionId> = state.sessions.order().cloned().collect();
     let at = state.current_id().and_then(|id| order.iter().position(|other| other == id));

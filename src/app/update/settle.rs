@@ -9,7 +9,7 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::Act;
 
-/// The draft is on disk so many milliseconds after it changed, and a little.
+/// Milliseconds between a change of the draft and its write to disk.
 const DRAFT_AFTER: u64 = 400;
 /// While a turn that has just begun runs, its mark and its time move.
 const TICK_YOUNG: u64 = 250;

@@ -1,6 +1,6 @@
 //! config.toml: every key, its default, and how it is read. What is wrong keeps its default and is reported.
 //!
-//! `read` walks the TOML and reports, `shown` lists the settings for a face, `write` changes one; here stands what the keys are
+//! `read` walks the TOML and reports, `shown` lists the settings for a client, `write` changes one; here stands what the keys are
 //! and mean.
 
 mod read;
@@ -35,7 +35,7 @@ pub struct Settings {
     pub compact_at: f64,
     /// `extended_prompt_cache`: prompts stay in the vendor's cache for an hour or longer, where it has that.
     pub extended_prompt_cache: bool,
-    /// `rich_tool_descriptions`: tools are told to the model in full, and in a sentence each otherwise.
+    /// `rich_tool_descriptions`: describe tools to the model in full; otherwise in a sentence each.
     pub rich_tool_descriptions: bool,
     /// `[input]` `while_running`: what Enter does while a turn runs.
     pub while_running: WhileRunning,
@@ -128,9 +128,9 @@ pub struct Limits {
     pub requests_per_turn: u32,
     /// Silence after the first byte of a response after which it is tried again.
     pub stall: Duration,
-    /// Silence before the first byte after which the user is told.
+    /// Silence before the first byte after which the user gets a notice.
     pub first_byte: Duration,
-    /// A request that may cost more US dollars is told before it is sent.
+    /// Requests that may cost more US dollars are announced.
     pub warn_cost: f64,
     /// Requests that one connection answers at a time; `None` for as many as fit its server. A connection's own number comes first.
     pub parallel_requests: Option<u32>,
@@ -153,9 +153,9 @@ impl Default for Limits {
 pub struct Inbox {
     /// `auto_status`: a session's status follows the work. Never in the workspace of another program.
     pub auto_status: bool,
-    /// `[auto_archive]` `idle_days`: sessions without a message for so many days are archived; `None`: never.
+    /// `[auto_archive]` `idle_days`: days without a message before a session is archived; `None`: never.
     pub archive_idle_days: Option<u32>,
-    /// `[trash]` `days`: what is in the trash for so many days is deleted. 0: nothing comes into the trash.
+    /// `[trash]` `days`: days before the trash deletes a session. 0: sessions are deleted at once.
     pub trash_days: u32,
 }
 

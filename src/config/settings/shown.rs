@@ -1,4 +1,4 @@
-//! The settings as a face shows them: each with its value, where that was said, and what it can be changed to.
+//! Settings for clients: each with its value, the source of the value, and the values it can be changed to.
 
 use super::{Settings, read};
 use crate::domain::setting::{Holds, Said, Setting, SettingGroup};

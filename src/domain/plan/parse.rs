@@ -237,7 +237,7 @@ fn indentation(line: &str) -> usize {
     blanks.map(|c| if c == '\t' { 4 } else { 1 }).sum()
 }
 
-/// The line without so many cells of its indentation, and without blanks at its end.
+/// Line without this many cells of its indentation, and without blanks at its end.
 fn dedented(line: &str, cells: usize) -> String {
     let mut left = cells;
     let mut rest = line;

@@ -10,7 +10,7 @@ use jiff::{Span, Timestamp, ToSpan};
 pub enum When {
     /// This moment on the clock of the place.
     Moment(DateTime),
-    /// The beginning of the day so many days ago.
+    /// Start of the day this many days ago.
     DayAgo(i32),
     /// Span before now.
     Ago(i32, Unit),

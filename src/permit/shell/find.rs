@@ -17,7 +17,7 @@ fn has(list: &str, word: &str) -> bool {
     list.split_whitespace().any(|known| known == word)
 }
 
-/// What a `find` does.
+/// Effects of a `find`.
 pub(super) struct Found {
     /// The words that may be paths.
     pub(super) paths: Vec<String>,
@@ -28,7 +28,7 @@ pub(super) struct Found {
 /// Checks the arguments.
 ///
 /// # Errors
-/// Which of them is not known to only read.
+/// The argument that is not known to only read.
 pub(super) fn read_only(arguments: &[Word]) -> Result<Found, String> {
     let mut out = Found { paths: Vec::new(), runs: Vec::new() };
     let mut rest = arguments.iter().peekable();

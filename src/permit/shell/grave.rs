@@ -6,13 +6,14 @@ use super::loose::{self, Simple};
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
-/// How deep strings that are handed to shells are followed.
+/// Depth to which strings for shells are followed.
 const DEEPEST: usize = 8;
 
-/// How many programs one simple command may start through wrappers, and how far after a wrapper they are looked for.
+/// Number of programs that one simple command may start through wrappers, and the distance in which
+/// they are searched after a wrapper.
 const MOST: usize = 64;
 
-/// What is catastrophic in the line, in words; `None` when nothing was found.
+/// Catastrophic part of the line, in words; `None` if nothing was found.
 pub(super) fn find(line: &str) -> Option<String> {
     fork_bomb(line).or_else(|| in_line(line, DEEPEST))
 }
@@ -155,20 +156,20 @@ const WRAPPERS: &[&str] = &[
 /// Shells.
 const SHELLS: &[&str] = &["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "mksh"];
 
-/// Whether this program, by its bare name, runs the command given to it. A shell is not meant.
+/// True if this program, by its bare name, runs the command given to it. Shells are excluded.
 pub(in crate::permit) fn wraps(name: &str) -> bool {
     WRAPPERS.contains(&name)
 }
 
 /// The programs of a simple command.
 pub(super) struct Starts {
-    /// Where in the words a program may stand.
+    /// Positions in the words where a program may be.
     pub(super) programs: BTreeSet<usize>,
     /// Some program of them runs texts as commands.
     pub(super) runs_text: bool,
 }
 
-/// Where programs may stand in a simple command: at its beginning, and after each wrapper.
+/// Positions of programs in a simple command: its beginning, and after each wrapper.
 pub(super) fn starts(command: &Simple) -> Starts {
     let words = &command.words;
     let mut out = Starts { programs: BTreeSet::new(), runs_text: false };
@@ -226,7 +227,7 @@ fn is_number(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_digit()) && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '.')
 }
 
-/// Whether a program with these arguments destroys. `fed` is a grave target that may reach it through `xargs`.
+/// True if a program with these arguments destroys. `fed`: catastrophic target that may reach it through `xargs`.
 fn destroys(program: &str, arguments: &[&str], fed: Option<&str>) -> Option<String> {
     let has = |option: &str| arguments.contains(&option);
     let letter = |c: char| arguments.iter().any(|a| a.starts_with('-') && !a.starts_with("--") && a.contains(c));
@@ -313,7 +314,8 @@ fn is_disk(path: &str) -> bool {
     path.strip_prefix("/dev/").is_some_and(|name| DISKS.iter().any(|disk| name.starts_with(disk)))
 }
 
-/// Whether removing this recursively takes a home, a system folder, a mount or what lies above the working directory.
+/// True if removing this recursively removes a home, a system folder, a mount or a folder above the
+/// working directory.
 fn is_grave_target(word: &str) -> bool {
     let written = word;
     let word = word.strip_suffix("/*").map_or(word, |rest| if rest.is_empty() { "/" } else { rest });

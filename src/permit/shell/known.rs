@@ -9,7 +9,7 @@ use super::{tree, wrap};
 /// A line whose commands are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// Its simple commands, in order.
+    /// Simple commands, in order.
     pub commands: Vec<Command>,
 }
 
@@ -18,7 +18,7 @@ pub struct Known {
 pub struct Command {
     /// As it stands in the line.
     pub text: String,
-    /// Its words after quote removal; `None` where the shell or a variable has a say in them.
+    /// Words after quote removal; `None` if the shell or a variable influences them.
     pub argv: Option<Vec<String>>,
     /// Files that it writes by redirection, `/dev/null` excepted; `None` where one is only known when it runs.
     pub writes: Option<Vec<String>>,

@@ -3,10 +3,10 @@
 //! It never fails and may see commands where there are none. It is for finding what must not pass unseen, never for
 //! proving that something is harmless.
 
-/// What might be a simple command.
+/// Possible simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Simple {
-    /// Its words after quote removal; `$` and globs stand as written.
+    /// Words after quote removal; `$` and globs stay as written.
     pub(super) words: Vec<String>,
     /// Operators and targets of its redirections.
     pub(super) redirects: Vec<(String, String)>,
@@ -17,11 +17,11 @@ pub(super) struct Simple {
 pub(super) struct Pieces {
     /// In no order.
     pub(super) commands: Vec<Simple>,
-    /// Something was nested deeper than is looked at.
+    /// True if something was nested deeper than the limit.
     pub(super) too_deep: bool,
 }
 
-/// How deep substitutions are followed.
+/// Depth to which substitutions are followed.
 pub(super) const DEEPEST: usize = 16;
 
 /// Takes a text apart.

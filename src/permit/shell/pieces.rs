@@ -3,7 +3,7 @@
 
 use super::{grave, loose};
 
-/// How deep texts that are handed to shells are followed.
+/// Depth to which texts for shells are followed.
 const DEEPEST: usize = 4;
 
 /// The words of whatever might run, each beginning with a program.

@@ -6,7 +6,7 @@
 
 use super::strict::Word;
 
-/// What the words are that are no options.
+/// Meaning of the words that are no options.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operands {
     /// Files and folders.
@@ -243,7 +243,7 @@ pub(super) fn names() -> Vec<&'static str> {
 /// Checks one simple command. `Ok` when it only reads, with the words that may be paths.
 ///
 /// # Errors
-/// Which program or argument is not known to only read.
+/// The program or argument that is not known to only read.
 pub(super) fn read_only(words: &[Word]) -> Result<Vec<String>, String> {
     let Some((program, arguments)) = words.split_first() else { return Err("there is no command in it".to_owned()) };
     let name = program.text.as_str();

@@ -53,7 +53,7 @@ pub fn remote(argv: &[String]) -> Option<&'static Remote> {
     table::reads_remotely(argv).is_ok().then_some(found)
 }
 
-/// Whether a socket is one that lets do anything on the machine.
+/// True if a socket gives full control of the machine.
 #[must_use]
 pub fn is_root_socket(path: &str) -> bool {
     ROOT_SOCKETS.iter().any(|name| path.ends_with(name))

@@ -27,7 +27,7 @@ pub(super) struct Simple {
 /// Takes a line apart into its simple commands.
 ///
 /// # Errors
-/// Why the line is not understood.
+/// Reason why the line is not understood.
 pub(super) fn parse(line: &str) -> Result<Vec<Simple>, String> {
     let mut commands = Vec::new();
     let mut simple = Simple::default();
@@ -116,7 +116,7 @@ fn is_test(simple: &Simple) -> bool {
     simple.words.first().is_some_and(|word| word.bare && matches!(word.text.as_str(), "[" | "test"))
 }
 
-/// What stands behind `<` or `>`: a file to be read, or where output goes that nobody wants to keep.
+/// Target of `<` or `>`: a file to read, or a place for unwanted output.
 fn redirected(c: char, rest: &mut Peekable<Chars<'_>>) -> Result<Option<String>, String> {
     if c == '>' {
         if rest.next_if_eq(&'&').is_some() {

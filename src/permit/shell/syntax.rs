@@ -21,10 +21,10 @@ pub(super) enum Node {
         name: String,
         /// Its values.
         values: Vec<Word>,
-        /// What is run for each.
+        /// Body that runs for each.
         body: Vec<Node>,
     },
-    /// What `case` compares: nothing but these words.
+    /// Words that `case` compares.
     Case(Vec<Word>),
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Simple {
     pub(super) words: Vec<Word>,
     /// Its redirections.
     pub(super) redirects: Vec<Redirect>,
-    /// Where it stands in the line.
+    /// Byte range in the line.
     pub(super) at: Range<usize>,
 }
 
@@ -54,13 +54,13 @@ pub(super) enum Redirect {
     Text(Option<Word>),
 }
 
-/// How deep groups may lie in each other.
+/// Nesting limit of groups.
 const DEEPEST: usize = 40;
 
 /// Reads a line.
 ///
 /// # Errors
-/// Why it is not understood.
+/// Reason why it is not understood.
 pub(super) fn parse(line: &str) -> Result<Vec<Node>, String> {
     let mut reader = Reader { line, at: 0, depth: 0, docs: Vec::new(), out: Vec::new() };
     let count = reader.list(&[])?;

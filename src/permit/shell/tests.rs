@@ -1,4 +1,4 @@
-//! What is judged to read only, what never may be, and what is called catastrophic.
+//! Verdicts: read-only lines, lines that never are, and catastrophic ones.
 
 mod wide;
 
@@ -548,8 +548,8 @@ fn pieces() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|parts| parts.concat())
 }
 
-/// Whether one of the characters that expand, redirect or group stands outside quotes and comments, as a shell reads them.
-/// `&&` is none of them, nor is `<` before a name, `[` alone, or a `$` that ends a text.
+/// True if a character that expands, redirects or groups is outside quotes and comments, as a shell
+/// reads them. `&&` does not count, nor `<` before a name, `[` alone, or a `$` that ends a text.
 fn has_live_character(line: &str) -> bool {
     let line: Vec<char> = line.replace("&&", "  ").chars().collect();
     let mut quote = None;

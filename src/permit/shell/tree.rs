@@ -66,7 +66,7 @@ const TOKENS: &[&str] = &[
 /// Checks that the line is what `nodes` says.
 ///
 /// # Errors
-/// What the two readings do not agree on.
+/// The point on which the two parses disagree.
 pub(super) fn confirm(line: &str, nodes: &[Node]) -> Result<(), String> {
     let differ = || "the two readings of the line differ, so it is not understood".to_owned();
     let mut parser = Parser::new();
@@ -106,7 +106,7 @@ fn walk(cursor: &mut TreeCursor<'_>, commands: &mut Vec<Vec<Range<usize>>>) -> R
     }
 }
 
-/// Where the words of a command stand.
+/// Byte ranges of a command's words.
 fn words(command: Branch<'_>) -> Vec<Range<usize>> {
     let mut cursor = command.walk();
     let others = ["variable_assignment", "file_redirect", "herestring_redirect", "heredoc_redirect"];
@@ -117,7 +117,7 @@ fn words(command: Branch<'_>) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Where the words stand by our own reading. `[` is no command to the other one.
+/// Byte ranges of the words in our own parse. `[` is no command to the other one.
 fn ranges(nodes: &[Node], out: &mut Vec<Vec<Range<usize>>>) {
     for node in nodes {
         match node {

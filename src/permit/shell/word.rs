@@ -13,13 +13,13 @@ pub(super) struct Word {
     pub(super) text: String,
     /// It was written without quotes and backslashes.
     pub(super) bare: bool,
-    /// What the shell makes of it.
+    /// Expansion by the shell.
     pub(super) opens: Opens,
-    /// Where it stands in the line.
+    /// Byte range in the line.
     pub(super) at: Range<usize>,
 }
 
-/// What a word becomes.
+/// Expansion of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Opens {
     /// Itself.
@@ -43,7 +43,7 @@ pub(super) enum Opens {
     },
     /// Text with the values of these variables in it.
     Mixed(Vec<String>),
-    /// Something that is only known when it runs; why.
+    /// Known only when it runs; the reason.
     Unknown(String),
 }
 
@@ -111,7 +111,7 @@ fn ends(c: char) -> bool {
 /// Reads the word that begins at byte `at`. With the byte behind it.
 ///
 /// # Errors
-/// Why it is not understood.
+/// Reason why it is not understood.
 pub(super) fn read(line: &str, at: usize) -> Result<(Word, usize), String> {
     let mut reading = Reading {
         line,
@@ -352,7 +352,7 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// Why a character is not read.
+/// Reason why a character is refused.
 pub(super) fn refused(c: char) -> String {
     match c {
         '$' | '`' => format!("`{c}` expands to something that is only known when it runs"),

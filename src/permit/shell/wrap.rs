@@ -33,15 +33,15 @@ const WRAPPERS: &[Wrapper] = &[
     },
 ];
 
-/// What a wrapper runs.
+/// Command run by a wrapper.
 pub(super) struct Wrapped {
     /// The command; empty where none is given.
     pub(super) command: Vec<Word>,
-    /// Why the wrapper's own words are not harmless.
+    /// Reason why the wrapper's own words are not harmless.
     pub(super) refused: Option<String>,
 }
 
-/// Whether the program runs the command that follows.
+/// True if the program runs the command that follows.
 pub(super) fn is_wrapper(name: &str) -> bool {
     WRAPPERS.iter().any(|wrapper| wrapper.name == name)
 }
@@ -133,12 +133,12 @@ pub(super) fn unwrapped(name: &str, arguments: &[Word]) -> Option<Wrapped> {
     Some(Wrapped { command, refused })
 }
 
-/// What `xargs` puts behind its command.
+/// Word that `xargs` appends to its command.
 fn given() -> Word {
     Word { text: "…".to_owned(), bare: false, opens: Opens::Anything, at: 0..0 }
 }
 
-/// Whether a variable with this value changes nothing but how something is shown.
+/// True if a variable with this value only changes how something is shown.
 pub(super) fn harmless(name: &str, value: &str) -> bool {
     let plain = |also: &str| value.bytes().all(|b| b.is_ascii_alphanumeric() || also.as_bytes().contains(&b));
     match name {
@@ -153,8 +153,8 @@ pub(super) fn harmless(name: &str, value: &str) -> bool {
     }
 }
 
-/// Whether a text means the same to every shell, as far as `sh` may be another one than bash: no tests in `[[`, which others
-/// take for a program, and no quotes of bash alone.
+/// True if a text means the same to every shell, because `sh` may be another one than bash: no
+/// tests in `[[`, which others take for a program, and no quotes of bash alone.
 pub(super) fn is_common(text: &str) -> bool {
     !["[[", "$'", "$\"", "&>", ">&", "|&", "<<<", "((", ";&", "coproc", "function"].iter().any(|form| {
         let only_descriptors = *form == ">&";

@@ -8,7 +8,7 @@ use crate::domain::ids::CallId;
 use crate::domain::usage::RequestUsage;
 use crate::provider::arguments::{input, made_up_id};
 use crate::provider::json::parse;
-use crate::provider::reading::{AFTERMATH, Broken, Mapping};
+use crate::provider::response_stream::{AFTERMATH, Broken, Mapping};
 use crate::provider::sse::Event;
 use crate::provider::{Call, Chunk, Stop};
 use serde_json::{Map, Value, json};
@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// Reads one response.
 #[derive(Debug, Default)]
-pub(super) struct Mapper {
+pub struct MessagesEvents {
     origin: Origin,
     /// Tools that go by another name there.
     renamed: BTreeMap<String, String>,
@@ -49,7 +49,7 @@ struct Counts {
     output: Option<u64>,
 }
 
-impl Mapping for Mapper {
+impl Mapping for MessagesEvents {
     fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken> {
         if event.name == "error" {
             return Err(Broken::of(event));
@@ -65,22 +65,7 @@ impl Mapping for Mapper {
         self.end(false)
     }
 
-    fn over(&self) -> bool {
-        self.over
-    }
-
-    fn formalities(&self) -> Option<Duration> {
-        self.stop.is_some().then_some(AFTERMATH)
-    }
-}
-
-impl Mapper {
-    pub(super) fn new(origin: Origin, renamed: BTreeMap<String, String>) -> Self {
-        Self { origin, renamed, ..Self::default() }
-    }
-
-    /// Takes a response that came in one piece; `None` where it is none.
-    pub(super) fn whole(&mut self, value: &Value) -> Result<Option<Vec<Chunk>>, Broken> {
+    fn whole(&mut self, value: &Value) -> Result<Option<Vec<Chunk>>, Broken> {
         if is_error(value) {
             return Err(Broken::Error(value.clone()));
         }
@@ -92,7 +77,22 @@ impl Mapper {
         }
         self.stopped(value);
         self.count(value.get("usage"), &mut out);
+        out.extend(self.end(true)?);
         Ok(Some(out))
+    }
+
+    fn over(&self) -> bool {
+        self.over
+    }
+
+    fn formalities(&self) -> Option<Duration> {
+        self.stop.is_some().then_some(AFTERMATH)
+    }
+}
+
+impl MessagesEvents {
+    pub(super) fn new(origin: Origin, renamed: BTreeMap<String, String>) -> Self {
+        Self { origin, renamed, ..Self::default() }
     }
 
     /// Takes the data of one event.

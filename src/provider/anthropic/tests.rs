@@ -8,9 +8,10 @@ use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
+use crate::domain::usage::RequestUsage;
 use crate::provider::fault::Peer;
 use crate::provider::figures::{Figures, Thinks, built_in};
-use crate::provider::reading::{Broken, Mapping};
+use crate::provider::response_stream::{Broken, Mapping, say};
 use crate::provider::sse::{Event, Reader};
 use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
 use serde_json::json;
@@ -22,8 +23,8 @@ fn origin() -> Origin {
     Origin::new(HOST, MODEL)
 }
 
-fn mapper() -> Mapper {
-    Mapper::new(origin(), BTreeMap::new())
+fn mapper() -> MessagesEvents {
+    MessagesEvents::new(origin(), BTreeMap::new())
 }
 
 /// Content of a stream.
@@ -325,15 +326,14 @@ fn a_response_in_one_piece() {
     let value = json!({"id": "m", "type": "message", "role": "assistant", "stop_reason": "tool_use", "content": [
         {"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "hi"},
         {"type": "tool_use", "id": "c", "name": "list", "input": {"path": "."}}], "usage": {"input_tokens": 5, "output_tokens": 2}});
-    let mut chunks = mapper.whole(&value).unwrap().unwrap();
-    chunks.extend(mapper.end(true).unwrap());
+    let chunks = mapper.whole(&value).unwrap().unwrap();
     let got = heard(chunks);
     assert_eq!(
         (got.text.as_str(), got.thinking.as_str(), got.inputs()),
         ("hi", "hm", vec![("list", json!({"path": "."}))])
     );
     assert_eq!((got.usage, got.stop), (usage(5, 2, 0, 0), Some(Stop::Calls)));
-    assert_eq!(super::Mapper::default().whole(&json!({"hello": 1})), Ok(None));
+    assert_eq!(super::MessagesEvents::default().whole(&json!({"hello": 1})), Ok(None));
 }
 
 #[test]
@@ -352,12 +352,12 @@ fn request(items: Vec<Item>) -> ModelRequest {
     ModelRequest { model: MODEL.into(), system: String::new(), items, tools: vec![], thinking: ThinkingLevel::Medium }
 }
 
-fn manner(request: &ModelRequest) -> Manner {
-    Manner { long: false, ..Manner::first(request, &built_in(&request.model)) }
+fn options(request: &ModelRequest) -> RequestOptions {
+    RequestOptions { long: false, ..RequestOptions::first(request, &built_in(&request.model)) }
 }
 
 fn body(request: &ModelRequest) -> Value {
-    wire::body(request, manner(request), &Origin::new(HOST, &request.model), None)
+    wire::body(request, options(request), &Origin::new(HOST, &request.model), None)
 }
 
 fn user(text: &str) -> Item {
@@ -395,7 +395,7 @@ fn thinking_goes_back_byte_for_byte_in_its_place() {
                        {"type": "tool_use", "id": "toolu_b", "name": "read", "input": {"path": "b"}}]);
     let content = |model: &str, host: &str, items: &[Item]| {
         let request = ModelRequest { model: model.into(), ..request(items.to_vec()) };
-        wire::body(&request, manner(&request), &Origin::new(host, model), None)["messages"][1]["content"].clone()
+        wire::body(&request, options(&request), &Origin::new(host, model), None)["messages"][1]["content"].clone()
     };
     assert_ne!(content("claude-sonnet-5-5-20260928", HOST, &items), plain);
     assert_ne!(content("claude-sonnet-5-5[1m]", HOST, &items), plain);
@@ -497,7 +497,7 @@ fn the_body_of_a_request() {
         .to_vec();
     let cache = json!({"type": "ephemeral"});
     let sent =
-        wire::body(&request, manner(&request), &origin(), Some(&json!({"temperature": 0, "output_config": null})));
+        wire::body(&request, options(&request), &origin(), Some(&json!({"temperature": 0, "output_config": null})));
     assert_eq!(
         sent,
         json!({
@@ -528,9 +528,9 @@ fn the_body_of_a_request() {
         })
     );
     assert_eq!(sent.to_string().matches("cache_control").count(), 4);
-    let long = wire::body(&request, Manner { long: true, ..manner(&request) }, &origin(), None);
+    let long = wire::body(&request, RequestOptions { long: true, ..options(&request) }, &origin(), None);
     assert_eq!(long.to_string().matches(r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#).count(), 4);
-    let bare = wire::body(&request, Manner { cached: false, ..manner(&request) }, &origin(), None);
+    let bare = wire::body(&request, RequestOptions { cached: false, ..options(&request) }, &origin(), None);
     assert!(!bare.to_string().contains("cache_control"));
     assert_eq!(bare["output_config"], json!({"effort": "medium"}));
 }
@@ -679,7 +679,7 @@ fn ids_and_names_fit_the_api() {
         .map(|name| ToolSpec { name: name.into(), description: String::new(), schema: json!({}) })
         .to_vec();
     assert_eq!(body(&request)["tools"][0]["name"], "a_b");
-    let mut mapper = Mapper::new(origin(), wire::renamed(&request));
+    let mut mapper = MessagesEvents::new(origin(), wire::renamed(&request));
     let block = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "c", "name": "a_b", "input": {}}});
     let mut chunks = mapper.data(&block.to_string()).unwrap();
     chunks.extend(mapper.end(true).unwrap());
@@ -692,7 +692,7 @@ fn betas() {
     let of = |model: &str, level: ThinkingLevel, tools: usize| {
         let mut request = ModelRequest { model: model.into(), thinking: level, ..request(vec![user("x")]) };
         request.tools = vec![ToolSpec { name: "a".into(), description: String::new(), schema: json!({}) }; tools];
-        wire::betas(&request, manner(&request)).join(" ")
+        wire::betas(&request, options(&request)).join(" ")
     };
     assert_eq!(of("claude-sonnet-4-5", ThinkingLevel::High, 1), "interleaved-thinking-2025-05-14");
     assert_eq!(
@@ -712,24 +712,27 @@ fn what_a_refusal_teaches() {
         Peer::default().status(400, &reqwest::header::HeaderMap::new(), &body.to_string(), 0)
     };
     let first = |model: &str, level| {
-        Manner::first(&ModelRequest { model: model.into(), thinking: level, ..request(vec![]) }, &built_in(model))
+        RequestOptions::first(
+            &ModelRequest { model: model.into(), thinking: level, ..request(vec![]) },
+            &built_in(model),
+        )
     };
     let old = first("claude-sonnet-4-5", ThinkingLevel::High);
     let new = first(MODEL, ThinkingLevel::Max);
     use Lasts::{FromNowOn, ThisOnce};
-    type Case<'a> = (Manner, ThinkingLevel, &'a str, Option<(Manner, Lasts)>);
+    type Case<'a> = (RequestOptions, ThinkingLevel, &'a str, Option<(RequestOptions, Lasts)>);
     let table: Vec<Case<'_>> = vec![
         (
             old,
             ThinkingLevel::High,
             "max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for claude-opus-4-20250514",
-            Some((Manner { most: 32_000, ..old }, FromNowOn)),
+            Some((RequestOptions { most: 32_000, ..old }, FromNowOn)),
         ),
         (
             old,
             ThinkingLevel::High,
             "input length and `max_tokens` exceed context limit: 180000 + 64000 > 200000, decrease input length or `max_tokens` and try again",
-            Some((Manner { most: 20_000, ..old }, ThisOnce)),
+            Some((RequestOptions { most: 20_000, ..old }, ThisOnce)),
         ),
         (
             old,
@@ -742,72 +745,72 @@ fn what_a_refusal_teaches() {
             old,
             ThinkingLevel::High,
             "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior.",
-            Some((Manner { thinks: Some(Thinks::Adaptive), ..old }, FromNowOn)),
+            Some((RequestOptions { thinks: Some(Thinks::Adaptive), ..old }, FromNowOn)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "adaptive thinking is not supported on this model",
-            Some((Manner { thinks: Some(Thinks::Budget), ..new }, FromNowOn)),
+            Some((RequestOptions { thinks: Some(Thinks::Budget), ..new }, FromNowOn)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "This model does not support effort level 'max'.",
-            Some((Manner { effort: 1, ..new }, FromNowOn)),
+            Some((RequestOptions { effort: 1, ..new }, FromNowOn)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "thinking.adaptive.display: Extra inputs are not permitted",
-            Some((Manner { shown: false, ..new }, FromNowOn)),
+            Some((RequestOptions { shown: false, ..new }, FromNowOn)),
         ),
         (
             old,
             ThinkingLevel::High,
             "this model does not support thinking",
-            Some((Manner { thinks: None, ..old }, FromNowOn)),
+            Some((RequestOptions { thinks: None, ..old }, FromNowOn)),
         ),
         (
             old,
             ThinkingLevel::High,
             "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
-            Some((Manner { thinks: None, ..old }, ThisOnce)),
+            Some((RequestOptions { thinks: None, ..old }, ThisOnce)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "messages.1.content.0: Invalid `signature` in `thinking` block",
-            Some((Manner { replayed: false, ..new }, ThisOnce)),
+            Some((RequestOptions { replayed: false, ..new }, ThisOnce)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "system.0.cache_control: Extra inputs are not permitted",
-            Some((Manner { cached: false, ..new }, FromNowOn)),
+            Some((RequestOptions { cached: false, ..new }, FromNowOn)),
         ),
         (
             old,
             ThinkingLevel::High,
             "Unexpected value(s) `interleaved-thinking-2025-05-14` for the `anthropic-beta` header",
-            Some((Manner { interleaved: false, ..old }, FromNowOn)),
+            Some((RequestOptions { interleaved: false, ..old }, FromNowOn)),
         ),
         (new, ThinkingLevel::Max, "messages: text content blocks must be non-empty", None),
         (new, ThinkingLevel::Max, "Your credit balance is too low to access the Anthropic API.", None),
     ];
-    for (manner, level, message, expected) in table {
+    for (options, level, message, expected) in table {
         assert_eq!(
-            manner.after(&ModelRequest { thinking: level, ..request(vec![]) }, &refused(message)),
+            options.after(&ModelRequest { thinking: level, ..request(vec![]) }, &refused(message)),
             expected,
             "{message}"
         );
     }
     let busy = Peer::default().status(529, &reqwest::header::HeaderMap::new(), "thinking", 0);
     assert_eq!(new.after(&ModelRequest { thinking: ThinkingLevel::Max, ..request(vec![]) }, &busy), None);
-    assert_eq!(Manner::first(&request(vec![]), &Figures::default()).most, 64_000);
+    assert_eq!(RequestOptions::first(&request(vec![]), &Figures::default()).most, 64_000);
     let unknown = ModelRequest { model: "smol".into(), ..request(vec![]) };
-    assert_eq!(Manner::first(&unknown, &Figures::default()).most, 8_192);
-    assert_eq!(Manner::first(&unknown, &Figures { output: Some(500), ..Figures::default() }).most, 500);
+    assert_eq!(RequestOptions::first(&unknown, &Figures::default()).most, 8_192);
+    assert_eq!(RequestOptions::first(&unknown, &Figures { output: Some(500), ..Figures::default() }).most, 500);
 }
 
 #[test]
@@ -830,7 +833,7 @@ fn pictures_and_documents_are_blocks_also_inside_of_results() {
     use crate::provider::media::{Sight, tests::conversation};
     let content = |sight: Sight| {
         let request = request(conversation());
-        let bare = Manner { sight, cached: false, ..manner(&request) };
+        let bare = RequestOptions { sight, cached: false, ..options(&request) };
         let body = wire::body(&request, bare, &origin(), None);
         (body["messages"][0]["content"].clone(), body["messages"][2]["content"].clone())
     };
@@ -868,6 +871,6 @@ fn a_model_that_refuses_pictures_is_asked_in_words_from_then_on() {
         r#"{"error":{"message":"this model does not support image input"}}"#,
         0,
     );
-    let (next, lasts) = manner(&request).after(&request, &refused).unwrap();
+    let (next, lasts) = options(&request).after(&request, &refused).unwrap();
     assert!(!next.sight.pictures && next.sight.documents && lasts == Lasts::FromNowOn);
 }

@@ -1,7 +1,7 @@
 //! From our request to the body of Anthropic's Messages.
 
-use super::manner::{Manner, budget, efforts, model};
 use super::replay::{self, Origin, Thinking};
+use super::request_options::{RequestOptions, budget, efforts, model};
 use crate::domain::ids::CallId;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::endpoint::lay_over;
@@ -23,27 +23,27 @@ const LONGEST_ID: usize = 64;
 const LONGEST_NAME: usize = 128;
 
 /// The body of a request.
-pub(super) fn body(request: &ModelRequest, manner: Manner, origin: &Origin, extra: Option<&Value>) -> Value {
+pub(super) fn body(request: &ModelRequest, options: RequestOptions, origin: &Origin, extra: Option<&Value>) -> Value {
     let (model, _) = model(&request.model);
-    let mut asked = thinking(request.thinking, manner);
-    let kept = if asked.thinks && manner.replayed { Thinking::Kept } else { Thinking::Dropped };
-    let mut messages = messages(request, origin, kept, manner.sight);
+    let mut asked = thinking(request.thinking, options);
+    let kept = if asked.thinks && options.replayed { Thinking::Kept } else { Thinking::Dropped };
+    let mut messages = messages(request, origin, kept, options.sight);
     if asked.budget && !may_think(&messages) {
         asked = Asked::default();
-        messages = self::messages(request, origin, Thinking::Dropped, manner.sight);
+        messages = self::messages(request, origin, Thinking::Dropped, options.sight);
     }
-    if manner.cached {
+    if options.cached {
         let last = messages.iter_mut().rev().filter(|message| message.role == Role::User).take(CACHED_TURNS);
-        last.filter_map(|message| message.content.last_mut()).for_each(|block| mark(block, manner.long));
+        last.filter_map(|message| message.content.last_mut()).for_each(|block| mark(block, options.long));
     }
 
     let mut body = Map::new();
     body.insert("model".into(), json!(model));
-    body.insert("max_tokens".into(), json!(manner.most));
+    body.insert("max_tokens".into(), json!(options.most));
     if !request.system.trim().is_empty() {
         let mut system = json!({"type": "text", "text": request.system});
-        if manner.cached {
-            mark(&mut system, manner.long);
+        if options.cached {
+            mark(&mut system, options.long);
         }
         body.insert("system".into(), json!([system]));
     }
@@ -59,8 +59,8 @@ pub(super) fn body(request: &ModelRequest, manner: Manner, origin: &Origin, extr
         }
     }
     if !tools.is_empty() {
-        if let Some(last) = tools.last_mut().filter(|_| manner.cached) {
-            mark(last, manner.long);
+        if let Some(last) = tools.last_mut().filter(|_| options.cached) {
+            mark(last, options.long);
         }
         body.insert("tools".into(), Value::Array(tools));
     }
@@ -86,12 +86,12 @@ fn spoken_of(request: &ModelRequest) -> Vec<Value> {
 }
 
 /// Values of the header `anthropic-beta`.
-pub(super) fn betas(request: &ModelRequest, manner: Manner) -> Vec<&'static str> {
+pub(super) fn betas(request: &ModelRequest, options: RequestOptions) -> Vec<&'static str> {
     let mut out = Vec::new();
     if model(&request.model).1 {
         out.push("context-1m-2025-08-07");
     }
-    if manner.interleaved && thinking(request.thinking, manner).budget && !request.tools.is_empty() {
+    if options.interleaved && thinking(request.thinking, options).budget && !request.tools.is_empty() {
         out.push("interleaved-thinking-2025-05-14");
     }
     out
@@ -114,14 +114,14 @@ struct Asked {
     budget: bool,
 }
 
-fn thinking(level: ThinkingLevel, manner: Manner) -> Asked {
-    let Some(thinks) = manner.thinks else {
+fn thinking(level: ThinkingLevel, options: RequestOptions) -> Asked {
+    let Some(thinks) = options.thinks else {
         // What it did by itself before goes back to it.
         return Asked { thinks: level != ThinkingLevel::Off, ..Asked::default() };
     };
     match (thinks, level) {
         (Thinks::Budget | Thinks::SmallBudget, _) => {
-            let tokens = budget(level, thinks).min(manner.most.saturating_sub(ANSWER));
+            let tokens = budget(level, thinks).min(options.most.saturating_sub(ANSWER));
             if tokens < LEAST_BUDGET {
                 return Asked::default();
             }
@@ -133,10 +133,10 @@ fn thinking(level: ThinkingLevel, manner: Manner) -> Asked {
         }
         (Thinks::Adaptive | Thinks::Always, _) => {
             let mut field = json!({"type": "adaptive"});
-            if manner.shown {
+            if options.shown {
                 field["display"] = json!("summarized");
             }
-            let effort = efforts(level).get(manner.effort).copied();
+            let effort = efforts(level).get(options.effort).copied();
             Asked { field: Some(field), effort, thinks: true, budget: false }
         }
     }

@@ -6,7 +6,7 @@ use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
 use crate::provider::arguments::{input, made_up_id};
 use crate::provider::json::parse;
-use crate::provider::reading::{Broken, Mapping};
+use crate::provider::response_stream::{Broken, Mapping};
 use crate::provider::sse::Event;
 use crate::provider::{Call, Chunk, Stop};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Reads one response.
 #[derive(Debug, Default)]
-pub(super) struct Mapper {
+pub struct GeminiEvents {
     host: String,
     model: String,
     id: String,
@@ -30,7 +30,7 @@ pub(super) struct Mapper {
     over: bool,
 }
 
-impl Mapping for Mapper {
+impl Mapping for GeminiEvents {
     fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken> {
         let data = event.data.trim();
         if data == "[DONE]" {
@@ -52,23 +52,7 @@ impl Mapping for Mapper {
         self.finish(&finish)
     }
 
-    fn over(&self) -> bool {
-        self.over
-    }
-
-    /// Old models give the reason in every event, so more may follow: the end of the connection is waited for as long as for any event.
-    fn formalities(&self) -> Option<Duration> {
-        self.finish.is_some().then_some(Duration::MAX)
-    }
-}
-
-impl Mapper {
-    pub(super) fn new(host: &str, model: &str) -> Self {
-        Self { host: host.to_owned(), model: model.to_owned(), ..Self::default() }
-    }
-
-    /// A response in one piece or a list of its parts; `None` when it is none.
-    pub(super) fn whole(mut self, value: &Value) -> Result<Option<Vec<Chunk>>, Broken> {
+    fn whole(&mut self, value: &Value) -> Result<Option<Vec<Chunk>>, Broken> {
         let list = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
         let is_one =
             |value: &Value| ["candidates", "promptFeedback", "error"].iter().any(|key| value.get(key).is_some());
@@ -79,8 +63,22 @@ impl Mapper {
         for value in list {
             out.extend(self.value(value)?);
         }
-        out.extend(Mapping::end(&mut self)?);
+        out.extend(self.end()?);
         Ok(Some(out))
+    }
+    fn over(&self) -> bool {
+        self.over
+    }
+
+    /// Old models give the reason in every event, so more may follow: the end of the connection is waited for as long as for any event.
+    fn formalities(&self) -> Option<Duration> {
+        self.finish.is_some().then_some(Duration::MAX)
+    }
+}
+
+impl GeminiEvents {
+    pub(super) fn new(host: &str, model: &str) -> Self {
+        Self { host: host.to_owned(), model: model.to_owned(), ..Self::default() }
     }
 
     fn value(&mut self, value: &Value) -> Result<Vec<Chunk>, Broken> {

@@ -11,22 +11,19 @@ mod schema;
 mod tests;
 mod wire;
 
+use super::client::{Ask, Client, Outgoing, Wire};
 use super::figures::Figures;
-use super::http::{Answer, Endpoint, Http, KeyIn};
+use super::http::{Endpoint, Http, KeyIn};
 use super::learning::raise;
 use super::levels;
 use super::media::{Blind, Sight, learn_blind};
-use super::reading::{Reading, say, whole};
-use super::told::Told;
-use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
+use super::model_catalogue::ModelCatalogue;
+use super::{Item, ModelRequest, ProviderError};
 use crate::domain::session::ThinkingLevel;
-use crate::domain::usage::RequestUsage;
-use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::stream::{self, StreamExt, TryStreamExt};
-use map::Mapper;
+use map::GeminiEvents;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The wire format, in [`crate::domain::message::Native`].
 pub const WIRE: &str = "gemini";
@@ -37,16 +34,17 @@ const VERSION: &str = "/v1beta";
 const PAGES: usize = 20;
 
 /// A server that speaks Gemini.
-#[derive(Clone)]
-pub struct Gemini {
-    http: Http,
-    learned: Arc<Mutex<Learned>>,
-    told: Told,
+pub type Gemini = Client<GenerateContent>;
+
+/// Gemini's `streamGenerateContent`.
+#[derive(Default)]
+pub struct GenerateContent {
+    learned: Mutex<Learned>,
 }
 
 /// Options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Manner {
+pub struct RequestOptions {
     /// Index of the form of the request for thinking; one past the last for its text alone, two
     /// past it for nothing.
     thinking: usize,
@@ -66,40 +64,22 @@ struct Learned {
     blind: Blind,
 }
 
-impl Gemini {
+impl Client<GenerateContent> {
     /// A provider for an endpoint. Nothing is sent.
     ///
     /// # Errors
     /// When the endpoint's settings cannot be used.
     pub fn new(mut endpoint: Endpoint) -> Result<Self, ProviderError> {
         endpoint.key_in = KeyIn::Header("x-goog-api-key");
-        Ok(Self { http: Http::new(endpoint)?, learned: Arc::default(), told: Told::default() })
+        Self::with(GenerateContent::default(), endpoint)
     }
+}
 
-    /// Its settings.
-    #[must_use]
-    pub fn endpoint(&self) -> &Endpoint {
-        self.http.endpoint()
-    }
-
-    fn manner(&self, request: &ModelRequest) -> Manner {
-        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        let thinking = learned.thinking.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
-        let known = || Sight::of(&self.told.known(self.endpoint(), bare(&request.model)), Sight::default());
-        let sight = learned.blind.get(&request.model).copied().unwrap_or_else(known);
-        Manner { thinking, stale: learned.stale.clone(), sight }
-    }
-
-    /// True if a refused request can be sent in another form: by what its own refusal taught, or
-    /// that of a concurrent request.
-    fn changed(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
-        self.learn(request, manner, error) && self.manner(request) != *manner
-    }
-
+impl GenerateContent {
     /// Remembers what a refused request can go without. What is known only grows, so that asking again comes to an end. False where the
     /// failure is none of how the request was put.
-    fn learn(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
-        if let Some(sight) = manner.sight.after(request, error) {
+    fn learn(&self, request: &ModelRequest, options: &RequestOptions, error: &ProviderError) -> bool {
+        if let Some(sight) = options.sight.after(request, error) {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
             learn_blind(&mut learned.blind, &request.model, sight);
             return true;
@@ -119,88 +99,66 @@ impl Gemini {
             return true;
         }
         let ways = wire::thoughts(&request.model, request.thinking).map_or(0, |ways| ways.len() + 1);
-        if said.contains("thinking") && manner.thinking < ways {
-            raise(&mut learned.thinking, request, manner.thinking + 1);
+        if said.contains("thinking") && options.thinking < ways {
+            raise(&mut learned.thinking, request, options.thinking + 1);
         }
         true
     }
-
-    /// The body of a request, as it is put at first.
-    #[cfg(test)]
-    pub(super) fn body(&self, request: &ModelRequest) -> Value {
-        wire::body(request, &self.manner(request), &self.endpoint().host(), None)
-    }
-
-    async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
-        let host = self.endpoint().host();
-        let path = path(&self.endpoint().base_url, &request.model);
-        loop {
-            let manner = self.manner(&request);
-            let body = wire::body(&request, &manner, &host, self.endpoint().extra_body.as_ref());
-            match self.http.post(&path, &body).await {
-                Ok(Answer::Events(events)) => {
-                    return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host, &request.model)));
-                }
-                Ok(Answer::Json(value)) => return self.whole(&value, &host, &request.model),
-                Err(error) if self.changed(&request, &manner, &error) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// A response in one piece, or a list of its parts, from a server that does not stream events.
-    fn whole(&self, value: &Value, host: &str, model: &str) -> Result<Chunks, ProviderError> {
-        let peer = self.http.peer();
-        let chunks = Mapper::new(host, model).whole(value).map_err(|broken| say(peer, broken))?;
-        let Some(chunks) = chunks else { return Err(peer.no_api("application/json", &value.to_string())) };
-        Ok(whole(chunks))
-    }
 }
 
-impl Provider for Gemini {
-    fn wire(&self) -> &'static str {
-        WIRE
+impl Wire for GenerateContent {
+    const NAME: &'static str = WIRE;
+    type Options = RequestOptions;
+    type Events = GeminiEvents;
+
+    fn options(&self, ask: &Ask<'_>) -> RequestOptions {
+        let request = ask.request;
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let thinking = learned.thinking.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
+        let known = || Sight::of(&ask.known, Sight::default());
+        let sight = learned.blind.get(&request.model).copied().unwrap_or_else(known);
+        RequestOptions { thinking, stale: learned.stale.clone(), sight }
     }
 
-    fn stream(&self, request: ModelRequest) -> Chunks {
-        stream::once(self.clone().open(request)).try_flatten().boxed()
-    }
-
-    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
-        let (http, told) = (self.http.clone(), self.told.clone());
-        async move {
-            let version = version(&http.endpoint().base_url);
-            let mut names = Vec::new();
-            let mut page = String::new();
-            for _ in 0..PAGES {
-                let value = http.fetch(&format!("{version}/models?pageSize=1000{page}")).await?;
-                let Some(more) = model_names(&value) else {
-                    return Err(http.peer().no_api("application/json", &value.to_string()));
-                };
-                names.extend(more);
-                told.learn(&value);
-                match value.get("nextPageToken").and_then(Value::as_str).filter(|token| !token.is_empty()) {
-                    Some(token) => page = format!("&pageToken={}", encoded(token, "")),
-                    None => break,
-                }
-            }
-            names.sort_unstable();
-            names.dedup();
-            Ok(names)
+    fn outgoing(&self, ask: &Ask<'_>, options: &RequestOptions) -> Outgoing {
+        let extra = ask.endpoint.extra_body.as_ref();
+        Outgoing {
+            path: path(&ask.endpoint.base_url, &ask.request.model),
+            headers: Vec::new(),
+            body: wire::body(ask.request, options, &ask.endpoint.host(), extra),
         }
-        .boxed()
     }
 
-    fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
-        let known = self.told.known(self.endpoint(), bare(model));
-        (known.window, known.price(usage))
+    fn events(&self, ask: &Ask<'_>) -> GeminiEvents {
+        GeminiEvents::new(&ask.endpoint.host(), &ask.request.model)
     }
 
-    fn known(&self, model: &str) -> Figures {
-        self.told.known(self.endpoint(), bare(model))
+    fn after_refusal(&self, ask: &Ask<'_>, options: &RequestOptions, error: &ProviderError) -> Option<RequestOptions> {
+        self.learn(ask.request, options, error).then(|| self.options(ask))
     }
 
-    fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
+    async fn list(&self, http: &Http, catalogue: &ModelCatalogue) -> Result<Vec<String>, ProviderError> {
+        let version = version(&http.endpoint().base_url);
+        let mut names = Vec::new();
+        let mut page = String::new();
+        for _ in 0..PAGES {
+            let value = http.fetch(&format!("{version}/models?pageSize=1000{page}")).await?;
+            let Some(more) = model_names(&value) else {
+                return Err(http.peer().no_api("application/json", &value.to_string()));
+            };
+            names.extend(more);
+            catalogue.learn(&value);
+            match value.get("nextPageToken").and_then(Value::as_str).filter(|token| !token.is_empty()) {
+                Some(token) => page = format!("&pageToken={}", encoded(token, "")),
+                None => break,
+            }
+        }
+        names.sort_unstable();
+        names.dedup();
+        Ok(names)
+    }
+
+    fn level(&self, _: &Figures, model: &str, level: ThinkingLevel) -> Result<String, String> {
         let Some(ways) = wire::thoughts(model, level) else { return levels::never(level) };
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let place = learned.thinking.get(&(model.to_owned(), level.word())).copied().unwrap_or(0);
@@ -215,6 +173,10 @@ impl Provider for Gemini {
                 (None, None) => levels::by_itself(),
             },
         )
+    }
+
+    fn listed(model: &str) -> &str {
+        bare(model)
     }
 }
 

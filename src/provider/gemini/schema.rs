@@ -122,7 +122,7 @@ fn kind(fields: &Map<String, Value>, out: &mut Map<String, Value>) {
     }
 }
 
-/// `enum` and `const`: texts only. Other values are told in the description.
+/// `enum` and `const`: texts only. Other values go into the description.
 fn choices(fields: &Map<String, Value>, out: &mut Map<String, Value>) {
     let one = fields.get("const").map(|value| vec![value.clone()]);
     let Some(values) = fields.get("enum").and_then(Value::as_array).cloned().or(one) else { return };

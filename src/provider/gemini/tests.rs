@@ -15,7 +15,7 @@ use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
 use crate::provider::fault::Peer;
-use crate::provider::reading::{Broken, Mapping};
+use crate::provider::response_stream::{Broken, Mapping, say};
 use crate::provider::sse::{Event, Reader};
 use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
 use serde_json::json;
@@ -69,7 +69,7 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
 }
 
 fn hear(events: &[Event]) -> Result<Vec<Chunk>, Broken> {
-    let mut mapper = Mapper::new(HOST, MODEL);
+    let mut mapper = GeminiEvents::new(HOST, MODEL);
     let mut out = Vec::new();
     for event in events {
         out.extend(mapper.event(event)?);
@@ -194,9 +194,9 @@ fn ends_and_odd_shapes() {
     // Neither candidates nor a reason.
     assert_eq!(events(&[json!({"usageMetadata": {"promptTokenCount": 1}})]), Err(Broken::Short));
     assert!(matches!(hear(&[Event { name: String::new(), data: "{oops".into() }]), Err(Broken::Garbled(_))));
-    let whole = Mapper::new(HOST, MODEL).whole(&json!([one(json!({"text": "a"}), "STOP")])).unwrap().unwrap();
+    let whole = GeminiEvents::new(HOST, MODEL).whole(&json!([one(json!({"text": "a"}), "STOP")])).unwrap().unwrap();
     assert_eq!(heard(whole).text, "a");
-    assert_eq!(Mapper::new(HOST, MODEL).whole(&json!({"hello": 1})), Ok(None));
+    assert_eq!(GeminiEvents::new(HOST, MODEL).whole(&json!({"hello": 1})), Ok(None));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn request(items: Vec<Item>) -> ModelRequest {
 }
 
 fn body(request: &ModelRequest) -> Value {
-    wire::body(request, &Manner::default(), HOST, None)
+    wire::body(request, &RequestOptions::default(), HOST, None)
 }
 
 fn call(id: &str, input: Value) -> Call {
@@ -257,7 +257,7 @@ fn the_body_of_a_request() {
     ];
     let extra = json!({"safetySettings": [], "generationConfig": null});
     assert_eq!(
-        wire::body(&asked, &Manner::default(), HOST, Some(&extra)),
+        wire::body(&asked, &RequestOptions::default(), HOST, Some(&extra)),
         json!({
             "systemInstruction": {"parts": [{"text": "be kind"}]},
             "contents": [
@@ -308,7 +308,7 @@ fn thinking_by_level_and_model() {
     ];
     for (model, thinking, way, expected) in table {
         let asked = ModelRequest { model: model.into(), thinking, ..request(vec![Item::User("x".into())]) };
-        let body = wire::body(&asked, &Manner { thinking: way, ..Manner::default() }, HOST, None);
+        let body = wire::body(&asked, &RequestOptions { thinking: way, ..RequestOptions::default() }, HOST, None);
         let got = body.pointer("/generationConfig/thinkingConfig").cloned().unwrap_or_default();
         assert_eq!(got, expected, "{model} {thinking:?} {way}");
     }
@@ -352,17 +352,17 @@ fn signatures_are_given_back_byte_for_byte() {
 #[test]
 fn signatures_go_back_only_where_they_fit() {
     let (reply, _) = reply_of("thoughts-calls");
-    let signed = |reply: &Reply, model: &str, manner: &Manner, host: &str| {
+    let signed = |reply: &Reply, model: &str, options: &RequestOptions, host: &str| {
         let asked = ModelRequest { model: model.into(), ..request(vec![Item::Assistant(reply.clone())]) };
-        wire::body(&asked, manner, host, None).to_string().contains("CiQB0e2Kb/+x==")
+        wire::body(&asked, options, host, None).to_string().contains("CiQB0e2Kb/+x==")
     };
-    let manner = Manner::default();
-    assert!(signed(&reply, MODEL, &manner, HOST));
-    assert!(!signed(&reply, MODEL, &manner, "other.test"));
-    assert!(!signed(&reply, "gemini-2.5-pro", &manner, HOST));
-    assert!(!signed(&reply, MODEL, &Manner { stale: ["r2".to_owned()].into(), ..manner.clone() }, HOST));
-    assert!(!signed(&Reply { text: "Other.".into(), ..reply.clone() }, MODEL, &manner, HOST));
-    assert!(!signed(&Reply { calls: reply.calls[..1].to_vec(), ..reply.clone() }, MODEL, &manner, HOST));
+    let options = RequestOptions::default();
+    assert!(signed(&reply, MODEL, &options, HOST));
+    assert!(!signed(&reply, MODEL, &options, "other.test"));
+    assert!(!signed(&reply, "gemini-2.5-pro", &options, HOST));
+    assert!(!signed(&reply, MODEL, &RequestOptions { stale: ["r2".to_owned()].into(), ..options.clone() }, HOST));
+    assert!(!signed(&Reply { text: "Other.".into(), ..reply.clone() }, MODEL, &options, HOST));
+    assert!(!signed(&Reply { calls: reply.calls[..1].to_vec(), ..reply.clone() }, MODEL, &options, HOST));
 }
 
 #[test]
@@ -454,7 +454,7 @@ fn pictures_and_documents_are_parts_also_of_results() {
     use crate::provider::media::tests::conversation;
     let contents = |model: &str, sight: Sight| {
         let request = ModelRequest { model: model.into(), ..request(conversation()) };
-        wire::body(&request, &Manner { sight, ..Manner::default() }, HOST, None)["contents"].clone()
+        wire::body(&request, &RequestOptions { sight, ..RequestOptions::default() }, HOST, None)["contents"].clone()
     };
     let inline = |mime: &str, data: &str| json!({"inlineData": {"mimeType": mime, "data": data}});
     let all = contents(MODEL, Sight::default());

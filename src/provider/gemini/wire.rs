@@ -1,7 +1,7 @@
 //! From our request to the body of Gemini's `generateContent`.
 
 use super::schema::subset;
-use super::{Manner, WIRE};
+use super::{RequestOptions, WIRE};
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
@@ -68,12 +68,12 @@ pub(super) fn thoughts(model: &str, level: ThinkingLevel) -> Option<Vec<Value>> 
 }
 
 /// The body of a request. `host` is the server's name: signatures go back only to where they came from.
-pub(super) fn body(request: &ModelRequest, manner: &Manner, host: &str, extra: Option<&Value>) -> Value {
+pub(super) fn body(request: &ModelRequest, options: &RequestOptions, host: &str, extra: Option<&Value>) -> Value {
     let mut body = Map::new();
     if !request.system.trim().is_empty() {
         body.insert("systemInstruction".into(), json!({"parts": [{"text": request.system}]}));
     }
-    body.insert("contents".into(), Value::Array(contents(request, manner, host)));
+    body.insert("contents".into(), Value::Array(contents(request, options, host)));
     if !request.tools.is_empty() {
         let declarations = request.tools.iter().map(|tool| {
             let mut out = Map::new();
@@ -84,9 +84,9 @@ pub(super) fn body(request: &ModelRequest, manner: &Manner, host: &str, extra: O
         });
         body.insert("tools".into(), json!([{"functionDeclarations": declarations.collect::<Vec<_>>()}]));
     }
-    if let Some(ways) = thoughts(&request.model, request.thinking).filter(|ways| manner.thinking <= ways.len()) {
+    if let Some(ways) = thoughts(&request.model, request.thinking).filter(|ways| options.thinking <= ways.len()) {
         let mut config = json!({"includeThoughts": true});
-        if let (Some(Value::Object(way)), Some(config)) = (ways.get(manner.thinking), config.as_object_mut()) {
+        if let (Some(Value::Object(way)), Some(config)) = (ways.get(options.thinking), config.as_object_mut()) {
             config.extend(way.clone());
         }
         body.insert("generationConfig".into(), json!({"thinkingConfig": config}));
@@ -102,7 +102,7 @@ struct Sent {
     own: Option<String>,
 }
 
-fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
+fn contents(request: &ModelRequest, options: &RequestOptions, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
     let mut sent: Vec<Sent> = Vec::new();
     for item in &request.items {
@@ -110,11 +110,11 @@ fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
             Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
             Item::User(said) => {
                 let text = Some(&said.text).filter(|text| !text.trim().is_empty()).map(|text| json!({"text": text}));
-                let media = said.media.iter().map(|media| part(media, manner.sight));
+                let media = said.media.iter().map(|media| part(media, options.sight));
                 say(&mut out, "user", media.chain(text).collect());
             }
             Item::Assistant(reply) => {
-                let parts = native(reply, &request.model, manner, host);
+                let parts = native(reply, &request.model, options, host);
                 let own = |at: usize| {
                     let mut calls = parts.iter().flatten().filter_map(|part| part.get("functionCall"));
                     calls.nth(at)?.get("id").and_then(Value::as_str).map(str::to_owned)
@@ -127,12 +127,12 @@ fn contents(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
             }
             Item::Results(results) => {
                 let rich = family(&request.model) == Family::Level;
-                let sight = Some(manner.sight).filter(|_| rich);
+                let sight = Some(options.sight).filter(|_| rich);
                 let parts: Vec<Value> = results.iter().map(|one| result(one, &sent, sight)).collect();
                 if !parts.is_empty() {
                     out.push(json!({"role": "user", "parts": parts}));
                 }
-                let beside = if rich { Vec::new() } else { beside(results, manner.sight) };
+                let beside = if rich { Vec::new() } else { beside(results, options.sight) };
                 say(&mut out, "user", beside);
             }
         }
@@ -180,7 +180,7 @@ fn beside(results: &[CallResult], sight: Sight) -> Vec<Value> {
     with.flat_map(|(result, media)| [json!({"text": belongs_to(result, media)}), part(media, sight)]).collect()
 }
 
-/// A result; with what goes along where `sight` says what the model can be shown inside of one.
+/// A result; with its media if `sight` says that the model can see them inside of one.
 fn result(result: &CallResult, sent: &[Sent], sight: Option<Sight>) -> Value {
     let call = sent.iter().find(|call| call.id == result.id);
     let mut text = if result.text.is_empty() { "(no output)".to_owned() } else { result.text.clone() };
@@ -223,12 +223,12 @@ fn plain(reply: &Reply, model: &str) -> Vec<Value> {
 
 /// The server's own parts of a reply, as it sent them. Only for the server and the model that they came from, and only when they say
 /// the same as the reply.
-fn native(reply: &Reply, model: &str, manner: &Manner, host: &str) -> Option<Vec<Value>> {
+fn native(reply: &Reply, model: &str, options: &RequestOptions, host: &str) -> Option<Vec<Value>> {
     let (mut parts, mut calls) = (Vec::new(), Vec::new());
     for native in reply.native.iter().filter(|native| native.wire == WIRE) {
         let kept: Value = serde_json::from_str(&native.json).ok()?;
         let is = |key: &str, value: &str| kept.get(key).and_then(Value::as_str) == Some(value);
-        let stale = kept.get("id").and_then(Value::as_str).is_some_and(|id| manner.stale.contains(id));
+        let stale = kept.get("id").and_then(Value::as_str).is_some_and(|id| options.stale.contains(id));
         if stale || !is("host", host) || !is("model", model) {
             return None;
         }

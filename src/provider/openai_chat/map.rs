@@ -8,7 +8,7 @@ use super::calls::Calls;
 use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
 use crate::provider::json::parse;
-use crate::provider::reading::{AFTERMATH, Broken, Mapping};
+use crate::provider::response_stream::{AFTERMATH, Broken, Mapping};
 use crate::provider::sse::Event;
 use crate::provider::{Chunk, Stop};
 use serde_json::{Map, Value, json};
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// Reads one response.
 #[derive(Debug, Default)]
-pub(super) struct Mapper {
+pub struct ChatEvents {
     host: String,
     started: bool,
     calls: Calls,
@@ -32,7 +32,7 @@ pub(super) struct Mapper {
     over: bool,
 }
 
-impl Mapping for Mapper {
+impl Mapping for ChatEvents {
     fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken> {
         if event.data.trim() == "[DONE]" {
             self.over = true;
@@ -45,6 +45,15 @@ impl Mapping for Mapper {
         self.end(false)
     }
 
+    fn whole(&mut self, value: &Value) -> Result<Option<Vec<Chunk>>, Broken> {
+        let mut chunks = self.value(value)?;
+        if value.get("choices").and_then(Value::as_array).is_none_or(Vec::is_empty) {
+            return Ok(None);
+        }
+        chunks.extend(self.end(true)?);
+        Ok(Some(chunks))
+    }
+
     fn over(&self) -> bool {
         self.over
     }
@@ -54,7 +63,7 @@ impl Mapping for Mapper {
     }
 }
 
-impl Mapper {
+impl ChatEvents {
     pub(super) fn new(host: &str) -> Self {
         Self { host: host.to_owned(), ..Self::default() }
     }

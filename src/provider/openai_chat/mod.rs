@@ -18,22 +18,19 @@ use models::names as model_names;
 pub(super) use wire::efforts;
 
 use super::azure::Place;
+use super::client::{Ask, Client, Outgoing, Wire};
 use super::figures::Figures;
-use super::http::{Answer, Endpoint, Http};
+use super::http::{Endpoint, Http};
 use super::learning::{is_refusal, raise};
 use super::levels;
 use super::media::{Blind, Sight, learn_blind};
-use super::reading::{Reading, say, whole};
-use super::told::{Teller, Told, of_props};
-use super::{Chunks, ModelRequest, Provider, ProviderError};
+use super::model_catalogue::{CatalogueSource, ModelCatalogue, of_props};
+use super::{ModelRequest, ProviderError};
 use crate::domain::session::ThinkingLevel;
-use crate::domain::usage::RequestUsage;
-use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::stream::{self, StreamExt, TryStreamExt};
-use map::Mapper;
+use map::ChatEvents;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The wire format, in [`crate::domain::message::Native`].
 pub const WIRE: &str = "openai-chat";
@@ -42,17 +39,17 @@ pub const WIRE: &str = "openai-chat";
 const ATTRIBUTION: (&str, &str) = ("x-title", "lisle");
 
 /// A server that speaks Chat Completions.
-#[derive(Clone)]
-pub struct OpenAiChat {
-    http: Http,
+pub type OpenAiChat = Client<ChatCompletions>;
+
+/// OpenAI's Chat Completions.
+pub struct ChatCompletions {
     place: Place,
-    learned: Arc<Mutex<Learned>>,
-    told: Told,
+    learned: Mutex<Learned>,
 }
 
 /// Optional fields of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Manner {
+pub struct RequestOptions {
     /// Ask for usage.
     usage: bool,
     /// Index of the word for the effort; one past the last for none.
@@ -65,7 +62,7 @@ struct Manner {
     sight: Sight,
 }
 
-impl Default for Manner {
+impl Default for RequestOptions {
     fn default() -> Self {
         Self { usage: true, effort: 0, tools: true, thought: false, sight: Sight::default() }
     }
@@ -85,7 +82,7 @@ struct Learned {
     effort: BTreeMap<(String, &'static str), usize>,
 }
 
-impl OpenAiChat {
+impl Client<ChatCompletions> {
     /// A provider for an endpoint. Nothing is sent.
     ///
     /// # Errors
@@ -105,41 +102,15 @@ impl OpenAiChat {
                 endpoint.headers.push((name.to_owned(), value.to_owned()));
             }
         }
-        Ok(Self { http: Http::new(endpoint)?, place, learned: Arc::default(), told: Told::default() })
+        Self::with(ChatCompletions { place, learned: Mutex::default() }, endpoint)
     }
+}
 
-    /// Its settings.
-    #[must_use]
-    pub fn endpoint(&self) -> &Endpoint {
-        self.http.endpoint()
-    }
-
-    fn manner(&self, request: &ModelRequest) -> Manner {
-        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        let effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied();
-        // Few of the compatible servers take documents.
-        let takes = Sight { pictures: true, documents: wire::takes_files(&self.endpoint().host(), self.place) };
-        let known = || Sight::of(&self.told.known(self.endpoint(), &request.model), takes);
-        Manner {
-            sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
-            usage: !learned.no_usage,
-            effort: effort.unwrap_or(0),
-            tools: !learned.no_tools.contains(&request.model),
-            thought: learned.thought.contains(&request.model),
-        }
-    }
-
-    /// True if a refused request can be sent in another form: by what its own refusal taught, or
-    /// that of a concurrent request.
-    fn changed(&self, request: &ModelRequest, manner: Manner, error: &ProviderError) -> bool {
-        let taught = self.learn(request, manner, error) || error.code == "model_no_tool_support";
-        taught && self.manner(request) != manner
-    }
-
+impl ChatCompletions {
     /// Remembers what a refused request can go without. What is known only grows, so that asking again comes to an end. False where the
     /// failure is none of how the request was put.
-    fn learn(&self, request: &ModelRequest, manner: Manner, error: &ProviderError) -> bool {
-        if let Some(sight) = manner.sight.after(request, error) {
+    fn learn(&self, request: &ModelRequest, options: &RequestOptions, error: &ProviderError) -> bool {
+        if let Some(sight) = options.sight.after(request, error) {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
             learn_blind(&mut learned.blind, &request.model, sight);
             return true;
@@ -148,97 +119,78 @@ impl OpenAiChat {
             return false;
         }
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        if manner.usage && (error.detail.contains("stream_options") || error.detail.contains("include_usage")) {
+        if options.usage && (error.detail.contains("stream_options") || error.detail.contains("include_usage")) {
             learned.no_usage = true;
             return true;
         }
-        if !manner.thought && error.detail.contains("reasoning_content") && error.detail.contains("passed back") {
+        if !options.thought && error.detail.contains("reasoning_content") && error.detail.contains("passed back") {
             learned.thought.insert(request.model.clone());
             return true;
         }
         let words = wire::efforts(request.thinking);
         let about_effort = ["reasoning_effort", "reasoning.effort", "does not support thinking"];
-        if manner.effort < words.len() && about_effort.iter().any(|words| error.detail.contains(words)) {
-            raise(&mut learned.effort, request, manner.effort + 1);
+        if options.effort < words.len() && about_effort.iter().any(|words| error.detail.contains(words)) {
+            raise(&mut learned.effort, request, options.effort + 1);
         }
         true
     }
+}
 
-    /// The body of a request, as it is put at first.
-    #[cfg(test)]
-    pub(super) fn body(&self, request: &ModelRequest) -> Value {
-        wire::body(request, self.manner(request), &self.endpoint().host(), None)
-    }
+impl Wire for ChatCompletions {
+    const NAME: &'static str = WIRE;
+    type Options = RequestOptions;
+    type Events = ChatEvents;
 
-    async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
-        let host = self.endpoint().host();
-        loop {
-            let manner = self.manner(&request);
-            let body = wire::body(&request, manner, &host, self.endpoint().extra_body.as_ref());
-            match self.http.post(&self.place.chat_path(&request.model), &body).await {
-                Ok(Answer::Events(events)) => return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host))),
-                Ok(Answer::Json(value)) => return self.whole(&value, &host),
-                Err(error) if self.changed(&request, manner, &error) => {}
-                Err(error) => return Err(self.without_tools(&request, manner, error)),
-            }
+    fn options(&self, ask: &Ask<'_>) -> RequestOptions {
+        let request = ask.request;
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied();
+        // Few of the compatible servers take documents.
+        let takes = Sight { pictures: true, documents: wire::takes_files(&ask.endpoint.host(), self.place) };
+        let known = || Sight::of(&ask.known, takes);
+        RequestOptions {
+            sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
+            usage: !learned.no_usage,
+            effort: effort.unwrap_or(0),
+            tools: !learned.no_tools.contains(&request.model),
+            thought: learned.thought.contains(&request.model),
         }
     }
 
+    fn outgoing(&self, ask: &Ask<'_>, options: &RequestOptions) -> Outgoing {
+        let extra = ask.endpoint.extra_body.as_ref();
+        Outgoing {
+            path: self.place.chat_path(&ask.request.model),
+            headers: Vec::new(),
+            body: wire::body(ask.request, *options, &ask.endpoint.host(), extra),
+        }
+    }
+
+    fn events(&self, ask: &Ask<'_>) -> ChatEvents {
+        ChatEvents::new(&ask.endpoint.host())
+    }
+
+    fn after_refusal(&self, ask: &Ask<'_>, options: &RequestOptions, error: &ProviderError) -> Option<RequestOptions> {
+        let taught = self.learn(ask.request, options, error) || error.code == "model_no_tool_support";
+        taught.then(|| self.options(ask))
+    }
+
     /// Tells once that a model cannot use tools, and remembers it: the next request goes without.
-    fn without_tools(&self, request: &ModelRequest, manner: Manner, mut error: ProviderError) -> ProviderError {
-        if error.code == "model_no_tool_support" && manner.tools && !request.tools.is_empty() {
+    fn failure(&self, ask: &Ask<'_>, options: &RequestOptions, mut error: ProviderError) -> ProviderError {
+        if error.code == "model_no_tool_support" && options.tools && !ask.request.tools.is_empty() {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-            learned.no_tools.insert(request.model.clone());
+            learned.no_tools.insert(ask.request.model.clone());
             error.text.push_str(" If you try again it is asked without tools.");
         }
         error
     }
 
-    /// A response in one piece, from a server that does not stream.
-    fn whole(&self, value: &Value, host: &str) -> Result<Chunks, ProviderError> {
-        let peer = self.http.peer();
-        let mut mapper = Mapper::new(host);
-        let mut chunks = mapper.value(value).map_err(|broken| say(peer, broken))?;
-        if value.get("choices").and_then(Value::as_array).is_none_or(Vec::is_empty) {
-            return Err(peer.no_api("application/json", &value.to_string()));
-        }
-        chunks.extend(mapper.end(true).map_err(|broken| say(peer, broken))?);
-        Ok(whole(chunks))
-    }
-}
-
-impl Provider for OpenAiChat {
-    fn wire(&self) -> &'static str {
-        WIRE
+    async fn list(&self, http: &Http, catalogue: &ModelCatalogue) -> Result<Vec<String>, ProviderError> {
+        list(http, catalogue, self.place).await
     }
 
-    fn stream(&self, request: ModelRequest) -> Chunks {
-        stream::once(self.clone().open(request)).try_flatten().boxed()
-    }
-
-    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
-        let (http, place, told) = (self.http.clone(), self.place, self.told.clone());
-        async move {
-            if place != Place::Elsewhere {
-                // Azure lists what could be deployed, not what is.
-                return Ok(http.endpoint().models.clone());
-            }
-            list(&http, &told).await
-        }
-        .boxed()
-    }
-
-    fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
-        let known = self.told.known(self.endpoint(), model);
-        (known.window, known.price(usage))
-    }
-
-    fn known(&self, model: &str) -> Figures {
-        self.told.known(self.endpoint(), model)
-    }
-
-    fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
-        if self.known(model).reasons == Some(false) {
+    fn level(&self, known: &Figures, model: &str, level: ThinkingLevel) -> Result<String, String> {
+        if known.reasons == Some(false) {
             return levels::never(level);
         }
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
@@ -248,18 +200,22 @@ impl Provider for OpenAiChat {
 }
 
 /// The names of a server's models; what else it tells of them is remembered.
-pub(super) async fn list(http: &Http, told: &Told) -> Result<Vec<String>, ProviderError> {
+pub(super) async fn list(http: &Http, catalogue: &ModelCatalogue, place: Place) -> Result<Vec<String>, ProviderError> {
+    if place != Place::Elsewhere {
+        // Azure lists what could be deployed, not what is.
+        return Ok(http.endpoint().models.clone());
+    }
     let value = http.fetch("/models").await?;
     let names = model_names(&value).ok_or_else(|| http.peer().no_api("application/json", &value.to_string()))?;
-    if let Some(teller) = Teller::of(&value)
+    if let Some(teller) = CatalogueSource::of(&value)
         && let Ok(more) = http.fetch(teller.path()).await
     {
         match teller {
-            Teller::LlamaCpp => names.iter().for_each(|name| told.learn_of(name, of_props(&more))),
-            Teller::Ollama | Teller::LmStudio => told.learn(&more),
+            CatalogueSource::LlamaCpp => names.iter().for_each(|name| catalogue.learn_of(name, of_props(&more))),
+            CatalogueSource::Ollama | CatalogueSource::LmStudio => catalogue.learn(&more),
         }
     }
     // What is loaded was told first: what is possible does not take its place.
-    told.learn_behind(&value);
+    catalogue.learn_behind(&value);
     Ok(names)
 }

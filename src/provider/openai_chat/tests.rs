@@ -5,7 +5,8 @@ use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
-use crate::provider::reading::Broken;
+use crate::domain::usage::RequestUsage;
+use crate::provider::response_stream::Broken;
 use crate::provider::sse::{Event, Reader};
 use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
 use serde_json::json;
@@ -63,7 +64,7 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
 
 /// Runs bytes through the reader and the mapping, in these pieces.
 fn hear<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Result<Vec<Chunk>, Broken> {
-    let mut mapper = Mapper::new(HOST);
+    let mut mapper = ChatEvents::new(HOST);
     let mut out = Vec::new();
     for event in read(pieces) {
         if event.data == "[DONE]" {
@@ -206,7 +207,7 @@ fn a_stream_that_ends_early_is_broken_wherever_it_ends() {
 
 /// The calls of a stream whose deltas have these `tool_calls`.
 fn pieces(list: &[Value]) -> Heard {
-    let mut mapper = Mapper::new(HOST);
+    let mut mapper = ChatEvents::new(HOST);
     let mut out = Vec::new();
     for piece in list {
         out.extend(mapper.value(&json!({"choices": [{"delta": {"tool_calls": piece}}]})).unwrap());
@@ -400,12 +401,12 @@ fn reasons_to_stop() {
         ("weather", Stop::Other("weather".into())),
     ];
     for (reason, stop) in table {
-        let mut mapper = Mapper::new(HOST);
+        let mut mapper = ChatEvents::new(HOST);
         mapper.value(&json!({"choices": [{"delta": {"content": "x"}, "finish_reason": reason}]})).unwrap();
         assert_eq!(mapper.end(false).unwrap().last(), Some(&Chunk::Stopped(stop)), "{reason}");
     }
     for reason in ["error", "insufficient_system_resource"] {
-        let mut mapper = Mapper::new(HOST);
+        let mut mapper = ChatEvents::new(HOST);
         mapper.value(&json!({"choices": [{"delta": {}, "finish_reason": reason}]})).unwrap();
         assert!(matches!(mapper.end(true), Err(Broken::Error(_))), "{reason}");
     }
@@ -413,7 +414,7 @@ fn reasons_to_stop() {
 
 #[test]
 fn errors_inside_of_the_stream_and_what_is_no_json() {
-    let data = |text: &str| Mapper::new(HOST).data(text);
+    let data = |text: &str| ChatEvents::new(HOST).data(text);
     assert!(matches!(data(r#"{"error":{"message":"x"}}"#), Err(Broken::Error(_))));
     assert!(matches!(data(r#"{"object":"error","message":"x"}"#), Err(Broken::Error(_))));
     assert!(matches!(
@@ -425,7 +426,7 @@ fn errors_inside_of_the_stream_and_what_is_no_json() {
     assert_eq!(data("ping"), Ok(vec![]));
     assert_eq!(data(""), Ok(vec![]));
     let other = json!({"choices": [{"index": 1, "delta": {"content": "x"}}]});
-    assert_eq!(Mapper::new(HOST).value(&other), Ok(vec![Chunk::Started(None)]));
+    assert_eq!(ChatEvents::new(HOST).value(&other), Ok(vec![Chunk::Started(None)]));
 }
 
 fn request(items: Vec<Item>) -> ModelRequest {
@@ -436,8 +437,13 @@ fn call(id: &str, input: Value) -> Call {
     Call { id: CallId::new(id), name: "read".into(), input }
 }
 
-const FIRST: Manner =
-    Manner { usage: true, effort: 0, tools: true, thought: false, sight: Sight { pictures: true, documents: true } };
+const FIRST: RequestOptions = RequestOptions {
+    usage: true,
+    effort: 0,
+    tools: true,
+    thought: false,
+    sight: Sight { pictures: true, documents: true },
+};
 
 #[test]
 fn the_body_of_a_request() {
@@ -490,7 +496,7 @@ fn optional_fields() {
     let body = wire::body(&request, FIRST, HOST, None);
     assert_eq!(body["stream_options"], json!({"include_usage": true}));
     assert!(body.get("tools").is_none() && body.get("reasoning_effort").is_none());
-    assert!(wire::body(&request, Manner { usage: false, ..FIRST }, HOST, None).get("stream_options").is_none());
+    assert!(wire::body(&request, RequestOptions { usage: false, ..FIRST }, HOST, None).get("stream_options").is_none());
     let table = [
         (ThinkingLevel::Off, 0, Some("none")),
         (ThinkingLevel::Off, 1, Some("minimal")),
@@ -504,7 +510,7 @@ fn optional_fields() {
     ];
     for (level, effort, word) in table {
         request.thinking = level;
-        let body = wire::body(&request, Manner { effort, ..FIRST }, HOST, None);
+        let body = wire::body(&request, RequestOptions { effort, ..FIRST }, HOST, None);
         assert_eq!(body.get("reasoning_effort").and_then(Value::as_str), word, "{level:?} {effort}");
     }
 }
@@ -571,7 +577,7 @@ proptest::proptest! {
         let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut % (text.len() + 1)).collect();
         cuts.push(text.len());
         cuts.sort_unstable();
-        let mut mapper = Mapper::new(HOST);
+        let mut mapper = ChatEvents::new(HOST);
         let mut out = Vec::new();
         let mut from = 0;
         for cut in cuts {
@@ -593,7 +599,7 @@ fn a_model_without_tools_hears_of_calls_in_words() {
     let mut request = request(vec![Item::User("one".into()), Item::Assistant(reply), Item::Results(results)]);
     request.tools =
         vec![ToolSpec { name: "read".into(), description: "reads".into(), schema: json!({"type": "object"}) }];
-    let body = wire::body(&request, Manner { tools: false, ..FIRST }, HOST, None);
+    let body = wire::body(&request, RequestOptions { tools: false, ..FIRST }, HOST, None);
     assert!(body.get("tools").is_none());
     assert_eq!(
         body["messages"],
@@ -608,7 +614,7 @@ fn a_model_without_tools_hears_of_calls_in_words() {
 #[test]
 fn a_server_that_wants_all_thinking_back_gets_an_empty_one_where_there_is_none() {
     let asked = |calls: Vec<Call>| request(vec![Item::Assistant(Reply { text: "t".into(), calls, native: vec![] })]);
-    let thought = Manner { thought: true, ..FIRST };
+    let thought = RequestOptions { thought: true, ..FIRST };
     let called = asked(vec![call("c1", json!({}))]);
     assert_eq!(wire::body(&called, thought, HOST, None)["messages"][0]["reasoning_content"], "");
     assert!(wire::body(&called, FIRST, HOST, None)["messages"][0].get("reasoning_content").is_none());
@@ -632,7 +638,7 @@ fn openrouter_is_told_who_asks_and_others_are_not() {
 fn pictures_and_documents_are_parts_and_follow_results() {
     use crate::provider::media::tests::conversation;
     let request = request(conversation());
-    let messages = |manner: Manner, host: &str| wire::body(&request, manner, host, None)["messages"].clone();
+    let messages = |options: RequestOptions, host: &str| wire::body(&request, options, host, None)["messages"].clone();
     let text = |text: &str| json!({"type": "text", "text": text});
     let jpg = json!({"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,CCCC"}});
     let all = messages(FIRST, HOST);
@@ -652,7 +658,7 @@ fn pictures_and_documents_are_parts_and_follow_results() {
     assert_eq!(all[2]["content"], json!([text("a picture"), jpg]));
     assert_eq!(all.as_array().unwrap().len(), 3);
     // Servers that take nothing but text get nothing but text.
-    let blind = Manner { sight: Sight { pictures: false, documents: false }, ..FIRST };
+    let blind = RequestOptions { sight: Sight { pictures: false, documents: false }, ..FIRST };
     let all = messages(blind, HOST);
     assert_eq!(
         all[0]["content"],
@@ -662,7 +668,7 @@ fn pictures_and_documents_are_parts_and_follow_results() {
         all[3]["content"],
         "[image c.jpg of the result of call c1]\n[image c.jpg could not be shown to this model]"
     );
-    let all = messages(Manner { tools: false, ..blind }, HOST);
+    let all = messages(RequestOptions { tools: false, ..blind }, HOST);
     let told = all[2]["content"].as_str().unwrap();
     assert_eq!(told, "[result of call c1]\na picture\n[image c.jpg could not be shown to this model]");
 }
@@ -672,16 +678,16 @@ fn a_server_without_files_and_a_model_without_eyes_are_known() {
     use crate::provider::media::tests::conversation;
     let at = |url: &str| OpenAiChat::new(Endpoint::new("x", url)).unwrap();
     let sight = |provider: &OpenAiChat| {
-        let sight = provider.manner(&request(conversation())).sight;
+        let sight = provider.options(&request(conversation())).sight;
         (sight.pictures, sight.documents)
     };
     assert_eq!(sight(&at("https://api.openai.com/v1")), (true, true));
     let local = at("http://127.0.0.1:1/v1");
     assert_eq!(sight(&local), (true, false));
     let body = r#"{"error":{"code":500,"message":"image input is not supported - hint: provide the mmproj"}}"#;
-    let refused = local.http.peer().status(500, &reqwest::header::HeaderMap::new(), body, 0);
+    let refused = local.peer().status(500, &reqwest::header::HeaderMap::new(), body, 0);
     let asked = request(conversation());
-    assert!(local.learn(&asked, local.manner(&asked), &refused));
+    assert!(local.after_refusal(&asked, &refused).is_some());
     assert_eq!(sight(&local), (false, false));
-    assert!(!local.learn(&asked, local.manner(&asked), &refused), "once");
+    assert!(local.after_refusal(&asked, &refused).is_none(), "once");
 }

@@ -1,6 +1,6 @@
 //! From our request to the body of OpenAI's Chat Completions, as all compatible servers take it.
 
-use super::{Manner, WIRE};
+use super::{RequestOptions, WIRE};
 use crate::domain::ids::CallId;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::azure::Place;
@@ -17,22 +17,22 @@ pub(super) const THINKING_FIELDS: [&str; 3] = ["reasoning_content", "reasoning",
 const LONGEST_ID: usize = 40;
 
 /// The body of a request. `host` is the server's name: some servers want things their own way.
-pub(super) fn body(request: &ModelRequest, manner: Manner, host: &str, extra: Option<&Value>) -> Value {
+pub(super) fn body(request: &ModelRequest, options: RequestOptions, host: &str, extra: Option<&Value>) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model));
-    body.insert("messages".into(), Value::Array(messages(request, manner, host)));
+    body.insert("messages".into(), Value::Array(messages(request, options, host)));
     body.insert("stream".into(), json!(true));
-    if manner.usage {
+    if options.usage {
         body.insert("stream_options".into(), json!({"include_usage": true}));
     }
-    if manner.tools && !request.tools.is_empty() {
+    if options.tools && !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
             let function = json!({"name": tool.name, "description": tool.description, "parameters": tool.schema});
             json!({"type": "function", "function": function})
         });
         body.insert("tools".into(), tools.collect());
     }
-    if let Some(effort) = efforts(request.thinking).get(manner.effort) {
+    if let Some(effort) = efforts(request.thinking).get(options.effort) {
         body.insert("reasoning_effort".into(), json!(effort));
     }
     lay_over(&mut body, extra);
@@ -52,7 +52,7 @@ pub(in crate::provider) fn efforts(level: ThinkingLevel) -> &'static [&'static s
     }
 }
 
-fn messages(request: &ModelRequest, manner: Manner, host: &str) -> Vec<Value> {
+fn messages(request: &ModelRequest, options: RequestOptions, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
     if !request.system.trim().is_empty() {
         out.push(json!({"role": "system", "content": request.system}));
@@ -62,21 +62,21 @@ fn messages(request: &ModelRequest, manner: Manner, host: &str) -> Vec<Value> {
             // Servers refuse empty messages, and an empty one says nothing.
             Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
             Item::User(said) => {
-                out.push(json!({"role": "user", "content": content(&said.text, &said.media, manner.sight)}));
+                out.push(json!({"role": "user", "content": content(&said.text, &said.media, options.sight)}));
             }
-            Item::Assistant(reply) if !manner.tools => out.extend(spoken(reply)),
-            Item::Results(results) if !manner.tools => out.push(told(results)),
-            Item::Assistant(reply) => out.extend(assistant(reply, manner, host)),
+            Item::Assistant(reply) if !options.tools => out.extend(spoken(reply)),
+            Item::Results(results) if !options.tools => out.push(told(results)),
+            Item::Assistant(reply) => out.extend(assistant(reply, options, host)),
             Item::Results(results) => {
                 out.extend(results.iter().map(|result| {
                     let text = if result.text.is_empty() { "(no output)" } else { &result.text };
                     // Mistral takes pictures in a result, and no user between a result and the next answer.
                     let content =
-                        if is_mistral(host) { content(text, &result.media, manner.sight) } else { json!(text) };
+                        if is_mistral(host) { content(text, &result.media, options.sight) } else { json!(text) };
                     json!({"role": "tool", "tool_call_id": id(&result.id, host), "content": content})
                 }));
                 if !is_mistral(host) {
-                    out.extend(beside(results, manner.sight));
+                    out.extend(beside(results, options.sight));
                 }
             }
         }
@@ -171,7 +171,7 @@ fn beside(results: &[CallResult], sight: Sight) -> Option<Value> {
 }
 
 /// The message of a reply; nothing for a reply without text and calls.
-fn assistant(reply: &Reply, manner: Manner, host: &str) -> Option<Value> {
+fn assistant(reply: &Reply, options: RequestOptions, host: &str) -> Option<Value> {
     let text = !reply.text.trim().is_empty();
     if !text && reply.calls.is_empty() {
         return None;
@@ -181,7 +181,7 @@ fn assistant(reply: &Reply, manner: Manner, host: &str) -> Option<Value> {
     message.insert("content".into(), if text { json!(reply.text) } else { Value::Null });
     if !reply.calls.is_empty() {
         message.extend(thinking(reply, host));
-        if manner.thought {
+        if options.thought {
             message.entry("reasoning_content").or_insert_with(|| json!(""));
         }
         let calls = reply.calls.iter().map(|call| {

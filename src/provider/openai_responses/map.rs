@@ -5,7 +5,7 @@ use super::output::{Output, Slot, text, text_of, thinking_of};
 use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
 use crate::provider::json::parse;
-use crate::provider::reading::{Broken, Mapping};
+use crate::provider::response_stream::{Broken, Mapping};
 use crate::provider::sse::Event;
 use crate::provider::{Chunk, Stop};
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// Reads one response.
 #[derive(Debug, Default)]
-pub(super) struct Mapper {
+pub struct ResponsesEvents {
     host: String,
     model: String,
     id: String,
@@ -26,7 +26,7 @@ pub(super) struct Mapper {
     over: bool,
 }
 
-impl Mapping for Mapper {
+impl Mapping for ResponsesEvents {
     fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken> {
         let data = event.data.trim();
         if data == "[DONE]" {
@@ -52,22 +52,7 @@ impl Mapping for Mapper {
         Err(Broken::Short)
     }
 
-    fn over(&self) -> bool {
-        self.over
-    }
-
-    fn formalities(&self) -> Option<Duration> {
-        None
-    }
-}
-
-impl Mapper {
-    pub(super) fn new(host: &str, model: &str) -> Self {
-        Self { host: host.to_owned(), model: model.to_owned(), ..Self::default() }
-    }
-
-    /// A response in one piece; `None` when it is none.
-    pub(super) fn whole(mut self, response: &Value) -> Result<Option<Vec<Chunk>>, Broken> {
+    fn whole(&mut self, response: &Value) -> Result<Option<Vec<Chunk>>, Broken> {
         match text(response, "status") {
             "failed" | "cancelled" => return Err(failed(response)),
             _ if response.get("error").is_some_and(|error| !error.is_null()) => {
@@ -79,6 +64,19 @@ impl Mapper {
             return Ok(None);
         }
         Ok(Some(self.finish(response)))
+    }
+    fn over(&self) -> bool {
+        self.over
+    }
+
+    fn formalities(&self) -> Option<Duration> {
+        None
+    }
+}
+
+impl ResponsesEvents {
+    pub(super) fn new(host: &str, model: &str) -> Self {
+        Self { host: host.to_owned(), model: model.to_owned(), ..Self::default() }
     }
 
     fn value(&mut self, kind: &str, value: &Value) -> Result<Vec<Chunk>, Broken> {

@@ -12,36 +12,31 @@ mod tests;
 mod wire;
 
 use super::azure::Place;
+use super::client::{Ask, Client, Outgoing, Wire};
 use super::figures::Figures;
-use super::http::{Answer, Endpoint, Http};
+use super::http::{Endpoint, Http};
 use super::learning::{is_refusal, raise};
 use super::levels;
 use super::media::{Blind, Sight, learn_blind};
+use super::model_catalogue::ModelCatalogue;
 use super::openai_chat::{efforts, list};
-use super::reading::{Reading, say, whole};
-use super::told::Told;
-use super::{Chunks, Item, ModelRequest, Provider, ProviderError};
+use super::{Item, ModelRequest, ProviderError};
 use crate::domain::session::ThinkingLevel;
-use crate::domain::usage::RequestUsage;
-use futures_util::future::{BoxFuture, FutureExt};
-use futures_util::stream::{self, StreamExt, TryStreamExt};
-use map::Mapper;
+use map::ResponsesEvents;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// The wire format, in [`crate::domain::message::Native`].
 pub const WIRE: &str = "openai-responses";
 
 /// A server that speaks Responses.
-#[derive(Clone)]
-pub struct OpenAiResponses {
-    http: Http,
+pub type OpenAiResponses = Client<Responses>;
+
+/// OpenAI's Responses.
+pub struct Responses {
     place: Place,
-    learned: Arc<Mutex<Learned>>,
-    told: Told,
-    /// The prompt is to stay in the cache for a day.
-    kept_long: bool,
+    learned: Mutex<Learned>,
 }
 
 /// A field that a model may refuse.
@@ -76,7 +71,7 @@ impl Extra {
 
 /// Options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Manner {
+pub struct RequestOptions {
     /// Fields that are left out.
     without: BTreeSet<Extra>,
     /// The prompt is to stay in the cache for a day.
@@ -103,7 +98,7 @@ struct Learned {
     blind: Blind,
 }
 
-impl OpenAiResponses {
+impl Client<Responses> {
     /// A provider for an endpoint. Nothing is sent.
     ///
     /// # Errors
@@ -117,45 +112,15 @@ impl OpenAiResponses {
     /// # Errors
     /// As [`OpenAiResponses::new`].
     pub fn at(endpoint: Endpoint, place: Place) -> Result<Self, ProviderError> {
-        let (http, learned, told) = (Http::new(endpoint)?, Arc::default(), Told::default());
-        Ok(Self { http, place, learned, told, kept_long: false })
+        Self::with(Responses { place, learned: Mutex::default() }, endpoint)
     }
+}
 
-    /// Its settings.
-    #[must_use]
-    pub fn endpoint(&self) -> &Endpoint {
-        self.http.endpoint()
-    }
-
-    fn manner(&self, request: &ModelRequest) -> Manner {
-        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut without = learned.without.get(&request.model).cloned().unwrap_or_default();
-        let mut effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
-        if !wire::may_think(&request.model) {
-            without.extend([Extra::Encrypted, Extra::Summary]);
-            effort = usize::MAX;
-        }
-        let known = || Sight::of(&self.told.known(self.endpoint(), &request.model), Sight::default());
-        Manner {
-            without,
-            kept_long: self.kept_long,
-            effort,
-            stale: learned.stale.clone(),
-            sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
-            rich_results: self.place != Place::Elsewhere || self.endpoint().host() == "api.openai.com",
-        }
-    }
-
-    /// True if a refused request can be sent in another form: by what its own refusal taught, or
-    /// that of a concurrent request.
-    fn changed(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
-        self.learn(request, manner, error) && self.manner(request) != *manner
-    }
-
+impl Responses {
     /// Remembers what a refused request can go without. What is known only grows, so that asking again comes to an end. False where the
     /// failure is none of how the request was put.
-    fn learn(&self, request: &ModelRequest, manner: &Manner, error: &ProviderError) -> bool {
-        if let Some(sight) = manner.sight.after(request, error) {
+    fn learn(&self, request: &ModelRequest, options: &RequestOptions, error: &ProviderError) -> bool {
+        if let Some(sight) = options.sight.after(request, error) {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
             learn_blind(&mut learned.blind, &request.model, sight);
             return true;
@@ -174,83 +139,65 @@ impl OpenAiResponses {
             return true;
         }
         let about_effort = ["reasoning.effort", "reasoning_effort"].iter().any(|words| said.contains(words));
-        if about_effort && manner.effort < efforts(request.thinking).len() {
-            raise(&mut learned.effort, request, manner.effort + 1);
+        if about_effort && options.effort < efforts(request.thinking).len() {
+            raise(&mut learned.effort, request, options.effort + 1);
             return true;
         }
         let refused = |extra: &Extra| extra.phrases().iter().any(|phrase| said.contains(phrase));
-        let extra = Extra::ALL.into_iter().find(|extra| !manner.without.contains(extra) && refused(extra));
+        let extra = Extra::ALL.into_iter().find(|extra| !options.without.contains(extra) && refused(extra));
         learned.without.entry(request.model.clone()).or_default().extend(extra);
         true
     }
-
-    /// The body of a request, as it is put at first.
-    #[cfg(test)]
-    pub(super) fn body(&self, request: &ModelRequest) -> Value {
-        wire::body(request, &self.manner(request), &self.endpoint().host(), None)
-    }
-
-    async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {
-        let host = self.endpoint().host();
-        loop {
-            let manner = self.manner(&request);
-            let body = wire::body(&request, &manner, &host, self.endpoint().extra_body.as_ref());
-            match self.http.post("/responses", &body).await {
-                Ok(Answer::Events(events)) => {
-                    return Ok(Reading::chunks(&self.http, *events, Mapper::new(&host, &request.model)));
-                }
-                Ok(Answer::Json(value)) => return self.whole(&value, &host, &request.model),
-                Err(error) if self.changed(&request, &manner, &error) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// A response in one piece, from a server that does not stream.
-    fn whole(&self, value: &Value, host: &str, model: &str) -> Result<Chunks, ProviderError> {
-        let peer = self.http.peer();
-        let chunks = Mapper::new(host, model).whole(value).map_err(|broken| say(peer, broken))?;
-        let Some(chunks) = chunks else { return Err(peer.no_api("application/json", &value.to_string())) };
-        Ok(whole(chunks))
-    }
 }
 
-impl Provider for OpenAiResponses {
-    fn wire(&self) -> &'static str {
-        WIRE
-    }
+impl Wire for Responses {
+    const NAME: &'static str = WIRE;
+    type Options = RequestOptions;
+    type Events = ResponsesEvents;
 
-    fn stream(&self, request: ModelRequest) -> Chunks {
-        stream::once(self.clone().open(request)).try_flatten().boxed()
-    }
-
-    fn stream_kept_long(&self, request: ModelRequest) -> Chunks {
-        Self { kept_long: true, ..self.clone() }.stream(request)
-    }
-
-    fn models(&self) -> BoxFuture<'static, Result<Vec<String>, ProviderError>> {
-        let (http, place, told) = (self.http.clone(), self.place, self.told.clone());
-        async move {
-            if place != Place::Elsewhere {
-                // Azure lists what could be deployed, not what is.
-                return Ok(http.endpoint().models.clone());
-            }
-            list(&http, &told).await
+    fn options(&self, ask: &Ask<'_>) -> RequestOptions {
+        let request = ask.request;
+        let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut without = learned.without.get(&request.model).cloned().unwrap_or_default();
+        let mut effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
+        if !wire::may_think(&request.model) {
+            without.extend([Extra::Encrypted, Extra::Summary]);
+            effort = usize::MAX;
         }
-        .boxed()
+        let known = || Sight::of(&ask.known, Sight::default());
+        RequestOptions {
+            without,
+            kept_long: ask.kept_long,
+            effort,
+            stale: learned.stale.clone(),
+            sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
+            rich_results: self.place != Place::Elsewhere || ask.endpoint.host() == "api.openai.com",
+        }
     }
 
-    fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64) {
-        let known = self.told.known(self.endpoint(), model);
-        (known.window, known.price(usage))
+    fn outgoing(&self, ask: &Ask<'_>, options: &RequestOptions) -> Outgoing {
+        let extra = ask.endpoint.extra_body.as_ref();
+        Outgoing {
+            path: "/responses".to_owned(),
+            headers: Vec::new(),
+            body: wire::body(ask.request, options, &ask.endpoint.host(), extra),
+        }
     }
 
-    fn known(&self, model: &str) -> Figures {
-        self.told.known(self.endpoint(), model)
+    fn events(&self, ask: &Ask<'_>) -> ResponsesEvents {
+        ResponsesEvents::new(&ask.endpoint.host(), &ask.request.model)
     }
 
-    fn level(&self, model: &str, level: ThinkingLevel) -> Result<String, String> {
-        if self.known(model).reasons == Some(false) || !wire::may_think(model) {
+    fn after_refusal(&self, ask: &Ask<'_>, options: &RequestOptions, error: &ProviderError) -> Option<RequestOptions> {
+        self.learn(ask.request, options, error).then(|| self.options(ask))
+    }
+
+    async fn list(&self, http: &Http, catalogue: &ModelCatalogue) -> Result<Vec<String>, ProviderError> {
+        list(http, catalogue, self.place).await
+    }
+
+    fn level(&self, known: &Figures, model: &str, level: ThinkingLevel) -> Result<String, String> {
+        if known.reasons == Some(false) || !wire::may_think(model) {
             return levels::never(level);
         }
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);

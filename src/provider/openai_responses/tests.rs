@@ -13,7 +13,7 @@ use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
-use crate::provider::reading::{Broken, Mapping};
+use crate::provider::response_stream::{Broken, Mapping, say};
 use crate::provider::sse::{Event, Reader};
 use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
 use serde_json::json;
@@ -67,7 +67,7 @@ fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
 }
 
 fn hear(events: &[Event]) -> Result<Vec<Chunk>, Broken> {
-    let mut mapper = Mapper::new(HOST, MODEL);
+    let mut mapper = ResponsesEvents::new(HOST, MODEL);
     let mut out = Vec::new();
     for event in events {
         out.extend(mapper.event(event)?);
@@ -277,8 +277,8 @@ fn request(items: Vec<Item>) -> ModelRequest {
     ModelRequest { model: MODEL.into(), system: String::new(), items, tools: vec![], thinking: ThinkingLevel::Medium }
 }
 
-fn body(request: &ModelRequest, manner: &Manner) -> Value {
-    wire::body(request, manner, HOST, None)
+fn body(request: &ModelRequest, options: &RequestOptions) -> Value {
+    wire::body(request, options, HOST, None)
 }
 
 fn call(id: &str, input: Value) -> Call {
@@ -301,7 +301,8 @@ fn the_body_of_a_request() {
     request.system = "be kind".into();
     request.tools =
         vec![ToolSpec { name: "read".into(), description: "reads".into(), schema: json!({"type": "object"}) }];
-    let body = wire::body(&request, &Manner::default(), HOST, Some(&json!({"temperature": 0, "include": null})));
+    let body =
+        wire::body(&request, &RequestOptions::default(), HOST, Some(&json!({"temperature": 0, "include": null})));
     let long = body["input"][3]["call_id"].clone();
     assert_eq!(long.as_str().unwrap().len(), 32);
     assert_eq!(
@@ -329,7 +330,7 @@ fn the_body_of_a_request() {
     let key = body["prompt_cache_key"].as_str().unwrap().to_owned();
     request.items.push(Item::User("more".into()));
     assert_eq!(
-        wire::body(&request, &Manner::default(), HOST, None)["prompt_cache_key"],
+        wire::body(&request, &RequestOptions::default(), HOST, None)["prompt_cache_key"],
         key,
         "it stays while the conversation grows"
     );
@@ -351,12 +352,15 @@ fn thinking_levels_and_refused_fields() {
     ];
     for (level, effort, word) in table {
         asked.thinking = level;
-        let body = body(&asked, &Manner { effort, ..Manner::default() });
+        let body = body(&asked, &RequestOptions { effort, ..RequestOptions::default() });
         assert_eq!(body.pointer("/reasoning/effort").and_then(Value::as_str), word, "{level:?} {effort}");
         assert_eq!(body["include"], json!(["reasoning.encrypted_content"]));
     }
-    let bare = body(&asked, &Manner { without: Extra::ALL.into_iter().collect(), effort: 9, ..Manner::default() });
-    let long = |without| body(&asked, &Manner { kept_long: true, without, ..Manner::default() });
+    let bare = body(
+        &asked,
+        &RequestOptions { without: Extra::ALL.into_iter().collect(), effort: 9, ..RequestOptions::default() },
+    );
+    let long = |without| body(&asked, &RequestOptions { kept_long: true, without, ..RequestOptions::default() });
     assert_eq!(long(Default::default())["prompt_cache_retention"], json!("24h"));
     assert!(long([Extra::Retention].into()).get("prompt_cache_retention").is_none());
     for field in ["include", "reasoning", "prompt_cache_key", "parallel_tool_calls", "prompt_cache_retention"] {
@@ -392,7 +396,7 @@ fn thinking_is_given_back_byte_for_byte() {
         let stream = String::from_utf8(recorded(name)).unwrap();
         let (reply, results) = reply_of(name);
         let asked = request(vec![Item::User("x".into()), Item::Assistant(reply.clone()), Item::Results(results)]);
-        let sent = body(&asked, &Manner::default());
+        let sent = body(&asked, &RequestOptions::default());
         let items = sent["input"].as_array().unwrap();
         assert_eq!(items.len(), 1 + count + reply.calls.len(), "{name}");
         for item in &items[1..=count] {
@@ -406,18 +410,21 @@ fn thinking_is_given_back_byte_for_byte() {
 #[test]
 fn thinking_goes_back_only_where_it_fits() {
     let (reply, _) = reply_of("openai-reasoning-calls");
-    let kinds = |asked: &ModelRequest, manner: &Manner, host: &str| -> Vec<String> {
-        let body = wire::body(asked, manner, host, None);
+    let kinds = |asked: &ModelRequest, options: &RequestOptions, host: &str| -> Vec<String> {
+        let body = wire::body(asked, options, host, None);
         body["input"].as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap_or("").to_owned()).collect()
     };
     let plain = ["message", "function_call", "function_call"];
     let native = ["reasoning", "message", "function_call", "function_call"];
     let asked = |reply: &Reply| request(vec![Item::Assistant(reply.clone())]);
-    assert_eq!(kinds(&asked(&reply), &Manner::default(), HOST), native);
-    assert_eq!(kinds(&asked(&reply), &Manner::default(), "other.test"), plain);
-    let stale = Manner { stale: ["resp_2".to_owned()].into(), ..Manner::default() };
+    assert_eq!(kinds(&asked(&reply), &RequestOptions::default(), HOST), native);
+    assert_eq!(kinds(&asked(&reply), &RequestOptions::default(), "other.test"), plain);
+    let stale = RequestOptions { stale: ["resp_2".to_owned()].into(), ..RequestOptions::default() };
     assert_eq!(kinds(&asked(&reply), &stale, HOST), plain);
-    assert_eq!(kinds(&ModelRequest { model: "other".into(), ..asked(&reply) }, &Manner::default(), HOST), plain);
+    assert_eq!(
+        kinds(&ModelRequest { model: "other".into(), ..asked(&reply) }, &RequestOptions::default(), HOST),
+        plain
+    );
     let changed = [
         Reply { text: "Another text.".into(), ..reply.clone() },
         Reply { calls: reply.calls[..1].to_vec(), ..reply.clone() },
@@ -426,11 +433,14 @@ fn thinking_goes_back_only_where_it_fits() {
         Reply { native: vec![Native { wire: "openai-chat".into(), json: "{}".into() }], ..reply.clone() },
     ];
     for reply in changed {
-        assert!(!kinds(&asked(&reply), &Manner::default(), HOST).contains(&"reasoning".to_owned()), "{reply:?}");
+        assert!(
+            !kinds(&asked(&reply), &RequestOptions::default(), HOST).contains(&"reasoning".to_owned()),
+            "{reply:?}"
+        );
     }
     // White space is not the text's, and what was edited in a call before it ran is still what the model wrote.
     let shown = Reply { text: "  I look\nat both.\n".into(), ..reply.clone() };
-    assert_eq!(kinds(&asked(&shown), &Manner::default(), HOST), native);
+    assert_eq!(kinds(&asked(&shown), &RequestOptions::default(), HOST), native);
 }
 
 #[test]
@@ -443,10 +453,10 @@ fn pictures_and_documents_are_parts_also_of_results() {
         tools: vec![],
         thinking: crate::domain::session::ThinkingLevel::Medium,
     };
-    let input = |manner: &Manner| wire::body(&request, manner, "api.test", None)["input"].clone();
+    let input = |options: &RequestOptions| wire::body(&request, options, "api.test", None)["input"].clone();
     let text = |text: &str| json!({"type": "input_text", "text": text});
     let jpg = json!({"type": "input_image", "image_url": "data:image/jpeg;base64,CCCC"});
-    let rich = Manner { rich_results: true, ..Manner::default() };
+    let rich = RequestOptions { rich_results: true, ..RequestOptions::default() };
     let all = input(&rich);
     assert_eq!(
         all[0]["content"],
@@ -458,16 +468,16 @@ fn pictures_and_documents_are_parts_also_of_results() {
     );
     assert_eq!(all[2]["output"], json!([text("a picture"), jpg]));
     assert_eq!(all.as_array().unwrap().len(), 3);
-    let all = input(&Manner::default());
+    let all = input(&RequestOptions::default());
     assert_eq!(all[2]["output"], "a picture");
     assert_eq!(all[3]["content"], json!([text("[image c.jpg of the result of call c1]"), jpg]));
     let blind = Sight { pictures: false, documents: false };
-    let all = input(&Manner { sight: blind, ..rich });
+    let all = input(&RequestOptions { sight: blind, ..rich });
     assert_eq!(all[2]["output"][1], text("[image c.jpg could not be shown to this model]"));
     for (url, rich) in [("https://api.openai.com/v1", true), ("http://127.0.0.1:1/v1", false)] {
         let provider = OpenAiResponses::new(Endpoint::new("x", url)).unwrap();
-        assert_eq!(provider.manner(&request).rich_results, rich, "{url}");
+        assert_eq!(provider.options(&request).rich_results, rich, "{url}");
     }
     let (endpoint, place) = super::super::azure::at_azure(Endpoint::new("x", "https://me.openai.azure.com"), None);
-    assert!(OpenAiResponses::at(endpoint, place).unwrap().manner(&request).rich_results);
+    assert!(OpenAiResponses::at(endpoint, place).unwrap().options(&request).rich_results);
 }

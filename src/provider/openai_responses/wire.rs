@@ -1,6 +1,6 @@
 //! From our request to the body of OpenAI's Responses.
 
-use super::{Extra, Manner, WIRE, efforts};
+use super::{Extra, RequestOptions, WIRE, efforts};
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::provider::arguments::is_same_call;
@@ -20,14 +20,14 @@ pub(super) fn may_think(model: &str) -> bool {
 }
 
 /// The body of a request. `host` is the server's name: thinking goes back only to where it came from.
-pub(super) fn body(request: &ModelRequest, manner: &Manner, host: &str, extra: Option<&Value>) -> Value {
-    let with = |extra| !manner.without.contains(&extra);
+pub(super) fn body(request: &ModelRequest, options: &RequestOptions, host: &str, extra: Option<&Value>) -> Value {
+    let with = |extra| !options.without.contains(&extra);
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model));
     if !request.system.trim().is_empty() {
         body.insert("instructions".into(), json!(request.system));
     }
-    body.insert("input".into(), Value::Array(input(request, manner, host)));
+    body.insert("input".into(), Value::Array(input(request, options, host)));
     if !request.tools.is_empty() {
         let tools = request.tools.iter().map(|tool| {
             // `strict` would make the server refuse schemas with optional fields.
@@ -40,7 +40,7 @@ pub(super) fn body(request: &ModelRequest, manner: &Manner, host: &str, extra: O
         }
     }
     let mut reasoning = Map::new();
-    if let Some(effort) = efforts(request.thinking).get(manner.effort) {
+    if let Some(effort) = efforts(request.thinking).get(options.effort) {
         reasoning.insert("effort".into(), json!(effort));
     }
     if with(Extra::Summary) {
@@ -55,7 +55,7 @@ pub(super) fn body(request: &ModelRequest, manner: &Manner, host: &str, extra: O
     if with(Extra::CacheKey) {
         body.extend(cache_key(request).map(|key| ("prompt_cache_key".to_owned(), json!(key))));
     }
-    if manner.kept_long && with(Extra::Retention) {
+    if options.kept_long && with(Extra::Retention) {
         body.insert("prompt_cache_retention".into(), json!("24h"));
     }
     body.insert("store".into(), json!(false));
@@ -73,20 +73,20 @@ fn cache_key(request: &ModelRequest) -> Option<String> {
     Some(format!("lisle-{}", digest(first, 24)))
 }
 
-fn input(request: &ModelRequest, manner: &Manner, host: &str) -> Vec<Value> {
+fn input(request: &ModelRequest, options: &RequestOptions, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
     for item in &request.items {
         match item {
             Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
-            Item::User(said) => say(&mut out, content(&said.text, &said.media, manner.sight)),
-            Item::Assistant(reply) => match native(reply, &request.model, manner, host) {
+            Item::User(said) => say(&mut out, content(&said.text, &said.media, options.sight)),
+            Item::Assistant(reply) => match native(reply, &request.model, options, host) {
                 Some(items) => out.extend(items),
                 None => out.extend(plain(reply)),
             },
             Item::Results(results) => {
-                out.extend(results.iter().map(|one| result(one, manner)));
-                if !manner.rich_results {
-                    say(&mut out, beside(results, manner.sight));
+                out.extend(results.iter().map(|one| result(one, options)));
+                if !options.rich_results {
+                    say(&mut out, beside(results, options.sight));
                 }
             }
         }
@@ -122,10 +122,10 @@ fn part(media: &Media, sight: Sight) -> Value {
     }
 }
 
-fn result(result: &CallResult, manner: &Manner) -> Value {
+fn result(result: &CallResult, options: &RequestOptions) -> Value {
     let text = if result.text.is_empty() { "(no output)" } else { &result.text };
     let output = match result.media.as_slice() {
-        media @ [_, ..] if manner.rich_results => Value::Array(content(text, media, manner.sight)),
+        media @ [_, ..] if options.rich_results => Value::Array(content(text, media, options.sight)),
         _ => json!(text),
     };
     json!({"type": "function_call_output", "call_id": id(&result.id), "output": output})
@@ -156,12 +156,12 @@ fn plain(reply: &Reply) -> Vec<Value> {
 
 /// The server's own items of a reply, as it sent them. Only for the server and the model that they came from, and only when they
 /// say the same as the reply: an item of thinking without what followed it is refused.
-fn native(reply: &Reply, model: &str, manner: &Manner, host: &str) -> Option<Vec<Value>> {
+fn native(reply: &Reply, model: &str, options: &RequestOptions, host: &str) -> Option<Vec<Value>> {
     let mut items = Vec::new();
     for native in reply.native.iter().filter(|native| native.wire == WIRE) {
         let kept: Value = serde_json::from_str(&native.json).ok()?;
         let is = |key: &str, value: &str| kept.get(key).and_then(Value::as_str) == Some(value);
-        let stale = kept.get("id").and_then(Value::as_str).is_some_and(|id| manner.stale.contains(id));
+        let stale = kept.get("id").and_then(Value::as_str).is_some_and(|id| options.stale.contains(id));
         if stale || !is("host", host) || !is("model", model) {
             return None;
         }

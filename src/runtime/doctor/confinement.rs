@@ -1,10 +1,10 @@
 //! What holds commands back on this machine: one line for each wall, with what is left open where it is lower, and why.
 
-use super::Ground;
+use super::{Ground, readable};
 use crate::domain::finding::Finding;
 use crate::domain::permission::Sandbox;
 use crate::sandbox::able::Able;
-use crate::sandbox::{self, Network, able};
+use crate::sandbox::{self, Network, able, places};
 use std::path::Path;
 
 /// What holds commands back, in the order to show.
@@ -49,6 +49,10 @@ pub(super) fn findings(ground: &Ground) -> Vec<Finding> {
     }
     out.push(network(ground, enforced));
     let allowed = ground.allowances();
+    out.push(temporary(allowed.own_temp && able::namespaces(ground.runner()).is_ok()));
+    let home = std::env::home_dir().filter(|home| home.is_absolute());
+    let usual = places::usual(home.as_deref(), ground.cwd());
+    out.extend(readable::findings(&allowed.readable, &usual, home.as_deref()));
     let there = allowed.caches.iter().filter(|cache| cache.at.exists()).count();
     let memory = match allowed.memory {
         Some(bytes) => format!("; each process has at most {} of its own memory", super::megabytes(bytes)),
@@ -59,6 +63,16 @@ pub(super) fn findings(ground: &Ground) -> Vec<Finding> {
         format!("commands get the workspace's own copies of {there} folders of package managers{memory}"),
     ));
     out
+}
+
+/// Where temporary files of commands lie.
+fn temporary(own: bool) -> Finding {
+    if own {
+        let says =
+            "/tmp and /var/tmp are a folder of the session for commands and file tools; other programs see none of it";
+        return Finding::ok("temp", says);
+    }
+    Finding::warn("temp", "commands share /tmp with other programs: a folder of the session needs namespaces", "")
 }
 
 /// What commands reach of the network.
@@ -116,33 +130,43 @@ fn walls(able: &Able) -> Vec<Finding> {
             "reading",
             either(
                 "the read list alone; other files do not exist",
-                "the read list alone; names, sizes and times of other files are visible",
+                "the read list alone; without namespaces names, sizes and times of other files are visible",
             ),
         ),
         wall(
             "secrets",
             either(
                 "hidden in the project, by name and by content",
-                "not hidden; commands that compute file names ask where a secret lies",
+                "not hidden without namespaces; commands that compute file names ask where a secret lies",
             ),
         ),
         wall(
             "protected",
             either(
                 "hooks, CI, editor and shell configuration are read-only at any depth",
-                "compared after each command, and kept for restoring",
+                "compared after each command without namespaces, and kept for restoring",
             ),
         ),
         match &able.proc {
             Ok(()) => Finding::ok("processes", "a command sees its own alone"),
-            Err(_) => {
-                Finding::warn("processes", "command lines of others are visible; memory and variables are closed", "")
-            }
+            Err(why) => Finding::warn(
+                "processes",
+                format!("command lines of others are visible; memory and variables are closed ({why})"),
+                if root {
+                    "Start the container with an unmasked /proc (docker: --security-opt systempaths=unconfined)"
+                } else {
+                    ""
+                },
+            ),
         },
     ];
     out.push(match able.local_sockets() {
         Ok(()) => Finding::ok("sockets", "those of other programs (X11, tmux, D-Bus, agents, docker) do not exist"),
-        Err(why) => Finding::warn("sockets", format!("Unix sockets are refused to commands: {why}"), ""),
+        Err(why) => Finding::warn(
+            "sockets",
+            format!("Unix sockets are refused to commands: {why}"),
+            if root { "Use Linux 6.12 or newer" } else { "" },
+        ),
     });
     out
 }
@@ -208,7 +232,10 @@ mod tests {
         assert!(walls(&low).iter().all(|one| one.state == crate::domain::finding::Health::Warn), "{:?}", walls(&low));
         assert_eq!(states(&low).iter().filter(|none| !**none).count(), 1, "one thing is to be done, once");
         assert!(walls(&low)[0].says.contains("Operation not permitted"));
-        assert!(walls(&able(Ok(()), 5))[5].says.contains("Landlock 5"));
+        let old = &walls(&able(Ok(()), 5))[5];
+        assert!(old.says.contains("Landlock 5") && old.advice.contains("Linux 6.12"));
+        let masked = Able { proc: Err("not allowed".into()), ..able(Ok(()), 7) };
+        assert!(walls(&masked)[4].says.contains("not allowed") && !walls(&masked)[4].advice.is_empty());
     }
 
     #[test]

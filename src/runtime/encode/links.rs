@@ -1,4 +1,4 @@
-//! Links of a frame as the terminal is told of them (OSC 8): which cells lead where.
+//! Links of a frame for the terminal (OSC 8): their cells and targets.
 //!
 //! Only addresses that `domain::link` let through come here; what is no printable ASCII is left out once more.
 

@@ -6,7 +6,7 @@ use crate::domain::picture::Cells;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// The sequence that draws a PNG into so many cells.
+/// Sequence that draws a PNG into cells.
 #[must_use]
 pub fn sequence(png: &[u8], cells: Cells) -> Vec<u8> {
     let Cells { cols, rows } = cells;

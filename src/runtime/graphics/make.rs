@@ -38,7 +38,7 @@ const QUICKLY: u64 = 12_000_000;
 pub(in super::super) enum Job {
     /// Say how large the pictures in these files of a session are.
     Measure(SessionId, Vec<PathBuf>),
-    /// Make these pictures of a session ready, for cells of so many pixels and this way to draw them.
+    /// Prepare these pictures of a session, for this cell size in pixels and this protocol.
     Shrink(SessionId, Vec<Want>, Pixels, Way),
 }
 
@@ -154,7 +154,7 @@ fn measure(file: impl BufRead + Seek) -> Result<Pixels, String> {
     })
 }
 
-/// A picture in so many cells of so many pixels, as the way needs it. Of one that moves it is the first frame.
+/// Picture for a number of cells of this size, as the protocol needs it; of an animation the first frame.
 fn make(file: impl BufRead + Seek, cells: Cells, cell: Pixels, way: Way) -> Result<Form, String> {
     let (decoder, orientation) = decoder(file)?;
     let mut picture = DynamicImage::from_decoder(decoder).map_err(broken)?;

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 const COLOURS: usize = 255;
 /// Transparent palette index.
 const CLEAR: u8 = 255;
-/// Every so many-th pixel is looked at to choose colours.
+/// Step between the pixels that are sampled to choose colours.
 const SAMPLED: i32 = 10;
 
 /// A picture with a palette.

@@ -11,17 +11,17 @@ use std::time::{Duration, Instant};
 use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
 use termina::{Event, Parser};
 
-/// A lone ESC is the Escape key after so much silence.
+/// Silence after which a lone ESC is the Escape key.
 const LONE_ESCAPE: Duration = Duration::from_millis(30);
-/// `ESC [` and its like are Alt with that character after so much silence. Longer than for ESC, because as a key they are rare.
+/// Silence after which `ESC [` and its like are Alt with that character. Longer than for ESC, because as a key they are rare.
 const INTRODUCER: Duration = Duration::from_millis(100);
-/// A sequence, a paste or an answer that stopped halfway is over after so much silence.
+/// Silence after which an unfinished sequence, paste or answer is over.
 const UNFINISHED: Duration = Duration::from_secs(1);
-/// An answer that was torn behind its ESC goes on within so long.
+/// Time within which an answer that was torn after its ESC continues.
 const REST_OF_AN_ANSWER: Duration = Duration::from_secs(2);
-/// A paste that stopped halfway may go on within so long,
+/// Time within which a paste that stopped halfway may continue,
 const REST_OF_A_PASTE: Duration = Duration::from_secs(10);
-/// and then so much comes at once. Nobody types as fast.
+/// and the bytes that then come at once. Nobody types as fast.
 const PASTED_AT_ONCE: usize = 16;
 /// Longer control sequences are no key and no answer.
 const LONGEST_CSI: usize = 256;
@@ -39,7 +39,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 enum Place {
     /// Between sequences.
     Ground,
-    /// In a character of several bytes, of which so many are missing.
+    /// Inside a character of several bytes; the number of missing ones.
     Character(usize),
     /// After ESC.
     Escape,
@@ -47,7 +47,7 @@ enum Place {
     Ss3,
     /// After `ESC [`.
     Csi,
-    /// In a sequence that ends after so many bytes, whatever they are (X10 mouse, F keys of the Linux console).
+    /// Inside a sequence of fixed length (X10 mouse, F keys of the Linux console); the number of missing bytes.
     Tail(usize),
     /// In an OSC.
     Osc,
@@ -422,7 +422,7 @@ fn is_cursor_key(code: KeyCode) -> bool {
     matches!(code, Up | Down | Left | Right | Home | End | PageUp | PageDown | Insert | Delete)
 }
 
-/// Bytes that go on with a paste that was given up: its end without another begin, or more text at once than hands type.
+/// Bytes that continue an abandoned paste: its end without another begin, or more text at once than hands type.
 fn is_rest_of_a_paste(bytes: &[u8]) -> bool {
     let at = |mark: &[u8]| bytes.windows(mark.len()).position(|window| window == mark);
     match (at(PASTE_BEGIN), at(PASTE_END)) {

@@ -7,7 +7,7 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::thread::JoinHandle;
 use tokio::sync::mpsc::UnboundedSender;
 
-/// Lines that follow each other within so many milliseconds were pasted.
+/// Milliseconds between lines below which they were pasted.
 const AT_ONCE: i64 = 20;
 /// Maximum length of a line; longer ones come in pieces.
 const LONGEST: usize = 1 << 20;

@@ -31,11 +31,11 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// Events of the engine that are taken before what they changed is told.
+/// Number of engine events that are applied before their changes are printed.
 const AT_ONCE: usize = 128;
 /// Time to wait for the turn that a line should begin.
 const BEGINS: Duration = Duration::from_secs(3);
-/// The engine has done what it was told when nothing came from it for so long …
+/// Silence after which the engine has done its work …
 const QUIET: Duration = Duration::from_millis(80);
 /// … or this time is over.
 const LATEST: Duration = Duration::from_millis(800);

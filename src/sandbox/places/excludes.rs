@@ -1,5 +1,5 @@
-//! What git is not to take for files of the project: secrets that say "hidden by lisle". Otherwise `git add -A` would commit
-//! those words, and `git stash -u` put them away in place of the secret.
+//! Secrets that say "hidden by lisle", excluded from git's view of the project. Otherwise `git add
+//! -A` would commit those words, and `git stash -u` would stash them in place of the secret.
 //!
 //! git reads one file of patterns beside those of the repository, so what the user's own one says is in it, too.
 //! Format: <https://git-scm.com/docs/gitignore>.

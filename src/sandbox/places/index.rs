@@ -79,11 +79,11 @@ fn offset(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(in crate::sandbox) mod tests {
     use super::*;
 
     /// An index of version 2 with these names.
-    pub(in crate::sandbox::places) fn index(names: &[&str]) -> Vec<u8> {
+    pub(in crate::sandbox) fn index(names: &[&str]) -> Vec<u8> {
         let mut out = b"DIRC\0\0\0\x02".to_vec();
         out.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
         for name in names {

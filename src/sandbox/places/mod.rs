@@ -13,6 +13,8 @@ mod readable;
 pub mod scan;
 mod watch;
 
+#[cfg(test)]
+pub(super) use index::tests::index as tests_index;
 pub(super) use index::tracked as index_has;
 
 use super::Allowances;
@@ -46,14 +48,32 @@ pub struct Site<'a> {
     pub namespaces: Namespaces,
 }
 
-/// Whether a command does nothing but move between states of the repository.
+/// What git was asked to change of what configures or runs code.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Moves {
-    /// It does something else.
+    /// Nothing.
     #[default]
     No,
-    /// `git switch`, `pull`, `merge` and the like, and nothing else.
+    /// Files of its commits: `git switch`, `pull`, `merge` and the like, and nothing else.
     Repository,
+    /// Its settings and hooks, which the user was asked about.
+    Settings,
+    /// Both.
+    Both,
+}
+
+impl Moves {
+    /// Files of its commits.
+    #[must_use]
+    pub fn tree(self) -> bool {
+        matches!(self, Self::Repository | Self::Both)
+    }
+
+    /// Its settings and hooks.
+    #[must_use]
+    pub fn settings(self) -> bool {
+        matches!(self, Self::Settings | Self::Both)
+    }
 }
 
 /// Folders of the session that commands read, beside `data`, which they write.
@@ -87,16 +107,22 @@ pub fn workspace(site: &Site<'_>) -> Profile {
         if let Ok(below) = dir.strip_prefix(site.cwd)
             && !below.as_os_str().is_empty()
         {
-            // What is not there cannot be held: a command would make it, with settings of its own.
-            let _ = std::fs::create_dir_all(dir);
+            // What is not there cannot be held: a command would make it, with settings of its own. A file is held by its
+            // folder, which is another one of them.
+            let folder = if dir.extension().is_some() { dir.parent().unwrap_or(dir) } else { dir };
+            let _ = std::fs::create_dir_all(folder);
             bounds.pinned.extend(dir.ancestors().skip(1).take_while(|above| *above != site.cwd).map(Path::to_owned));
         }
         bounds.protected.push(dir.clone());
     }
+    open_for_writing(site, &mut bounds);
     bounds.masked.extend(ways_out());
+    bounds.masked.retain(|path| !site.allowances.granted.sockets.contains(path));
     bounds.network = site.allowances.network.clone();
     if bounds.network != Network::Open {
         bounds.masked.extend(resolvers());
+        // Whatever listens in the project may have the network that the command has not.
+        bounds.masked.extend(found.sockets.iter().filter(|path| !bounds.sockets.contains(path)).cloned());
     }
     bounds.masked.retain(|path| !site.approved.contains(path));
     bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
@@ -127,6 +153,16 @@ pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
     let top = Repository::of(cwd).map(|repository| repository.top).filter(|top| cwd.starts_with(top));
     !scan::look(cwd, &toolchains(cwd, home)).secrets.is_empty()
         || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).secrets.is_empty())
+}
+
+/// Places that every command reads: of the system and the user's tools, and the working directory.
+#[must_use]
+pub fn usual(home: Option<&Path>, cwd: &Path) -> Vec<PathBuf> {
+    let env = |name: &str| std::env::var(name).ok();
+    let mut out = readable::system().0;
+    out.extend(readable::of_user(home, &env));
+    out.push(cwd.to_owned());
+    out
 }
 
 /// Looks at a working directory ahead of its first command. Blocks. Not at the home directory, where it may take long and
@@ -174,7 +210,26 @@ pub fn packages_outside(cwd: &Path) -> Vec<PathBuf> {
 }
 
 fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::Found> {
-    scan::look(site.cwd, &toolchains(site.cwd, site.home))
+    scan::look_for(site.cwd, &toolchains(site.cwd, site.home), &linked(site))
+}
+
+/// Secrets of the home directory and lisle's own that have another name, which may lie in the working directory.
+fn linked(site: &Site<'_>) -> HashSet<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    const FOLDERS: &[&str] = &["", ".ssh", ".aws", ".gnupg", ".config/gh", ".docker", ".kube", ".azure", ".cargo"];
+    let home = site.home.filter(|home| !home.starts_with(site.cwd));
+    let of_home = home.into_iter().flat_map(|home| FOLDERS.iter().map(move |folder| (home, Path::new(folder))));
+    let of_home = of_home.flat_map(|(home, folder)| {
+        let below = names(&home.join(folder)).map(move |name| folder.join(name));
+        below.filter(|path| is_secret(path)).map(|path| home.join(path))
+    });
+    let own = site.own_dirs.iter().flat_map(|dir| OWN.iter().map(move |name| dir.join(name)));
+    of_home
+        .chain(own)
+        .filter_map(|path| path.symlink_metadata().ok())
+        .filter(|meta| meta.is_file() && meta.nlink() > 1)
+        .map(|meta| (meta.dev(), meta.ino()))
+        .collect()
 }
 
 /// Toolchains below the working directory, where that is the home directory or one above it: programs, no secrets.
@@ -248,11 +303,50 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
     }
 }
 
-/// What there is of paths that configure or run code: in the working directory, in the home directory where that may be
-/// written, and in the repositories. Those of repositories are named also where they are not there.
+/// What an answer lets this command write: a protected path loses its protection, one outside is added. lisle's own folders
+/// stay out of reach.
+fn open_for_writing(site: &Site<'_>, bounds: &mut Bounds) {
+    for path in &site.allowances.granted.writable {
+        if site.own_dirs.iter().any(|own| path.starts_with(own) || own.starts_with(path)) {
+            continue;
+        }
+        let own = |protected: &PathBuf| site.own_dirs.contains(protected);
+        bounds.protected.retain(|protected| own(protected) || !path.starts_with(protected));
+        if !path.starts_with(site.cwd) {
+            bounds.writable.push(path.clone());
+            // Of a repository what runs code stays as it is.
+            bounds.protected.extend(repository::folder_of(path).iter().flat_map(|git| repository::protected_in(git)));
+        }
+    }
+}
+
+/// Secrets below the working directory, as they are now. Blocks.
 #[must_use]
-pub fn protected(site: &Site<'_>, repository: Option<&Repository>) -> Vec<PathBuf> {
-    protected_of(site, &scanned(site), repository)
+pub fn secrets_in(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    scan::look(cwd, &toolchains(cwd, home)).secrets.clone()
+}
+
+/// What is compared before and after a command.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Guarded {
+    /// Paths that configure or run code: in the working directory, in the home directory where that may be written, and in
+    /// the repositories. Those of repositories are named also where they are not there.
+    pub paths: Vec<PathBuf>,
+    /// Folders of the repositories below the working directory.
+    pub repositories: Vec<PathBuf>,
+    /// All of the working directory was looked at.
+    pub whole: bool,
+}
+
+/// What is compared before and after a command there. Blocks.
+#[must_use]
+pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
+    let found = scanned(site);
+    let mut paths = protected_of(site, &found, repository);
+    paths.extend(repository.map(Repository::pointers).unwrap_or_default());
+    let repositories: Vec<PathBuf> = found.repositories.iter().filter(|path| path.is_dir()).cloned().collect();
+    paths.extend(repositories.iter().flat_map(|git| repository::pointers_in(git)));
+    Guarded { paths, repositories, whole: found.whole }
 }
 
 fn protected_of(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> Vec<PathBuf> {
@@ -265,8 +359,21 @@ fn protected_of(site: &Site<'_>, found: &scan::Found, repository: Option<&Reposi
     if let Some(home) = site.home.filter(|home| home.starts_with(site.cwd) && *home != site.cwd) {
         out.extend(in_folder(home));
     }
-    out.extend(found.repositories.iter().filter(|path| path.is_dir()).flat_map(|git| repository::protected_in(git)));
+    out.extend(repository.iter().flat_map(|one| one.named(site.cwd, site.home)));
+    for git in found.repositories.iter().filter(|path| path.is_dir()) {
+        out.extend(repository::protected_in(git));
+        let inner = git.parent().filter(|_| git.ends_with(".git")).and_then(Repository::of);
+        out.extend(inner.iter().flat_map(|one| one.named(site.cwd, site.home)));
+    }
     out.extend(found.protected.iter().cloned());
+    // Where a link leads counts as well as the link.
+    let targets: Vec<PathBuf> = out
+        .iter()
+        .filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()))
+        .filter_map(|path| path.canonicalize().ok())
+        .filter(|target| target.starts_with(site.cwd) && target != site.cwd)
+        .collect();
+    out.extend(targets);
     let mut seen = HashSet::new();
     out.retain(|path| seen.insert(path.clone()));
     out
@@ -283,9 +390,13 @@ fn mounted(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>
         }
     }
     let mut all = protected_of(site, found, repository);
-    if let (Moves::Repository, Some(repository)) = (site.moves, repository) {
+    if let Some(repository) = repository.filter(|_| site.moves.tree()) {
         let tracked = repository.tracked(&all);
-        all.retain(|path| !tracked.contains(path));
+        // It notes there which branch follows which, which is looked at afterwards.
+        all.retain(|path| !tracked.contains(path) && *path != repository.common.join("config"));
+    }
+    if let Some(repository) = repository.filter(|_| site.moves.settings()) {
+        all.retain(|path| !repository.is_setting(path));
     }
     let mut protected: Vec<PathBuf> = Vec::new();
     let mut known: HashSet<PathBuf> = pinned.iter().cloned().collect();

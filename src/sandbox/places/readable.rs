@@ -1,4 +1,4 @@
-//! What a command may read beside the working directory: the embedded list (`places.toml`) on this machine.
+//! Paths that a command may read beside the working directory: the embedded list (`places.toml`) on this machine.
 
 use crate::domain::paths::is_secret;
 use serde::Deserialize;

@@ -9,14 +9,14 @@
 
 use super::index;
 use super::watch::{News, Watch};
-use crate::domain::paths::{is_protected_for_commands, is_secret, is_secret_folder};
-use crate::domain::secret::{KEY_BEGINNING, begins_with_key};
+use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder};
+use crate::domain::secret::{KEY_BEGINNING, begins_with_key, holds_key};
 use crate::sandbox::repository::Repository;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
 use std::io::Read;
-use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -43,6 +43,10 @@ const NO_KEYS: &[&str] = &[
     "html", "lock",
 ];
 
+/// Endings of files of data, in which a key counts wherever it stands.
+const DATA: &[&str] =
+    &["json", "yml", "yaml", "toml", "ini", "conf", "cfg", "cnf", "properties", "env", "txt", "csv", "xml", "plist"];
+
 /// Files that say where other packages lie.
 const MANIFESTS: &[&str] =
     &["Cargo.toml", "package.json", "pnpm-workspace.yaml", "pyproject.toml", "requirements.txt", "go.mod", "go.work"];
@@ -54,10 +58,12 @@ pub struct Found {
     pub secrets: Vec<PathBuf>,
     /// Files and folders that configure or run code, those of the directory's own repository left out.
     pub protected: Vec<PathBuf>,
-    /// Git folders of other repositories below the directory.
+    /// Git folders of other repositories below the directory, also those that have no working tree.
     pub repositories: Vec<PathBuf>,
     /// Files that may name packages outside of the directory.
     pub manifests: Vec<PathBuf>,
+    /// Sockets, each a way to whatever program listens there.
+    pub sockets: Vec<PathBuf>,
     /// Everything was looked at.
     pub whole: bool,
 }
@@ -65,16 +71,22 @@ pub struct Found {
 /// What there is below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
 #[must_use]
 pub fn look(root: &Path, skip: &[PathBuf]) -> Arc<Found> {
-    look_at(root, skip, MOST)
+    look_at(root, skip, MOST, &HashSet::new())
+}
+
+/// The same where the files of these numbers (device, number) are secrets under any name.
+#[must_use]
+pub fn look_for(root: &Path, skip: &[PathBuf], elsewhere: &HashSet<(u64, u64)>) -> Arc<Found> {
+    look_at(root, skip, MOST, elsewhere)
 }
 
 /// The same of a folder beside the working directory, which may be anything.
 #[must_use]
 pub fn look_beside(root: &Path) -> Arc<Found> {
-    look_at(root, &[], MOST_BESIDE)
+    look_at(root, &[], MOST_BESIDE, &HashSet::new())
 }
 
-fn look_at(root: &Path, skip: &[PathBuf], most: usize) -> Arc<Found> {
+fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64, u64)>) -> Arc<Found> {
     let tree = {
         let mut trees = TREES_KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let at = trees.iter().position(|(path, _)| path == root);
@@ -86,7 +98,12 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize) -> Arc<Found> {
         tree.1
     };
     let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
-    tree.get_or_insert_with(|| Tree::new(root.to_owned(), skip, most)).refresh()
+    let tree = tree.get_or_insert_with(|| Tree::new(root.to_owned(), skip, most));
+    if elsewhere.difference(&tree.wanted).next().is_some() {
+        tree.wanted.extend(elsewhere);
+        tree.list_all();
+    }
+    tree.refresh()
 }
 
 type Kept = Arc<Mutex<Option<Tree>>>;
@@ -107,6 +124,8 @@ struct Tree {
     /// What was masked once: paths, and files whatever their path.
     known: HashSet<PathBuf>,
     known_files: HashSet<(u64, u64)>,
+    /// Secret files with more than one name: the others are looked for.
+    wanted: HashSet<(u64, u64)>,
     /// Lists of git that were asked, with what tells whether they changed.
     indexes: HashMap<PathBuf, Option<Stamp>>,
     found: Arc<Found>,
@@ -129,8 +148,13 @@ struct Folder {
     secrets: Vec<OsString>,
     protected: Vec<OsString>,
     manifests: Vec<OsString>,
+    /// Other names of files that are wanted.
+    linked: Vec<OsString>,
+    sockets: Vec<OsString>,
     /// It holds a repository.
     git: bool,
+    /// It is a repository without a working tree, as far as its names tell.
+    bare: bool,
     inherited: Inherited,
     /// Files whose content is known not to be a key: number and time of change, in order.
     checked: Vec<(u64, i64, i64)>,
@@ -159,12 +183,39 @@ impl Tree {
             whole: true,
             known: HashSet::new(),
             known_files: HashSet::new(),
+            wanted: HashSet::new(),
             indexes: HashMap::new(),
             found: Arc::default(),
         };
         out.list(out.root.clone(), Inherited::default());
-        out.found = Arc::new(out.assemble());
+        out.settle();
         out
+    }
+
+    /// Makes the lists anew, after the folders were listed.
+    fn settle(&mut self) {
+        let before = self.wanted.len();
+        for (dir, folder) in &self.folders {
+            for name in &folder.secrets {
+                let meta = dir.join(name).symlink_metadata().ok();
+                self.wanted.extend(
+                    meta.filter(|meta| meta.is_file() && meta.nlink() > 1).map(|meta| (meta.dev(), meta.ino())),
+                );
+            }
+        }
+        if self.wanted.len() > before {
+            return self.list_all();
+        }
+        self.found = Arc::new(self.assemble());
+    }
+
+    fn list_all(&mut self) {
+        let folders: Vec<(PathBuf, Inherited)> =
+            self.folders.iter().map(|(path, folder)| (path.clone(), folder.inherited)).collect();
+        for (folder, inherited) in folders {
+            self.list(folder, inherited);
+        }
+        self.found = Arc::new(self.assemble());
     }
 
     fn refresh(&mut self) -> Arc<Found> {
@@ -176,7 +227,7 @@ impl Tree {
             let root = self.root.clone();
             self.forget(&root);
             self.list(root, Inherited::default());
-            self.found = Arc::new(self.assemble());
+            self.settle();
             return Arc::clone(&self.found);
         }
         let mut changed: Vec<PathBuf> = match self.watch.as_mut().map(Watch::news) {
@@ -200,7 +251,7 @@ impl Tree {
                 self.list(folder, inherited);
             }
         }
-        self.found = Arc::new(self.assemble());
+        self.settle();
         Arc::clone(&self.found)
     }
 
@@ -241,6 +292,7 @@ impl Tree {
     fn entries(&mut self, dir: &Path, stamp: Stamp, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
         let mut out = Folder { stamp: Some(stamp), inherited, ..Folder::default() };
         let above = dir.file_name().filter(|_| dir != self.root && !is_environment(dir)).map(Path::new);
+        let mut of_git = 0;
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             if self.entries >= self.most {
                 self.whole = false;
@@ -252,6 +304,7 @@ impl Tree {
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             let is_own = !inherited.dependency && !inherited.protected;
             let is_protected = is_own && is_protected_for_commands(&below);
+            of_git += usize::from(["HEAD", "objects", "refs"].iter().any(|one| name == *one));
             if kind.is_dir() {
                 if REPOSITORIES.iter().any(|one| name == *one) {
                     out.git |= name == ".git";
@@ -273,8 +326,14 @@ impl Tree {
                 out.protected.extend(is_own.then_some(name));
                 continue;
             }
+            if kind.is_socket() {
+                out.sockets.push(name.clone());
+            }
             let path = || dir.join(&name);
-            if inherited.secret || (is_secret(&below) && !is_public(&path(), &name)) {
+            if !self.wanted.is_empty() && kind.is_file() && self.wanted.contains(&(stamp.0, entry.ino())) {
+                out.linked.push(name.clone());
+            }
+            if inherited.secret || (is_secret_entry(&below) && !is_public(&path(), &name)) {
                 out.secrets.push(name.clone());
             } else if kind.is_file() && !has_ending(&name, NO_KEYS) {
                 match entry.metadata() {
@@ -283,7 +342,7 @@ impl Tree {
                         let facts = (meta.ino(), meta.ctime(), meta.ctime_nsec());
                         if checked.binary_search(&facts).is_ok() {
                             out.checked.push(facts);
-                        } else if is_key(&path()) {
+                        } else if is_key(&path(), !inherited.dependency && has_ending(&name, DATA)) {
                             out.secrets.push(name.clone());
                         } else {
                             out.checked.push(facts);
@@ -298,6 +357,7 @@ impl Tree {
                 out.manifests.push(name);
             }
         }
+        out.bare = of_git == 3 && !inherited.dependency;
         out.checked.sort_unstable();
         out.checked.shrink_to_fit();
         out
@@ -329,10 +389,17 @@ impl Tree {
         for (dir, folder) in folders {
             let full = |names: &[OsString]| names.iter().map(|name| dir.join(name)).collect::<Vec<_>>();
             candidates.extend(full(&folder.secrets));
+            candidates.extend(
+                full(&folder.linked).into_iter().filter(|path| !folder.secrets.iter().any(|name| path.ends_with(name))),
+            );
             out.protected.extend(full(&folder.protected));
             out.manifests.extend(full(&folder.manifests));
+            out.sockets.extend(full(&folder.sockets));
             if folder.git && *dir != self.root {
                 out.repositories.push(dir.join(".git"));
+            }
+            if folder.bare {
+                out.repositories.push(dir.clone());
             }
         }
         out.secrets = self.untracked(candidates);
@@ -428,12 +495,13 @@ fn is_public(path: &Path, name: &OsStr) -> bool {
     (has(b"-----BEGIN CERTIFICATE") || has(b"-----BEGIN PUBLIC KEY")) && !has(b"PRIVATE KEY")
 }
 
-fn is_key(path: &Path) -> bool {
+/// `data`: it is a file of data of the user's own, in which a key counts wherever it stands.
+fn is_key(path: &Path, data: bool) -> bool {
     let Some(bytes) = beginning(path, KEY_BEGINNING as u64) else { return false };
     if bytes.len() == KEY_BEGINNING && bytes.starts_with(b"-----BEGIN ") {
         return beginning(path, KEY).is_some_and(|all| begins_with_key(&all));
     }
-    begins_with_key(&bytes)
+    begins_with_key(&bytes) || data && holds_key(&bytes)
 }
 
 /// The first bytes of a file; `None` for what is no file or cannot be read.
@@ -476,6 +544,7 @@ mod tests {
     #[test]
     fn secrets_are_found_by_name_and_by_content_at_any_depth() {
         let (_dir, root) = root();
+        let token = "a1B2c3D4e5F6g7H8i9";
         for (path, text) in [
             (".env.example", "A="),
             ("a/b/c/d/e/.env.local", "A=1"),
@@ -489,6 +558,12 @@ mod tests {
             (".env/pyvenv.cfg", "x"),
             ("src/credentials/mod.rs", "x"),
             ("src/keys.rs", "x"),
+            ("src/token.rs", format!("let x = \"ghp_{token}\";").as_str()),
+            ("README.md", format!("ghp_{token}").as_str()),
+            ("conf/app.yml", format!("token: ghp_{token}").as_str()),
+            ("node_modules/x/app.yml", format!("token: ghp_{token}").as_str()),
+            ("deploy_token", "x"),
+            ("infra/terraform.tfstate.backup", "{}"),
         ] {
             write(root.join(path), text);
         }
@@ -500,8 +575,11 @@ mod tests {
             "a/b/c/d/e/.env.local",
             "app/.env",
             "certs/server.pem",
+            "conf/app.yml",
             "conf/notes.txt",
             "deploy",
+            "deploy_token",
+            "infra/terraform.tfstate.backup",
             "node_modules/x/.env",
         ];
         assert_eq!(below(&root, &found.secrets), expected);
@@ -601,32 +679,31 @@ mod tests {
         assert_eq!(below(&root, &tree.refresh().secrets), ["a/.env"]);
     }
 
-    /// `cargo test --lib -- --ignored --nocapture a_large_tree` tells how long looks take.
     #[test]
-    #[ignore = "a measurement"]
-    fn a_large_tree_is_looked_at_quickly() {
+    fn other_names_of_a_secret_are_secret() {
         let (_dir, root) = root();
-        for n in 0..100_000_usize {
-            let path = root.join(format!("node_modules/p{}/d{}", n / 100, n / 10 % 10));
-            if n % 10 == 0 {
-                std::fs::create_dir_all(&path).unwrap();
-            }
-            std::fs::write(path.join(format!("f{n}.{}", ["js", "json", "txt"][n % 3])), format!("text {n}")).unwrap();
+        for name in ["p/.env", "home/.netrc", "p/x"] {
+            write(root.join(name), "x");
         }
-        write(root.join(".env"), "x");
-        let time = |what: &str| {
-            let began = std::time::Instant::now();
-            let found = look(&root, &[]).secrets.len();
-            eprintln!("{what}: {:?} ({found} secrets)", began.elapsed());
-        };
-        ["first", "unchanged", "unchanged"].into_iter().for_each(time);
-        write(root.join("node_modules/p5/d5/.env"), "x");
-        time("one new file");
-        time("unchanged");
-        for n in 0..20_000 {
-            std::fs::write(root.join(format!("node_modules/p{}/d0/new{n}", n % 1000)), "x").unwrap();
+        let at = root.join("p");
+        assert_eq!(below(&at, &look(&at, &[]).secrets), [".env"]);
+        write(at.join("sub/y"), "y");
+        std::fs::hard_link(at.join(".env"), at.join("sub/main.rs")).unwrap();
+        assert_eq!(below(&at, &look(&at, &[]).secrets), [".env", "sub/main.rs"]);
+        // One that lies elsewhere.
+        std::fs::hard_link(root.join("home/.netrc"), at.join("sub/notes.txt")).unwrap();
+        let meta = root.join("home/.netrc").metadata().unwrap();
+        let elsewhere = HashSet::from([(meta.dev(), meta.ino())]);
+        let found = look_for(&at, &[], &elsewhere);
+        assert_eq!(below(&at, &found.secrets), [".env", "sub/main.rs", "sub/notes.txt"]);
+    }
+
+    #[test]
+    fn a_repository_without_a_working_tree_is_one() {
+        let (_dir, root) = root();
+        for name in ["x/HEAD", "x/objects/y", "x/refs/z", "y/HEAD", "y/refs/z", "target/x/HEAD"] {
+            write(root.join(name), "x");
         }
-        time("20,000 new files");
-        time("unchanged");
+        assert_eq!(below(&root, &look(&root, &[]).repositories), ["x"]);
     }
 }

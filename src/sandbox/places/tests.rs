@@ -75,6 +75,21 @@ impl Bench {
 }
 
 #[test]
+fn sockets_in_the_project_are_masked_where_the_network_is_held() {
+    let mut bench = Bench::new("home/p", &["home/p/sub/file"]);
+    let socket = bench.cwd.join("sub/server.sock");
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    assert!(!bench.workspace().masked.contains(&socket));
+    for network in [Network::Off, Network::Proxy] {
+        bench.allowances.network = network;
+        assert!(bench.workspace().masked.contains(&socket));
+    }
+    // One that an answer gave stays.
+    bench.allowances.granted.sockets.push(socket.clone());
+    assert!(!bench.workspace().masked.contains(&socket));
+}
+
+#[test]
 fn what_may_be_read_is_a_list_and_the_home_directory_is_not_on_it() {
     let mut bench = Bench::new(
         "home/p/sub",
@@ -175,7 +190,7 @@ fn the_number_of_mounts_is_bounded_and_the_rest_is_still_known() {
     let bounds = bench.workspace();
     let mounts = bounds.protected.iter().filter(|path| path.starts_with(&bench.cwd)).count() + bounds.pinned.len();
     assert!(mounts > MOST_MOUNTS / 2 && mounts <= MOST_MOUNTS, "{mounts}");
-    assert_eq!(protected(&bench.site(), None).len(), 300);
+    assert_eq!(guarded(&bench.site(), None).paths.len(), 300);
     let many: Vec<String> = (0..500).map(|n| format!("p/d/{n:03}.key")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let bench = Bench::new("p", &many);
@@ -269,36 +284,7 @@ fn moving_between_states_may_change_protected_files_that_git_has() {
     };
     assert_eq!(names(&bench), [".envrc", ".git/config", ".npmrc", ".vscode"]);
     bench.moves = Moves::Repository;
-    assert_eq!(names(&bench), [".git/config", ".npmrc"]);
-}
-
-/// `LISLE_MEASURE=DIR cargo test --lib -- --ignored --nocapture the_places_of_one_command` tells how long they take there.
-#[test]
-#[ignore = "a measurement"]
-fn the_places_of_one_command_are_looked_up_quickly() {
-    let Some(cwd) = std::env::var_os("LISLE_MEASURE") else { return };
-    let (cwd, home) = (PathBuf::from(cwd).canonicalize().unwrap(), std::env::home_dir().unwrap());
-    let mut bench = Bench::new("p", &[]);
-    bench.allowances.caches = caches::usual(&home, &|_| None);
-    bench.allowances.private = Some(bench.at("own/state/caches/w"));
-    bench.home = home;
-    let site = Site { cwd: &cwd, ..bench.site() };
-    for _ in 0..4 {
-        let began = std::time::Instant::now();
-        let Profile::Workspace(bounds) = workspace(&site) else { panic!() };
-        let places = began.elapsed();
-        let guard = crate::sandbox::guard::Guard::before(&site);
-        let before = began.elapsed() - places;
-        let changes = guard.after(&site).len();
-        let after = began.elapsed() - places - before;
-        eprintln!(
-            "places {places:?}, before {before:?}, after {after:?} ({changes}); {} readable, {} protected, {} pinned, {} \
-             masked, {} replaced",
-            bounds.readable.len(),
-            bounds.protected.len(),
-            bounds.pinned.len(),
-            bounds.masked.len(),
-            bounds.replaced.len()
-        );
-    }
+    assert_eq!(names(&bench), [".npmrc"]);
+    bench.moves = Moves::Settings;
+    assert_eq!(names(&bench), [".envrc", ".npmrc", ".vscode"]);
 }

@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What happened since the last question.
+/// Events since the last question.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum News {
     /// The entries of these folders, or the contents of files in them, changed.
@@ -88,7 +88,7 @@ mod linux {
             }
         }
 
-        /// What happened since the last call.
+        /// Events since the last call.
         pub(in super::super) fn news(&mut self) -> News {
             let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
             let mut reader = inotify::Reader::new(&self.queue, &mut buffer);

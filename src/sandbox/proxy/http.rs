@@ -21,7 +21,7 @@ use tokio::net::TcpStream;
 const MOST_HEAD: usize = 64 * 1024;
 /// Header lines of a request or an answer.
 const MOST_HEADERS: usize = 100;
-/// How long the head of a request may take, also between two requests of a connection.
+/// Time limit for the head of a request, also between two requests of a connection.
 const HEAD: Duration = Duration::from_secs(30);
 
 type Body = BoxBody<Bytes, hyper::Error>;

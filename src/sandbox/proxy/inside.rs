@@ -1,4 +1,4 @@
-//! What happens in the command's own network before the command begins.
+//! Setup of the command's own network before the command begins.
 
 #![allow(unsafe_code, reason = "the state of a network interface is set by a call that takes a structure")]
 
@@ -7,7 +7,7 @@ use rustix::net::{AddressFamily, SocketType};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd};
 
-/// What leads out of an own network.
+/// Way out of an own network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// Nothing.

@@ -43,7 +43,7 @@ fn file() -> &'static File {
 /// Ports of an entry that names none.
 const WEB: [u16; 2] = [443, 80];
 
-/// What a session's commands reach without a question.
+/// Hosts that a session's commands reach without a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
     remotes: Vec<Target>,
@@ -51,8 +51,9 @@ pub struct Known {
 }
 
 impl Known {
-    /// For a session in `cwd`: read once, at its start, so that no command of the session adds a remote for itself.
-    /// `private`: hosts of the private network that the user's settings name, each with a port or for all of them.
+    /// Hosts for a session in `cwd`: read once, at its start, so that no command of the session
+    /// adds a remote for itself. `private`: hosts of the private network that the user's settings
+    /// name, each with a port or for all of them.
     #[must_use]
     pub fn of(cwd: &Path, private: &[String]) -> Self {
         let remotes = Repository::of(cwd).map(|repository| remotes(&repository)).unwrap_or_default();
@@ -60,7 +61,7 @@ impl Known {
         Self { remotes, private }
     }
 
-    /// Why this may be reached without a question, a few words; `None` where it may not.
+    /// Reason why this may be reached without a question, in a few words; `None` if it may not.
     #[must_use]
     pub fn why(&self, target: &Target) -> Option<String> {
         let web = WEB.contains(&target.port());
@@ -88,7 +89,8 @@ impl Known {
         self.private.iter().any(is)
     }
 
-    /// What a command asks for without the proxy: its own network, but for what the settings name of this machine's.
+    /// Hosts that a command reaches without the proxy: its own network, except the settings'
+    /// private hosts on this machine.
     #[must_use]
     pub fn direct(&self) -> Vec<&'static str> {
         let named = |host: &str| self.private.iter().any(|(named, _)| named == host);
@@ -105,7 +107,7 @@ pub fn entry(text: &str) -> Option<(String, Option<u16>)> {
     Target::new(text, 1).map(|target| (target.host().to_owned(), None))
 }
 
-/// Where git fetches from and pushes to, by the repository's own configuration.
+/// Remotes of the repository, for fetch and push, from its own configuration.
 fn remotes(repository: &Repository) -> Vec<Target> {
     const MOST: u64 = 1024 * 1024;
     let path = repository.common.join("config");

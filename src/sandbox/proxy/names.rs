@@ -5,7 +5,7 @@ use futures_util::future::BoxFuture;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-/// How long looking up a name may take.
+/// Time limit for looking up a name.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Looks up names.
@@ -43,8 +43,8 @@ pub async fn look_up(names: &dyn Names, host: &str, port: u16) -> Result<Vec<Soc
     }
 }
 
-/// Whether an address is none of the public network, or belongs to this machine: what listens here for its own network
-/// answers at the machine's public address as well.
+/// True if an address is not of the public network, or belongs to this machine: services for its
+/// own network answer at the machine's public address as well.
 #[must_use]
 pub fn leads_inside(at: SocketAddr) -> bool {
     is_private(at.ip()) || is_own(at)

@@ -12,7 +12,7 @@ const NO_PASSWORD: u8 = 0;
 const NOTHING_SUITS: u8 = 0xff;
 const CONNECT: u8 = 1;
 
-/// What a client is answered.
+/// Reply to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum Answer {
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What is heard of these bytes, and what was said meanwhile.
+    /// Result of these bytes, and the replies meanwhile.
     fn heard(bytes: &[u8]) -> (Result<std::result::Result<Target, Answer>>, Vec<u8>) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {

@@ -1,7 +1,8 @@
-//! What a connection is to lead to: one host in one spelling, and a port.
+//! Target of a connection: one host in one spelling, and a port.
 //!
-//! What is judged, looked up and kept in rules is this spelling: lower case, without a dot at the end, international names
-//! in their ASCII form, addresses in their usual form however they were written (`0x7f.1`, `2130706433`, `::ffff:1.2.3.4`).
+//! Judging, looking up and rules use this spelling: lower case, without a dot at the end,
+//! international names in their ASCII form, addresses in their usual form however they were written
+//! (`0x7f.1`, `2130706433`, `::ffff:1.2.3.4`).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};

@@ -17,7 +17,7 @@ impl Checkpoints {
         self.store.inner.layout.checkpoints()
     }
 
-    /// Where a content lies; `None` for what is no hash.
+    /// Path of a content; `None` for an invalid hash.
     fn place(&self, hash: &str) -> Option<PathBuf> {
         let sound = hash.len() == 64 && hash.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b));
         sound.then(|| self.root().join(&hash[..SHARD]).join(&hash[SHARD..]))
@@ -58,8 +58,8 @@ impl Checkpoints {
         Ok(hash)
     }
 
-    /// Whether exactly this content has the name already. What has to survive a power loss is read and forced down: it
-    /// may have been written by somebody who did not need that.
+    /// True if exactly this content has the name already. A content that must survive a power loss
+    /// is read and flushed: a writer without that need may have written it.
     fn is_whole(&self, path: &Path, bytes: &[u8], synced: bool) -> bool {
         let io = self.store.io();
         let Ok(stat) = io.stat(path) else { return false };
@@ -73,7 +73,7 @@ impl Checkpoints {
         tail::range(io, &file, 0, stat.len).is_ok_and(|there| there == bytes) && io.fsync(&file).is_ok()
     }
 
-    /// Whether a content is kept.
+    /// True if a content is kept.
     #[must_use]
     pub fn has(&self, hash: &str) -> bool {
         self.place(hash).is_some_and(|path| self.store.io().stat(&path).is_ok_and(|stat| !stat.is_dir))

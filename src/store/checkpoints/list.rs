@@ -30,13 +30,13 @@ pub enum Record {
         /// The user's message that the turn began with.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         turn: Option<MessageId>,
-        /// When.
+        /// Time.
         at: At,
         /// The tool.
         tool: String,
         /// The path or the command, on one line.
         subject: String,
-        /// What the call is known to change, with what stands there before it.
+        /// Entries that the call is known to change, with the state before it.
         #[serde(default)]
         entries: Vec<Entry>,
     },
@@ -44,17 +44,17 @@ pub enum Record {
     Ended {
         /// The number of the change.
         change: u64,
-        /// What it changed.
+        /// Changed entries.
         #[serde(default)]
         entries: Vec<Entry>,
-        /// What is not known of it: one sentence each.
+        /// Gaps in what is known of it: one sentence each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         gaps: Vec<String>,
-        /// When; `None` in lists of earlier versions.
+        /// Time; `None` in lists of earlier versions.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         at: Option<At>,
-        /// Nobody else can have made these changes. A command may run while the user, or another session, writes into the
-        /// same directory, and nothing tells whose change it was.
+        /// True if nobody else can have made these changes. A command may run while the user, or
+        /// another session, writes into the same directory, and nothing tells whose change it was.
         #[serde(default)]
         sure: bool,
     },
@@ -62,7 +62,7 @@ pub enum Record {
     Restoring {
         /// The number of the restoration.
         restore: u64,
-        /// When.
+        /// Time.
         at: At,
         /// The changes that it takes back.
         #[serde(default)]
@@ -70,20 +70,20 @@ pub enum Record {
         /// The restoration that it takes back.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         redoes: Option<u64>,
-        /// What is to become of each path.
+        /// Planned state of each path.
         entries: Vec<Entry>,
     },
-    /// They were restored.
+    /// The changes were restored.
     Restored {
         /// The number of the restoration.
         restore: u64,
-        /// What became of each path.
+        /// Resulting state of each path.
         entries: Vec<Entry>,
     },
 }
 
 impl Record {
-    /// Its number.
+    /// Number of the change.
     #[must_use]
     pub fn number(&self) -> u64 {
         match self {

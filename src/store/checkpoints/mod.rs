@@ -1,4 +1,5 @@
-//! What undo keeps: contents by their hash, once for all sessions of the workspace, and each session's list of changes.
+//! Storage of undo: contents by their hash, once for all sessions of the workspace, and each
+//! session's list of changes.
 //!
 //! `blobs` are the contents (`WORKSPACE/checkpoints/ab/cdef…`), `list` is a session's own list
 //! (`SESSION/checkpoints/list.jsonl`), `space` keeps both within their bounds. Which files are kept when, and what is
@@ -25,7 +26,7 @@ pub struct Checkpoints {
     dir: PathBuf,
 }
 
-/// Whether a write has to survive a power loss.
+/// Durability of a write: with or without a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
     /// It has, where the store forces anything to the disk at all.

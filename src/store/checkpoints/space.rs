@@ -20,14 +20,14 @@ const WORKED_IN_MS: i64 = 24 * 60 * 60 * 1000;
 pub struct Bounds {
     /// Bytes that are kept over the workspace.
     pub most: u64,
-    /// Bytes of the disk that stay free.
+    /// Bytes of the disk that stay free, or
     pub free: u64,
-    /// Percent of the disk that stay free.
+    /// percent of it, whichever is less.
     pub free_percent: u64,
 }
 
 impl Default for Bounds {
-    /// A gigabyte is kept; 2 GB and 5 % stay free.
+    /// A gigabyte is kept; 2 GB stay free, of a smaller disk 5 %.
     fn default() -> Self {
         Self { most: 1_000_000_000, free: 2_000_000_000, free_percent: 5 }
     }
@@ -78,7 +78,8 @@ impl Checkpoints {
         let io = self.store.io();
         let root = self.root();
         let Some((free, all)) = root.ancestors().find_map(|path| io.free(path).ok()) else { return Ok(()) };
-        let least = bounds.free.max(all / 100 * bounds.free_percent);
+        // Of a large disk a few percent are more than anybody needs, of a small one so many bytes may be all of it.
+        let least = bounds.free.min((all / 100).saturating_mul(bounds.free_percent));
         if free < least { Err(NoRoom { free }) } else { Ok(()) }
     }
 

@@ -20,7 +20,7 @@ const LARGE: u64 = 4 << 20;
 pub struct LiveFile {
     store: Store,
     dir: PathBuf,
-    /// What it is to say.
+    /// Content to write.
     pub content: Live,
     /// It does not say that: it is written anew with the next write.
     pub stale: bool,
@@ -45,7 +45,7 @@ impl LiveFile {
         self.len > LARGE && self.len > 4 * (self.content.let_gone() + self.content.render(&self.dir).len()) as u64
     }
 
-    /// Somebody else wrote it since we did.
+    /// True if another process wrote it since we did.
     pub fn is_changed(&self) -> bool {
         self.left.is_some() && self.left != self.there()
     }

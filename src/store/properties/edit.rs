@@ -12,7 +12,7 @@ use std::collections::HashSet;
 /// The text of the file with the definition in it.
 ///
 /// # Errors
-/// Why it cannot be added, as the end of a sentence.
+/// Reason why it cannot be added, as the end of a sentence.
 pub(super) fn add(text: &str, kind: Kind, definition: &Definition) -> Result<String, String> {
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),

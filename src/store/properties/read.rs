@@ -52,7 +52,7 @@ pub(super) fn items(raw: &str) -> Result<Vec<&str>, serde_json::Error> {
 /// The items of a file's list. Some programs write the list alone.
 ///
 /// # Errors
-/// Where and why the file cannot be used, to be put behind its path.
+/// Place and reason why the file cannot be used, to follow its path.
 pub(super) fn list<'a>(text: &'a str, key: &str) -> Result<Vec<&'a str>, String> {
     let broken = |error: serde_json::Error| format!(", line {}: this is not valid JSON: {error}.", error.line());
     if text.trim_start().starts_with('[') {
@@ -91,7 +91,7 @@ impl<'a> Reading<'a> {
     /// Reads the file into `all`, which is left alone when it is broken.
     ///
     /// # Errors
-    /// Where and why it is, to be put behind its path.
+    /// Place and reason, to follow the file's path.
     pub(super) fn file(&mut self, kind: Kind, bytes: &[u8], all: &mut Properties) -> Result<(), String> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = bytes.get(..error.valid_up_to()).unwrap_or_default();

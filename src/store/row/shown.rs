@@ -1,7 +1,7 @@
-//! What Craft Agents shows of a call: it looks for the path, the two texts of an edit and the todos under its own names.
+//! Fields that Craft Agents shows of a call: it looks for the path, the two texts of an edit and
+//! the todos under its own names.
 //!
-//! They are added to the input behind its own fields, and taken away again when the row is read, so that a model sees what
-//! it wrote.
+//! They are appended to the input, and removed when the row is read, so that a model sees what it wrote.
 
 use serde_json::{Map, Value, json};
 

@@ -6,7 +6,7 @@ use unicode_segmentation::GraphemeCursor;
 
 /// Characters that are shown.
 const WINDOW: usize = 200;
-/// So many of them before what was found, when the line is longer.
+/// Number of characters before the hit, if the line is longer.
 const BEFORE: usize = 40;
 
 /// The line with the most words of the query, harmless for a screen, and the marked bytes of it.

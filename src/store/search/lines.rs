@@ -14,9 +14,9 @@ const OVERLAP: usize = 4 << 10;
 /// A line, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
-    /// Where it begins in the file.
+    /// Start in the file.
     pub at: u64,
-    /// Its bytes, without the newline.
+    /// Bytes without the newline.
     pub bytes: &'a [u8],
     /// It is a part of a line that is too long to be a row.
     pub part: bool,
@@ -26,12 +26,12 @@ pub(super) struct Line<'a> {
 #[derive(Debug)]
 pub(super) struct Lines {
     buffer: Vec<u8>,
-    /// What is read and not given out yet.
+    /// Start of the bytes that were read and not given out.
     start: usize,
     filled: usize,
-    /// Where `buffer` begins in the file.
+    /// Start of `buffer` in the file.
     at: u64,
-    /// So much behind `start` holds no newline.
+    /// Number of bytes after `start` that hold no newline.
     searched: usize,
     /// The line that `start` is in began here.
     line: Option<u64>,

@@ -18,12 +18,12 @@ use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-/// What came of one session.
+/// Result for one session.
 #[derive(Debug)]
 pub(super) struct Scanned {
-    /// What was found; `None` when the query does not select it.
+    /// Hits; `None` if the query does not select it.
     pub hits: Option<SessionHits>,
-    /// Its file could not be read, or not to its end.
+    /// The file could not be read, or not to its end.
     pub unreadable: bool,
     /// Bytes of it that were looked at.
     pub bytes: u64,
@@ -37,7 +37,7 @@ pub(super) struct Scan<'a> {
     folded: Vec<u8>,
 }
 
-/// What was found so far.
+/// Hits so far.
 struct Tally<'a> {
     search: &'a Search<'a>,
     created: At,
@@ -46,7 +46,7 @@ struct Tally<'a> {
     /// A word was met that must not be there.
     excluded: bool,
     total: u64,
-    /// Those of them that hold all words.
+    /// Number of hits that contain all words.
     full: u64,
     /// The best hits, each with the number of its words, in no order.
     kept: Vec<(u32, u64, Hit)>,

@@ -1,4 +1,4 @@
-//! Which lines of a file can hold what is searched, told from their bytes without parsing them.
+//! Preselection of the lines that can match a query, from their bytes without parsing them.
 //!
 //! A line's bytes are folded as they are ([`crate::domain::fold`]), and the longest pieces of each word are looked for in
 //! that. A piece has none of the characters that JSON writes in another way than they are: quotes, backslashes,
@@ -14,7 +14,7 @@ use crate::store::row;
 use memchr::memmem::Finder;
 use std::path::Path;
 
-/// So many pieces of a word are looked for.
+/// Number of pieces of a word that are searched.
 const PIECES: usize = 3;
 /// A row that is wanted for its tool or its file, as a bit.
 const ROW: u64 = 1 << 62;
@@ -60,7 +60,7 @@ impl Pieces {
 pub(super) struct Sieve {
     words: Vec<Pieces>,
     without: Vec<Pieces>,
-    /// What a row must have: one of each group.
+    /// Pieces that a row must have: one of each group.
     row: Vec<Vec<Pieces>>,
     wants_rows: bool,
     escape: Finder<'static>,
@@ -114,7 +114,8 @@ impl Sieve {
         self.words.iter().chain(&self.without).chain(row).any(|pieces| pieces.may_be_of(&dir))
     }
 
-    /// Which words a line may hold, as bits in their order, and other bits for other reasons to look at it; 0: none.
+    /// Words that a line may contain, as bits in their order, and other bits for other reasons to
+    /// look at it; 0: none.
     pub(super) fn bits(&self, folded: &[u8], minds_token: bool) -> u64 {
         if self.is_spelled(folded) || (minds_token && self.token.find(folded).is_some()) {
             return self.all;

@@ -4,7 +4,7 @@ use super::io::{Fault, Watched};
 use super::*;
 use crate::domain::contract::Queued;
 
-/// What a life was promised.
+/// Promises made before a death.
 #[derive(Default)]
 struct Promised {
     id: Option<SessionId>,

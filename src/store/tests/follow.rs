@@ -5,7 +5,7 @@ use crate::domain::contract::Queued;
 use crate::store::io::{Fault, Watched};
 use std::collections::BTreeMap;
 
-/// What somebody who follows a session knows of it.
+/// Knowledge of a follower about a session.
 #[derive(Default)]
 struct Mirror {
     rows: BTreeMap<String, Message>,

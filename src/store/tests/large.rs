@@ -27,7 +27,7 @@ fn a_row_that_is_too_long_has_its_rest_in_a_file_and_is_found_and_counted() {
     assert_eq!((report.messages, &report.odd[..]), (3, &[][..]));
 }
 
-/// Of an earlier version, or of another program.
+/// A row of an earlier version, or of another program.
 #[test]
 fn a_row_of_more_bytes_than_are_held_is_counted_and_not_folded_in_once_more() {
     let root = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! What a session's files do not take: it is known, it is told, and its text is in a file that people and programs read.
+//! Content that a session's files do not take: it is known and reported, and its text is in a file
+//! that people and programs read.
 
 use super::*;
 use crate::domain::contract::Queued;

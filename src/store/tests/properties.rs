@@ -1,4 +1,4 @@
-//! What a workspace defines: read from another program's files, added to, and never lost.
+//! Definitions of a workspace: read from another program's files, added to, and never lost.
 
 use super::*;
 use crate::domain::colour::{Colour, Rgb, System};

@@ -13,7 +13,7 @@ fn row_ids(rows: &[Message]) -> Vec<String> {
     rows.iter().map(|row| row.id.to_string()).collect()
 }
 
-/// How a copy comes to stand in the place of the file.
+/// Way in which a copy replaces the file.
 #[derive(Clone, Copy, Debug)]
 enum How {
     Renamed,

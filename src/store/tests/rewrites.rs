@@ -85,7 +85,7 @@ fn assert_both(path: &Path, ours: &[String], said: u64, when: &str) {
     assert_eq!(rows, expected, "{when}");
 }
 
-/// What we do meanwhile.
+/// Our own writes meanwhile.
 fn live_on(store: &Store, from: u64) -> Vec<String> {
     let loaded = store.load(&id("a"), 100).unwrap();
     let mut given = loaded.meta.clone();

@@ -131,7 +131,7 @@ fn cached(store: &Store) -> Option<Vec<SessionMeta>> {
     store.cached().map(|(sessions, _)| sessions)
 }
 
-/// What a list without a cache says.
+/// List made without a cache.
 fn anew(root: &Path, io: Arc<dyn Io>) -> Vec<SessionMeta> {
     let nowhere = tempfile::tempdir().unwrap();
     let options = Options { home: HOME.into(), io, ..Options::new(root.join("work"), nowhere.path().join("state")) };
@@ -482,7 +482,7 @@ fn a_row_that_cannot_be_read_has_the_number_of_its_line_on_every_page() {
     assert_eq!(found, [36, 20, 5]);
 }
 
-/// What happens to a workspace between two lists.
+/// Event in a workspace between two lists.
 #[derive(Clone, Debug)]
 enum Step {
     /// A session's file gets other content, of the same length or not, in place or by a rename.

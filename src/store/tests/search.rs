@@ -31,7 +31,7 @@ fn sessions(store: &Store, query: &str) -> Vec<String> {
     search(store, query).iter().map(|found| found.session.as_str().to_owned()).collect()
 }
 
-/// Where, and the marked line with `[` and `]`.
+/// Place, and the marked line with `[` and `]`.
 fn shown(found: &[SessionHits]) -> Vec<(HitIn, String)> {
     let marked = |line: &str, marks: &[(usize, usize)]| {
         let mut line = line.to_owned();
@@ -421,7 +421,7 @@ const PARTS: [&str; 34] = [
     ",",
 ];
 
-/// How the writer of a line spells a text.
+/// Spelling of a text by a line's writer.
 fn spelled(line: &str, style: u8) -> Vec<u8> {
     match style % 4 {
         // As other programs do that write only ASCII.

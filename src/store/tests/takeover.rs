@@ -133,7 +133,7 @@ fn a_holder_that_stops_at_any_call_and_goes_on_doubles_and_loses_nothing() {
 
 // ---- with processes ----
 
-/// What the other process does, and where; without it, `other_process` has nothing to do.
+/// Task and place of the other process; without it, `other_process` has nothing to do.
 const CHILD: &str = "LISLE_TEST_STORE_CHILD";
 
 fn start(what: &str, root: &Path) -> Child {

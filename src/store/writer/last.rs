@@ -66,7 +66,7 @@ impl Desk {
         }
     }
 
-    /// Nobody can call any more, and not everything was saved: the log says where it is.
+    /// Logs the place of unsaved content when nobody can call any more.
     pub(super) fn abandoned(&mut self, error: &StoreError) {
         tracing::error!(%error, "a session was not saved whole");
         if let Some(unsaved) = self.journal.rescue(&format!("{error}."), &UserText::default()) {

@@ -2,7 +2,7 @@
 
 use crate::sandbox::proxy::names::{self, Names, leads_inside};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
-use reqwest::{Client, Response, Url, redirect};
+use reqwest::{Response, Url, redirect};
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -82,8 +82,7 @@ fn usual(to: &Url, from: &Url) -> bool {
 async fn send(url: &Url, at: &[SocketAddr]) -> Result<Response, String> {
     // A port of 0 stands for the one of the address.
     let pinned: Vec<SocketAddr> = at.iter().map(|one| SocketAddr::new(one.ip(), 0)).collect();
-    let mut builder = Client::builder()
-        .user_agent(concat!("lisle/", env!("CARGO_PKG_VERSION")))
+    let mut builder = crate::http::client()
         .connect_timeout(CONNECT)
         .redirect(redirect::Policy::none())
         .referer(false)

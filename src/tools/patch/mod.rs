@@ -379,7 +379,7 @@ mod tests {
     fn what_was_decided_on_is_what_is_done() {
         let bench = ready();
         let facts = bench.inspect("patch", &patch(ALL)).unwrap();
-        // Somebody changes a file meanwhile: the model is told, and nothing is done.
+        // Somebody changes a file meanwhile: the model gets an error, and nothing is done.
         bench.write("a.txt", "one\ntwo\nthree\n");
         let outcome = bench.run_with("patch", patch(ALL), facts).unwrap();
         assert!(outcome.failed && outcome.text.contains("changed since it was read"), "{}", outcome.text);

@@ -100,7 +100,7 @@ impl Ink {
         out
     }
 
-    /// The same line behind a lead of so many spans and cells.
+    /// The same line after a lead of this many spans and cells.
     pub(super) fn behind(mut self, lead: &[Span<'static>]) -> Self {
         let cells = u16::try_from(text::spans_width(lead)).unwrap_or(u16::MAX);
         self.line.spans.splice(0..0, lead.iter().cloned());
@@ -170,7 +170,7 @@ pub(super) struct Source<'t> {
     pub(super) tabbed: Option<&'t str>,
     /// Only the spans before this one are text; `None`: all.
     pub(super) spans: Option<usize>,
-    /// The first so many spans are a label, and no text.
+    /// Number of leading spans that are a label, not text.
     pub(super) label: usize,
 }
 

@@ -258,7 +258,7 @@ impl Transcript<'_> {
             .map_or_else(Vec::new, |laid| laid.logical().map(|(line, text)| (line, bytes(text.len()))).collect())
     }
 
-    /// The logical line so many lines away from a place, or the last one in that direction.
+    /// Logical line at a distance from a place, or the last one in that direction.
     fn stepped(&mut self, from: Place, steps: i64) -> (Place, Place) {
         let line = |key: i64, (line, len): (u32, u32)| (Place { key, line, at: 0 }, Place { key, line, at: len });
         let mut left = steps.unsigned_abs();

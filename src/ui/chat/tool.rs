@@ -69,7 +69,7 @@ fn refusal(call: &ToolCall) -> Option<&str> {
     call.decision.as_ref().filter(|decision| !decision.allowed).map(|decision| decision.reason.as_str())
 }
 
-/// The refusal in the fewest words. What the user said is told to the user; the rest of that text is for the agent.
+/// The refusal in the fewest words. The user's own words are shown; the rest of that text is for the agent.
 fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
     let reason = refusal(call)?;
     let person = call.decision.as_ref().is_some_and(|decision| decision.authority == Authority::Person);
@@ -266,6 +266,10 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
         if child.tokens > 0 {
             add(format!("{} tokens", crate::ui::figures::tokens(child.tokens)), dim);
         }
+    }
+    if let [first, more @ ..] = call.figures.withheld.as_slice() {
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        add(format!("sandbox: {}{more}", clean_line(first)), look.style(Role::Warning));
     }
     if call.figures.undo_incomplete.is_some() {
         add("undo incomplete".to_owned(), look.style(Role::Warning));

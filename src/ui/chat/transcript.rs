@@ -39,7 +39,7 @@ const ANSWER: usize = 2_000;
 const GUTTER_FROM: u16 = 24;
 /// Panes narrower than this have no room for the key that goes to the end.
 const NARROW: u16 = 60;
-/// A block that grows is coloured anew after so many milliseconds.
+/// Milliseconds between two highlightings of a growing block.
 const COLOUR_GAP: u64 = 300;
 /// Cells before the lines of a row.
 const GUTTER: usize = 2;

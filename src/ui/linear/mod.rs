@@ -43,7 +43,7 @@ const AGAIN: usize = 2;
 pub enum Writer {
     /// Person at a terminal, which echoes their input.
     Person,
-    /// A file or a program: what it wrote is told, so that the lines are a log of both sides.
+    /// A file or a program: its input is printed, so that the lines are a log of both sides.
     Program,
 }
 
@@ -122,7 +122,7 @@ pub struct News {
     pub ended: bool,
 }
 
-/// Figures that are told when they change.
+/// Figures that are printed when they change.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Facts {
     title: String,
@@ -174,7 +174,7 @@ pub struct Printer {
     more: Option<(usize, Box<Sheet>)>,
     /// More may come for the list that is open: it is not told yet.
     holds: bool,
-    /// The last line was about what is asked: it is told again where it is another now.
+    /// The last line was about the question: a changed question is printed again.
     acted: bool,
     /// Messages that a person typed and sees already.
     typed: Vec<String>,
@@ -210,7 +210,7 @@ impl Printer {
         }
     }
 
-    /// The lines go elsewhere than to the terminal where somebody types: messages are told as well.
+    /// The lines go elsewhere than to the terminal where somebody types: messages are printed as well.
     #[must_use]
     pub fn logging(mut self) -> Self {
         self.logs = true;
@@ -295,7 +295,7 @@ impl Printer {
         out.push(format!("directory: {}", self.facts.cwd));
         out.extend(self.facts.held_by.iter().map(|who| format!("warning: only read here: {who}")));
         out.extend(self.facts.plan.clone());
-        // It is told below, with what waits.
+        // It is printed below, with the pending requests.
         self.facts.redelivery = false;
         let entries = &open.chat.entries;
         let of_user = |entry: &Entry| matches!(entry.message.body, Body::User(_));
@@ -326,7 +326,7 @@ impl Printer {
             self.speaker = None;
             out.push("note: the answer broke off and begins anew".to_owned());
         }
-        // What is told grows at the end: rows before those that are told whole are not looked at.
+        // Output grows at the end: rows before those that are printed completely are skipped.
         let begin = open
             .chat
             .entries
@@ -415,14 +415,14 @@ impl Printer {
                 told.over = true;
             }
             Body::Info(info) => {
-                // The mode is told when the session has it; this is what is kept of that.
+                // The mode is printed when the session has it; this is the note of it.
                 if info.kind != InfoKind::ModeChanged {
                     lines = row::info(info);
                 }
                 told.over = true;
             }
             Body::Plan(plan) => {
-                // One that was submitted just now is told whole, with its answers.
+                // One that was submitted just now is printed completely, with its answers.
                 if self.started.is_none() {
                     let name = plan.path.rsplit('/').next().unwrap_or_default();
                     lines.push(format!("plan: {}", clean_line(name)));
@@ -556,7 +556,7 @@ impl Printer {
 
     fn notices(&mut self, state: &State, out: &mut Vec<String>) {
         let now: Vec<Notice> = state.notices.iter().cloned().collect();
-        // Before the first session is there only what is wrong is told.
+        // Before the first session exists only problems are printed.
         let early = !self.greeted;
         let mut kept = Vec::new();
         for notice in &now {

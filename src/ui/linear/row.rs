@@ -14,7 +14,7 @@ use crate::domain::tool::{ToolCall, ToolStatus};
 
 /// Characters of what identifies a call.
 const SUBJECT: usize = 300;
-/// Lines of output that are told of a call that failed.
+/// Output lines of a failed call that are printed.
 const FAILED: usize = 6;
 /// The same of every call, where tails are wanted.
 const TAIL: usize = 8;
@@ -135,6 +135,7 @@ pub(super) fn call_ended(call: &ToolCall, density: Density) -> Vec<String> {
             Some(0) | None => {}
             Some(code) => facts.push(format!("exit {code}")),
         }
+        facts.extend(call.figures.withheld.iter().map(|kept| format!("kept by the sandbox, {}", clean_line(kept))));
         if call.status == ToolStatus::Backgrounded {
             facts.push("goes on in the background".to_owned());
         }

@@ -35,7 +35,7 @@ pub(super) struct Sheet {
     pub foot: Vec<String>,
     /// A text that is no number goes into its input: what that does, in a few words.
     pub input: Option<&'static str>,
-    /// It is being filled: nothing of it is told yet.
+    /// It is being filled: nothing of it is printed yet.
     pub waits: bool,
 }
 

@@ -12,7 +12,7 @@ use crate::keymap::action::{Action, Context, UndoAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-/// From so many cells on, files and diff stand beside each other.
+/// Width from which files and diff are side by side.
 const BESIDE: u16 = 100;
 
 pub(super) fn draw(paint: &mut Paint<'_>, card: &ChangesCard, body: Rect) {

@@ -82,7 +82,7 @@ fn folded(text: &str, width: usize) -> Vec<String> {
     lines.iter().map(ToString::to_string).collect()
 }
 
-/// Under so many rows a sheet has the whole screen.
+/// Rows below which a sheet has the whole screen.
 const SMALL: u16 = 18;
 
 /// Clears a sheet of at most `width` by `rows` for its content and writes its title with `hints` and the way out. Where

@@ -68,7 +68,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
     draw_about(paint, picker, about);
 }
 
-/// The rows for the list, which wants so many at least, and those below it for what is said of one.
+/// Rows of the list, with its minimum, and those below it for the description.
 fn split(area: Rect, below: u16, least: u16) -> (Rect, Rect) {
     let take = match area.height {
         _ if below == 0 => 0,

@@ -12,7 +12,7 @@ use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-/// From so many cells on a row has all its figures.
+/// Width from which a row has all its figures.
 const ROOMY: u16 = 66;
 
 pub(super) fn draw(paint: &mut Paint<'_>, usage: &Usage, body: Rect) {

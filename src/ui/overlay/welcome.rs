@@ -8,7 +8,7 @@ use crate::keymap::action::{Action, AppAction, Context, ModeAction, ModelAction,
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-/// Under so many rows the words are few.
+/// Rows below which the text is short.
 const LOW: u16 = 10;
 
 /// An empty session: where one is, who answers, and the keys that lead on, in a few quiet lines.

@@ -12,7 +12,7 @@ use crate::keymap::key::{Code, Key};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-/// Under so many rows and columns there is one line.
+/// Rows and columns below which there is one line.
 const LOW: u16 = 5;
 const NARROW: u16 = 60;
 /// Cells between columns.
@@ -116,7 +116,7 @@ fn one_line(paint: &mut Paint<'_>, entries: &[Entry], status: Rect) {
     paint.text(cells::after(area, at), &end, Role::Dim);
 }
 
-/// The entries in columns of so many rows: a topic's name does not stand alone at the foot of one.
+/// Entries in columns of this height: a topic's name is never alone at the foot of one.
 fn columns_of(entries: &[Entry], rows: usize) -> Vec<Vec<Cell<'_>>> {
     let mut columns: Vec<Vec<Cell<'_>>> = vec![Vec::new()];
     let mut topic = None;

@@ -13,7 +13,7 @@ use crate::theme::Role;
 use ratatui::layout::Rect;
 use row::Second;
 
-/// Under so many rows the list has no room for a line that offers to undo.
+/// Rows below which the list has no room for the line that offers to undo.
 const UNDO: u16 = 8;
 
 /// Draws the list into `area`. `wide`: there is room for a second line a session, if the height allows it.

@@ -1,4 +1,4 @@
-//! What the machine does by itself: statuses and labels, and the message that a death left.
+//! Automatic changes: statuses and labels, and the message left by a crash.
 
 use super::*;
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::message::AssistantText;
 use crate::domain::tool::{ToolCall, ToolFigures};
-use crate::provider::{ModelRequest, bodies};
+use crate::provider::{ModelRequest, request_bodies};
 use std::collections::BTreeMap;
 
 pub(super) fn requests(steps: &[Step]) -> Vec<ModelRequest> {
@@ -55,7 +55,7 @@ fn unmark(value: &mut Value) {
 
 /// Request n is the beginning of request n + 1, byte by byte, for every wire.
 fn is_beginning(one: &ModelRequest, next: &ModelRequest) -> Result<(), String> {
-    for ((wire, one), (_, next)) in bodies::all(one).into_iter().zip(bodies::all(next)) {
+    for ((wire, one), (_, next)) in request_bodies::all(one).into_iter().zip(request_bodies::all(next)) {
         let ((head, one), (later_head, next)) = (told(&one), told(&next));
         if head != later_head {
             return Err(format!("{wire}: what stands before the conversation changed:\n{head}\n{later_head}"));
@@ -69,7 +69,7 @@ fn is_beginning(one: &ModelRequest, next: &ModelRequest) -> Result<(), String> {
 
 /// Every call has one result, right behind it, and the sides alternate where servers want it.
 fn is_sound(request: &ModelRequest) -> Result<(), String> {
-    for (wire, body) in bodies::all(request) {
+    for (wire, body) in request_bodies::all(request) {
         let list = ["messages", "input", "contents"].iter().find_map(|key| body.get(*key)).and_then(Value::as_array);
         let list = list.ok_or("no conversation")?;
         let fail = |why: &str| Err(format!("{wire}: {why}: {list:#?}"));

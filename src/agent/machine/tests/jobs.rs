@@ -1,4 +1,4 @@
-//! What ended in the background: told with the next request, and never among the calls of a response.
+//! Ended background jobs: reported with the next request, and never among the calls of a response.
 
 use super::*;
 use crate::domain::message::InfoKind;

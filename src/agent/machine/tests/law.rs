@@ -3,6 +3,7 @@
 use super::*;
 use crate::agent::machine::Answers;
 use crate::agent::step::Law;
+use crate::domain::access::{Access, Extras};
 use crate::domain::request::{TrustRequest, TrustWhat};
 use crate::domain::rule::{Effect, Written};
 use crate::permit::{Ground, Rules as Kept};
@@ -13,7 +14,7 @@ fn bash(program: &str, args: &[&str]) -> Rule {
     Rule { program: Some(program.into()), args: Some(args), ..Rule::allow("bash") }
 }
 
-/// What files say that have these rules.
+/// Input of files with these rules.
 fn law(rules: Vec<Rule>, untrusted: Vec<TrustRequest>) -> Input {
     let mut kept = Kept::new(Ground { here: vec!["/w".into()], home: None });
     kept.scopes.push(RuleScope::Workspace);
@@ -62,6 +63,32 @@ fn an_answer_for_the_workspace_is_written_and_the_call_runs() {
     let known = b.machine.in_force();
     assert_eq!((known.rules.len(), known.rules[0].hits, &known.rules[0].rule), (1, 1, &rule));
     assert!(known.rules[0].removable && known.rules[0].file.is_some());
+}
+
+#[test]
+fn what_was_opened_for_the_session_goes_along_with_later_calls() {
+    let mut b = Bench::new(Mode::Ask);
+    b.feed(law(vec![], vec![]));
+    b.send("go");
+    b.calls(&[("a", "bash"), ("b", "bash")]);
+    let mut facts = command("cargo test");
+    facts.touches.push(Touch::Access(Access::Read { path: "/w/.env".into(), secret: true }));
+    b.found("a", facts);
+    let asked = b.asked();
+    let Ask::Approval(approval) = &asked.ask else { panic!() };
+    let rules: Vec<Rule> = approval.offers.iter().map(|offer| offer.rule.clone()).collect();
+    assert_eq!((rules.len(), approval.scopes.as_slice()), (2, &[RuleScope::Session][..]));
+    let answer = remember(RuleScope::Session, rules.clone());
+    assert_eq!(runs(&b.act(Act::Answer { request: asked.id, answer })), ["a"]);
+    b.ran("a", "ok");
+    assert_eq!(runs(&b.found("b", command("cargo test"))), ["b"]);
+    let gets = |b: &Bench, mode| b.machine.extras(mode, &command("cargo test"));
+    assert_eq!(gets(&b, Mode::Ask).readable, [Path::new("/w/.env")]);
+    assert_eq!(gets(&b, Mode::Explore), Extras::default());
+    for rule in rules {
+        b.feed(Input::Forget(rule));
+    }
+    assert_eq!(gets(&b, Mode::Ask), Extras::default());
 }
 
 #[test]

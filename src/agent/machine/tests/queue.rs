@@ -1,4 +1,5 @@
-//! What is done to messages that wait: moved, changed, taken out, let go; those that go into the running turn among them.
+//! Operations on queued messages: moved, changed, removed, released; including those that go into
+//! the running turn.
 
 use super::*;
 
@@ -25,7 +26,7 @@ fn edit(b: &mut Bench, edit: QueueEdit) -> Vec<Step> {
     b.act(Act::Queue(edit))
 }
 
-/// What the last of these steps tells the screen of the queue, as `queue | steers`.
+/// Queue as the last of these steps reports it, as `queue | steers`.
 fn told(steps: &[Step]) -> Option<String> {
     steps.iter().rev().find_map(|step| match step {
         Step::Emit(Event::Queue { items, steers, .. }) => Some(format!("{} | {}", texts(items), texts(steers))),

@@ -77,7 +77,7 @@ impl Catalogue {
         for label in &properties.labels {
             made.add(label, 0);
         }
-        // What is wrong with a condition is told with the other problems of the definitions.
+        // Problems of a condition are reported with those of the definitions.
         let read = properties.views.iter().filter_map(|view| {
             let condition = Expression::parse(&view.expression).ok()?;
             Some(Named { id: view.id.clone(), name: view.name.clone(), condition })

@@ -59,9 +59,9 @@ pub enum Group {
     Today,
     /// Used yesterday.
     Yesterday,
-    /// Used so many days ago, 2 to 6.
+    /// Used 2 to 6 days ago.
     DaysAgo(u8),
-    /// Used in a month so many months ago, 0 for this one; then the month itself.
+    /// Used in an earlier month: its distance in months, 0 for this one, and the month.
     Month {
         /// Months from then to now.
         ago: u32,

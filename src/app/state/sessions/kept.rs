@@ -6,7 +6,7 @@ use super::{Facets, Sessions};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The part of the face that is kept, `state/face.json`. What is missing there is as at the first start.
+/// Screen state kept in `state/face.json`. Missing keys have their values of the first start.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Kept {

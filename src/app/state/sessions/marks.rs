@@ -7,7 +7,7 @@ use std::collections::HashSet;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     set: HashSet<SessionId>,
-    /// Marking goes along with the cursor: from which session on, and what was marked before.
+    /// Range selection with the cursor: its start, and the marks before it.
     range: Option<(SessionId, HashSet<SessionId>)>,
 }
 
@@ -35,7 +35,7 @@ impl Marks {
         self.set.is_empty()
     }
 
-    /// Marking goes along with the cursor.
+    /// True while a range is being selected with the cursor.
     #[must_use]
     pub fn is_range(&self) -> bool {
         self.range.is_some()

@@ -435,7 +435,7 @@ impl Sessions {
         self.running.remove(id);
     }
 
-    /// The end of a session was seen: it is not unread any more. Whether it was. Its row stays until it is told again.
+    /// The end of a session was seen: it is not unread any more. Whether it was. Its row stays until the next report.
     pub fn read(&mut self, id: &SessionId) -> bool {
         self.known.get_mut(id).is_some_and(|known| std::mem::take(&mut known.meta.unread))
     }
@@ -718,7 +718,7 @@ impl Sessions {
         }
     }
 
-    /// Moves the cursor by so many places, stopping at both ends; without one to the first.
+    /// Moves the cursor by a number of places, stopping at both ends; without one to the first.
     pub fn step(&mut self, by: isize) {
         let last = self.bands().stops().saturating_sub(1);
         let target = self.stop().map_or(0, |at| at.saturating_add_signed(by).min(last));

@@ -629,7 +629,7 @@ fn arb_any_key() -> impl Strategy<Value = Key> {
 /// Actions of the user and the engine, in any order and at any time.
 #[derive(Clone, Debug)]
 enum Move {
-    /// A key, so many milliseconds after what came before.
+    /// A key, and the milliseconds since the event before.
     Key(Key, u64),
     /// One of the ways to the panel that are no plain key: by number.
     Way(u8, u64),

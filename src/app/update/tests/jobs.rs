@@ -5,7 +5,7 @@ use crate::app::state::overlay::Overlay;
 use crate::domain::job::{EndedBy, JobEnd, JobShown};
 
 fn job(id: &str, runs: bool) -> JobShown {
-    let end = JobEnd { at: At(NOON), words: "exit 0".into(), failed: false, by: EndedBy::Itself };
+    let end = JobEnd { at: At(NOON), words: "exit 0".into(), failed: false, by: EndedBy::Itself, protected: vec![] };
     JobShown {
         id: id.into(),
         command: format!("run {id}"),

@@ -97,7 +97,7 @@ const PNPM: &[&str] = &[
     "-r -g -P -D -h --json --long --parseable --global --depth: --prod --dev --no-optional --only-projects --recursive --help",
 ];
 const PIP_LEAD: &[&str] = &["-V --version -h --help"];
-/// Here `--local` would be short for `--local-log`, which writes a file.
+/// Abbreviations are refused: `--local` would be short for `--local-log`, which writes a file.
 const PIP_SHOW: &[&str] = &["-f -v -q -h --verbose --quiet --files --disable-pip-version-check --no-input --help"];
 const PIP: &[&str] = &[
     "-f -v -q -h -l --verbose --quiet --local --user --format: --files --not-required --exclude: --exclude-editable --all --disable-pip-version-check --no-input --help",

@@ -14,7 +14,7 @@ mod text;
 
 use super::word::{Opens, Word};
 
-/// What the words are that are no options.
+/// Meaning of the words that are no options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Operands {
     /// Files and folders.
@@ -33,7 +33,7 @@ pub(super) enum Operands {
     None,
 }
 
-/// How a program reads its options.
+/// Option syntax of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
     /// Letters in one word, values joined to their letter, options anywhere.
@@ -56,14 +56,15 @@ type Check = fn(&Call) -> Result<(), String>;
 pub(super) struct Row {
     /// The program, or the program and its subcommand.
     pub(super) name: &'static str,
-    /// Its options, several in a text: `-x`; `-x:` takes a value, `-x@` one that is a file, `-x?` may have one joined
-    /// to it, `-x%` takes two words that are no files, `-#` is a count such as `-5`.
+    /// Options, several in a text: `-x`; `-x:` takes a value, `-x@` one that is a file, `-x?` may
+    /// have one joined to it, `-x%` takes two words that are no files, `-#` is a count such as
+    /// `-5`.
     pub(super) options: &'static [&'static str],
     pub(super) operands: Operands,
     pub(super) style: Style,
     /// No option at all of the real program writes or runs: words that nobody knows may follow.
     pub(super) any: bool,
-    /// What options and operands alone do not say.
+    /// Check beyond options and operands.
     pub(super) check: Option<Check>,
     /// Operands with which it does something in the test that runs every form.
     pub(super) sample: &'static str,
@@ -108,7 +109,7 @@ impl Row {
         self.options.iter().flat_map(|text| text.split_whitespace())
     }
 
-    /// What the option takes; `None` when it is not in the row.
+    /// Value of the option; `None` if it is not in the row.
     fn takes(&self, option: &str) -> Option<Takes> {
         self.tokens().find_map(|token| {
             let (name, takes) = split(token);
@@ -211,7 +212,7 @@ const AT_IS_A_LETTER: &[&str] = &[
     "yq",
 ];
 
-/// What an option takes.
+/// Value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -286,7 +287,7 @@ pub(super) fn every_name() -> Vec<&'static str> {
 /// Checks a call of a program that asks a server, by its words after quote removal: whether it only reads there.
 ///
 /// # Errors
-/// Which argument is not known to only read.
+/// The argument that is not known to only read.
 pub(super) fn reads_remotely(argv: &[String]) -> Result<(), String> {
     let (program, arguments) = argv.split_first().ok_or_else(|| "there is no command in it".to_owned())?;
     let words: Vec<Word> = arguments.iter().map(|text| Word::literal(text, 0..0)).collect();
@@ -307,7 +308,7 @@ fn finish(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> 
 /// Checks the arguments of a program. The words that may be paths come back.
 ///
 /// # Errors
-/// Which argument is not known to only read.
+/// The argument that is not known to only read.
 pub(super) fn read_only(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
     if row.style == Style::Subcommands {
         return subcommand(row, arguments, &find);
@@ -507,8 +508,13 @@ fn finished(call: &Call) -> Result<Vec<String>, String> {
         }
         Operands::Revisions => {
             for text in texts() {
-                files.extend(text.split_once(':').map(|(_, path)| path.to_owned()).filter(|path| !path.is_empty()));
+                files.extend(git::named(&text));
                 files.push(text);
+            }
+            // `-L1,5:.env`, `--skip-to=.env`.
+            for value in call.values(&["-L", "--skip-to", "--rotate-to"]) {
+                files.extend(git::named(value));
+                files.push(value.to_owned());
             }
         }
     }

@@ -101,7 +101,8 @@ pub(super) const ROWS: &[Row] = &[
     row("aws", AWS).operands(Operands::Text).check(aws),
 ];
 
-/// What a cluster keeps secret is no everyday reading, and an output that a file describes reads that file.
+/// Refuses a cluster's secrets, which are not everyday reading, and outputs described by a file,
+/// which read that file.
 fn no_secrets(call: &Call) -> Result<(), String> {
     let secret = |text: &str| text.to_ascii_lowercase().split([',', '/', '.']).any(|part| part.starts_with("secret"));
     if call.operands.iter().any(|word| word.known().is_none_or(|text| secret(text) || text == "all")) {

@@ -200,7 +200,7 @@ fn a_mark_is_copied_without_gutter_padding_and_soft_breaks() {
     assert_eq!(cells.concat().replace(' ', ""), "twothreefourfivesix");
     // Backwards it is the same.
     assert_eq!(copied(&chat, size, (to + 2, below), (x, y), Unit::Sign).0, text);
-    // Over entries, into a block of code: neither heads nor labels come along.
+    // Over entries, into a block of code: without heads and labels.
     let (x, y) = screen.find("seven");
     let (to, below) = screen.find("one()");
     assert_eq!(copied(&chat, size, (x, y), (to + 4, below), Unit::Sign).0, "seven.\n\nYes.\n\nfn one()");

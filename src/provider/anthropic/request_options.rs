@@ -15,7 +15,7 @@ const LEAST: u64 = 1_024;
 
 /// Options of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Manner {
+pub struct RequestOptions {
     /// Form of the request for thinking; `None` omits it.
     pub(super) thinks: Option<Thinks>,
     /// Index of the word for the effort; one past the last for none.
@@ -45,7 +45,7 @@ pub(super) enum Lasts {
     FromNowOn,
 }
 
-impl Manner {
+impl RequestOptions {
     /// First options for a model.
     pub(super) fn first(request: &ModelRequest, figures: &Figures) -> Self {
         let claude = claude_family(&request.model).is_some();
@@ -162,7 +162,7 @@ pub(super) enum Wanted {
     Nothing,
     /// Not to think.
     Off,
-    /// To think within so many tokens.
+    /// Thinking within a token budget.
     Tokens(u64),
     /// To think with this effort.
     Word(&'static str),

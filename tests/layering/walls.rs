@@ -3,6 +3,7 @@
 //! It reads the sources as text, with comments, strings and test code taken out, and tells file and line of everything
 //! that stands where it must not. The checker itself is tested on small made-up sources at the end.
 
+use super::source::{lines_with_word, paths, sources, without_tests, without_text};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,7 @@ const GUARDED: &[&str] = &[
     "landlock",
     "ratatui",
     "reqwest",
+    "rustls",
     "rustix",
     "termina",
     "tokio",
@@ -52,11 +54,12 @@ const FREE: &[&str] = &["std::env::consts"];
 
 /// The house, in reading order.
 const HOUSE: &[Room] = &[
+    Room { name: "http", sees: &[], uses: &["reqwest", "rustls"] },
     // Names of files are bytes, which only that part of std makes names of.
     Room { name: "domain", sees: &[], uses: &["std::os::unix::ffi"] },
     Room {
         name: "config",
-        sees: &["domain"],
+        sees: &["http", "domain"],
         uses: &[
             "directories",
             "reqwest",
@@ -89,7 +92,7 @@ const HOUSE: &[Room] = &[
     },
     Room {
         name: "provider",
-        sees: &["domain"],
+        sees: &["http", "domain"],
         uses: &["reqwest", "tokio", "tokio_util", "std::io", "std::time::Instant", "std::time::SystemTime", "fastrand"],
     },
     Room { name: "permit", sees: &["domain"], uses: &[] },
@@ -112,11 +115,12 @@ const HOUSE: &[Room] = &[
             "std::process",
             "std::thread",
             "std::time::Instant",
+            "std::time::SystemTime",
         ],
     },
     Room {
         name: "tools",
-        sees: &["domain", "sandbox"],
+        sees: &["http", "domain", "sandbox"],
         // `fetch` asks web servers.
         uses: &[
             "reqwest",
@@ -198,6 +202,31 @@ const PURE: &[(&str, &[&str])] = &[(
     &["tokio", "tokio_util", "std::fs", "std::io", "std::time::Instant", "std::time::SystemTime"],
 )];
 
+/// The files that start programs, each with the reason why: everything else goes through the runner, `tools::held_process`.
+const STARTS_PROGRAMS: &[(&str, &str)] = &[
+    ("src/sandbox/parent.rs", "the runner itself"),
+    ("src/sandbox/run.rs", "the runner's command, where nothing closes it in"),
+    ("src/sandbox/hold.rs", "a held process becomes its command"),
+    ("src/sandbox/able.rs", "the runner says what the system allows"),
+    ("src/sandbox/seatbelt.rs", "macOS says whether it takes profiles; nothing is run in them"),
+    (
+        "src/agent/worktree.rs",
+        "lisle's own git goes through the runner, or has filters, hooks and drivers off where there is none",
+    ),
+    ("src/runtime/editor.rs", "the user's editor needs the terminal; a key asks for it"),
+    ("src/runtime/viewer.rs", "the desktop shows kinds of files that run nothing; a key asks for it"),
+    ("src/runtime/clipboard.rs", "a program of a fixed list takes text through its input"),
+    ("src/runtime/picture.rs", "a program of a fixed list gives the clipboard's picture"),
+    ("src/runtime/doctor.rs", "tmux tells its settings; the arguments are fixed"),
+];
+
+/// What starts programs, and modules by which it could be meant.
+fn starts_programs(path: &str) -> bool {
+    ["std::process", "tokio::process"].iter().any(|module| {
+        path.strip_prefix(module).is_some_and(|rest| ["", "::*"].contains(&rest) || begins(rest, "::Command"))
+    })
+}
+
 /// Something that stands where it must not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Breach {
@@ -231,7 +260,7 @@ fn check(file: &Path, source: &str) -> Vec<Breach> {
     // main.rs and lib.rs are no rooms: one starts the program, the other names the modules.
     let Some(name) = room else { return breaches };
     let Some(room) = HOUSE.iter().find(|room| room.name == name) else {
-        breach(1, format!("`{name}` is no room of the house: give it a row in the table of tests/layering.rs"));
+        breach(1, format!("`{name}` is no room of the house: give it a row in the table of tests/layering/walls.rs"));
         return breaches;
     };
     let depth = module_depth(file);
@@ -256,6 +285,9 @@ fn check(file: &Path, source: &str) -> Vec<Breach> {
         let Some(guarded) = GUARDED.iter().find(|guarded| begins(&path, guarded)) else { continue };
         if !room.uses.iter().any(|allowed| begins(&path, allowed)) {
             breach(line, format!("{} must not use `{guarded}`", room.name));
+        } else if starts_programs(&path) && !STARTS_PROGRAMS.iter().any(|(starts, _)| Path::new(starts) == file) {
+            let what = format!("`{path}` starts programs: go through the runner, or give a reason in STARTS_PROGRAMS");
+            breach(line, what);
         }
     }
     breaches
@@ -297,211 +329,6 @@ fn absolute(path: &str, room: &str, depth: usize) -> String {
     }
 }
 
-/// The source with comments, strings and characters replaced by blanks; newlines stay.
-fn without_text(source: &str) -> String {
-    let chars: Vec<char> = source.chars().collect();
-    let mut out = String::with_capacity(source.len());
-    let mut at = 0;
-    let at_char = |i: usize| chars.get(i).copied().unwrap_or('\0');
-    let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
-    while at < chars.len() {
-        let c = chars[at];
-        let word_before = at > 0 && (chars[at - 1].is_alphanumeric() || chars[at - 1] == '_');
-        if c == '/' && at_char(at + 1) == '/' {
-            while at < chars.len() && chars[at] != '\n' {
-                at += 1;
-            }
-        } else if c == '/' && at_char(at + 1) == '*' {
-            let mut open = 0;
-            while at < chars.len() {
-                match (chars[at], at_char(at + 1)) {
-                    ('/', '*') => (open, at) = (open + 1, at + 2),
-                    ('*', '/') => (open, at) = (open - 1, at + 2),
-                    (c, _) => {
-                        out.push(blank(c));
-                        at += 1;
-                    }
-                }
-                if open == 0 {
-                    break;
-                }
-            }
-        } else if let Some((hashes, begin)) = raw_hashes(&chars, at).filter(|_| !word_before) {
-            at = begin;
-            while at < chars.len() {
-                let closes = chars[at] == '"' && (1..=hashes).all(|i| at_char(at + i) == '#');
-                out.push(blank(chars[at]));
-                at += 1;
-                if closes {
-                    at += hashes;
-                    break;
-                }
-            }
-        } else if c == '"' {
-            at += 1;
-            while at < chars.len() && chars[at] != '"' {
-                out.push(blank(chars[at]));
-                at += 1;
-                if chars[at - 1] == '\\' && at < chars.len() {
-                    out.push(blank(chars[at]));
-                    at += 1;
-                }
-            }
-            at += 1;
-            out.push(' ');
-        } else if c == '\'' && (at_char(at + 1) == '\\' || at_char(at + 2) == '\'') {
-            // A character; a lifetime has no quote two further on.
-            at += if at_char(at + 1) == '\\' { 3 } else { 2 };
-            while at < chars.len() && chars[at] != '\'' {
-                at += 1;
-            }
-            at += 1;
-            out.push(' ');
-        } else {
-            out.push(c);
-            at += 1;
-        }
-    }
-    out
-}
-
-/// For `r"`, `r#"`, `br"` at `at`: the number of hashes and where the text begins.
-fn raw_hashes(chars: &[char], at: usize) -> Option<(usize, usize)> {
-    let mut i = at;
-    i += usize::from(chars.get(i) == Some(&'b'));
-    if chars.get(i) != Some(&'r') {
-        return None;
-    }
-    i += 1;
-    let hashes = chars[i..].iter().take_while(|c| **c == '#').count();
-    (chars.get(i + hashes) == Some(&'"')).then_some((hashes, i + hashes + 1))
-}
-
-/// The code with every item under `#[cfg(test)]` blanked: tests may use clocks, files and neighbours.
-fn without_tests(code: &str, tests_only: bool) -> String {
-    let blank = |text: &str| text.chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect::<String>();
-    if tests_only {
-        return blank(code);
-    }
-    let mark = "#[cfg(test)]";
-    let mut out = String::new();
-    let mut rest = code;
-    while let Some(at) = rest.find(mark) {
-        out.push_str(&rest[..at]);
-        let item = &rest[at..];
-        let end = item_end(&item[mark.len()..]) + mark.len();
-        out.push_str(&blank(&item[..end]));
-        rest = &item[end..];
-    }
-    out + rest
-}
-
-/// Where the item that begins here ends: at its `;`, or at the brace that closes its first one.
-fn item_end(code: &str) -> usize {
-    let mut open = 0;
-    for (at, c) in code.char_indices() {
-        match c {
-            '{' => open += 1,
-            '}' => {
-                open -= 1;
-                if open == 0 {
-                    return at + 1;
-                }
-            }
-            ';' if open == 0 => return at + 1,
-            _ => {}
-        }
-    }
-    code.len()
-}
-
-/// All paths of the code with their lines: those of `use` with their braces opened, and those that stand in the code.
-/// A bare name of a guarded crate after `use` counts as well.
-fn paths(code: &str) -> Vec<(usize, String)> {
-    let mut out = Vec::new();
-    let mut rest = 0;
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    let bytes = code.as_bytes();
-    let line_at = |at: usize| 1 + bytes[..at].iter().filter(|b| **b == b'\n').count();
-    while rest < code.len() {
-        let Some(begin) = code[rest..].find(is_word).map(|i| rest + i) else { break };
-        let end = code[begin..].find(|c| !is_word(c)).map_or(code.len(), |i| begin + i);
-        let word = &code[begin..end];
-        if word == "use" && code[end..].starts_with(char::is_whitespace) {
-            let stop = code[end..].find(';').map_or(code.len(), |i| end + i);
-            tree(&code[end..stop], "", &mut |offset, path| out.push((line_at(end + offset), path)));
-            rest = stop;
-        } else if code[end..].starts_with("::") && !ends_with_path(&code[..begin]) {
-            // Follow the path to its end.
-            let mut stop = end;
-            while code[stop..].starts_with("::") && code[stop + 2..].starts_with(is_word) {
-                stop = code[stop + 2..].find(|c| !is_word(c)).map_or(code.len(), |i| stop + 2 + i);
-            }
-            out.push((line_at(begin), code[begin..stop].to_owned()));
-            rest = stop;
-        } else {
-            rest = end;
-        }
-    }
-    out
-}
-
-/// Whether the text before a word is a `::` with something before it, so that the word is no beginning of a path.
-fn ends_with_path(before: &str) -> bool {
-    before.strip_suffix("::").is_some_and(|head| head.ends_with(|c: char| c.is_alphanumeric() || "_>".contains(c)))
-}
-
-/// Opens the braces of a `use` tree. `offset` is where in `text` a path's last part begins.
-fn tree(text: &str, prefix: &str, found: &mut dyn FnMut(usize, String)) {
-    let mut begin = 0;
-    let mut open = 0_usize;
-    let mut parts = Vec::new();
-    for (at, c) in text.char_indices() {
-        match c {
-            '{' => open += 1,
-            '}' => open = open.saturating_sub(1),
-            ',' if open == 0 => {
-                parts.push((begin, &text[begin..at]));
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push((begin, &text[begin..]));
-    for (offset, part) in parts {
-        let offset = offset + (part.len() - part.trim_start().len());
-        let part = part.trim();
-        if let Some((head, inner)) = part.split_once('{') {
-            let inner_offset = offset + head.len() + 1;
-            let inner = inner.rsplit_once('}').map_or(inner, |(inner, _)| inner);
-            let prefix = format!("{prefix}{}", head.split_whitespace().collect::<String>());
-            tree(inner, &prefix, &mut |at, path| found(inner_offset + at, path));
-        } else if !part.is_empty() {
-            let name = part.split_whitespace().take_while(|word| *word != "as").collect::<String>();
-            let path = format!("{prefix}{name}");
-            found(offset, path.strip_suffix("::self").map_or(path.clone(), str::to_owned));
-        }
-    }
-}
-
-fn lines_with_word(code: &str, word: &str) -> Vec<usize> {
-    let holds = |line: &str| line.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|part| part == word);
-    code.lines().enumerate().filter(|(_, line)| holds(line)).map(|(i, _)| i + 1).collect()
-}
-
-/// All files below a folder that end with `.rs`, as paths from the project's root.
-fn sources(root: &Path, folder: &Path, out: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(root.join(folder))? {
-        let path = folder.join(entry?.file_name());
-        if root.join(&path).is_dir() {
-            sources(root, &path, out)?;
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            out.push(path);
-        }
-    }
-    Ok(())
-}
-
 #[test]
 fn the_walls_stand() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -513,6 +340,32 @@ fn the_walls_stand() {
         files.iter().flat_map(|file| check(file, &std::fs::read_to_string(root.join(file)).unwrap())).collect();
     let shown: Vec<String> = breaches.iter().map(Breach::to_string).collect();
     assert!(breaches.is_empty(), "\n{}\n", shown.join("\n"));
+}
+
+#[test]
+fn files_that_start_programs_are_listed_and_do() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (file, reason) in STARTS_PROGRAMS {
+        let source = std::fs::read_to_string(root.join(file)).unwrap();
+        let code = without_tests(&without_text(&source), false);
+        assert!(paths(&code).iter().any(|(_, path)| starts_programs(path)), "{file} starts nothing any more");
+        assert!(reason.len() > 10, "{file}");
+    }
+    for source in [
+        "use tokio::process::Command;",
+        "use std::process::{Command, Stdio};",
+        "use std::process;",
+        "use std::process::*;",
+        "use std::{fs, process::{self}};",
+        "fn f() { let _ = std::process::Command::new(\"x\"); }",
+        "fn f() { use tokio::process::Command as C; }",
+    ] {
+        let found = check(Path::new("src/tools/x.rs"), &format!("//! x\n{source}"));
+        assert!(found.iter().any(|breach| breach.what.contains("starts programs")), "{source}: {found:?}");
+    }
+    for source in ["use std::process::{ExitCode, Stdio, id};", "use crate::domain::Command;"] {
+        assert_eq!(check(Path::new("src/tools/x.rs"), &format!("//! x\n{source}")), [], "{source}");
+    }
 }
 
 #[test]
@@ -618,8 +471,8 @@ mod checker {
         for (file, source) in [
             ("src/domain/x.rs", "use std::time::Duration;\nuse std::path::Path;"),
             ("src/store/x.rs", "fn f() -> u32 { std::process::id() }"),
-            ("src/tools/x.rs", "use std::process::Command;\nuse tokio::process;"),
-            ("src/sandbox/x.rs", "use std::process::Command;"),
+            ("src/tools/x.rs", "use std::process::Stdio;\nuse tokio::process::Child;"),
+            ("src/sandbox/x.rs", "use std::process::Stdio;"),
             ("src/app/x.rs", "use tui_textarea::TextArea;\nuse ratatui::style::Style;"),
             ("src/provider/x.rs", "use std::net::IpAddr;"),
             ("src/theme/x.rs", "use ratatui::style::Style;"),

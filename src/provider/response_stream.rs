@@ -15,7 +15,7 @@ pub(super) const AFTERMATH: Duration = Duration::from_secs(3);
 
 /// Reason why a stream cannot be read on.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Broken {
+pub enum Broken {
     /// The server reports an error in it.
     Error(Value),
     /// An event that is neither JSON nor known.
@@ -32,9 +32,12 @@ impl Broken {
 }
 
 /// Translation of the events of one response.
-pub(super) trait Mapping: Send + 'static {
+pub trait Mapping: Send + 'static {
     /// Takes one event.
     fn event(&mut self, event: &Event) -> Result<Vec<Chunk>, Broken>;
+
+    /// Takes a response in one piece; `None` if the value is none.
+    fn whole(&mut self, value: &Value) -> Result<Option<Vec<Chunk>>, Broken>;
 
     /// The connection has ended; what was missing for a whole response is [`Broken::Short`].
     fn end(&mut self) -> Result<Vec<Chunk>, Broken>;
@@ -64,7 +67,7 @@ pub(super) fn whole(chunks: impl IntoIterator<Item = Chunk>) -> Chunks {
 }
 
 /// A response that is being read.
-pub(super) struct Reading<M> {
+pub(super) struct ResponseStream<M> {
     http: Http,
     events: Events,
     mapping: M,
@@ -75,7 +78,7 @@ pub(super) struct Reading<M> {
     ended: bool,
 }
 
-impl<M: Mapping> Reading<M> {
+impl<M: Mapping> ResponseStream<M> {
     /// The chunks of a response.
     pub(super) fn chunks(http: &Http, events: Events, mapping: M) -> Chunks {
         let me = Self {

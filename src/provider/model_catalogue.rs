@@ -10,9 +10,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Catalogue of a server, by model.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told(Arc<Mutex<BTreeMap<String, Figures>>>);
+pub struct ModelCatalogue(Arc<Mutex<BTreeMap<String, Figures>>>);
 
-impl Told {
+impl ModelCatalogue {
     /// Remembers what a list says; a newer word comes before an older one.
     pub(super) fn learn(&self, list: &Value) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +147,7 @@ pub(super) fn of_props(props: &Value) -> Figures {
 
 /// Server programs that report more at another address, below the one that ends in `/v1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Teller {
+pub(super) enum CatalogueSource {
     /// Ollama tells the context of a model only while it runs, and cuts a longer conversation without a word.
     Ollama,
     /// LM Studio tells what is loaded, and which models have eyes.
@@ -156,7 +156,7 @@ pub(super) enum Teller {
     LlamaCpp,
 }
 
-impl Teller {
+impl CatalogueSource {
     /// Author of this list.
     pub(super) fn of(list: &Value) -> Option<Self> {
         let owners = list.get("data").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
@@ -233,7 +233,7 @@ mod tests {
         }
         let gemini =
             json!({"models": [{"name": "models/g", "inputTokenLimit": 1_048_576, "outputTokenLimit": 65_536}]});
-        let told = Told::default();
+        let told = ModelCatalogue::default();
         told.learn(&gemini);
         let endpoint = Endpoint::new("x", "http://127.0.0.1:1");
         let known = told.known(&endpoint, "g");
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn the_configuration_and_the_table_come_before_the_server() {
-        let told = Told::default();
+        let told = ModelCatalogue::default();
         told.learn(&json!({"data": [{"id": "gpt-4o", "context_length": 5}, {"id": "m", "context_length": 5}]}));
         let mut endpoint = Endpoint::new("x", "http://127.0.0.1:1");
         assert_eq!(told.known(&endpoint, "gpt-4o").window, Some(128_000));
@@ -258,12 +258,12 @@ mod tests {
     #[test]
     fn tellers_are_known_by_their_lists() {
         for (owner, teller) in [
-            ("library", Some(Teller::Ollama)),
-            ("organization_owner", Some(Teller::LmStudio)),
-            ("llamacpp", Some(Teller::LlamaCpp)),
+            ("library", Some(CatalogueSource::Ollama)),
+            ("organization_owner", Some(CatalogueSource::LmStudio)),
+            ("llamacpp", Some(CatalogueSource::LlamaCpp)),
             ("openai", None),
         ] {
-            assert_eq!(Teller::of(&json!({"data": [{"id": "m", "owned_by": owner}]})), teller);
+            assert_eq!(CatalogueSource::of(&json!({"data": [{"id": "m", "owned_by": owner}]})), teller);
         }
     }
 }

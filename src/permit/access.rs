@@ -1,0 +1,265 @@
+//! Access beside the sandbox: who is asked for it, what an answer keeps, and what a call gets in the end.
+//!
+//! Explore gets nothing. A rule of a repository gives nothing. A socket, and a path that is written, go to one program, which
+//! must be alone on its line but for readers.
+
+use super::matches::Ways;
+use super::rows::Row;
+use super::rules::Rules;
+use super::shell::{self, Judged};
+use super::{Ground, Policy};
+use crate::domain::access::{Access, Extras, Service};
+use crate::domain::paths::{is_protected_for_commands, is_secret, lexical};
+use crate::domain::permission::Mode;
+use crate::domain::reach::reach;
+use crate::domain::rule::{Offer, Rule, SANDBOX};
+use crate::domain::tool::{CallFacts, Place, Touch};
+use std::path::{Path, PathBuf};
+
+/// The row of one access.
+pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, access: &Access) -> Row {
+    let (_, cwd) = line(facts).unwrap_or_default();
+    let risk = access.risk(&cwd);
+    if mode == Mode::Explore {
+        return Row::Deny(super::rows::explore(&format!("the sandbox opens nothing: {risk}")));
+    }
+    let argv = match sole_program(policy, facts, access) {
+        Ok(argv) => argv,
+        Err(why) => return Row::Deny(why),
+    };
+    let found = line(facts).and_then(|(command, cwd)| {
+        let known = shell::known(command)?;
+        let ways = Ways::of(&known.commands, &cwd, facts)?;
+        rules.gives(access, argv.as_deref(), &ways)
+    });
+    if let Some(at) = found.or_else(|| match access {
+        Access::Read { path, secret } => rules.shows(path, *secret),
+        Access::Write { .. } | Access::Socket { .. } => None,
+    }) {
+        return Row::Ruled(vec![at]);
+    }
+    let reason = match access {
+        Access::Read { .. } => "The sandbox hides this from commands.",
+        Access::Write { .. } => "The sandbox keeps this read-only.",
+        Access::Socket { .. } => "The sandbox hides the sockets of other programs.",
+    };
+    let offers: Vec<Offer> = offer(access, &rules.ground).into_iter().collect();
+    Row::Ask { reason: reason.to_owned(), risks: vec![risk], offers, every_time: true }
+}
+
+/// The rule that an answer for longer would keep; `None` where it is asked every time: what configures or runs code, and
+/// secrets outside of the project.
+pub(super) fn offer(access: &Access, ground: &Ground) -> Option<Offer> {
+    let inside = |path: &Path| ground.here.iter().any(|here| path.starts_with(here));
+    let (rule, worst) = match access {
+        Access::Read { path, secret: true } => return secret(path, ground),
+        Access::Read { path, secret: false } => (
+            Rule { readable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
+            "any command reads all of it, secrets in it excepted".to_owned(),
+        ),
+        Access::Write { path, program: Some(program) } if !inside(path) => (
+            Rule { program: Some(program.clone()), writable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
+            format!("{program} changes or removes all of it"),
+        ),
+        Access::Write { .. } => return None,
+        Access::Socket { service, program, .. } => (
+            Rule { program: Some(program.clone()), sockets: vec![service.name().to_owned()], ..Rule::allow(SANDBOX) },
+            format!("{program} {}", service.worst()),
+        ),
+    };
+    Some(Offer { rule, harmless: None, worst: Some(worst) })
+}
+
+/// The rule that shows a secret of the project to commands and file tools; `None` for one that lies elsewhere.
+pub(super) fn secret(path: &Path, ground: &Ground) -> Option<Offer> {
+    let inside = ground.here.iter().any(|here| path.starts_with(here));
+    inside.then(|| Offer {
+        rule: Rule { readable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
+        harmless: None,
+        worst: Some("any command reads and sends what is in it".to_owned()),
+    })
+}
+
+/// A secret of the project may be shown for the session; any other one is asked about every time.
+pub(super) fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> Row {
+    if mode == Mode::Explore {
+        return Row::Deny(super::rows::explore(&format!("{what} looks like a secret")));
+    }
+    if let Some(at) = rules.shows(path, true) {
+        return Row::Ruled(vec![at]);
+    }
+    let offers: Vec<Offer> = secret(path, &rules.ground).into_iter().collect();
+    let risks = vec![secret_risk(path, rules)];
+    Row::Ask { reason: format!("{what} looks like a secret."), risks, offers, every_time: true }
+}
+
+/// The warning about a secret.
+pub(super) fn secret_risk(path: &Path, rules: &Rules) -> String {
+    let here = rules.ground.here.iter().find(|here| path.starts_with(here));
+    let access = Access::Read { path: path.to_owned(), secret: true };
+    access.risk(here.map_or(Path::new("/"), PathBuf::as_path))
+}
+
+/// A rule that an answer may keep for the session alone: secrets, what is written, and sockets that control the machine.
+pub(super) fn is_for_session(rule: &Rule) -> bool {
+    let root = |name: &String| name == Service::Docker.name() || shell::is_root_socket(name);
+    rule.sockets.iter().any(root)
+        || rule.tool == SANDBOX
+            && (!rule.writable.is_empty() || rule.readable.iter().any(|path| is_secret(Path::new(path))))
+}
+
+/// The path as a rule names it.
+fn named(path: &Path, ground: &Ground) -> String {
+    let below = |base: &Path, sign: &str| {
+        let rest = path.strip_prefix(base).ok().filter(|rest| !rest.as_os_str().is_empty())?;
+        Some(format!("{sign}/{}", rest.display()))
+    };
+    let here = ground.here.iter().find_map(|here| below(here, "."));
+    let home = ground.home.as_deref().and_then(|home| below(home, "~"));
+    here.or(home).unwrap_or_else(|| path.display().to_string())
+}
+
+/// The rule that would allow this, as it is written into permissions.json.
+pub(super) fn written(rule: &Rule) -> String {
+    serde_json::to_string(rule).unwrap_or_default()
+}
+
+/// The command line of a call and where it runs.
+fn line(facts: &CallFacts) -> Option<(&str, PathBuf)> {
+    facts.touches.iter().find_map(|touch| match touch {
+        Touch::Command { command, cwd, .. } => Some((command.as_str(), cwd.clone())),
+        _ => None,
+    })
+}
+
+/// The words of the one program that gets the access; `None` where every program of the line does.
+fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Option<Vec<String>>, String> {
+    let program = match access {
+        Access::Read { .. } | Access::Write { program: None, .. } => return Ok(None),
+        Access::Write { program: Some(program), .. } | Access::Socket { program, .. } => program,
+    };
+    let refused = || {
+        format!(
+            "One program at a time gets this, here `{program}`, and the line runs others or cannot be taken apart. Run \
+             `{program}` on a line of its own."
+        )
+    };
+    let (command, _) = line(facts).ok_or_else(refused)?;
+    let known = shell::known(command).ok_or_else(refused)?;
+    let mut found = None;
+    for one in &known.commands {
+        match one.argv.as_deref() {
+            Some(argv) if argv.first() == Some(program) => found = Some(argv.to_vec()),
+            _ if changes_directory(one.argv.as_deref()) || only_reads(policy, facts, &one.text) => {}
+            _ => return Err(refused()),
+        }
+    }
+    found.map(Some).ok_or_else(refused)
+}
+
+fn changes_directory(argv: Option<&[String]>) -> bool {
+    argv.and_then(<[String]>::first).is_some_and(|program| program == "cd")
+}
+
+fn only_reads(policy: Policy, facts: &CallFacts, text: &str) -> bool {
+    let programs = facts.touches.iter().find_map(|touch| match touch {
+        Touch::Command { programs, .. } => Some(programs.as_slice()),
+        _ => None,
+    });
+    let verdict = shell::judge_found(text, policy.hold, programs.unwrap_or_default(), None).verdict;
+    matches!(verdict, Judged::ReadOnly(_))
+}
+
+/// What a call that was allowed gets. What a rule names for a program goes to the whole line, so every other command of it
+/// must only read, here or there, or be one that a rule names it for as well.
+#[must_use]
+pub fn extras(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> Extras {
+    let mut out = Extras::default();
+    let Some((command, cwd)) = line(facts).filter(|_| mode != Mode::Explore) else { return out };
+    for touch in &facts.touches {
+        match touch {
+            Touch::Access(Access::Read { path, .. }) => out.readable.push(path.clone()),
+            Touch::Access(Access::Write { path, .. })
+            | Touch::Write { path, place: Place::Outside | Place::Protected } => out.writable.push(path.clone()),
+            Touch::Access(Access::Socket { service, path, .. }) => {
+                out.sockets.extend([service.name().to_owned(), path.display().to_string()]);
+                out.env.extend(service.variables().iter().map(|name| (*name).to_owned()));
+            }
+            _ => {}
+        }
+    }
+    out.writable.extend(named_on_line(command, &cwd, &rules.ground));
+    for (_, rule) in rules.giving().filter(|(_, rule)| rule.tool == SANDBOX && rule.program.is_none()) {
+        out.readable.extend(rule.readable.iter().flat_map(|path| super::matches::places(path, &rules.ground)));
+    }
+    by_program(policy, rules, facts, &mut out);
+    for list in [&mut out.env, &mut out.sockets] {
+        list.sort();
+        list.dedup();
+    }
+    for list in [&mut out.readable, &mut out.writable] {
+        list.sort();
+        list.dedup();
+    }
+    out
+}
+
+/// Paths that the line writes by their literal names although commands cannot: the answer was about just these.
+fn named_on_line(command: &str, cwd: &Path, ground: &Ground) -> Vec<PathBuf> {
+    let looks = shell::looks(command, cwd);
+    let literal = looks.protected.iter().chain(&looks.writes_outside).filter_map(|word| {
+        let word = word.replacen("${HOME}", "~", 1).replacen("$HOME", "~", 1);
+        let known = !word.contains(['$', '*', '?', '[', '{', '`']);
+        match (word.strip_prefix("~/"), &ground.home) {
+            _ if !known => None,
+            (Some(below), Some(home)) => Some(lexical(home, Path::new(below))),
+            _ => Some(lexical(cwd, Path::new(&word))),
+        }
+    });
+    let mut out: Vec<PathBuf> = literal.collect();
+    let known = shell::known(command).map(|line| line.commands).unwrap_or_default();
+    for argv in known.iter().filter_map(|one| one.argv.as_deref()) {
+        let targets = reach(argv).targets().map(|target| lexical(cwd, Path::new(&target))).collect::<Vec<_>>();
+        out.extend(
+            targets.into_iter().filter(|path| is_protected_for_commands(path.strip_prefix(cwd).unwrap_or(path))),
+        );
+    }
+    out
+}
+
+/// Adds what rules name for the programs of the line.
+fn by_program(policy: Policy, rules: &Rules, facts: &CallFacts, out: &mut Extras) {
+    let mut given = Vec::new();
+    for touch in &facts.touches {
+        let Touch::Command { command, cwd, programs, .. } = touch else { continue };
+        let Some(line) = shell::known(command) else { return };
+        let Some(ways) = Ways::of(&line.commands, cwd, facts) else { return };
+        for one in &line.commands {
+            let own = one.argv.as_deref().is_some_and(|argv| {
+                programs.iter().any(|program| program.inside && argv.first() == Some(&program.name))
+            });
+            let named: Vec<&Rule> = match one.argv.as_deref().filter(|_| !own) {
+                Some(argv) => {
+                    let gives = |rule: &Rule| super::matches::gives_to(rule, argv, &ways);
+                    rules.giving().filter(|(_, rule)| gives(rule)).map(|(_, rule)| rule).collect()
+                }
+                None => Vec::new(),
+            };
+            if named.is_empty() && !changes_directory(one.argv.as_deref()) && !only_reads(policy, facts, &one.text) {
+                return;
+            }
+            given.extend(named);
+        }
+    }
+    let places = |list: &[String]| -> Vec<PathBuf> {
+        list.iter().flat_map(|path| super::matches::places(path, &rules.ground)).collect()
+    };
+    for rule in given {
+        out.env.extend(rule.env.iter().cloned());
+        out.readable.extend(places(&rule.readable));
+        out.writable.extend(places(&rule.writable));
+        out.sockets.extend(rule.sockets.iter().cloned());
+        let services = rule.sockets.iter().filter_map(|name| Service::named(name));
+        out.env.extend(services.flat_map(|service| service.variables()).map(|name| (*name).to_owned()));
+    }
+}

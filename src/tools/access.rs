@@ -1,0 +1,221 @@
+//! Access beside the sandbox: what a call of `bash` asks for by its field `access`, what a push to a repository of this machine
+//! needs, and what of it a command gets in the end.
+//!
+//! Whether it gets it is the permission function's decision. Here it is found out what the words stand for on this machine.
+
+use super::input::Fields;
+use super::{Place, paths, places, reach};
+use crate::domain;
+use crate::domain::access::{Access, Extras, Service};
+use crate::domain::paths::{is_device, is_protected_for_commands, is_secret, lexical};
+use crate::domain::permission::READERS;
+use crate::domain::tool::Touch;
+use crate::sandbox::repository::Repository;
+use crate::sandbox::{Granted, services};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Entries of each list of a call.
+const MOST: usize = 20;
+
+/// What one call asks for.
+pub(super) fn asked(input: &Value, command: &str, place: &Place) -> Result<Vec<Touch>, String> {
+    let Some(wanted) = input.get("access").filter(|wanted| !wanted.is_null()) else { return Ok(Vec::new()) };
+    let fields = Fields::of("access", wanted)?;
+    let mut out = Vec::new();
+    for name in list(&fields, wanted, "read")? {
+        out.extend(read(&name, place)?);
+    }
+    for name in list(&fields, wanted, "write")? {
+        out.extend(write(&name, place)?);
+    }
+    for name in list(&fields, wanted, "sockets")? {
+        out.push(socket(&name, command)?);
+    }
+    out.dedup();
+    Ok(out.into_iter().map(Touch::Access).collect())
+}
+
+fn list(fields: &Fields<'_>, wanted: &Value, name: &str) -> Result<Vec<String>, String> {
+    let wrong = || format!("`access.{name}` is a list of at most {MOST} texts.");
+    let _ = fields;
+    match wanted.get(name) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Array(all)) if all.len() <= MOST => {
+            all.iter().map(|one| one.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
+        }
+        Some(_) => Err(wrong()),
+    }
+}
+
+/// A path that is hidden; `None` where commands see it anyway.
+fn read(name: &str, place: &Place) -> Result<Option<Access>, String> {
+    let path = sound(name, place)?;
+    if path.symlink_metadata().is_err() {
+        return Err(format!("{name} of `access.read` does not exist."));
+    }
+    let secret = places::is_secret(&path, place) || is_secret(&path);
+    Ok((secret || !path.starts_with(real(&place.cwd))).then_some(Access::Read { path, secret }))
+}
+
+/// A path that is read-only; `None` where commands write it anyway.
+fn write(name: &str, place: &Place) -> Result<Option<Access>, String> {
+    let path = sound(name, place)?;
+    let cwd = real(&place.cwd);
+    let short = path.strip_prefix(&cwd).unwrap_or(&path);
+    let secret = is_secret(&path);
+    let inside = path.starts_with(&cwd);
+    if inside && secret && !is_protected_for_commands(short) {
+        // A secret that is shown can be written as well.
+        return Ok(Some(Access::Read { path, secret }));
+    }
+    if secret {
+        return Err(format!("{name} is a secret: nothing opens it for writing."));
+    }
+    Ok((!inside || is_protected_for_commands(short)).then_some(Access::Write { path, program: None }))
+}
+
+fn socket(name: &str, command: &str) -> Result<Access, String> {
+    let named = Service::named(name).ok_or_else(|| {
+        let known: Vec<&str> = Service::ALL.into_iter().map(Service::name).collect();
+        format!("`access.sockets` lists {}; {name} is none of them.", known.join(", "))
+    })?;
+    let path = services::find(named).ok_or_else(|| format!("There is no {name} on this machine."))?;
+    Ok(Access::Socket { service: named, path, program: program(command) })
+}
+
+/// The program of the line that gets it: the first one that is not known to only read.
+fn program(command: &str) -> String {
+    let commands = reach::commands(command);
+    let mut programs = commands.iter().filter_map(|argv| argv.first());
+    let first = programs.clone().next();
+    let changes = |name: &&String| *name != "cd" && !READERS.contains(&name.as_str());
+    programs.find(changes).or(first).cloned().unwrap_or_default()
+}
+
+/// The resolved path, where it is one that may be opened at all.
+fn sound(name: &str, place: &Place) -> Result<PathBuf, String> {
+    let path = paths::resolve(name, place)?;
+    let own = place.own_dirs.iter().map(|own| real(own)).any(|own| own.starts_with(&path) || path.starts_with(own));
+    let home = std::env::home_dir().map(|home| real(&home));
+    let wide = home.is_some_and(|home| home.starts_with(&path)) || path.components().count() < 3;
+    let kernel = ["/proc", "/sys", "/dev", "/run"].iter().any(|top| path.starts_with(top)) || is_device(&path);
+    if own || wide || kernel {
+        let why = match (own, wide) {
+            (true, _) => "holds lisle's own files",
+            (_, true) => "holds more than one project",
+            _ => "belongs to the kernel or to running programs",
+        };
+        return Err(format!(
+            "{} {why}: no answer opens it to a command. Name a file or folder below it.",
+            path.display()
+        ));
+    }
+    Ok(path)
+}
+
+fn real(path: &Path) -> PathBuf {
+    paths::follow(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Writes that a push to repositories of this machine needs, each with git as the one program.
+pub(super) fn pushes(command: &str, place: &Place) -> Vec<Touch> {
+    let mut out = Vec::new();
+    for argv in reach::commands(command) {
+        let Some(("git", args)) = argv.split_first().map(|(program, args)| (program.as_str(), args)) else { continue };
+        let mut words = args.iter().filter(|word| !word.starts_with('-'));
+        if words.next().map(String::as_str) != Some("push") {
+            continue;
+        }
+        let cwd = real(&place.cwd);
+        let Some(repository) = Repository::of(&cwd) else { continue };
+        let remotes = repository.local_remotes();
+        let to = words.next();
+        let named = to.map(|to| lexical(&cwd, Path::new(to)));
+        let meant = |(name, path): &&(String, PathBuf)| to.is_none_or(|to| to == name) || named.as_ref() == Some(path);
+        let mut paths: Vec<PathBuf> = remotes.iter().filter(meant).map(|(_, path)| path.clone()).collect();
+        if paths.is_empty() {
+            // A repository that the line itself names.
+            paths.extend(
+                named.filter(|path| path.is_dir()).and_then(|path| crate::sandbox::repository::folder_of(&path)),
+            );
+        }
+        for path in paths.into_iter().filter(|path| !path.starts_with(&cwd)) {
+            let access = Touch::Access(Access::Write { path, program: Some("git".to_owned()) });
+            if !out.contains(&access) {
+                out.push(access);
+            }
+        }
+    }
+    out
+}
+
+/// Writes that changes of the repository's settings and hooks need: they were asked about, and nothing else is opened.
+pub(super) fn settings(command: &str, place: &Place) -> Vec<Touch> {
+    let mut out = Vec::new();
+    let elsewhere = |word: &String| ["--global", "--system", "-C", "-f", "--file"].contains(&word.as_str());
+    for argv in reach::commands(command).iter().filter(|argv| !argv.iter().any(elsewhere)) {
+        let names: &[&str] = match domain::reach::reach(argv).settles {
+            Some("git's settings") => &["config"],
+            Some("git's hooks") => &["config", "hooks"],
+            _ => continue,
+        };
+        let Some(repository) = Repository::of(&real(&place.cwd)) else { continue };
+        for path in names.iter().map(|name| repository.common.join(name)) {
+            let access = Touch::Access(Access::Write { path, program: None });
+            if !out.contains(&access) {
+                out.push(access);
+            }
+        }
+    }
+    out
+}
+
+impl Place {
+    /// The same place with what the command at hand gets beside its sandbox.
+    pub fn allow(&mut self, extras: &Extras) {
+        if *extras == Extras::default() {
+            return;
+        }
+        let mut allowances = (*self.allowances).clone();
+        allowances.granted = granted(extras, &self.own_dirs);
+        self.allowances = Arc::new(allowances);
+    }
+}
+
+fn granted(extras: &Extras, own: &[PathBuf]) -> Granted {
+    let sound = |path: &PathBuf| !own.iter().any(|own| path.starts_with(own) || own.starts_with(path));
+    let mut out = Granted { env: extras.env.clone(), ..Granted::default() };
+    // Where a link leads is what is shown.
+    let shown = extras.readable.iter().filter(|path| sound(path)).filter_map(|path| path.canonicalize().ok());
+    out.readable.extend(shown.filter(sound));
+    for name in &extras.sockets {
+        match Service::named(name) {
+            Some(service) => {
+                out.sockets.extend(services::find(service));
+                out.readable.extend(services::files(service));
+            }
+            None => out.sockets.extend(Path::new(name).canonicalize().ok().filter(|path| sound(path))),
+        }
+    }
+    // Secrets among them are not masked: they were answered for by name.
+    out.unmasked = out.readable.iter().chain(&extras.readable).cloned().collect();
+    out.writable = extras.writable.iter().filter(|path| sound(path)).map(|path| writable(path)).collect();
+    for list in [&mut out.readable, &mut out.unmasked, &mut out.writable, &mut out.sockets] {
+        list.sort();
+        list.dedup();
+    }
+    out
+}
+
+/// The path with the links of its folder followed. It need not be there yet.
+fn writable(path: &Path) -> PathBuf {
+    if let Ok(real) = path.canonicalize() {
+        return real;
+    }
+    match (path.parent().and_then(|above| above.canonicalize().ok()), path.file_name()) {
+        (Some(above), Some(name)) => above.join(name),
+        _ => path.to_owned(),
+    }
+}

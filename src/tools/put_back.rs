@@ -1,0 +1,175 @@
+//! What a command did to files that configure or run code, without having asked, is taken back: what is new is put aside,
+//! what was changed or removed is as it was before. So nothing of it takes effect until the user has seen it.
+//!
+//! A command may lay links while this happens, so none is followed.
+
+use super::files;
+use super::restore;
+use crate::domain::undo::Thing;
+use crate::sandbox::guard::{Change, Earlier, What};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::ffi::OsStr;
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// Bytes of a file that is copied because it lies on another disk; of a larger one the beginning is kept.
+const MOST: u64 = 64 * 1024 * 1024;
+
+/// What became of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// What the command wrote lies here now; the path is as it was before.
+    Aside(PathBuf),
+    /// It is as it was before, and there is nothing to keep.
+    Restored,
+    /// It is as the command left it; why, as the end of a sentence.
+    Left(String),
+}
+
+/// Takes one change back. What was written comes to lie in `folder`. Blocks.
+pub(super) fn put_back(change: &Change, folder: &Path) -> Fate {
+    let done = match &change.what {
+        What::Made => aside(&change.path, folder).map(Fate::Aside),
+        What::Changed(None) | What::Gone(None) => Err("what it was before was not kept".to_owned()),
+        What::Changed(Some(earlier)) => aside(&change.path, folder).and_then(|copy| {
+            let put = restored(&change.path, earlier);
+            put.map(|()| Fate::Aside(copy.clone()))
+                .map_err(|why| format!("{why}; what was there is in {}", copy.display()))
+        }),
+        What::Gone(Some(earlier)) => restored(&change.path, earlier).map(|()| Fate::Restored),
+    };
+    done.unwrap_or_else(Fate::Left)
+}
+
+fn restored(path: &Path, earlier: &Earlier) -> Result<(), String> {
+    let put = if earlier.is_link() {
+        let target = PathBuf::from(std::ffi::OsString::from_vec(earlier.content.clone()));
+        restore::link(path, &target, &Thing::Absent)
+    } else {
+        restore::file(path, &earlier.content, earlier.mode & 0o7777, &Thing::Absent).map(drop)
+    };
+    put.map_err(|error| error.to_string())
+}
+
+/// Moves what stands there, whatever it is, to a free name in `folder`.
+fn aside(path: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err("it has no name".to_owned()) };
+    let from = files::open_folder_of(parent).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let to = rustix::fs::open(folder, how, Mode::empty()).map_err(|error| error.to_string())?;
+    for n in 1..100_000 {
+        let mut free = std::ffi::OsString::from(format!("{n}-"));
+        free.push(name);
+        match rustix::fs::renameat_with(&from, name, &to, &free, RenameFlags::NOREPLACE) {
+            Ok(()) => return Ok(folder.join(free)),
+            Err(Errno::EXIST) => {}
+            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS) => match copied(&from, name, &to, &free) {
+                Err(Errno::EXIST) => {}
+                other => return other.map(|()| folder.join(free)).map_err(|error| error.to_string()),
+            },
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+    Err("too many files were put aside before".to_owned())
+}
+
+/// The same where it cannot be moved: what it holds is copied, then it is removed.
+fn copied(from: &OwnedFd, name: &OsStr, to: &OwnedFd, free: &OsStr) -> Result<(), Errno> {
+    let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut copy = std::fs::File::from(rustix::fs::openat(to, free, how, Mode::from_raw_mode(0o600))?);
+    let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let content = match rustix::fs::openat(from, name, how, Mode::empty()) {
+        Ok(file) => {
+            let file = std::fs::File::from(file);
+            let mut bytes = Vec::new();
+            if file.metadata().is_ok_and(|meta| meta.is_file()) {
+                file.take(MOST).read_to_end(&mut bytes).map_err(|_| Errno::IO)?;
+            }
+            bytes
+        }
+        // Where a link leads is all that it holds; a pipe holds nothing.
+        Err(_) => rustix::fs::readlinkat(from, name, Vec::new()).map(|target| target.into_bytes()).unwrap_or_default(),
+    };
+    copy.write_all(&content).map_err(|_| Errno::IO)?;
+    rustix::fs::unlinkat(from, name, AtFlags::empty())
+}
+
+/// Removes folders that are empty now, from this one up to those that are no part of what is protected.
+pub(super) fn tidy(path: &Path, cwd: &Path) {
+    let folders = path.ancestors().skip(1).take_while(|above| *above != cwd && above.starts_with(cwd));
+    for folder in folders {
+        let below = folder.strip_prefix(cwd).unwrap_or(folder);
+        let of_git = folder.components().any(|part| part.as_os_str().as_bytes() == b".git");
+        if of_git
+            || !crate::domain::paths::is_protected(below)
+            || !restore::remove_folder(folder).is_ok_and(|removed| removed)
+        {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::guard::By;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn change(path: &Path, what: What) -> Change {
+        Change { path: path.to_owned(), what, by: By::Command }
+    }
+
+    #[test]
+    fn what_was_done_is_taken_back_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (cwd, kept) = (root.join("p"), root.join("session/protected"));
+        std::fs::create_dir_all(cwd.join(".vscode")).unwrap();
+        let at = |name: &str| cwd.join(name);
+        let earlier = |content: &str, mode: u32| Some(Earlier { content: content.as_bytes().to_vec(), mode });
+        // New.
+        std::fs::write(at(".vscode/tasks.json"), "evil").unwrap();
+        let fate = put_back(&change(&at(".vscode/tasks.json"), What::Made), &kept);
+        assert_eq!(fate, Fate::Aside(kept.join("1-tasks.json")));
+        assert_eq!(std::fs::read_to_string(kept.join("1-tasks.json")).unwrap(), "evil");
+        tidy(&at(".vscode/tasks.json"), &cwd);
+        assert!(!at(".vscode").exists() && cwd.exists());
+        // Changed, by a link in its place, and gone with its folder.
+        symlink("/etc/passwd", at("hook")).unwrap();
+        let fate = put_back(&change(&at("hook"), What::Changed(earlier("mine", 0o100_755))), &kept);
+        assert_eq!(fate, Fate::Aside(kept.join("1-hook")));
+        assert!(!at("hook").is_symlink() && kept.join("1-hook").is_symlink());
+        assert_eq!(std::fs::metadata(at("hook")).unwrap().permissions().mode() & 0o777, 0o755);
+        let fate = put_back(&change(&at("sub/.envrc"), What::Gone(earlier("target", 0o120_777))), &kept);
+        assert_eq!((fate, std::fs::read_link(at("sub/.envrc")).unwrap()), (Fate::Restored, "target".into()));
+        // What is not known stays, and nothing is followed.
+        std::fs::write(at("x"), "new").unwrap();
+        assert!(matches!(put_back(&change(&at("x"), What::Changed(None)), &kept), Fate::Left(_)));
+        std::fs::create_dir(root.join("outside")).unwrap();
+        std::fs::write(root.join("outside/f"), "mine").unwrap();
+        symlink(root.join("outside"), at("lure")).unwrap();
+        assert!(matches!(put_back(&change(&at("lure/f"), What::Made), &kept), Fate::Left(_)));
+        assert_eq!(std::fs::read_to_string(root.join("outside/f")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn what_cannot_be_moved_is_copied() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = |name: &str| {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+            rustix::fs::open(dir.path().join(name), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap()
+        };
+        let (from, to) = (open("from"), open("to"));
+        std::fs::write(dir.path().join("from/f"), "text").unwrap();
+        symlink("there", dir.path().join("from/l")).unwrap();
+        for (name, content) in [("f", "text"), ("l", "there")] {
+            copied(&from, OsStr::new(name), &to, OsStr::new(name)).unwrap();
+            assert_eq!(std::fs::read_to_string(dir.path().join("to").join(name)).unwrap(), content);
+        }
+        assert_eq!(std::fs::read_dir(dir.path().join("from")).unwrap().count(), 0);
+    }
+}

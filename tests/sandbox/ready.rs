@@ -1,0 +1,109 @@
+//! A parent of commands that waits for its order does what one does that was started for it.
+
+use lisle::sandbox::parent::{self, Order, Parent};
+use lisle::sandbox::{Bounds, Ended, Invocation, Namespaces, Network, Profile, Report, able};
+use std::io::Read;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
+/// One is kept ready for the whole process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn order(cwd: &Path, profile: Profile, line: &str) -> Order {
+    let command = ["/bin/sh", "-c", line].map(Into::into).to_vec();
+    let invocation =
+        Invocation { timeout: Duration::from_secs(60), output_limit: 100_000, memory: None, profile, command };
+    let variables = [("PATH", "/usr/bin:/bin"), ("NAME", "a b\nc"), ("NAME", "the last"), ("GH_TOKEN", "by a rule")];
+    Order {
+        cwd: cwd.to_owned(),
+        variables: variables.map(|(name, value)| (name.into(), value.into())).to_vec(),
+        invocation,
+    }
+}
+
+fn outcome(mut held: Parent) -> (String, Report) {
+    let (mut said, mut report) = (String::new(), String::new());
+    held.output.read_to_string(&mut said).unwrap();
+    held.report.read_to_string(&mut report).unwrap();
+    let report = Report::parse(&report).unwrap_or_else(|| panic!("{said} {report}"));
+    (said, report)
+}
+
+/// Children of this process that wait for an order.
+fn waiting() -> Vec<i32> {
+    let own = i32::try_from(std::process::id()).unwrap();
+    let waits =
+        |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"\0__run\0-\0"));
+    lisle::sandbox::process::descendants(own).into_iter().filter(waits).collect()
+}
+
+#[test]
+fn an_order_is_followed_and_a_parent_that_was_killed_is_replaced() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let dir = tempfile::tempdir().unwrap();
+    let cwd = dir.path().canonicalize().unwrap();
+    let line = "pwd; echo \"$NAME, $GH_TOKEN\"; tr '\\0' ' ' < /proc/$PPID/cmdline | tr -s ' '; exit 3";
+    let expected = format!("{}\nthe last, by a rule\n{LISLE} __run ", cwd.display());
+    // From a start, ready, and after the one that was ready is gone.
+    for killed in [false, false, true] {
+        if killed {
+            assert!(!waiting().is_empty());
+            for pid in waiting() {
+                let pid = rustix::process::Pid::from_raw(pid).unwrap();
+                rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+                let _ = rustix::process::waitid(
+                    rustix::process::WaitId::Pid(pid),
+                    rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT,
+                );
+            }
+        }
+        let (said, report) = outcome(parent::start(Path::new(LISLE), &order(&cwd, Profile::Open, line)).unwrap());
+        assert_eq!((said.as_str(), report.exit, report.ended), (expected.as_str(), Some(3), Ended::Itself));
+        parent::keep_ready(Path::new(LISLE));
+    }
+    let gone = cwd.join("gone");
+    let (_, report) = outcome(parent::start(Path::new(LISLE), &order(&gone, Profile::Open, "true")).unwrap());
+    assert_eq!(report.ended, Ended::NotStarted);
+    assert!(report.error.unwrap().contains("gone"));
+    assert!(parent::start(Path::new("/no/such/lisle"), &order(&cwd, Profile::Open, "true")).is_err());
+}
+
+#[test]
+fn a_held_command_sees_what_is_there_when_it_starts() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let spaces = able::spaces(Path::new(LISLE));
+    if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let cwd = dir.path().canonicalize().unwrap();
+    parent::keep_ready(Path::new(LISLE));
+    std::fs::write(cwd.join("new"), "new\n").unwrap();
+    let bounds = Bounds {
+        readable: ["/usr", "/bin", "/lib", "/lib64"].map(Into::into).to_vec(),
+        writable: vec![cwd.clone()],
+        namespaces: spaces,
+        network: Network::Off,
+        ..Bounds::default()
+    };
+    let line = "cat new; echo x > made; test $PPID = 1 && ls /home /root 2>/dev/null; sleep 1000 & echo over";
+    let held = parent::start(Path::new(LISLE), &order(&cwd, Profile::Workspace(bounds), line)).unwrap();
+    let (said, report) = outcome(held);
+    assert_eq!((said.as_str(), report.exit, report.left), ("new\nover\n", Some(0), 1), "{report:?}");
+    assert_eq!(std::fs::read_to_string(cwd.join("made")).unwrap(), "x\n");
+}
+
+#[test]
+fn the_end_of_the_control_socket_ends_a_command() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let dir = tempfile::tempdir().unwrap();
+    let line = "echo begun; trap 'echo asked; exit 5' TERM; sleep 1000 & wait";
+    let mut held = parent::start(Path::new(LISLE), &order(dir.path(), Profile::Open, line)).unwrap();
+    let mut begun = [0; 6];
+    held.output.read_exact(&mut begun).unwrap();
+    held.control.shutdown(std::net::Shutdown::Both).unwrap();
+    let (said, report) = outcome(held);
+    assert_eq!((&begun, said.as_str(), report.ended), (b"begun\n", "asked\n", Ended::Asked));
+}

@@ -1,0 +1,220 @@
+//! What an answer opens beside the sandbox, with real commands in the real profile.
+
+use super::{Bench, LISLE, held};
+use lisle::domain::access::{Access, Extras};
+use lisle::domain::permission::Sandbox;
+use lisle::domain::tool::Touch;
+use lisle::tools::registry::Registry;
+use lisle::tools::seen::Seen;
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A bench whose commands run in the workspace profile; `None` where nothing can be hidden.
+fn bench() -> Option<Bench> {
+    lisle::sandbox::able::namespaces(Path::new(LISLE)).ok().and_then(|()| held(Sandbox::Workspace))
+}
+
+impl Bench {
+    fn root(&self) -> PathBuf {
+        self.cwd.parent().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, content: &str) -> PathBuf {
+        let path = self.cwd.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn accesses(&self, input: &Value) -> Result<Vec<Access>, String> {
+        let facts = Registry::standard().find("bash").unwrap().inspect(input, &self.place, &Seen::default())?;
+        let accesses = facts.touches.into_iter().filter_map(|touch| match touch {
+            Touch::Access(access) => Some(access),
+            _ => None,
+        });
+        Ok(accesses.collect())
+    }
+
+    /// Runs a command that gets this.
+    fn run_with(&self, extras: Extras, command: &str) -> lisle::domain::tool::Outcome {
+        let (cwd, mut place, sandbox) = (self.cwd.clone(), self.place.clone(), self.sandbox);
+        place.allow(&extras);
+        Bench { _dir: tempfile::tempdir().unwrap(), cwd, place, sandbox, stop: self.stop.clone() }.run(command)
+    }
+}
+
+fn git(dir: &Path, args: &[&str]) {
+    let done = Command::new("git").current_dir(dir).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+    assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
+}
+
+#[test]
+fn a_hidden_secret_is_told_and_an_answer_shows_it_and_lets_it_be_written() {
+    let Some(bench) = bench() else { return };
+    let secret = bench.write(".env", "KEY=real\n");
+    bench.write("test.sh", "f=.en; grep -q real ${f}v && echo MORE=1 >> ${f}v\n");
+    let hidden = bench.run("sh test.sh");
+    assert!(hidden.failed && hidden.text.contains("- hidden secret: .env"), "{}", hidden.text);
+    assert!(hidden.text.contains(r#"`access` {"read":[".env"]}"#), "{}", hidden.text);
+    let input = json!({"command": "sh test.sh", "access": {"read": [".env"]}});
+    assert_eq!(bench.accesses(&input).unwrap(), [Access::Read { path: secret.clone(), secret: true }]);
+    let shown = bench.run_with(Extras { readable: vec![secret.clone()], ..Extras::default() }, "sh test.sh");
+    assert!(!shown.failed, "{}", shown.text);
+    assert_eq!(std::fs::read_to_string(secret).unwrap(), "KEY=real\nMORE=1\n");
+}
+
+#[test]
+fn a_secret_that_a_command_made_is_its_own_until_somebody_else_changes_it() {
+    let Some(bench) = bench() else { return };
+    bench.write("set-up.sh", "f=.en; printf 'A=1\\n' >> ${f}v && grep -c A ${f}v\n");
+    for lines in ["1", "2", "3"] {
+        let done = bench.run("sh set-up.sh");
+        assert!(!done.failed && done.text.starts_with(lines), "{}", done.text);
+    }
+    bench.write(".env", "A=the real key\n");
+    let hidden = bench.run("sh set-up.sh");
+    assert!(hidden.failed && hidden.text.contains("- hidden secret: .env"), "{}", hidden.text);
+    assert_eq!(std::fs::read_to_string(bench.cwd.join(".env")).unwrap(), "A=the real key\n");
+}
+
+#[test]
+fn a_folder_beside_the_project_is_named_and_opens_after_an_answer() {
+    let Some(bench) = bench() else { return };
+    let lib = bench.root().join("lib");
+    std::fs::create_dir(&lib).unwrap();
+    std::fs::write(lib.join("package.json"), "{}").unwrap();
+    std::fs::write(lib.join(".env"), "KEY=other\n").unwrap();
+    bench.write("package.json", r#"{"dependencies": {"lib": "file:../lib"}}"#);
+    bench.write("load.sh", "d=..; cat $d/lib/package.json");
+    let hidden = bench.run("sh load.sh");
+    let named = format!(r#"{{"read":["{}"]}}"#, lib.display());
+    assert!(hidden.failed && hidden.text.contains(&named), "{}", hidden.text);
+    let extras = || Extras { readable: vec![lib.clone()], ..Extras::default() };
+    let shown = bench.run_with(extras(), "sh load.sh");
+    assert!(!shown.failed && shown.text.starts_with("{}"), "{}", shown.text);
+    // The secrets of that project stay hidden, and nothing of it can be written.
+    bench.write("more.sh", "d=../lib; cat $d/.e*; touch $d/new");
+    let more = bench.run_with(extras(), "sh more.sh");
+    assert!(more.failed && !more.text.contains("KEY=other") && !lib.join("new").exists(), "{}", more.text);
+}
+
+#[test]
+fn a_protected_path_is_named_and_opens_alone() {
+    let Some(bench) = bench() else { return };
+    git(&bench.cwd, &["init", "-q", "."]);
+    bench.write(".vscode/settings.json", "{}");
+    bench.write("set.sh", "git config user.name Dev");
+    let refused = bench.run("sh set.sh");
+    assert!(refused.failed && refused.text.contains(r#"{"write":[".git/config"]}"#), "{}", refused.text);
+    let config = bench.cwd.join(".git/config");
+    let input = json!({"command": "sh set.sh", "access": {"write": [".git/config", "src/a"]}});
+    assert_eq!(bench.accesses(&input).unwrap(), [Access::Write { path: config.clone(), program: None }]);
+    let direct = json!({"command": "git config user.name Dev && git config --global a.b c"});
+    assert_eq!(bench.accesses(&direct).unwrap(), [Access::Write { path: config.clone(), program: None }]);
+    let extras = || Extras { writable: vec![config.clone()], ..Extras::default() };
+    let done = bench.run_with(extras(), "sh set.sh");
+    assert!(!done.failed && !done.text.contains("configures or runs code"), "{}", done.text);
+    assert!(std::fs::read_to_string(&config).unwrap().contains("name = Dev"));
+    // One that is new stays where it was asked for.
+    bench.write("make.sh", "f=.envr; echo x > ${f}c");
+    let envrc = bench.cwd.join(".envrc");
+    assert!(bench.run("sh make.sh").text.contains(r#"{"write":[".envrc"]}"#) && !envrc.exists());
+    bench.run_with(Extras { writable: vec![envrc.clone()], ..Extras::default() }, "sh make.sh");
+    assert_eq!(std::fs::read_to_string(envrc).unwrap(), "x\n");
+    let other = bench.run_with(extras(), "touch .git/hooks/pre-commit .vscode/tasks.json");
+    assert!(other.failed && !bench.cwd.join(".vscode/tasks.json").exists(), "{}", other.text);
+}
+
+#[test]
+fn a_push_to_a_repository_of_this_machine_asks_for_just_that() {
+    let Some(bench) = bench() else { return };
+    let remote = bench.root().join("remote.git");
+    git(&bench.root(), &["init", "-q", "--bare", "remote.git"]);
+    git(&bench.cwd, &["init", "-q", "-b", "main", "."]);
+    for args in [&["config", "user.name", "Dev"][..], &["config", "user.email", "d@e"]] {
+        git(&bench.cwd, args);
+    }
+    git(&bench.cwd, &["commit", "-q", "--allow-empty", "-m", "one"]);
+    git(&bench.cwd, &["remote", "add", "origin", remote.to_str().unwrap()]);
+    let push = json!({"command": "git push -q origin main"});
+    let write = Access::Write { path: remote.clone(), program: Some("git".to_owned()) };
+    assert_eq!(bench.accesses(&push).unwrap(), [write]);
+    assert_eq!(bench.accesses(&json!({"command": "git fetch origin"})).unwrap(), []);
+    // Its own remotes can be read.
+    let fetched = bench.run("git fetch -q origin && git ls-remote origin");
+    assert!(!fetched.failed, "{}", fetched.text);
+    assert!(bench.run("git push -q origin main").failed);
+    let extras = Extras { writable: vec![remote.clone()], ..Extras::default() };
+    let pushed = bench.run_with(extras.clone(), "git push -q origin main");
+    assert!(!pushed.failed, "{}", pushed.text);
+    // What runs code there stays as it is.
+    let hook = bench.run_with(extras, &format!("touch {}/hooks/post-receive", remote.display()));
+    assert!(hook.failed && !remote.join("hooks/post-receive").exists(), "{}", hook.text);
+}
+
+#[test]
+fn a_socket_comes_with_its_answer_alone() {
+    let Some(bench) = bench() else { return };
+    let python = Command::new("python3").arg("-V").output();
+    if !python.is_ok_and(|done| done.status.success()) {
+        return;
+    }
+    let socket = bench.root().join("agent.sock");
+    let _agent = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    bench.write(
+        "connect.py",
+        &format!("import socket; socket.socket(socket.AF_UNIX).connect({:?})\n", socket.display().to_string()),
+    );
+    assert!(bench.run("python3 connect.py").failed);
+    let extras = Extras { sockets: vec![socket.display().to_string()], ..Extras::default() };
+    let connected = bench.run_with(extras, "python3 connect.py");
+    assert!(!connected.failed, "{}", connected.text);
+}
+
+#[test]
+fn what_no_answer_opens_is_refused_before_it_is_asked() {
+    let bench = Bench::new();
+    let home = std::env::home_dir().unwrap();
+    for (access, says) in [
+        (json!({"read": ["/"]}), "more than one project"),
+        (json!({"read": [home]}), "more than one project"),
+        (json!({"read": ["/proc/1/environ"]}), "no answer opens it"),
+        (json!({"read": ["../no-such"]}), "does not exist"),
+        (json!({"write": ["~/.ssh/authorized_keys"]}), "is a secret"),
+        (json!({"sockets": ["x11"]}), "ssh-agent, gpg-agent, docker"),
+        (json!({"read": "x"}), "a list of at most"),
+        (json!("x"), "one JSON object"),
+    ] {
+        let why = bench.accesses(&json!({"command": "make", "access": access})).unwrap_err();
+        assert!(why.contains(says), "{access}: {why}");
+    }
+    let mut own = Bench::new();
+    own.place.own_dirs = vec![own.root().join("own")];
+    std::fs::create_dir(own.root().join("own")).unwrap();
+    let why = own.accesses(&json!({"command": "make", "access": {"write": ["../own"]}})).unwrap_err();
+    assert!(why.contains("lisle's own files"), "{why}");
+    bench.write("src/a", "x");
+    let own = json!({"command": "make", "access": {"read": ["src"], "write": ["src", "new"]}});
+    assert_eq!(bench.accesses(&own).unwrap(), []);
+}
+
+#[test]
+fn an_entry_of_the_settings_that_is_a_secret_is_shown_and_one_below_an_entry_is_not() {
+    let Some(mut bench) = bench() else { return };
+    let folder = bench.root().join("settings");
+    std::fs::create_dir(&folder).unwrap();
+    for name in [".netrc", ".env"] {
+        std::fs::write(folder.join(name), format!("real {name}\n")).unwrap();
+    }
+    bench.write("show.sh", "d=../settings; cat $d/.n* $d/.e*\n");
+    for (readable, shown) in [(folder.clone(), vec![]), (folder.join(".netrc"), vec![".netrc"])] {
+        let mut allowances = (*bench.place.allowances).clone();
+        allowances.readable = vec![readable];
+        bench.place.allowances = std::sync::Arc::new(allowances);
+        let said = bench.run("sh show.sh").text;
+        for name in [".netrc", ".env"] {
+            assert_eq!(said.contains(&format!("real {name}")), shown.contains(&name), "{said}");
+        }
+    }
+}
