@@ -43,6 +43,7 @@ pub(super) fn short_model(state: &State) -> String {
     without_vendor(&model(state).0)
 }
 
+/// A model as its vendor names it, where a router put the vendor before it.
 pub(super) fn without_vendor(model: &str) -> String {
     model.rsplit('/').next().unwrap_or(model).to_owned()
 }
