@@ -3,7 +3,7 @@
 use super::profile::Network;
 use super::proxy::Refused;
 use crate::domain::permission::Sandbox;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a hidden file says, in its only line.
 pub(super) const HIDDEN: &str = "hidden by lisle";

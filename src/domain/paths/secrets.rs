@@ -332,7 +332,7 @@ fn is_secret_name(name: &str) -> bool {
     };
     // `server.pem.bak`, `terraform.tfstate.backup`: what was copied tells.
     let mut bare = name.trim_end_matches('~');
-    while let Some((start, end)) = bare.rsplit_once('.').filter(|(start, end)| !start.is_empty() && is_copy(end)) {
+    while let Some((start, _)) = bare.rsplit_once('.').filter(|(start, end)| !start.is_empty() && is_copy(end)) {
         if known(bare) {
             return true;
         }
