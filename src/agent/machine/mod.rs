@@ -192,6 +192,8 @@ pub struct Machine {
     rows: Vec<Message>,
     turn: Option<Turn>,
     last_cut: Option<CutBy>,
+    /// The model that answers where the session names none.
+    usual_model: Option<String>,
     run: RunNo,
     /// A stopped run whose processes may not be gone yet.
     ending: Option<RunNo>,
@@ -298,6 +300,7 @@ impl Machine {
             rows: Vec::new(),
             turn: None,
             last_cut: None,
+            usual_model: None,
             run: RunNo(1),
             ending: None,
             law,
