@@ -3,138 +3,21 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a failing test should stop where it fails")]
 #![allow(clippy::print_stderr, reason = "a test that is left out says so")]
 
-use futures_util::future::BoxFuture;
+#[path = "support/network.rs"]
+mod support;
+
 use lisle::domain::ids::CallId;
 use lisle::domain::permission::Sandbox;
-use lisle::domain::tool::{CallFacts, Outcome, Touch};
-use lisle::sandbox::proxy::Known;
-use lisle::sandbox::{Allowances, Network, able};
-use lisle::tools::host::{Completion, Host};
+use lisle::domain::tool::Touch;
+use lisle::sandbox::{Network, able};
 use lisle::tools::registry::Registry;
-use lisle::tools::{Place, Run, seen::Seen};
+use lisle::tools::{Run, seen::Seen};
 use serde_json::json;
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::UdpSocket;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use support::{Bench, LISLE, held, server, through_proxy};
 use tokio_util::sync::CancellationToken;
-
-const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
-
-/// What this system can do is said by the program itself.
-fn held() -> bool {
-    if lisle::sandbox::is_enforced() && able::own_network(Path::new(LISLE)).is_ok() {
-        return true;
-    }
-    eprintln!("skipped: commands get no network of their own on this system");
-    false
-}
-
-/// Says yes to these hosts, and keeps what it was asked.
-#[derive(Default)]
-struct Door {
-    open: Vec<String>,
-    asked: Mutex<Vec<CallFacts>>,
-}
-
-impl Host for Door {
-    fn complete(&self, _: Completion) -> BoxFuture<'static, Result<String, String>> {
-        Box::pin(async { Err("There is no model.".to_owned()) })
-    }
-
-    fn may_reach(&self, _: CallId, facts: CallFacts) -> BoxFuture<'static, Result<(), String>> {
-        let open = facts.touches.iter().all(|touch| match touch {
-            Touch::Connect { host, known, .. } => known.is_some() || self.open.contains(host),
-            _ => false,
-        });
-        self.asked.lock().unwrap().push(facts);
-        Box::pin(async move { if open { Ok(()) } else { Err("The user refused this host.".to_owned()) } })
-    }
-}
-
-struct Bench {
-    _dir: tempfile::TempDir,
-    place: Place,
-    door: Arc<Door>,
-}
-
-impl Bench {
-    fn new(network: Network, open: &[String], private: &[String]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        let cwd = root.join("work");
-        std::fs::create_dir(&cwd).unwrap();
-        let place = Place {
-            known: Arc::new(Known::of(&cwd, private)),
-            cwd,
-            session_dir: root.join("session"),
-            own_dirs: vec![],
-            runner: LISLE.into(),
-            allowances: Arc::new(Allowances { network, ..Allowances::default() }),
-            window: 200_000,
-        };
-        Self { _dir: dir, place, door: Arc::new(Door { open: open.to_vec(), ..Door::default() }) }
-    }
-
-    fn run(&self, command: &str) -> Outcome {
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-        let bash = Registry::standard().find("bash").unwrap();
-        let seen = Arc::new(Seen::default());
-        let input = json!({"command": command, "timeout_s": 60});
-        let facts = bash.inspect(&input, &self.place, &seen).unwrap();
-        let (progress, _shown) = tokio::sync::mpsc::channel(8);
-        let with = Run {
-            sandbox: Sandbox::Workspace,
-            place: self.place.clone(),
-            facts,
-            seen,
-            stop: CancellationToken::new(),
-            call: CallId::new("call-1"),
-            progress,
-            jobs: Arc::default(),
-            host: self.door.clone(),
-        };
-        runtime.block_on(bash.run(input, with)).unwrap()
-    }
-
-    fn asked(&self) -> Vec<(String, bool)> {
-        let asked = self.door.asked.lock().unwrap();
-        let touches = asked.iter().flat_map(|facts| &facts.touches);
-        let connects = touches.filter_map(|touch| match touch {
-            Touch::Connect { host, private, .. } => Some((host.clone(), *private)),
-            _ => None,
-        });
-        connects.collect()
-    }
-}
-
-/// Answers every connection with a page; the value counts them.
-fn server() -> (SocketAddr, Arc<Mutex<u32>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let at = listener.local_addr().unwrap();
-    let count = Arc::new(Mutex::new(0));
-    let counted = count.clone();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            *counted.lock().unwrap() += 1;
-            let (mut head, mut byte) = (Vec::new(), [0]);
-            while !head.ends_with(b"\r\n\r\n") && stream.read(&mut byte).is_ok_and(|n| n == 1) {
-                head.push(byte[0]);
-            }
-            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\nConnection: close\r\n\r\ninside");
-        }
-    });
-    (at, count)
-}
-
-/// A request through the proxy by the shell alone.
-fn through_proxy(to: SocketAddr) -> String {
-    format!(
-        "exec 3<>/dev/tcp/127.0.0.1/43128; printf 'GET http://{to}/ HTTP/1.1\\r\\nHost: {to}\\r\\nConnection: \
-         close\\r\\n\\r\\n' >&3; cat <&3"
-    )
-}
 
 #[test]
 fn a_command_reaches_what_the_proxy_lets_through_and_nothing_else() {
@@ -298,35 +181,4 @@ fn without_namespaces_certain_hosts_are_not_promised_and_off_takes_the_families(
         let out = held(&["--namespaces", "--proxy"], "echo ran");
         assert!(out.stdout.is_empty() && !out.status.success());
     }
-}
-
-/// `cargo test --test network -- --ignored --nocapture`: what a held network costs a command.
-#[test]
-#[ignore = "a measurement"]
-fn what_it_costs() {
-    if !held() {
-        return;
-    }
-    let (at, _) = server();
-    for (name, network) in [("open", Network::Open), ("off", Network::Off), ("hosts", Network::Proxy)] {
-        let bench = Bench::new(network, &[at.to_string()], &[]);
-        let mut took: Vec<_> = (0..21)
-            .map(|_| {
-                let began = std::time::Instant::now();
-                bench.run("true");
-                began.elapsed()
-            })
-            .collect();
-        took.sort();
-        eprintln!("{name}: {:?} a command (median of {})", took[took.len() / 2], took.len());
-    }
-    let bench = Bench::new(Network::Proxy, &[at.to_string()], &[]);
-    let ask = through_proxy(at).replace("cat <&3", "cat <&3 >/dev/null");
-    let hundred = format!("time (for i in {{1..100}}; do ({ask}); done)");
-    eprintln!("a hundred requests through the proxy: {}", bench.run(&hundred).text);
-    let bench = Bench::new(Network::Open, &[], &[]);
-    eprintln!(
-        "a hundred without it: {}",
-        bench.run(&hundred.replace("127.0.0.1/43128", &format!("127.0.0.1/{}", at.port()))).text
-    );
 }

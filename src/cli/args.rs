@@ -239,7 +239,7 @@ pub enum SessionsCommand {
     /// Make a session of one of another program, and print its id.
     ///
     /// A folder or session.jsonl of lisle or Craft Agents, a transcript of Claude Code (~/.claude/projects/*/*.jsonl), or a
-    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). It is only read; what is not included is reported.
+    /// rollout of Codex (~/.codex/sessions/**/*.jsonl). The source is only read; omissions are reported.
     Import(Import),
     /// Search titles, ids, labels, messages, commands, paths and outputs of all sessions.
     ///
@@ -602,7 +602,7 @@ pub enum DoctorCommand {
     ///
     /// Ctrl+C twice or q twice ends it.
     Keys,
-    /// Show what holds commands here: each wall, what is open where one is missing, and what to do.
+    /// Show the sandbox of this machine: each wall, what is open where one is missing, and what to do.
     Sandbox,
     /// Print a profile for AppArmor that lets lisle make user namespaces.
     ///

@@ -7,7 +7,7 @@ use crate::domain::finding::{Finding, Health};
 use crate::domain::sanitise;
 use crate::runtime::doctor::{apparmor, findings, sandbox};
 use crate::runtime::setup::Ground;
-use crate::ui::cells::wrap;
+use crate::ui::cells::{width, wrap};
 use std::fmt::Write;
 
 pub(super) fn run(ground: &Ground, args: &Doctor) -> Exit {
@@ -45,7 +45,7 @@ fn json(facts: &[Finding]) -> String {
 const NARROW: usize = 36;
 
 fn text(facts: &[Finding], columns: Option<usize>) -> String {
-    let width = facts.iter().map(|fact| fact.about.len()).max().unwrap_or_default();
+    let longest = facts.iter().map(|fact| fact.about.len()).max().unwrap_or_default();
     let mut out = String::new();
     for fact in facts {
         let word = match fact.state {
@@ -56,18 +56,19 @@ fn text(facts: &[Finding], columns: Option<usize>) -> String {
         let clean = |text: &str| sanitise::clean_line(&text.replace('\n', " ")).trim_end_matches('.').to_owned();
         let (says, advice) = (clean(&fact.says), clean(&fact.advice));
         let Some(columns) = columns else {
-            let _ = write!(out, "{word}  {:<width$}  {says}", fact.about);
+            let _ = write!(out, "{word}  {:<longest$}  {says}", fact.about);
             let _ = if advice.is_empty() { writeln!(out) } else { writeln!(out, ". {advice}.") };
             continue;
         };
-        let beside = word.len() + width + 4;
+        let beside = word.len() + longest + 4;
         let under = columns < beside + NARROW;
         let indent = if under { 2 } else { beside };
         // The last column stays free: some terminals break the line there by themselves.
         let room = columns.saturating_sub(indent + 1).max(1);
-        let lines =
-            wrap(&says, room).into_iter().chain(wrap(&advice, room).into_iter().filter(|line| !line.is_empty()));
-        let head = format!("{word}  {:<width$}", fact.about);
+        let lines = at_blanks(&says, room)
+            .into_iter()
+            .chain(at_blanks(&advice, room).into_iter().filter(|line| !line.is_empty()));
+        let head = format!("{word}  {:<longest$}", fact.about);
         for (number, line) in lines.enumerate() {
             let _ = match (number, under) {
                 (0, false) => writeln!(out, "{head}  {line}"),
@@ -79,9 +80,31 @@ fn text(facts: &[Finding], columns: Option<usize>) -> String {
     out
 }
 
+/// A text in lines, broken at blanks alone: settings, paths and commands in it stay whole so far as they fit.
+fn at_blanks(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split_whitespace() {
+        let Some(now) = lines.last_mut() else { break };
+        if now.is_empty() || width(now) + 1 + width(word) <= room {
+            now.push_str(if now.is_empty() { "" } else { " " });
+            now.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines.iter().flat_map(|line| wrap(line, room)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_break_at_blanks_alone_where_words_fit() {
+        assert_eq!(at_blanks("tmux, D-Bus, in [sandbox] of", 12), ["tmux, D-Bus,", "in [sandbox]", "of"]);
+        assert_eq!(at_blanks("a abcdefgh", 5), ["a", "abcde", "fgh"]);
+        assert_eq!(at_blanks("", 5), [""]);
+    }
 
     #[test]
     fn no_line_is_longer_than_the_terminal() {

@@ -11,7 +11,7 @@ use crate::domain::contract::{Act, NewSession, TurnEnd};
 use crate::domain::ids::CallId;
 use crate::domain::message::{Body, CutBy, Message};
 use crate::domain::notice::Level;
-use crate::domain::sanitise::reveal_line;
+use crate::domain::sanitise::{reveal, reveal_line};
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta, Stamped};
 use crate::runtime::setup::{Ground, Wanted, Which};
@@ -403,8 +403,10 @@ impl Face {
 
     fn print_answer(&self) {
         if self.output == Output::Text
-            && let Some(text) = self.plan.as_ref().or(self.answer.as_ref().map(|(_, text)| text))
+            && let Some(text) =
+                self.plan.as_ref().map(|plan| reveal(plan)).or(self.answer.as_ref().map(|(_, text)| text.clone()))
         {
+            // A plan is decided on, so nothing in it is hidden; an answer is handed on as it is.
             say(&format!("{}\n", text.trim_end()));
         }
     }

@@ -2,6 +2,9 @@
 //!
 //! Pure: nothing is looked up. Whoever has a disk resolves links first and asks again about what came out.
 
+mod secrets;
+
+pub use secrets::{is_secret, is_secret_entry, is_secret_file, is_secret_folder};
 use std::path::{Component, Path, PathBuf};
 
 /// Joins `path` to `base` and takes out `.` and `..` by name alone. A link before a `..` is not seen here.
@@ -90,139 +93,6 @@ fn lax(name: &str) -> String {
 /// Characters that HFS+ passes over when it compares names, and others that are not seen.
 fn is_passed_over(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-}
-
-/// Folders whose whole content is secret: keys, sign-ins and browser profiles.
-const SECRET_FOLDERS: &[&str] = &[
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".password-store",
-    ".mozilla",
-    ".thunderbird",
-    ".librewolf",
-    ".waterfox",
-    "org.mozilla.firefox",
-    "bravesoftware",
-    "google-chrome",
-    "google-chrome-beta",
-    "chromium",
-    "keychains",
-    "keyrings",
-    "gcloud",
-];
-
-/// Secret places that only a folder and what stands in it tell together.
-const SECRET_PAIRS: &[(&str, &str)] = &[
-    (".config", "microsoft-edge"),
-    (".config", "vivaldi"),
-    (".config", "opera"),
-    (".config", "gh"),
-    (".config", "rclone"),
-    ("gh", "hosts.yml"),
-    (".docker", "config.json"),
-    (".cargo", "credentials"),
-    ("snap", "firefox"),
-    ("application support", "google"),
-    ("application support", "firefox"),
-    ("application support", "microsoft edge"),
-    ("etc", "shadow"),
-    ("etc", "shadow-"),
-    ("etc", "gshadow"),
-    ("etc", "gshadow-"),
-    ("etc", "sudoers"),
-];
-
-/// Files that are secret wherever they lie.
-const SECRET_FILES: &[&str] = &[
-    ".netrc",
-    "_netrc",
-    ".authinfo",
-    ".pgpass",
-    ".my.cnf",
-    ".git-credentials",
-    ".npmrc",
-    ".yarnrc.yml",
-    ".pypirc",
-    ".htpasswd",
-    ".vault-token",
-    ".terraformrc",
-    ".boto",
-    ".s3cfg",
-    "credentials",
-    "credentials.toml",
-    "credentials.json",
-    "credentials.db",
-    "credentials.enc",
-    "secrets.json",
-    "secrets.toml",
-    "secrets.yml",
-    "secrets.yaml",
-    "auth.json",
-    "logins.json",
-    "key4.db",
-    "cookies.sqlite",
-    "login data",
-];
-
-/// Endings of files that hold keys.
-const SECRET_ENDINGS: &[&str] = &["pem", "key", "p12", "pfx", "jks", "keystore", "kdbx", "ppk", "p8", "keytab"];
-
-/// Entries of `/proc/PID` that show a process's environment, memory or open files.
-const SECRET_PROC: &[&str] = &["environ", "mem", "fd", "root", "cwd", "map_files", "task", "cmdline"];
-
-/// Beginnings of the names that ssh gives to keys.
-const KEY_NAMES: &[&str] = &["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_xmss"];
-
-/// Files that are secret, but whose names are words as well: a command that holds the word need not mean the file.
-const SECRET_WORDS: &[&str] = &["shadow", "shadow-", "gshadow", "gshadow-", "sudoers"];
-
-/// True if a path, or a word that may be one, looks like keys or credentials: `.ssh`, `.gnupg`,
-/// `.aws`, `.netrc`, `.env*`, key files, browser profiles, credential files.
-#[must_use]
-pub fn is_secret(path: &Path) -> bool {
-    let names = names(path);
-    let Some(last) = names.last().map(String::as_str) else { return false };
-    let ending = last.rsplit_once('.').map_or("", |(_, ending)| ending);
-    names.iter().any(|name| SECRET_FOLDERS.contains(&name.as_str()) || is_env_file(name))
-        || names.windows(2).any(|w| SECRET_PAIRS.iter().any(|(folder, name)| w[0] == *folder && w[1] == *name))
-        || SECRET_FILES.contains(&last)
-        || SECRET_ENDINGS.contains(&ending)
-        || (KEY_NAMES.iter().any(|key| last.starts_with(key)) && ending != "pub")
-        || (names.first().is_some_and(|name| name == "proc") && is_secret_of_proc(&names, last))
-}
-
-/// True if everything below a folder of this path is secret. A folder named like a secret file
-/// (`credentials/`) is not.
-#[must_use]
-pub fn is_secret_folder(path: &Path) -> bool {
-    let names = names(path);
-    let Some(last) = names.last().map(String::as_str) else { return false };
-    let pair = names.len().checked_sub(2).and_then(|at| names.get(at)).map(|above| (above.as_str(), last));
-    SECRET_FOLDERS.contains(&last) || is_env_file(last) || pair.is_some_and(|pair| SECRET_PAIRS.contains(&pair))
-}
-
-/// [`is_secret`] for a path that is known to name a file: also `shadow` anywhere, and keys with names of their owner's,
-/// like `id_work` (but `id_map.rs` is none).
-#[must_use]
-pub fn is_secret_file(path: &Path) -> bool {
-    let names = names(path);
-    let own_key = |name: &str| name.starts_with("id_") && !name.contains('.');
-    is_secret(path) || names.last().is_some_and(|name| SECRET_WORDS.contains(&name.as_str()) || own_key(name))
-}
-
-/// `.env` and its kin, without the examples that are made to be read.
-fn is_env_file(name: &str) -> bool {
-    let example = [".example", ".sample", ".template", ".dist", ".defaults"].iter().any(|end| name.ends_with(end));
-    name.starts_with(".env") && !example
-}
-
-/// `/proc/PID/…` that shows what a process holds, and the kernel's memory.
-fn is_secret_of_proc(names: &[String], last: &str) -> bool {
-    names.get(2).is_some_and(|name| SECRET_PROC.contains(&name.as_str()))
-        || ["environ", "mem", "kcore", "cmdline"].contains(&last)
 }
 
 /// True if reading the path may block, never end or have effects: devices and kernel files, except
@@ -470,59 +340,6 @@ mod tests {
         assert_eq!(unfit(Path::new("/root/x"), Some(Path::new("/root"))), None);
         assert_eq!(unfit(Path::new("/root/x"), Some(Path::new("/root/x/home"))), Some(Unfit::NoProject));
         assert_eq!(unfit(Path::new("/srv/x"), None), None);
-    }
-
-    #[test]
-    fn secrets_are_known_by_name() {
-        for secret in [
-            "/home/u/.ssh/id_rsa",
-            "/home/u/.SSH/config",
-            ".env",
-            "app/.env.production",
-            ".envrc",
-            "x/.env/y",
-            "/root/.aws/credentials",
-            "certs/server.key",
-            "a.PEM",
-            "deploy/id_ed25519",
-            "/home/u/.netrc",
-            "/home/u/.config/lisle/credentials",
-            "/home/u/.cargo/credentials.toml",
-            "/home/u/.config/gh/hosts.yml",
-            "/etc/shadow",
-            "/proc/self/environ",
-            "/home/u/.mozilla/firefox/x/places.sqlite",
-        ] {
-            assert!(is_secret(Path::new(secret)), "{secret}");
-        }
-        for open in [
-            "/home/u/src/main.rs",
-            ".env.example",
-            "environment.rs",
-            "src/env.rs",
-            "id_rsa.pub",
-            "keys.rs",
-            "docs/ssh.md",
-            "/etc/passwd",
-            "keyboard.toml",
-            "/",
-            "",
-        ] {
-            assert!(!is_secret(Path::new(open)), "{open}");
-        }
-    }
-
-    #[test]
-    fn names_that_are_words_are_secret_as_files_alone() {
-        for file in ["/w/id_work", "id_work", "/backup/shadow", "/w/.env"] {
-            assert!(is_secret_file(Path::new(file)), "{file}");
-        }
-        for open in ["/w/id_rsa.pub", "/w/id_work.pub", "/w/src/id_map.rs", "/w/.env.example"] {
-            assert!(!is_secret_file(Path::new(open)), "{open}");
-        }
-        for word in ["id_user", "shadow"] {
-            assert!(!is_secret(Path::new(word)), "{word}");
-        }
     }
 
     #[test]

@@ -213,7 +213,7 @@ const SETTLING: &[(&str, &str, &[&str])] = &[
 fn is_option(word: &str, short: &str, long: &[&str]) -> bool {
     let name = word.split('=').next().unwrap_or(word);
     if name.starts_with("--") {
-        return name.len() > 4 && long.iter().any(|option| option.starts_with(name));
+        return name.len() > 3 && long.iter().any(|option| option.starts_with(name));
     }
     name.strip_prefix('-').is_some_and(|letters| letters.contains(|c| short.contains(c)))
 }

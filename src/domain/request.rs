@@ -117,6 +117,9 @@ pub struct PartShown {
     /// Risks, a few words each, the worst first.
     #[serde(default)]
     pub risks: Vec<String>,
+    /// No other part of the line is riskier: it is shown first, and louder than the others.
+    #[serde(default)]
+    pub worst: bool,
 }
 
 /// Verdict on a part of a command line.

@@ -4,12 +4,14 @@
 mod escapes;
 mod json;
 mod shapes;
+mod variable;
 
 pub use json::masked_json;
 #[cfg(test)]
 pub(crate) use shapes::tests::{escapings, examples};
-pub use shapes::{KEY_BEGINNING, begins_with_key, masked, masked_value, quoted};
+pub use shapes::{KEY_BEGINNING, begins_with_key, holds_key, masked, masked_value, quoted};
 use std::fmt;
+pub use variable::{is_secret_name, is_secret_variable};
 
 /// A key of a provider: something that can stand in a header.
 #[derive(Clone, PartialEq, Eq)]

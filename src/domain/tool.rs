@@ -338,6 +338,9 @@ pub enum Proposal {
     Connect {
         /// Host and port.
         to: String,
+        /// The command that connects; empty where it is not known.
+        #[serde(default)]
+        command: String,
     },
     /// These changes of several files, all or none.
     Changes {

@@ -118,7 +118,7 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
     Verdict::Ask(question)
 }
 
-/// Why a rule is there, in its author's words.
+/// Note of a rule, in its author's words.
 fn note(rules: &Rules, at: usize) -> String {
     let note = rules.standing.get(at).and_then(|one| one.clause.rule().note);
     note.map(|note| format!(" {note}")).unwrap_or_default()

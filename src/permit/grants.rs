@@ -1,4 +1,5 @@
-//! What an answer would keep: narrow rules, each with something harmless and the worst known that it would let run.
+//! Rules that an answer would remember: narrow ones, each with a harmless and the worst known
+//! example of what it would allow.
 //!
 //! A rule is the program with every word exactly. Only programs of a short list have paths that stand for "below the
 //! working directory", and only a few options take a text that stands for any text. What runs other programs or code
@@ -180,8 +181,8 @@ fn reading(remote: &shell::Remote, argv: &[String]) -> Offer {
     }
 }
 
-/// Whether an answer of the user's, as offered or as edited, may be kept for what was asked: a sound rule that allows,
-/// of the tool that was asked, and that covers part of it.
+/// True if an answer of the user's, as offered or as edited, may be remembered for this request: a
+/// valid allow rule, of the tool in question, that covers part of it.
 ///
 /// # Errors
 /// A sentence why not.
@@ -215,7 +216,7 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &super::G
     if covers { Ok(()) } else { Err(format!("`{}` does not cover what is asked.", rule.in_words())) }
 }
 
-/// What a rule was made of.
+/// Source of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Exact,

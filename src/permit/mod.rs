@@ -29,40 +29,40 @@ pub use struck::{Struck, hold_struck};
 
 use crate::domain::rule::{Offer, RuleScope};
 
-/// What the user's settings change in the table of the modes.
+/// Settings that change the mode table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// What commands may do in Explore.
+    /// Commands in Explore.
     pub explore_commands: ExploreCommands,
-    /// What becomes of edits below the working directory in Ask to Edit.
+    /// Edits below the working directory in Ask to Edit.
     pub ask_edits: AskEdits,
-    /// What holds a command that only reads.
+    /// Confinement of a read-only command.
     pub hold: shell::Hold,
-    /// What every other command runs in, where commands can be held; not in Explore, where nothing else runs.
+    /// Sandbox of every other command, where commands can be confined; not in Explore, where nothing else runs.
     pub sandbox: crate::domain::permission::Sandbox,
 }
 
-/// What commands may do in Explore.
+/// Commands in Explore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExploreCommands {
-    /// Those that are proved to read only run.
+    /// Commands proved read-only run.
     #[default]
     ReadOnly,
     /// None runs.
     Blocked,
 }
 
-/// What becomes of edits below the working directory in Ask to Edit.
+/// Edits below the working directory in Ask to Edit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AskEdits {
-    /// They are asked for.
+    /// Edits ask.
     #[default]
     Prompted,
-    /// They are made; protected paths and what lies outside still ask.
+    /// Edits run; protected paths and those outside still ask.
     Allowed,
 }
 
-/// What may become of a call.
+/// Verdict on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs.
@@ -73,7 +73,7 @@ pub enum Verdict {
     Deny(Refusal),
 }
 
-/// What let a call run.
+/// Reason why a call runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Allowed {
     /// The mode's table.
@@ -84,7 +84,7 @@ pub enum Allowed {
     ByRules(Ruled),
 }
 
-/// Why a call does not run.
+/// Reason why a call does not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
     /// A sentence for the model and the user: why, and what would allow it.
@@ -98,23 +98,23 @@ pub struct Refusal {
 pub struct Ruled {
     /// Their places in [`Rules::standing`].
     pub at: Vec<usize>,
-    /// What they say and where they stand: `cargo test (this workspace)`.
+    /// Rule and its scope: `cargo test (this workspace)`.
     pub words: String,
     /// All of them are answers that hold for this session alone.
     pub by_answer: bool,
 }
 
-/// What the user is asked.
+/// Question for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// Why it is asked, a sentence each.
+    /// Reasons, a sentence each.
     pub reasons: Vec<String>,
-    /// What makes it riskier, a few words each.
+    /// Risks, a few words each.
     pub risks: Vec<String>,
     /// The rules that an answer would keep, one for each part that no rule allows; empty in the rows that are never
     /// remembered.
     pub offers: Vec<Offer>,
-    /// For what they can be kept; empty where there are none.
+    /// Scopes in which they can be remembered; empty if there are none.
     pub scopes: Vec<RuleScope>,
     /// It is asked every time, whatever is allowed: a row that is never remembered, or a rule that asks.
     pub every_time: bool,

@@ -11,7 +11,7 @@ use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::reach::reach;
 use crate::domain::request::{PartShown, PartState};
 use crate::domain::rule::{NETWORK, Offer, Rule};
-use crate::domain::tool::{CallFacts, Place, Program, Touch};
+use crate::domain::tool::{CallFacts, Place, Program, Proposal, Touch};
 use std::path::{Path, PathBuf};
 
 /// What one touch comes to.
@@ -71,7 +71,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             Mode::Ask | Mode::Execute => Row::Allow,
         },
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
-        Touch::Connect { host, private, known } => connect_row(mode, rules, host, *private, known.is_some()),
+        Touch::Connect { host, private, known } => connect_row(mode, rules, facts, (host, *private, known.is_some())),
         Touch::Access(access) => access::row(policy, mode, rules, facts, access),
         Touch::Script { .. } => script_row(policy, mode),
         Touch::Outside => match mode {
@@ -154,26 +154,32 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
     }
 }
 
-/// What a running command connects to. `known`: a list or a setting of the user's names it.
-fn connect_row(mode: Mode, rules: &Rules, host: &str, private: bool, known: bool) -> Row {
+/// What a running command connects to: a host, whether it is private, and whether a list or a setting of the user's names it.
+/// Every other one is asked about once, in Execute as well: who holds commands to hosts wants to hear of a new one.
+fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, known): (&str, bool, bool)) -> Row {
     if mode == Mode::Explore {
         return Row::Deny(explore(&format!("no command reaches the network: {host}")));
     }
     if known {
         return Row::Allow;
     }
+    let who = match &facts.proposal {
+        Proposal::Connect { command, .. } if !command.trim().is_empty() => format!("`{}`", shortened(command)),
+        _ => "A command".to_owned(),
+    };
     if private {
-        let what = format!("{host} is an address of this machine or of its network, or leads to one.");
+        let what = format!(
+            "{who} wants to connect to {host}, an address of this machine or of its network, or a name that leads to one. \
+             `private_hosts` below [sandbox] in config.toml opens it without a question."
+        );
         return never(what, vec!["private network".to_owned()]);
-    }
-    if mode == Mode::Execute {
-        return Row::Allow;
     }
     match rules.allows_host(NETWORK, host) {
         Some(at) => Row::Ruled(vec![at]),
         None => Row::Ask {
             reason: format!(
-                "A command wants to connect to {host}, which is no package registry and no remote of the repository."
+                "{who} wants to connect to {host}, which is no package registry, no remote of the repository and no host of \
+                 a rule."
             ),
             risks: vec!["network".to_owned()],
             offers: vec![grants::host(NETWORK, host)],
@@ -238,17 +244,33 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
     let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
     let known = shell::known(command);
     let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
+    let whole = shell::looks(command, cwd);
     let shown = |part: &Part| {
         let wide = part.argv.as_deref().is_some_and(|argv| reach(argv).unknown) && !is_held(policy);
         let ways = ways.as_ref().filter(|_| !wide);
-        let state = line.state(part, rules, ways);
-        let mut risks = if state == PartState::Reads { Vec::new() } else { shell::looks(&part.text, cwd).risks };
-        if let Some(what) = shell::danger(&part.text) {
-            risks.insert(0, what);
+        let looks = shell::looks(&part.text, cwd);
+        let state = line.state(part, &looks, rules, ways);
+        let mut risks = if state == PartState::Reads { Vec::new() } else { looks.risks.clone() };
+        if !looks.secrets.is_empty() {
+            risks.push(shell::NAMES_SECRET.to_owned());
+        } else if looks.sends() && !whole.secrets.is_empty() {
+            // Another part may hand it a secret.
+            shell::Looks::with_secret(&mut risks);
         }
-        PartShown { text: part.text.clone(), state, risks }
+        risks.sort_by_key(|risk| shell::gravity(risk));
+        // What cannot be brought back is worse than all else.
+        let danger = shell::danger(&part.text);
+        let rank = if danger.is_some() { Some(0) } else { risks.first().map(|risk| 1 + shell::gravity(risk)) };
+        let risks = danger.into_iter().chain(risks).collect();
+        (rank, PartShown { text: part.text.clone(), state, risks, worst: false })
     };
-    line.judgement.parts.iter().map(shown).collect()
+    let mut all: Vec<(Option<usize>, PartShown)> = line.judgement.parts.iter().map(shown).collect();
+    let asked = |part: &PartShown| part.state == PartState::Asked;
+    let worst = all.iter().filter(|(_, part)| asked(part)).filter_map(|(rank, _)| *rank).min();
+    if let Some((_, part)) = all.iter_mut().find(|(rank, part)| asked(part) && rank.is_some() && *rank == worst) {
+        part.worst = true;
+    }
+    all.into_iter().map(|(_, part)| part).collect()
 }
 
 /// A command line with what is known of it.
@@ -369,11 +391,24 @@ impl Line<'_> {
     }
 
     /// As `part_by_part` has it.
-    fn state(&self, part: &Part, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
+    fn state(&self, part: &Part, looks: &shell::Looks, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
+        // No rule answers for these.
+        let hidden = looks.secrets.iter().any(|word| rules.shows(&self.full(word), true).is_none());
+        if hidden || !looks.protected.is_empty() || !looks.writes_outside.is_empty() {
+            return PartState::Asked;
+        }
+        let may_write = |word: &String| {
+            let inside = ways.is_some_and(|ways| ways.stays() && super::matches::is_below(word, ways));
+            inside && rules.allows_change("bash", &self.full(word)).is_some()
+        };
+        if !part.writes.iter().all(may_write) {
+            return PartState::Asked;
+        }
+        let written = !part.writes.is_empty();
         let Some(argv) = part.argv.as_deref().filter(|argv| self.is_itself(argv)) else { return PartState::Asked };
         let computes = || self.secrets_here && shell::judge(&part.text, shell::Hold::Enforced).computes;
         if part.reads && !computes() && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
-            PartState::Reads
+            if written { PartState::Allowed } else { PartState::Reads }
         } else if ways.is_some_and(|ways| rules.allows_command(argv, ways).is_some()) {
             PartState::Allowed
         } else {

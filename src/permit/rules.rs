@@ -20,9 +20,9 @@ const LONGEST: usize = 2_000;
 pub struct Rules {
     /// All of them, in no order that matters.
     pub standing: Vec<Standing>,
-    /// What relative paths and `~` begin at.
+    /// Base of relative paths and of `~`.
     pub ground: Ground,
-    /// What a model is told when a command is refused.
+    /// Hints for a model when a command is refused.
     pub hints: Vec<Hint>,
     /// The scopes in which an answer can be kept.
     pub scopes: Vec<RuleScope>,
@@ -33,15 +33,15 @@ pub struct Rules {
 /// One rule in force.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
-    /// What it says.
+    /// Content.
     pub clause: Clause,
-    /// For what it holds.
+    /// Scope.
     pub scope: RuleScope,
     /// The file in which it stands.
     pub file: Option<PathBuf>,
 }
 
-/// What a rule says.
+/// Content of a rule.
 #[derive(Clone, Debug)]
 pub enum Clause {
     /// A rule.
@@ -76,7 +76,7 @@ impl PartialEq for Clause {
 }
 
 impl Clause {
-    /// What it says as a rule: the tool and what becomes of its calls.
+    /// The clause as a rule: the tool and the effect.
     #[must_use]
     pub fn rule(&self) -> Rule {
         match self {
@@ -114,7 +114,7 @@ impl Clause {
 /// Compiles a pattern of `allowedBashPatterns`, to be matched from the start of a command.
 ///
 /// # Errors
-/// Why it is no regular expression.
+/// Reason why it is no regular expression.
 fn pattern(text: &str) -> Result<fancy_regex::Regex, String> {
     if text.len() > LONGEST {
         return Err(format!("it is longer than {LONGEST} bytes"));
@@ -268,7 +268,7 @@ impl Rules {
         })
     }
 
-    /// What the user wrote for a command that is refused.
+    /// The user's hint for a refused command.
     pub(super) fn hint(&self, command: &str) -> Option<&str> {
         let words: Vec<&str> = command.split_whitespace().collect();
         let hint = self.hints.iter().find(|hint| {

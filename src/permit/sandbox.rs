@@ -1,4 +1,4 @@
-//! What holds back a call that was allowed. The profiles are the sandbox's.
+//! Sandbox of an allowed call. The profiles are in `sandbox`.
 
 use super::Policy;
 use super::shell::{self, Hold, Judged};
@@ -8,9 +8,10 @@ use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::Path;
 
-/// What holds back a call that was allowed, where commands can be held: all that runs in Explore, and everywhere what
-/// runs because it only reads, can change nothing. So it stays harmless when the judge is wrong. Every other command runs
-/// in what the user's settings say; outside of all where it asked for that and was let.
+/// Sandbox of an allowed call, where commands can be confined: everything in Explore, and read-only
+/// commands everywhere, can change nothing. So a mistake of the judge stays harmless. Every other
+/// command runs in the profile of the user's settings; outside of all if it asked for that and was
+/// allowed.
 #[must_use]
 pub fn sandbox(policy: Policy, mode: Mode, facts: &CallFacts) -> Sandbox {
     // Such a script has no business anywhere else, whatever the mode and the settings are.
@@ -35,7 +36,7 @@ pub fn sandbox(policy: Policy, mode: Mode, facts: &CallFacts) -> Sandbox {
     if !opened && commands.all(|touch| only_reads(policy.hold, touch)) { Sandbox::ReadOnly } else { policy.sandbox }
 }
 
-/// Whether a command is let run because it only reads, and reads nothing secret.
+/// True if a command is allowed because it only reads, and reads nothing secret.
 fn only_reads(hold: Hold, touch: &Touch) -> bool {
     let Touch::Command { command, cwd, programs, unseen } = touch else { return true };
     match shell::judge_found(command, hold, programs, unseen.as_deref()).verdict {

@@ -1,7 +1,7 @@
 //! Steps that the user struck out of a plan hold: a call that does what one of them names is asked for, in every mode.
 //!
-//! What a step names is guessed from its words, rather too much than too little: code, words that look like paths, and
-//! commands. A rule or an earlier answer does not answer for it.
+//! The targets of a step are guessed from its words, rather too many than too few: code, words that
+//! look like paths, and commands. A rule or an earlier answer does not cover them.
 
 use super::shell::{self, Hold, Judged};
 use super::{Question, Refusal, Verdict};
@@ -11,12 +11,12 @@ use crate::domain::plan::Step;
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
-/// What a step that was struck out names.
+/// Targets of a struck step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Struck {
-    /// Its place in the plan.
+    /// Number in the plan.
     pub number: u32,
-    /// Its first line, for the question.
+    /// First line, for the question.
     line: String,
     paths: Vec<String>,
     /// Programs with the words that are no options.
@@ -29,7 +29,7 @@ pub struct Struck {
 const READING: [&str; 10] = ["read", "open", "look", "inspect", "view", "list", "search", "grep", "show", "print"];
 
 impl Struck {
-    /// What this step names; `None` when it was not struck out, or names nothing.
+    /// Targets of this step; `None` if it was not struck, or names nothing.
     #[must_use]
     pub fn of(step: &Step) -> Option<Self> {
         if !step.struck {

@@ -1,7 +1,10 @@
 //! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
 
 mod access;
+mod hosts;
+mod parts;
 mod rules;
+mod rules_properties;
 
 use super::*;
 use crate::domain::access::Access;

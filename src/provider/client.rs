@@ -15,9 +15,6 @@ use serde_json::Value;
 use std::future::Future;
 use std::sync::Arc;
 
-/// Number of times a refused request is sent in another form.
-const CHANGES: usize = 16;
-
 /// A request and what is known of its server.
 pub struct Ask<'a> {
     pub(super) request: &'a ModelRequest,
@@ -38,6 +35,8 @@ pub struct Outgoing {
 pub trait Wire: Sized + Send + Sync + 'static {
     /// Name of the format in [`crate::domain::message::Native`].
     const NAME: &'static str;
+    /// Number of times a refused request is sent in another form.
+    const CHANGES: usize;
     /// Optional parts of a request that a server may refuse.
     type Options: Clone + PartialEq + Send + Sync;
     /// Translation of the events of one response.
@@ -133,7 +132,7 @@ impl<W: Wire> Client<W> {
                 Err(error) => error,
             };
             match self.wire.after_refusal(&ask, &options, &error) {
-                Some(next) if next != options && changes < CHANGES => options = next,
+                Some(next) if next != options && changes < W::CHANGES => options = next,
                 _ => return Err(self.wire.failure(&ask, &options, error)),
             }
             changes += 1;

@@ -46,7 +46,7 @@ pub fn sandbox(ground: &Ground) -> Vec<Finding> {
     confinement::findings(ground)
 }
 
-/// Whether a folder, or the nearest one above it that is there, takes a file.
+/// Checks that a folder, or the nearest existing one above it, takes a file.
 fn takes_a_file(folder: &Path) -> Result<(), String> {
     let there = folder.ancestors().find(|dir| dir.is_dir()).unwrap_or(Path::new("/"));
     let probe = there.join(format!(".lisle-doctor-{}", std::process::id()));
@@ -148,7 +148,7 @@ fn screen(env: &dyn Fn(&str) -> Option<String>) -> Finding {
     }
 }
 
-/// What of tmux's options stands in the way, where lisle runs in it.
+/// Options of tmux that stand in the way, if lisle runs in it.
 fn tmux(env: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
     if env("TMUX").is_none_or(|value| value.is_empty()) {
         return Vec::new();
@@ -163,7 +163,7 @@ fn tmux(env: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
     }
 }
 
-/// Whether it is in control mode, and passes on where the user looks.
+/// Control mode and focus events of tmux.
 fn tmux_says(said: &str) -> Vec<Finding> {
     let (control, focus) = said.trim().split_once(';').unwrap_or((said.trim(), ""));
     let on = |word: &str| matches!(word.trim(), "1" | "on");

@@ -329,9 +329,11 @@ impl Ground {
             settings::SandboxNetwork::Hosts => sandbox::Network::Proxy,
             settings::SandboxNetwork::Off => sandbox::Network::Off,
         };
+        let private = self.paths.state.join("caches").join(own_name(&self.workspace));
+        sandbox::places::caches::note_owner(&private, &self.workspace);
         sandbox::Allowances {
             caches,
-            private: Some(self.paths.state.join("caches").join(own_name(&self.workspace))),
+            private: Some(private),
             readable: said.readable.iter().filter_map(path).collect(),
             devices: said.devices.iter().map(PathBuf::from).collect(),
             memory: said.memory,

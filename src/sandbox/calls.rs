@@ -74,7 +74,7 @@ fn no_emptying(refused: &mut Refused) -> Result<(), String> {
     Ok(())
 }
 
-/// What a command shares with other programs, and may do with it.
+/// Resources that a command shares with other programs, and its rights to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reach {
     /// Sockets of the internet.
@@ -107,7 +107,7 @@ pub(super) fn read_only(abi: ABI) -> Result<Vec<BpfProgram>, String> {
     refused.compiled()
 }
 
-/// For the workspace profile.
+/// Filters of the workspace profile.
 pub(super) fn workspace(abi: ABI, reach: Reach) -> Result<Vec<BpfProgram>, String> {
     let mut refused = Refused::default();
     refused.calls(SHARED);

@@ -1,40 +1,18 @@
 //! The environment of a command: lisle's own without keys, without what makes a shell or a program run other code first,
 //! and with what keeps programs from paging or prompting.
 //!
+//! A short list of names passes as it is ([`READING_NAMES`]). Every other variable is judged: what steers programs goes, what
+//! looks like a credential by its name or its value goes unless a rule names it, and inside a sandbox what points to sockets
+//! and credentials that are not there goes as well.
+//!
 //! `PATH` and the search path of libraries lose what would let a working directory put its own `cat` or its own library
 //! in place of the system's: a command that only reads runs without a question, and must be what it is called.
 //! It is cleaned before the parent of the command starts, so that `/proc/PARENT/environ` holds no keys either.
 
 use crate::domain::permission::READERS;
-use crate::domain::secret::masked;
+use crate::domain::secret::is_secret_variable;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-
-/// Endings of names that stand for keys and passwords.
-const SECRET_ENDINGS: &[&str] = &[
-    "_KEY",
-    "_KEY_ID",
-    "_AUTH",
-    "_PAT",
-    "_PWD",
-    "_JWT",
-    "_COOKIE",
-    "APIKEY",
-    "TOKEN",
-    "SECRET",
-    "PASSWORD",
-    "PASSWD",
-    "PASSPHRASE",
-];
-
-/// Parts of names, between low lines, that stand for them wherever they are.
-const SECRET_PARTS: &[&str] = &["TOKEN", "SECRET", "SECRETS", "CREDENTIAL", "CREDENTIALS", "APIKEY", "PASSWORD"];
-
-/// Parts of names that begin like a password and are none.
-const NO_PASSWORDS: &[&str] = &["PASSTHROUGH", "PASSIVE", "PASSED", "PASSES", "PASSING"];
-
-/// Whole names that stand for keys and passwords.
-const SECRET_NAMES: &[&str] = &["NETRC", "PGPASSFILE"];
 
 /// Beginnings of names that belong to lisle or to a provider's own settings.
 const SECRET_STARTS: &[&str] = &["LISLE_", "ANTHROPIC_", "OPENAI_", "AZURE_OPENAI_", "GEMINI_", "OPENROUTER_"];
@@ -76,7 +54,87 @@ const STEERING: &[&str] = &[
     "PWD",
     "COLUMNS",
     "LINES",
+    // Programs that others run instead of their own, often with a credential among the words.
+    "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "SVN_SSH",
+    "RSYNC_RSH",
+    "CVS_RSH",
 ];
+
+/// What of git's variables passes: names, dates, and where its configuration lies. The others bring settings, programs, other
+/// repositories or credentials (`GIT_CONFIG_PARAMETERS`, `GIT_CONFIG_KEY_0`, `GIT_SSH_COMMAND`, `GIT_DIR` …).
+const GIT: &[&str] = &[
+    "GIT_AUTHOR_NAME",
+    "GIT_AUTHOR_EMAIL",
+    "GIT_AUTHOR_DATE",
+    "GIT_COMMITTER_NAME",
+    "GIT_COMMITTER_EMAIL",
+    "GIT_COMMITTER_DATE",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_DISCOVERY_ACROSS_FILESYSTEM",
+    "GIT_MERGE_AUTOEDIT",
+    "GIT_LFS_SKIP_SMUDGE",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "GIT_DEFAULT_HASH",
+    "GIT_COMMIT",
+    "GIT_BRANCH",
+    "GIT_TAG",
+    "GIT_SHA",
+    "GIT_URL",
+    "GIT_VERSION",
+];
+
+/// Variables that point to sockets of other programs, to displays, or to files of credentials.
+const POINTERS: &[&str] = &[
+    "SSH_AGENT_PID",
+    "GPG_AGENT_INFO",
+    "DISPLAY",
+    "WAYLAND_DISPLAY",
+    "XAUTHORITY",
+    "ICEAUTHORITY",
+    "SESSION_MANAGER",
+    "XDG_RUNTIME_DIR",
+    "TMUX",
+    "TMUX_PANE",
+    "STY",
+    "NVIM",
+    "NVIM_LISTEN_ADDRESS",
+    "PULSE_SERVER",
+    "PIPEWIRE_REMOTE",
+    "KUBECONFIG",
+    "DOCKER_HOST",
+    "DOCKER_CONFIG",
+    "DOCKER_CONTEXT",
+    "DOCKER_CERT_PATH",
+    "CONTAINER_HOST",
+    "REGISTRY_AUTH_FILE",
+    "PGPASSFILE",
+    "PGSERVICEFILE",
+    "NETRC",
+    "CURL_HOME",
+    "AWS_CONFIG_FILE",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "BOTO_CONFIG",
+    "CLOUDSDK_CONFIG",
+    "AZURE_CONFIG_DIR",
+    "GNUPGHOME",
+    "NPM_CONFIG_USERCONFIG",
+    "NPM_CONFIG_GLOBALCONFIG",
+    "TF_CLI_CONFIG_FILE",
+    "KRB5CCNAME",
+    "KRB5_KTNAME",
+    "HYPRLAND_INSTANCE_SIGNATURE",
+];
+/// Beginnings and ends of such names …
+const POINTER_STARTS: &[&str] = &["DBUS_", "VSCODE_IPC_", "VSCODE_GIT_", "AWS_CONTAINER_", "GNOME_KEYRING_", "PODMAN_"];
+const POINTER_ENDS: &[&str] = &["_SOCK", "_SOCKET", "SOCK", "_LISTEN_ON", "_IPC_HOOK"];
+/// … and of such values.
+const POINTER_VALUES: &[&str] = &["unix:", "npipe:", "fd://", "/run/user/", "/var/run/", "/run/"];
 
 /// No pager, no prompt, no colours, no terminal.
 const SET: &[(&str, &str)] = &[
@@ -92,29 +150,47 @@ const SET: &[(&str, &str)] = &[
     ("NO_COLOR", "1"),
 ];
 
+/// Who an environment is for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct For<'a> {
+    /// Variables that a rule names for the program that runs: they stay although they look like credentials.
+    pub named: &'a [String],
+    /// Sockets that the command may connect to; `None` where nothing closes it in, so that all of them are there.
+    pub sockets: Option<&'a [PathBuf]>,
+}
+
 /// lisle's own environment, cleaned for a program of the user's that it runs in `cwd` for itself, such as git.
 pub fn own(cwd: &Path) -> Vec<(OsString, OsString)> {
     cleaned(std::env::vars_os(), cwd)
 }
 
-/// The environment for a command that runs in `cwd`, made from `own`. Looks at the folders of `PATH`.
+/// The environment for a command that runs in `cwd` with nothing around it, made from `own`. Looks at the folders of `PATH`.
 pub fn cleaned(own: impl IntoIterator<Item = (OsString, OsString)>, cwd: &Path) -> Vec<(OsString, OsString)> {
-    cleaned_but(own, cwd, &[])
+    cleaned_for(own, cwd, For::default())
 }
 
-/// The same with variables that a rule names for the program that runs: a key of theirs stays. What steers other programs
-/// goes all the same.
-pub fn cleaned_but(
+/// The same for a command with what was granted to it. What steers other programs goes all the same.
+pub fn cleaned_for(
     own: impl IntoIterator<Item = (OsString, OsString)>,
     cwd: &Path,
-    named: &[String],
+    of: For<'_>,
 ) -> Vec<(OsString, OsString)> {
     let stays = |name: &OsStr, value: &OsStr| {
-        let known = named.iter().any(|known| name == known.as_str()) && !is_of_lisle(name);
-        !is_steering(name) && (known || !is_secret(name, value)) && !SET.iter().any(|(set, _)| name == *set)
+        let Some(text) = name.to_str() else { return false };
+        let named = of.named.iter().any(|known| text == known) && !is_of_lisle(text);
+        let there = of.sockets.is_none_or(|sockets| !is_pointer(text, value) || is_granted(value, sockets));
+        !is_steering(text)
+            && !SET.iter().any(|(set, _)| text == *set)
+            && (named || there && (is_needed(text) || !is_of_lisle(text) && !is_credential(text, value)))
     };
     let mut out: Vec<(OsString, OsString)> = own.into_iter().filter(|(name, value)| stays(name, value)).collect();
     out.extend(SET.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))));
+    search_paths(&mut out, cwd);
+    out
+}
+
+/// Takes the working directory's own programs and libraries out of the search paths.
+fn search_paths(out: &mut Vec<(OsString, OsString)>, cwd: &Path) {
     let real = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
     let cwd = real(cwd);
     let inside = |dir: &Path| real(dir).starts_with(&cwd);
@@ -135,7 +211,6 @@ pub fn cleaned_but(
         out.retain(|(name, _)| name != "PATH");
         out.push(("PATH".into(), SYSTEM_PATH.into()));
     }
-    out
 }
 
 /// Variables of the user's that a command which only reads gets, beside those of [`READING_STARTS`].
@@ -250,36 +325,46 @@ fn replaces_a_reader(dir: &Path) -> bool {
     READERS.iter().any(|name| dir.join(name).symlink_metadata().is_ok())
 }
 
-/// What makes a shell or a program run or read something else first. A name that is no text is nobody's setting, and cannot
-/// be judged.
-fn is_steering(name: &OsStr) -> bool {
+/// What makes a shell or a program run or read something else first.
+fn is_steering(name: &str) -> bool {
     // Functions that bash would take over from whoever started it.
-    name.to_str().is_none_or(|name| STEERING.contains(&name) || name.starts_with("BASH_FUNC_"))
+    STEERING.contains(&name) || name.starts_with("BASH_FUNC_") || name.starts_with("GIT_") && !GIT.contains(&name)
 }
 
 /// lisle's own variables and those of providers: no rule names them.
-fn is_of_lisle(name: &OsStr) -> bool {
-    let upper = name.to_string_lossy().to_ascii_uppercase();
+fn is_of_lisle(name: &str) -> bool {
+    let upper = name.to_ascii_uppercase();
     SECRET_STARTS.iter().any(|start| upper.starts_with(start))
 }
 
-/// A key or a password, by its name or by its value.
-fn is_secret(name: &OsStr, value: &OsStr) -> bool {
-    let upper = name.to_string_lossy().to_ascii_uppercase();
-    let mut parts = upper.split(|c: char| !c.is_ascii_alphanumeric());
-    let password = |part: &str| part.starts_with("PASS") && !NO_PASSWORDS.contains(&part);
-    let first = parts.next().unwrap_or_default();
-    let by_name = SECRET_ENDINGS.iter().any(|end| upper.ends_with(end) && upper != "OLDPWD")
-        || SECRET_PARTS.contains(&first)
-        || parts.any(|part| SECRET_PARTS.contains(&part) || password(part))
-        || upper.contains("API_KEY")
-        || ["PASS", "SSHPASS"].contains(&upper.as_str())
-        || SECRET_NAMES.contains(&upper.as_str())
-        || is_of_lisle(name);
-    // Folders and names that everything needs are never taken for a key.
-    let needed =
-        READING_NAMES.iter().any(|known| name == *known) || READING_STARTS.iter().any(|start| upper.starts_with(start));
-    by_name || !needed && masked(&value.to_string_lossy()).is_some()
+/// Folders and names that everything needs are never taken for a key.
+fn is_needed(name: &str) -> bool {
+    READING_NAMES.contains(&name) || READING_STARTS.iter().any(|start| name.starts_with(start))
+}
+
+/// A key or a password, by its name or by its value. What is no text cannot be judged.
+fn is_credential(name: &str, value: &OsStr) -> bool {
+    value.to_str().is_none_or(|value| is_secret_variable(name, value)) || CREDENTIAL_FILES.contains(&name)
+}
+
+/// Names that lead to a credential's file.
+const CREDENTIAL_FILES: &[&str] = &["NETRC", "PGPASSFILE"];
+
+/// Something of other programs, or a file of credentials, that a sandbox does not show.
+fn is_pointer(name: &str, value: &OsStr) -> bool {
+    let upper = name.to_ascii_uppercase();
+    let value = value.to_string_lossy();
+    POINTERS.contains(&upper.as_str())
+        || POINTER_STARTS.iter().any(|start| upper.starts_with(start))
+        || POINTER_ENDS.iter().any(|end| upper.ends_with(end))
+        || !is_needed(name) && POINTER_VALUES.iter().any(|start| value.starts_with(start))
+}
+
+/// A pointer to a socket that the command may connect to.
+fn is_granted(value: &OsStr, sockets: &[PathBuf]) -> bool {
+    let value = value.to_string_lossy();
+    let path = ["unix://", "unix:path=", "unix:"].iter().find_map(|start| value.strip_prefix(start)).unwrap_or(&value);
+    sockets.iter().any(|socket| socket == Path::new(path.split([',', ';']).next().unwrap_or(path)))
 }
 
 #[cfg(test)]
@@ -321,8 +406,27 @@ mod tests {
             ("SECRET_KEY_BASE", false),
             ("API_KEY_OF_X", false),
             ("GOOGLE_APPLICATION_CREDENTIALS", false),
-            ("SSH_ASKPASS", true),
+            ("DBPASS", false),
+            ("X_PW", false),
+            ("SSH_ASKPASS", false),
+            ("GIT_CONFIG_PARAMETERS", false),
+            ("GIT_CONFIG_COUNT", false),
+            ("GIT_CONFIG_KEY_0", false),
+            ("GIT_CONFIG_VALUE_0", false),
+            ("GIT_SSH_COMMAND", false),
+            ("GIT_EXTERNAL_DIFF", false),
+            ("GIT_DIR", false),
+            ("GIT_AUTHOR_NAME", true),
+            ("GIT_CONFIG_GLOBAL", true),
+            ("PGPASSFILE", false),
             ("XAUTHORITY", true),
+            ("RUSTFLAGS", true),
+            ("JAVA_HOME", true),
+            ("PYTHONPATH", true),
+            ("NODE_ENV", true),
+            ("CI", true),
+            ("npm_config_registry", true),
+            ("npm_config_cache", true),
             ("MAX_TOKENS", true),
             ("TOKENIZERS_PARALLELISM", true),
             ("GPG_TTY", true),
@@ -340,9 +444,45 @@ mod tests {
     }
 
     #[test]
+    fn what_points_outside_of_a_sandbox_goes_unless_it_was_granted() {
+        let of = |name: &str, value: &str, sockets: Option<&[PathBuf]>, named: &[String]| {
+            let of = For { named, sockets };
+            let env = cleaned_for([(OsString::from(name), OsString::from(value))], Path::new("/w"), of);
+            env.into_iter().any(|(n, _)| n == name)
+        };
+        let agent = [PathBuf::from("/tmp/agent.1")];
+        for (name, value) in [
+            ("SSH_AUTH_SOCK", "/tmp/agent.1"),
+            ("DBUS_SESSION_BUS_ADDRESS", "unix:path=/tmp/agent.1,guid=x"),
+            ("DOCKER_HOST", "unix:///tmp/agent.1"),
+        ] {
+            assert!(of(name, value, None, &[]), "nothing closes it in: {name}");
+            assert!(!of(name, value, Some(&[]), &[]), "{name}");
+            assert!(of(name, value, Some(&agent), &[]), "granted: {name}");
+        }
+        for (name, value) in [
+            ("DISPLAY", ":0"),
+            ("WAYLAND_DISPLAY", "wayland-1"),
+            ("XAUTHORITY", "/home/u/.Xauthority"),
+            ("XDG_RUNTIME_DIR", "/run/user/1000"),
+            ("KUBECONFIG", "/home/u/.kube/other"),
+            ("TMUX", "/tmp/tmux-0/default,1,0"),
+            ("SWAYSOCK", "/x"),
+            ("VSCODE_IPC_HOOK_CLI", "/x"),
+            ("ANYTHING", "unix:///x"),
+            ("ANYTHING", "/run/x.sock"),
+        ] {
+            assert!(!of(name, value, Some(&[]), &[]), "{name}");
+            assert!(of(name, value, Some(&[]), &[name.to_owned()]), "a rule names it: {name}");
+            assert!(of(name, value, None, &[]), "nothing closes it in: {name}");
+        }
+    }
+
+    #[test]
     fn values_that_are_keys_go_whatever_their_name_is() {
         let of = |name: &str, value: &str, named: &[String]| {
-            let env = cleaned_but([(OsString::from(name), OsString::from(value))], Path::new("/w"), named);
+            let of = For { named, sockets: None };
+            let env = cleaned_for([(OsString::from(name), OsString::from(value))], Path::new("/w"), of);
             env.into_iter().any(|(n, _)| n == name)
         };
         for value in [
@@ -351,6 +491,12 @@ mod tests {
             "ghp_0123456789abcdefghij0123456789abcdef",
             "sk-0123456789abcdefghij",
             "AKIAIOSFODNN7EXAMPLE",
+            "sk_live_abcdefgh",
+            "glpat-aaaaaaaaaaaa",
+            "hf_abcdefghij",
+            "https://hooks.slack.com/services/T00/B00/abcdef",
+            "Bearer abcdefgh",
+            "user:pw1@tcp(db:3306)/x",
             "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtzc2gtZW\n-----END",
         ] {
             assert!(!of("ANYTHING", value, &[]), "{value}");

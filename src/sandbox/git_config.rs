@@ -100,6 +100,12 @@ pub(super) fn is_harmless((key, value): &Setting) -> bool {
     let (section, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     let last = rest.rsplit('.').next().unwrap_or_default();
     let known = HARMLESS.iter().any(|(name, keys)| *name == section && (keys.is_empty() || keys.contains(&last)));
+    // What is switched off, or on with git's own program.
+    let known = known
+        || matches!(
+            (key.as_str(), value.as_str()),
+            ("core.hookspath", "/dev/null") | ("core.fsmonitor", "false" | "true")
+        );
     let is_address = matches!(last, "url" | "pushurl" | "remote" | "pushremote");
     known && !(is_address && (value.contains("::") || value.starts_with('-')))
 }
@@ -119,7 +125,9 @@ pub(super) fn parse(text: &str) -> Option<Vec<Setting>> {
     while let Some(c) = chars.next() {
         match c {
             c if c.is_whitespace() => {}
-            '#' | ';' => drop(chars.by_ref().find(|c| *c == '\n')),
+            '#' | ';' => {
+                chars.by_ref().find(|c| *c == '\n');
+            }
             '[' => section = header(&mut chars)?,
             c if c.is_ascii_alphabetic() && !section.is_empty() => {
                 let mut name = c.to_ascii_lowercase().to_string();
@@ -182,7 +190,7 @@ fn value(chars: &mut Chars<'_>) -> Option<String> {
             '\n' if quoted => return None,
             '\n' => break,
             '#' | ';' if !quoted => {
-                let _ = chars.by_ref().find(|c| *c == '\n');
+                chars.by_ref().find(|c| *c == '\n');
                 break;
             }
             '"' => quoted = !quoted,
@@ -366,6 +374,7 @@ mod tests {
         let harmless = |text: &str| of(text).iter().all(is_harmless);
         for text in [
             "[core]\nrepositoryformatversion = 0\nbare = false\n[remote \"origin\"]\nurl = https://h/x\nfetch = +a:b\n",
+            "[core]\nhooksPath = /dev/null\nfsmonitor = false\n",
             "[branch \"a.b\"]\nremote = origin\nmerge = refs/heads/a.b\n[user]\nname = x\n[submodule \"x\"]\nactive\n",
         ] {
             assert!(harmless(text), "{text}");

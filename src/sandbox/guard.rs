@@ -26,7 +26,7 @@ const ALL: u64 = 16 * 1024 * 1024;
 /// Times of files lag behind the clock by up to this.
 const LAG: Duration = Duration::from_millis(50);
 
-/// What was there before a command.
+/// State of protected files before a command.
 #[derive(Debug)]
 pub struct Guard {
     before: BTreeMap<PathBuf, State>,
@@ -40,7 +40,7 @@ pub struct Guard {
     began: SystemTime,
 }
 
-/// What a file was.
+/// State of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct State {
     seen: Seen,
@@ -48,15 +48,15 @@ struct State {
     content: Option<Arc<[u8]>>,
 }
 
-/// What a file cannot keep when it is changed: device, number, length, time of change.
+/// Stamp that a changed file cannot keep: device, number, length, time of change.
 type Seen = (u64, u64, u64, i64, i64);
 
-/// What became of a file.
+/// Change of a protected file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     /// The file.
     pub path: PathBuf,
-    /// What happened to it.
+    /// Kind of change.
     pub what: What,
     /// Who did it.
     pub by: By,
@@ -75,7 +75,7 @@ pub enum By {
     Unknown,
 }
 
-/// What happened to a file.
+/// Kind of change of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// It is new.
@@ -132,7 +132,7 @@ impl Guard {
         }
     }
 
-    /// What is different now, by path. Blocks.
+    /// Differences now, by path. Blocks.
     #[must_use]
     pub fn after(&self, site: &Site<'_>) -> Vec<Change> {
         // One that the command made counts, and the one of before also where its pointer was bent.

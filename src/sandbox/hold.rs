@@ -14,7 +14,7 @@ use super::mounts::{self, Net};
 use super::profile::{Bounds, Namespaces, Network, Profile};
 use super::proxy::inside::{self, Way};
 use super::rights;
-use super::root::{self, Role};
+use super::root::{self, RootRole};
 use super::rules::{self, NEWEST, OLDEST, Setting};
 use landlock::ABI;
 use seccompiler::BpfProgram;
@@ -144,13 +144,13 @@ impl HeldCommand {
         init::start(self.wanted(), Some(streams), self)
     }
 
-    fn role(&self) -> Role {
-        if matches!(self.profile, Profile::ReadOnly(_)) { Role::Reads } else { Role::Writes }
+    fn role(&self) -> RootRole {
+        if matches!(self.profile, Profile::ReadOnly(_)) { RootRole::Reads } else { RootRole::Writes }
     }
 
     /// It reaches nothing of the network, or only what a proxy lets through.
     fn is_offline(&self, bounds: &Bounds) -> bool {
-        self.role() == Role::Reads || bounds.network != Network::Open
+        self.role() == RootRole::Reads || bounds.network != Network::Open
     }
 
     /// Root works in the system's own folders, and packages bring set-id files there.
@@ -170,8 +170,8 @@ impl HeldCommand {
         let own_network = inside.net == Some(Net::Empty);
         let own_root = inside.net.is_some();
         match self.role() {
-            Role::Reads => calls::read_only(self.abi),
-            Role::Writes => calls::workspace(
+            RootRole::Reads => calls::read_only(self.abi),
+            RootRole::Writes => calls::workspace(
                 self.abi,
                 Reach {
                     internet: !self.is_offline(bounds) || own_network,
@@ -192,10 +192,10 @@ impl Confined for HeldCommand {
         let role = self.role();
         let own_network = inside.net == Some(Net::Empty);
         let own_root = inside.net.is_some();
-        if role == Role::Writes && bounds.network == Network::Proxy && !own_network {
+        if role == RootRole::Writes && bounds.network == Network::Proxy && !own_network {
             return Err("without a network of its own it could go around the proxy".to_owned());
         }
-        if role == Role::Writes && own_network {
+        if role == RootRole::Writes && own_network {
             inside::begin(if bounds.network == Network::Proxy { Way::Proxy } else { Way::None })?;
         }
         let filters = self.filters(bounds, inside)?;
@@ -258,7 +258,7 @@ struct Trial;
 impl Confined for Trial {
     fn close_in(&self, inside: &Inside) -> Result<(), String> {
         let bounds = Bounds { readable: vec!["/usr".into()], ..Bounds::default() };
-        root::build(&bounds, Role::Writes, inside.processes.as_ref(), Path::new("/"))
+        root::build(&bounds, RootRole::Writes, inside.processes.as_ref(), Path::new("/"))
     }
 
     fn become_it(&self) -> NotStarted {

@@ -64,7 +64,7 @@ pub(super) struct Ending(i32);
 
 /// What a first process says when the command is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct LastWord {
     pub(super) ending: Ending,
     /// Something that the command started goes on. If not the first process ends now.
     pub(super) leaves: bool,
@@ -90,8 +90,10 @@ pub(super) fn start(wanted: Option<Net>, streams: Option<Streams<'_>>, task: &dy
         };
     };
     for spaces in mounts::spaces(net) {
-        if let Some(child) = start_first(spaces, streams, task)? {
-            return Ok(child);
+        match start_first(spaces, streams, task)? {
+            Attempt::Started(child) => return Ok(child),
+            Attempt::NoProcesses => break,
+            Attempt::Refused => {}
         }
     }
     // Without a namespace for processes: this kernel or container gives none, or no `/proc` for it.
@@ -105,23 +107,35 @@ pub(super) fn start(wanted: Option<Net>, streams: Option<Streams<'_>>, task: &dy
     Err("the system does not allow namespaces (any more)".to_owned())
 }
 
-/// A process in namespaces, with one for processes; `None` where the system does not allow these.
-fn start_first(spaces: Spaces, streams: Option<Streams<'_>>, task: &dyn Confined) -> Result<Option<Child>, String> {
+/// What came of starting a first process.
+enum Attempt {
+    Started(Child),
+    /// It got no `/proc`, as in containers that hide parts of theirs: other namespaces would not change that.
+    NoProcesses,
+    Refused,
+}
+
+/// A process in namespaces, with one for processes.
+fn start_first(spaces: Spaces, streams: Option<Streams<'_>>, task: &dyn Confined) -> Result<Attempt, String> {
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
         .map_err(|e| format!("no pipe to the first process: {e}"))?;
-    let Ok(cloned) = clone(spaces.flags | libc::CLONE_NEWPID) else { return Ok(None) };
+    let Ok(cloned) = clone(spaces.flags | libc::CLONE_NEWPID) else { return Ok(Attempt::Refused) };
     let Some(pid) = cloned else { be_first(spaces, write, streams, task) };
     drop(write);
     let mut ready = [0];
     loop {
         match rustix::io::read(&read, &mut ready) {
-            Ok(1) => return Ok(Some(Child { pid, word: Some(read) })),
+            Ok(1) => return Ok(Attempt::Started(Child { pid, word: Some(read) })),
             Err(Errno::INTR) => {}
             _ => break,
         }
     }
     let ended = wait_for(pid)?;
-    if ended.code() == Some(NO_PROCESSES) { Ok(None) } else { Err("the first process ended at once".to_owned()) }
+    if ended.code() == Some(NO_PROCESSES) {
+        Ok(Attempt::NoProcesses)
+    } else {
+        Err("the first process ended at once".to_owned())
+    }
 }
 
 /// A copy of this process with these flags: `None` in the copy.
@@ -253,7 +267,7 @@ fn goes_on() -> bool {
 }
 
 /// Reads what a first process says at the command's end; `None` when it ended without a word, which ends the command too.
-pub(super) fn heard(word: &OwnedFd) -> Option<Word> {
+pub(super) fn heard(word: &OwnedFd) -> Option<LastWord> {
     let mut said = [0_u8; 5];
     let mut filled = 0;
     while filled < said.len() {
@@ -265,7 +279,7 @@ pub(super) fn heard(word: &OwnedFd) -> Option<Word> {
         }
     }
     let [kind, status @ ..] = said;
-    Some(Word { ending: Ending(i32::from_ne_bytes(status)), leaves: kind == LEFT })
+    Some(LastWord { ending: Ending(i32::from_ne_bytes(status)), leaves: kind == LEFT })
 }
 
 /// Waits for the end of a child.

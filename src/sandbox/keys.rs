@@ -72,10 +72,10 @@ pub(super) fn hide_arguments() {
 const PARTS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "PWD", "AUTH", "CRED", "PAT", "COOKIE", "JWT"];
 /// Names with such a part that hold none.
 const HARMLESS: &[&str] = &["PWD", "OLDPWD", "PATH", "SSH_AUTH_SOCK", "XAUTHORITY"];
-/// So many letters and digits in a row are no word.
+/// Length of a run of letters and digits that is no word.
 const LONG: usize = 20;
 
-/// Whether it may be a key. One too many does no harm.
+/// True if it may be a key. A false positive does no harm.
 fn looks_like_a_key(name: &OsStr, value: &OsStr) -> bool {
     let upper = name.to_string_lossy().to_ascii_uppercase();
     if value.is_empty() || HARMLESS.contains(&upper.as_str()) || upper.ends_with("PATH") {

@@ -1,6 +1,6 @@
 //! Mount calls of the kernel in a safe form: cloning, attaching and making of mounts, entering of namespaces.
 //!
-//! What is mounted where is `root`'s matter.
+//! `root` decides what is mounted where.
 
 #![allow(unsafe_code, reason = "the calls that clone and attach mounts have no safe form here")]
 
@@ -13,10 +13,10 @@ use std::path::Path;
 
 /// Attributes that change nothing, to begin with.
 const NOTHING: mount_attr = mount_attr { attr_set: 0, attr_clr: 0, propagation: 0, userns_fd: 0 };
-/// For what is read: no writes, no devices, no rights by a file's mode.
+/// Attributes of read-only mounts: no writes, no devices, no rights by a file's mode.
 pub(super) const READ_ONLY: mount_attr =
     mount_attr { attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID, ..NOTHING };
-/// For what is written: a device file that lies there opens nothing.
+/// Attributes of writable mounts: a device file there opens nothing.
 pub(super) const WRITABLE: mount_attr =
     mount_attr { attr_set: libc::MOUNT_ATTR_NODEV | libc::MOUNT_ATTR_NOSUID, ..NOTHING };
 /// Nothing of this is to reach the mounts of anybody else.
@@ -104,7 +104,7 @@ pub(super) fn name_users(spaces: Spaces) -> Result<(), String> {
     write("/proc/self/gid_map", format!("{gid} {gid} 1"))
 }
 
-/// Which of the namespaces this system allows by itself: the name of each, and why not.
+/// Reports each namespace that this system allows by itself: its name, and the error if it is refused.
 pub(super) fn try_each(report: &mut dyn FnMut(&str, Result<(), Errno>)) {
     let root = rustix::process::geteuid().is_root();
     let user = if root { 0 } else { libc::CLONE_NEWUSER };

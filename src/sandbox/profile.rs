@@ -1,4 +1,4 @@
-//! What a command may do beside what the permission modes allow: the profile that it is closed into before it begins.
+//! Sandbox profile: the limits of a command beside the permission modes, set before it begins.
 //!
 //! Values and their words on a command line. Which places a profile names is found by `places`, how a process is closed in
 //! is `hold`'s; which command gets which profile is decided with the call.
@@ -6,7 +6,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// What holds a command back.
+/// Sandbox profile of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
     /// Nothing but the limits of time and output.
@@ -40,9 +40,9 @@ pub struct Bounds {
     pub devices: Vec<PathBuf>,
     /// Sockets of other programs that the command may connect to.
     pub sockets: Vec<PathBuf>,
-    /// What the command reaches of the network.
+    /// Network of the command.
     pub network: Network,
-    /// Whether the command gets namespaces of its own, for what the other rules cannot hold.
+    /// Namespaces of the command, for limits beyond the other rules.
     pub namespaces: Namespaces,
 }
 
@@ -55,19 +55,19 @@ pub struct Replaced {
     pub with: PathBuf,
 }
 
-/// What a command of the workspace profile reaches of the network; the read-only profile reaches nothing.
+/// Network of a command in the workspace profile; the read-only profile has none.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Network {
     /// All that the system reaches.
     #[default]
     Open,
-    /// What lisle's proxy lets through. Needs namespaces; the listener is handed out through the standard input.
+    /// Hosts that lisle's proxy allows. Needs namespaces; the listener is passed through the standard input.
     Proxy,
     /// Nothing.
     Off,
 }
 
-/// Whether a command gets a mount namespace, and where it needs one a user namespace, of its own.
+/// Mount namespace of a command, with a user namespace where it needs one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Namespaces {
     /// It does not: this system does not let it, or nobody has asked.

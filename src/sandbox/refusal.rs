@@ -1,9 +1,9 @@
 //! Tells a command that failed by itself from one that the sandbox held back, by what it wrote. A guess, and told as one.
 
 use super::profile::Network;
-use super::proxy::Target;
+use super::proxy::Refused;
 use crate::domain::permission::Sandbox;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// What a hidden file says, in its only line.
 pub(super) const HIDDEN: &str = "hidden by lisle";
@@ -62,17 +62,43 @@ const END: usize = 64 * 1024;
 /// The exit status of a command that was ended by a filter of calls: 128 + SIGSYS.
 const BAD_CALL: i32 = 159;
 
+/// Where the user opens a host for good.
+#[derive(Clone, Debug)]
+pub struct HostFiles {
+    /// The `permissions.json` of the workspace.
+    pub rules: PathBuf,
+    /// The user's `config.toml`.
+    pub config: PathBuf,
+}
+
 /// What to tell the model about hosts that the proxy refused; `None` where it refused none.
 #[must_use]
-pub fn hosts(refused: &[(Target, String)]) -> Option<String> {
-    let (first, _) = refused.first()?;
-    let list: Vec<String> = refused.iter().map(|(target, why)| format!("- {target}: {why}")).collect();
+pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
+    if refused.is_empty() {
+        return None;
+    }
+    let list: Vec<String> = refused.iter().map(|one| format!("- {}: {}", one.target, one.why)).collect();
+    let public = refused.iter().find(|one| !one.private).map(|one| {
+        format!(
+            " The user can allow one for good in the `rules` of {}: {{\"effect\": \"allow\", \"tool\": \"network\", \"host\": \
+             \"{}\"}}.",
+            files.rules.display(),
+            one.target.in_rules()
+        )
+    });
+    let private = refused.iter().find(|one| one.private).map(|one| {
+        format!(
+            " Hosts of the private network are opened in {}: private_hosts = [\"{}\"] below [sandbox].",
+            files.config.display(),
+            one.target
+        )
+    });
     Some(format!(
-        "The sandbox let this command not reach these hosts (sandbox.network = \"hosts\"):\n{}\nThe user can allow one for \
-         good with a rule in permissions.json: {{\"effect\": \"allow\", \"tool\": \"network\", \"host\": \"{}\"}}. Do not look \
-         for a way around it.",
+        "The sandbox let this command not reach these hosts (sandbox.network = \"hosts\"):\n{}\n{}{} Do not look for a way \
+         around it.",
         list.join("\n"),
-        first.in_rules()
+        public.unwrap_or_default().trim_start(),
+        private.unwrap_or_default()
     ))
 }
 

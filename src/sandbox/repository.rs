@@ -7,14 +7,14 @@ use super::git_config::{self, Ground};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Where git keeps what belongs to a working tree.
+/// Git's folders of a working tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repository {
     /// The working tree's top.
     pub top: PathBuf,
-    /// What all of its working trees share: objects, branches, hooks, configuration.
+    /// Folder shared by all working trees: objects, branches, hooks, configuration.
     pub common: PathBuf,
-    /// What belongs to this one alone; the same folder in the main working tree.
+    /// Folder of this working tree alone; the same folder in the main working tree.
     pub own: PathBuf,
 }
 
@@ -52,7 +52,7 @@ impl Repository {
         }
     }
 
-    /// What in it configures or runs code, whether it is there or not: for each working tree and each submodule, too.
+    /// Paths in it that configure or run code, existing or not: for each working tree and each submodule, too.
     #[must_use]
     pub fn protected(&self) -> Vec<PathBuf> {
         let mut out = Vec::new();
@@ -161,7 +161,7 @@ impl Repository {
         out
     }
 
-    /// Those of the paths, or of their folders' files, that git has in this working tree.
+    /// Paths among these, or files of their folders, that git tracks in this working tree.
     #[must_use]
     pub fn tracked(&self, paths: &[PathBuf]) -> HashSet<PathBuf> {
         let below = |path: &PathBuf| path.strip_prefix(&self.top).ok().map(Path::to_owned);
@@ -171,7 +171,7 @@ impl Repository {
     }
 }
 
-/// What in a repository's folder configures or runs code.
+/// Entries of a repository's folder that configure or run code.
 const CODE: &[&str] = &["hooks", "config", "config.worktree", "info/attributes"];
 /// Files that say where a repository and its working tree are.
 const POINTERS: &[&str] = &["commondir", "gitdir"];

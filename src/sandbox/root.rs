@@ -18,7 +18,7 @@ use std::path::{Component, Path, PathBuf};
 
 /// What becomes of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum PlaceKind {
     /// It can be read.
     Readable,
     /// It can be written.
@@ -33,17 +33,17 @@ enum Kind {
 
 /// A place in the new root.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Shown {
+struct RootPlace {
     /// Where it appears.
     at: PathBuf,
     /// Where it lies now.
     from: PathBuf,
-    kind: Kind,
+    kind: PlaceKind,
 }
 
 /// What a command may do in its root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum RootRole {
     /// It reads: folders that replace others are read-only, and there are no terminals.
     Reads,
     /// It gets terminals of its own, and writes what the profile says.
@@ -56,126 +56,64 @@ const HIDDEN: &[u8] = b"# hidden by lisle\n";
 /// Devices that are harmless.
 pub(super) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
 
+/// A place whose mount is at hand.
+#[derive(Debug)]
+struct Cloned {
+    place: RootPlace,
+    is_folder: bool,
+    mount: OwnedFd,
+}
+
+fn what(what: &'static str) -> impl Fn(Errno) -> String {
+    move |e| format!("the command's root could not be made ({what}): {e}")
+}
+
+fn not_mounted(path: &Path) -> impl Fn(Errno) -> String {
+    move |e| format!("{} could not be mounted: {e}", path.display())
+}
+
 /// Gives this process its own root, in the namespace that it has just entered. `cwd` is where it goes on, `processes` what
 /// is to be `/proc`; without it the system's is.
 ///
 /// # Errors
 /// A sentence why not. The process must not go on then: it is half of one and half of the other.
-pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cwd: &Path) -> Result<(), String> {
-    let what = |what: &'static str| move |e: Errno| format!("the command's root could not be made ({what}): {e}");
+pub(super) fn build(bounds: &Bounds, role: RootRole, processes: Option<&OwnedFd>, cwd: &Path) -> Result<(), String> {
     let slash = place(Path::new("/")).map_err(what("/"))?;
     set(&slash, &mounts::PRIVATE).map_err(what("private mounts"))?;
     let mask = rustix::process::umask(Mode::empty());
 
     // Cloned while everything is as it was.
     let plan = plan(bounds, role);
-    let mut shown = Vec::with_capacity(plan.shown.len());
-    for one in plan.shown {
-        let from = match place(&one.from) {
-            Ok(from) => from,
-            Err(e) if is_gone(e) => continue,
-            Err(e) => return Err(format!("{} changed while the command was started: {e}", one.from.display())),
-        };
-        let is_folder = is_folder(&from).map_err(what("a place"))?;
-        match clone_of(&from) {
-            Ok(clone) => shown.push((one, is_folder, clone)),
-            // Some kernels mount no links; what a command makes of one is seen afterwards.
-            Err(_) if is_link(&from) => {}
-            Err(e) => return Err(format!("{} could not be mounted: {e}", one.from.display())),
-        }
-    }
+    let mut shown = cloned(plan.shown)?;
     let devices = devices(bounds);
     let system_processes = match processes {
         Some(_) => None,
         None => Some(place(Path::new("/proc")).and_then(clone_of).map_err(what("/proc"))?),
     };
-    let whole = shown.first().is_some_and(|(one, ..)| one.at.parent().is_none());
+    let whole = shown.first().is_some_and(|one| one.place.at.parent().is_none()).then(|| shown.remove(0).mount);
+    let is_whole = whole.is_some();
+    let (stage, top) = stage(whole)?;
 
-    // All that is made lies in one file system in memory, which is attached where nothing is needed any more.
-    let stage = mounts::memory().map_err(what("memory"))?;
-    place(Path::new("/proc")).and_then(|proc| attach(&stage, proc)).map_err(what("memory"))?;
-    let folder = |name: &str| {
-        rustix::fs::mkdirat(&stage, name, Mode::from_raw_mode(0o755)).map_err(what("a folder"))?;
-        place_in(&stage, Path::new(name)).map_err(what("a folder"))
-    };
-    let root = folder("root")?;
-    let top = if whole {
-        let (_, _, all) = shown.remove(0);
-        all
-    } else {
-        clone_of(&root).map_err(what("root"))?
-    };
-    attach(&top, &root).map_err(what("root"))?;
-    drop(root);
-
-    // Mount points, while the empty root can be written. What lies in another place has its own there.
-    let mut covered: Vec<&Path> = Vec::new();
-    if whole {
-        covered.push(Path::new("/"));
-    } else {
-        for name in ["proc", "dev"] {
-            rustix::fs::mkdirat(&top, name, Mode::from_raw_mode(0o755)).map_err(what("a mount point"))?;
-        }
-        for (one, is_folder, _) in &shown {
-            if covered.last().is_some_and(|above| one.at.starts_with(above)) {
-                continue;
-            }
-            make(&top, below(&one.at), *is_folder).map_err(|e| format!("{}: {e}", one.at.display()))?;
-            covered.push(&one.at);
-        }
-        for (link, target) in &plan.links {
-            lay(&top, below(link), target).map_err(|e| format!("{}: {e}", link.display()))?;
-        }
-        if !covered.iter().any(|above| cwd.starts_with(above)) {
-            // It is there, and empty.
-            make(&top, below(cwd), true).map_err(|e| format!("{}: {e}", cwd.display()))?;
+    let covered = if is_whole { vec![Path::new("/")] } else { mount_points(&top, &shown, &plan.links, cwd)? };
+    let (plain, rest): (Vec<&Cloned>, Vec<&Cloned>) = shown.iter().partition(|one| {
+        let mut outer = outer(&shown, one);
+        one.place.kind == PlaceKind::Readable && !is_whole && outer.all(|outer| outer.kind == PlaceKind::Readable)
+    });
+    for one in plain {
+        // What is of another kind by now is not shown.
+        if let Err(e) = put(&top, &one.place, &one.mount, None)
+            && place(&one.place.from).is_ok_and(|from| is_folder(&from) == Ok(one.is_folder))
+        {
+            return Err(not_mounted(&one.place.at)(e));
         }
     }
-    let writable_root = bounds.writable.iter().chain(&bounds.pinned).any(|path| path.parent().is_none());
-    let mut above: Vec<(&Path, Kind)> = Vec::new();
-    let mut rest = Vec::new();
-    for entry in &shown {
-        let (one, is_folder, clone) = entry;
-        let inside = above.iter().any(|(outer, kind)| *kind != Kind::Readable && one.at.starts_with(outer));
-        if one.kind == Kind::Readable && !inside && !whole {
-            // What is of another kind by now is not shown.
-            if let Err(e) = put(&top, one, clone, None)
-                && place(&one.from).is_ok_and(|from| self::is_folder(&from) == Ok(*is_folder))
-            {
-                return Err(format!("{} could not be mounted: {e}", one.at.display()));
-            }
-        } else {
-            rest.push(entry);
-        }
-        above.push((&one.at, one.kind));
-    }
-    if !(whole && writable_root) {
+    let mut writable = bounds.writable.iter().chain(&bounds.pinned);
+    if !(is_whole && writable.any(|path| path.parent().is_none())) {
         set(&top, &mounts::READ_ONLY).map_err(what("read-only"))?;
     }
-
     // What is written, and what is read-only in it, outer places first.
-    for (one, is_folder, clone) in rest {
-        let read_only = match one.kind {
-            Kind::Readable | Kind::Protected => true,
-            Kind::Replaced => role == Role::Reads,
-            Kind::Writable | Kind::Pinned => false,
-        };
-        let attributes = if read_only { &mounts::READ_ONLY } else { &mounts::WRITABLE };
-        set(clone, attributes).map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
-        let outer = above
-            .iter()
-            .filter(|(outer, _)| one.at.starts_with(outer) && **outer != *one.at)
-            .max_by_key(|(outer, _)| outer.as_os_str().len());
-        if let Some((outer, Kind::Replaced)) = outer
-            && let Err(e) = make_inside(&top, outer, &one.at, *is_folder)
-        {
-            // A read-only one has what was made there for earlier commands.
-            if place_in(&top, below(&one.at)).is_err() {
-                return Err(format!("{} could not be mounted: {e}", one.at.display()));
-            }
-        }
-        put(&top, one, clone, Some(attributes))
-            .map_err(|e| format!("{} could not be mounted: {e}", one.at.display()))?;
+    for one in rest {
+        put_inside(&top, &shown, one, role)?;
     }
 
     hide(bounds, &stage, &top, cwd, &covered)
@@ -191,12 +129,100 @@ pub(super) fn build(bounds: &Bounds, role: Role, processes: Option<&OwnedFd>, cw
     std::env::set_current_dir(cwd).map_err(|e| format!("the working directory is gone: {e}"))
 }
 
+/// Clones the mounts of places; those that are gone are left out.
+fn cloned(places: Vec<RootPlace>) -> Result<Vec<Cloned>, String> {
+    let mut out = Vec::with_capacity(places.len());
+    for one in places {
+        let from = match place(&one.from) {
+            Ok(from) => from,
+            Err(e) if is_gone(e) => continue,
+            Err(e) => return Err(format!("{} changed while the command was started: {e}", one.from.display())),
+        };
+        let is_folder = is_folder(&from).map_err(what("a place"))?;
+        match clone_of(&from) {
+            Ok(mount) => out.push(Cloned { place: one, is_folder, mount }),
+            // Some kernels mount no links; what a command makes of one is seen afterwards.
+            Err(_) if is_link(&from) => {}
+            Err(e) => return Err(not_mounted(&one.from)(e)),
+        }
+    }
+    Ok(out)
+}
+
+/// All that is made lies in one file system in memory, which is attached where nothing is needed any more. With it comes the
+/// new root, which is empty or `whole`.
+fn stage(whole: Option<OwnedFd>) -> Result<(OwnedFd, OwnedFd), String> {
+    let stage = mounts::memory().map_err(what("memory"))?;
+    place(Path::new("/proc")).and_then(|proc| attach(&stage, proc)).map_err(what("memory"))?;
+    rustix::fs::mkdirat(&stage, "root", FOLDER).map_err(what("a folder"))?;
+    let root = place_in(&stage, Path::new("root")).map_err(what("a folder"))?;
+    let top = whole.map_or_else(|| clone_of(&root), Ok).map_err(what("root"))?;
+    attach(&top, &root).map_err(what("root"))?;
+    Ok((stage, top))
+}
+
+/// Makes mount points and links, while the empty root can be written. What lies in another place has its own there. The
+/// outermost places come back.
+fn mount_points<'a>(
+    top: &OwnedFd,
+    shown: &'a [Cloned],
+    links: &[(PathBuf, PathBuf)],
+    cwd: &Path,
+) -> Result<Vec<&'a Path>, String> {
+    for name in ["proc", "dev"] {
+        rustix::fs::mkdirat(top, name, FOLDER).map_err(what("a mount point"))?;
+    }
+    let mut covered: Vec<&Path> = Vec::new();
+    for Cloned { place, is_folder, .. } in shown {
+        if covered.last().is_some_and(|above| place.at.starts_with(above)) {
+            continue;
+        }
+        make(top, below(&place.at), *is_folder).map_err(|e| format!("{}: {e}", place.at.display()))?;
+        covered.push(&place.at);
+    }
+    for (link, target) in links {
+        lay(top, below(link), target).map_err(|e| format!("{}: {e}", link.display()))?;
+    }
+    if !covered.iter().any(|above| cwd.starts_with(above)) {
+        // It is there, and empty.
+        make(top, below(cwd), true).map_err(|e| format!("{}: {e}", cwd.display()))?;
+    }
+    Ok(covered)
+}
+
+/// Places around another one.
+fn outer<'a>(shown: &'a [Cloned], one: &Cloned) -> impl Iterator<Item = &'a RootPlace> {
+    let at = one.place.at.clone();
+    shown.iter().map(|outer| &outer.place).filter(move |outer| at.starts_with(&outer.at) && outer.at != at)
+}
+
+/// Attaches a place that is written, or lies in one that is.
+fn put_inside(top: &OwnedFd, shown: &[Cloned], one: &Cloned, role: RootRole) -> Result<(), String> {
+    let Cloned { place, is_folder, mount } = one;
+    let read_only = match place.kind {
+        PlaceKind::Readable | PlaceKind::Protected => true,
+        PlaceKind::Replaced => role == RootRole::Reads,
+        PlaceKind::Writable | PlaceKind::Pinned => false,
+    };
+    let attributes = if read_only { &mounts::READ_ONLY } else { &mounts::WRITABLE };
+    set(mount, attributes).map_err(not_mounted(&place.at))?;
+    let nearest = outer(shown, one).max_by_key(|outer| outer.at.as_os_str().len());
+    if let Some(RootPlace { at, kind: PlaceKind::Replaced, .. }) = nearest
+        && let Err(e) = make_inside(top, at, &place.at, *is_folder)
+        // A read-only one has what was made there for earlier commands.
+        && place_in(top, below(&place.at)).is_err()
+    {
+        return Err(not_mounted(&place.at)(e));
+    }
+    put(top, place, mount, Some(attributes)).map_err(not_mounted(&place.at))
+}
+
 /// So often something is tried that another program at work in the same folder foils.
 const TRIES: usize = 200;
 
 /// Attaches a place. Another program may remove or replace what stands there at this moment, so it is cloned anew until
 /// both are the same. What was removed needs no protection, and what is to replace it has no place.
-fn put(top: &OwnedFd, one: &Shown, clone: &OwnedFd, attributes: Option<&libc::mount_attr>) -> Result<(), Errno> {
+fn put(top: &OwnedFd, one: &RootPlace, clone: &OwnedFd, attributes: Option<&libc::mount_attr>) -> Result<(), Errno> {
     let mut anew = None;
     let mut error = Errno::AGAIN;
     for _ in 0..TRIES {
@@ -207,7 +233,7 @@ fn put(top: &OwnedFd, one: &Shown, clone: &OwnedFd, attributes: Option<&libc::mo
         };
         match attach(anew.as_ref().unwrap_or(clone), &point) {
             Ok(()) => return Ok(()),
-            Err(_) if is_link(&point) && one.kind == Kind::Protected => return Ok(()),
+            Err(_) if is_link(&point) && one.kind == PlaceKind::Protected => return Ok(()),
             Err(e) => error = e,
         }
         anew = match place(&one.from) {
@@ -380,7 +406,7 @@ fn devices(bounds: &Bounds) -> Vec<(PathBuf, bool, OwnedFd)> {
 }
 
 /// Makes `/dev`.
-fn furnish(stage: &OwnedFd, top: &OwnedFd, role: Role, devices: &[(PathBuf, bool, OwnedFd)]) -> Result<(), Errno> {
+fn furnish(stage: &OwnedFd, top: &OwnedFd, role: RootRole, devices: &[(PathBuf, bool, OwnedFd)]) -> Result<(), Errno> {
     let Ok(point) = place_in(top, Path::new("dev")) else { return Ok(()) };
     rustix::fs::mkdirat(stage, "dev", FOLDER)?;
     let dev = place_in(stage, Path::new("dev"))?;
@@ -395,13 +421,13 @@ fn furnish(stage: &OwnedFd, top: &OwnedFd, role: Role, devices: &[(PathBuf, bool
     ] {
         rustix::fs::symlinkat(target, &dev, name).or_else(there)?;
     }
-    let terminals = if role == Role::Writes { mounts::terminals().ok() } else { None };
+    let terminals = if role == RootRole::Writes { mounts::terminals().ok() } else { None };
     if terminals.is_some() {
         make(&dev, Path::new("pts"), true)?;
         make(&dev, Path::new("tty"), false)?;
         rustix::fs::symlinkat("pts/ptmx", &dev, "ptmx").or_else(there)?;
     }
-    let shared = role == Role::Writes;
+    let shared = role == RootRole::Writes;
     if shared {
         make(&dev, Path::new("shm"), true)?;
         rustix::fs::mkdirat(stage, "shm", Mode::from_raw_mode(0o1777))?;
@@ -429,21 +455,21 @@ fn furnish(stage: &OwnedFd, top: &OwnedFd, role: Role, devices: &[(PathBuf, bool
 
 /// What the new root holds.
 #[derive(Debug, Default)]
-struct Plan {
+struct RootPlan {
     /// Outer places first; those that change nothing are left out.
-    shown: Vec<Shown>,
+    shown: Vec<RootPlace>,
     /// Links and what they say.
     links: Vec<(PathBuf, PathBuf)>,
 }
 
-fn plan(bounds: &Bounds, role: Role) -> Plan {
+fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
     let mut paths = Paths::new(bounds);
-    let mut all: Vec<Shown> = Vec::new();
+    let mut all: Vec<RootPlace> = Vec::new();
     for (list, kind) in [
-        (&bounds.readable[..], Kind::Readable),
-        (&bounds.sockets[..], Kind::Readable),
-        (&bounds.writable[..], Kind::Writable),
-        (&bounds.pinned[..], Kind::Pinned),
+        (&bounds.readable[..], PlaceKind::Readable),
+        (&bounds.sockets[..], PlaceKind::Readable),
+        (&bounds.writable[..], PlaceKind::Writable),
+        (&bounds.pinned[..], PlaceKind::Pinned),
     ] {
         all.extend(list.iter().filter_map(|path| paths.shown(path, &bounds.replaced, kind)));
     }
@@ -451,7 +477,7 @@ fn plan(bounds: &Bounds, role: Role) -> Plan {
         // The place itself need not be there.
         let at = paths.real(at).unwrap_or_else(|| at.clone());
         if let Some(from) = paths.real(with).filter(|_| at.is_absolute()) {
-            all.push(Shown { at, from, kind: Kind::Replaced });
+            all.push(RootPlace { at, from, kind: PlaceKind::Replaced });
         }
     }
     // A link that leads there is as good as the place, for what only takes away.
@@ -459,7 +485,11 @@ fn plan(bounds: &Bounds, role: Role) -> Plan {
     // The link itself is not to be replaced either.
     let links = bounds.protected.iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()));
     let links = links.filter_map(|path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)));
-    all.extend(protected.chain(links).map(|path| Shown { at: path.clone(), from: path, kind: Kind::Protected }));
+    all.extend(protected.chain(links).map(|path| RootPlace {
+        at: path.clone(),
+        from: path,
+        kind: PlaceKind::Protected,
+    }));
     // These are made anew.
     all.retain(|one| !["/dev", "/proc"].iter().any(|own| one.at.starts_with(own)));
     // By path, so that what lies above comes first; of the same path the strictest word is the last one and counts.
@@ -471,17 +501,17 @@ fn plan(bounds: &Bounds, role: Role) -> Plan {
         }
         same
     });
-    let mut shown: Vec<Shown> = Vec::new();
+    let mut shown: Vec<RootPlace> = Vec::new();
     for one in all {
         let above = shown.iter().rev().find(|above| one.at.starts_with(&above.at)).map(|above| above.kind);
-        let writes = matches!(above, Some(Kind::Writable | Kind::Pinned));
+        let writes = matches!(above, Some(PlaceKind::Writable | PlaceKind::Pinned));
         let as_above = match one.kind {
-            Kind::Readable => writes || matches!(above, Some(Kind::Readable | Kind::Protected)),
-            Kind::Writable => writes,
-            Kind::Pinned => false,
-            Kind::Replaced => false,
+            PlaceKind::Readable => writes || matches!(above, Some(PlaceKind::Readable | PlaceKind::Protected)),
+            PlaceKind::Writable => writes,
+            PlaceKind::Pinned => false,
+            PlaceKind::Replaced => false,
             // Where nothing above is writable all is read-only anyway, or is not there.
-            Kind::Protected => !(writes || above == Some(Kind::Replaced) && role == Role::Writes),
+            PlaceKind::Protected => !(writes || above == Some(PlaceKind::Replaced) && role == RootRole::Writes),
         };
         if !as_above {
             shown.push(one);
@@ -499,7 +529,7 @@ fn plan(bounds: &Bounds, role: Role) -> Plan {
             .is_ok_and(|real| shown.iter().any(|one| one.at.starts_with(&real) || real.starts_with(&one.at)))
     };
     let links = paths.links.into_iter().filter(|(link, _)| !covers(link) && leads(link)).collect();
-    Plan { shown, links }
+    RootPlan { shown, links }
 }
 
 /// Resolves paths and remembers the links that it met.
@@ -521,13 +551,13 @@ impl Paths {
     }
 
     /// A place by the path that leads to it; below one that is replaced, it may lie in what replaces it.
-    fn shown(&mut self, path: &Path, replaced: &[Replaced], kind: Kind) -> Option<Shown> {
+    fn shown(&mut self, path: &Path, replaced: &[Replaced], kind: PlaceKind) -> Option<RootPlace> {
         if let Some(real) = self.real(path) {
-            return Some(Shown { at: real.clone(), from: real, kind });
+            return Some(RootPlace { at: real.clone(), from: real, kind });
         }
         let (one, rest) = replaced.iter().find_map(|one| Some((one, path.strip_prefix(&one.at).ok()?)))?;
         let from = self.real(&one.with.join(rest))?;
-        Some(Shown { at: path.to_owned(), from, kind })
+        Some(RootPlace { at: path.to_owned(), from, kind })
     }
 
     /// The path after its links; `None` where nothing is, or where a command could have laid one of them.
@@ -597,7 +627,7 @@ mod tests {
         (dir, root)
     }
 
-    fn kinds(plan: &Plan) -> Vec<(PathBuf, Kind)> {
+    fn kinds(plan: &RootPlan) -> Vec<(PathBuf, PlaceKind)> {
         plan.shown.iter().map(|one| (one.at.clone(), one.kind)).collect()
     }
 
@@ -613,14 +643,14 @@ mod tests {
             ..Bounds::default()
         };
         let expected = [
-            (at("read"), Kind::Readable),
-            (at("w"), Kind::Writable),
-            (at("w/.git"), Kind::Pinned),
-            (at("w/.git/hooks"), Kind::Protected),
-            (at("w/keep"), Kind::Protected),
-            (at("w/keep/data"), Kind::Writable),
+            (at("read"), PlaceKind::Readable),
+            (at("w"), PlaceKind::Writable),
+            (at("w/.git"), PlaceKind::Pinned),
+            (at("w/.git/hooks"), PlaceKind::Protected),
+            (at("w/keep"), PlaceKind::Protected),
+            (at("w/keep/data"), PlaceKind::Writable),
         ];
-        assert_eq!(kinds(&plan(&bounds, Role::Writes)), expected);
+        assert_eq!(kinds(&plan(&bounds, RootRole::Writes)), expected);
         // The same place by both words is protected.
         let both = Bounds {
             readable: vec![at("read")],
@@ -628,8 +658,9 @@ mod tests {
             protected: vec![at("w/sub")],
             ..Bounds::default()
         };
-        let expected = [(at("read"), Kind::Readable), (at("w"), Kind::Writable), (at("w/sub"), Kind::Protected)];
-        assert_eq!(kinds(&plan(&both, Role::Writes)), expected);
+        let expected =
+            [(at("read"), PlaceKind::Readable), (at("w"), PlaceKind::Writable), (at("w/sub"), PlaceKind::Protected)];
+        assert_eq!(kinds(&plan(&both, RootRole::Writes)), expected);
     }
 
     #[test]
@@ -645,8 +676,8 @@ mod tests {
             pinned: vec![at("work/lure")],
             ..Bounds::default()
         };
-        let plan = plan(&bounds, Role::Writes);
-        assert_eq!(kinds(&plan), [(at("real/inner"), Kind::Readable), (at("work"), Kind::Writable)]);
+        let plan = plan(&bounds, RootRole::Writes);
+        assert_eq!(kinds(&plan), [(at("real/inner"), PlaceKind::Readable), (at("work"), PlaceKind::Writable)]);
         let links: Vec<_> = plan.links.iter().filter(|(link, _)| link.starts_with(&root)).cloned().collect();
         assert_eq!(links, [(at("link"), "real".into()), (at("second"), at("link/inner"))]);
     }

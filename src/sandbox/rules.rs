@@ -1,7 +1,8 @@
 //! The rules of Landlock for a held command: which places it may read and write, which ports, sockets and processes reach.
 //!
-//! They hold with namespaces and without. With a root of its own everything that is there may be read; without, the list of
-//! the profile says what, and the rest can be looked at from outside alone (names, sizes, times).
+//! They apply with namespaces and without. With a root of its own everything in it may be read;
+//! without, the list of the profile decides, and of the rest only names, sizes and times are
+//! visible.
 
 use super::mounts::place;
 use super::profile::{Bounds, Profile};
@@ -17,7 +18,7 @@ pub(super) const NEWEST: ABI = ABI::V9;
 /// Kernels without these rules cannot hold a command.
 pub(super) const OLDEST: ABI = ABI::V2;
 
-/// What is known of the process when the rules are made.
+/// Facts about the process when the rules are made.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) abi: ABI,

@@ -18,7 +18,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What a command leaves running may end by itself for so long: a `tee` behind it still has to write.
+/// Grace period for processes that a command leaves running: a `tee` behind it still has to write.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
 /// After SIGKILL this long is waited; what is still there then hangs in the kernel or belongs to somebody else.
 const KILL_PATIENCE: Duration = Duration::from_secs(3);
@@ -26,7 +26,7 @@ const KILL_PATIENCE: Duration = Duration::from_secs(3);
 const MOST_WAITING: usize = 256 * 1024;
 /// A pipe that is ready takes at least this many bytes without blocking (PIPE_BUF).
 const PORTION: usize = 4096;
-/// How often is looked while processes are ending, or where there is no descriptor for a process's end.
+/// Interval of checks while processes are ending, or where there is no descriptor for a process's end.
 const TICK: Duration = Duration::from_millis(10);
 
 /// Runs `lisle __run`: `args` are those after [`super::WORD`]. What comes back is the exit status for the process.

@@ -9,9 +9,9 @@ use crate::domain::{Message, SessionId};
 pub struct Around {
     /// The rows, oldest first.
     pub rows: Vec<Message>,
-    /// Where the page before ends, for [`Store::page`]; `None` at the beginning.
+    /// End of the page before, for [`Store::page`]; `None` at the beginning.
     pub earlier: Option<u64>,
-    /// Where the page behind begins, for [`Store::page_after`]; `None` at the end of the file: what is live follows.
+    /// Start of the next page, for [`Store::page_after`]; `None` at the end of the file: the live rows follow.
     pub later: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! What requests used, a line each: `usage/YYYY-MM.jsonl` in lisle's data folder, for all workspaces together.
+//! Usage log: a line per request in `usage/YYYY-MM.jsonl` of lisle's data folder, for all workspaces together.
 //!
 //! A line is appended by one write that begins and ends with a line feed, so several processes can write at once and a line
 //! that a death cut spoils no other. Lines that cannot be read are left out. Months older than [`MONTHS`] are removed.
@@ -12,7 +12,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many months are kept.
+/// Number of months that are kept.
 pub const MONTHS: usize = 24;
 /// A longer line is none of ours.
 const LONGEST: usize = 16 * 1024;
@@ -32,7 +32,7 @@ impl Books {
         Self { folder: data.join("usage"), waits: Arc::default() }
     }
 
-    /// Where the records lie.
+    /// Folder of the log.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder

@@ -34,7 +34,7 @@ const LEFT_BEHIND: [&str; 13] = [
     "lastFinalMessageId",
 ];
 
-/// What the new session is to the other one.
+/// Relation of the new session to the other one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
     /// A branch, made now.
@@ -59,15 +59,15 @@ impl Manner {
     }
 }
 
-/// What comes along.
+/// The copied part.
 pub(super) struct Cut {
-    /// Where the copied lines end.
+    /// End of the copied lines.
     pub end: u64,
     /// Pieces of a line on which several rows stand: the last ones that come along.
     pub pieces: Vec<Vec<u8>>,
     /// Rows that the parent's file does not have.
     pub rows: Vec<Message>,
-    /// What they are in all.
+    /// Counts of the copied rows.
     counted: Counted,
     /// The last one.
     last: Option<MessageId>,
@@ -333,8 +333,9 @@ fn moved(path: &Path, from: &Path, to: &Path) -> PathBuf {
     }
 }
 
-/// What the branch keeps of the engine's own data: what answers for a connection that is not configured here, for which one its
-/// model was chosen, and what was switched. The plan, the todo list and the answers are the parent's.
+/// Engine data that the branch keeps: the substitute for a connection that is not configured here,
+/// the connection that its model was chosen for, and the switches. The plan, the todo list and the
+/// answers stay with the parent.
 fn own_of(parent: &Value) -> Value {
     let kept = ["connections", "modelFor", "extendedPromptCache", "richToolDescriptions"]
         .into_iter()
@@ -343,7 +344,7 @@ fn own_of(parent: &Value) -> Value {
     if kept.is_empty() { Value::Null } else { Value::Object(kept) }
 }
 
-/// Where the history ends, and what it is up to there.
+/// End of the history, and its counts up to there.
 fn cut(
     reader: &Reader<'_>,
     found: &Found,

@@ -13,15 +13,15 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// What `tokenUsage` has only while it is known.
+/// Keys of `tokenUsage` that exist only while they are known.
 const FIGURES: [&str; 3] = ["cacheReadTokens", "cacheCreationTokens", "contextWindow"];
 
 /// The usual length of line 1 with its newline.
 pub const SLOT: usize = 4096;
-/// Its greatest length with its newline: what other programs read for their list.
+/// Maximum length with its newline: what other programs read for their list.
 pub const SLOT_MAX: usize = 8192;
 
-/// Where a session lives, for the paths in its header.
+/// Location of a session, for the paths in its header.
 #[derive(Clone, Copy, Debug)]
 pub struct Home<'a> {
     /// The session's directory.
@@ -30,16 +30,16 @@ pub struct Home<'a> {
     pub home: &'a Path,
 }
 
-/// What the first bytes of a file hold.
+/// Content of a file's first bytes.
 #[derive(Clone, Debug)]
 pub enum First {
     /// A header.
     Header {
-        /// Its keys.
+        /// Keys.
         fields: Fields,
-        /// Where the line begins: behind a BOM and blank lines.
+        /// Start of the line: after a BOM and blank lines.
         start: usize,
-        /// Where the next line begins, or the end of the bytes.
+        /// Start of the next line, or the end of the bytes.
         end: usize,
         /// The line ends with a newline.
         ended: bool,
@@ -48,14 +48,14 @@ pub enum First {
     },
     /// The first line is a message, beginning here.
     Message {
-        /// Where it begins.
+        /// Start of the line.
         start: usize,
     },
     /// The first line is neither.
     Broken {
-        /// Where the next line begins, or the end of the bytes.
+        /// Start of the next line, or the end of the bytes.
         end: usize,
-        /// Why, in words.
+        /// Reason, in words.
         why: String,
     },
     /// Nothing but blanks.
@@ -105,7 +105,7 @@ fn sort_of(value: &Value) -> &'static str {
     }
 }
 
-/// What the header says, and what was odd about it. `otherwise` stands in for a missing time of creation.
+/// Properties in the header, and its irregularities. `otherwise` replaces a missing time of creation.
 pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -> SessionMeta {
     let mut read = Reading { fields, place, odd: Vec::new() };
     let created = read.time("createdAt");
@@ -324,7 +324,7 @@ impl Reading<'_> {
     }
 }
 
-/// What the rows say of themselves in the header, kept up to date with every append.
+/// Counts of the rows in the header, updated with every append.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counted {
     /// Rows in the file.
@@ -534,7 +534,7 @@ pub struct Second {
     pub header: Fields,
     /// The engine's own data of the session.
     pub own: Value,
-    /// What counts instead for as long as line 1 is the one before the refresh: the rows are to go with it.
+    /// Content that applies instead as long as line 1 is the one before the refresh: the rows belong to it.
     pub old: Option<Box<Second>>,
 }
 
@@ -556,7 +556,7 @@ impl Second {
         })
     }
 
-    /// What counts for a file whose line 1 has this hash.
+    /// Content for a file whose line 1 has this hash.
     #[must_use]
     pub fn for_line(self, hash: &str) -> Self {
         match self.old {

@@ -24,7 +24,7 @@ use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// What an append waits for.
+/// Durability that an append waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
     /// The write returned: it survives the death of lisle.
@@ -35,13 +35,13 @@ pub enum Durability {
 
 /// Bytes of rows that are kept in memory until they are forced to the disk; then they are, whoever asked for it.
 const UNPROVEN: usize = 1 << 20;
-/// So often what was written is looked at before it counts as saved.
+/// Number of times that written bytes are checked before they count as saved.
 const PROOFS: u32 = 4;
 
 /// Rows that are written and not yet forced to the disk.
 #[derive(Debug, Default)]
 pub(super) struct Unproven {
-    /// Where each begins, and its line.
+    /// Start of each line, and the line.
     pub lines: Vec<(u64, String)>,
     /// Bytes of the lines.
     pub bytes: usize,
@@ -67,22 +67,22 @@ pub(super) struct Pending {
     pub folded: bool,
 }
 
-/// What a death left of a session, and another program of our rows.
+/// Remains of a session after a crash, and of our rows after another program's write.
 #[derive(Debug, Default)]
 pub(super) struct Left {
     /// Rows for the file.
     pub folded: Vec<Message>,
-    /// What stays live.
+    /// Rows that stay live.
     pub live: Live,
     /// The live file says more than that.
     pub live_there: bool,
-    /// What the file's rows say of themselves.
+    /// Counts of the file's rows.
     pub counted: Counted,
     /// There is an `ours.jsonl` …
     pub ours: bool,
     /// … and `session.jsonl` may lack rows of it.
     pub reconcile: bool,
-    /// Its properties, where they are others than its line 1 has.
+    /// Properties, if they differ from line 1.
     pub meta: Option<SessionMeta>,
 }
 
@@ -98,18 +98,18 @@ pub struct Journal {
     /// The file as it was found, held open so that its inode is given to no other while we know it by that.
     pub(super) found: Option<File>,
     pub(super) ino: u64,
-    /// Its length as we left it.
+    /// Length as we left it.
     pub(super) len: u64,
     pub(super) head: Head,
     /// The file was looked at and repaired.
     pub(super) mended: bool,
-    /// Something was asked of this journal; without that, closing leaves the files alone.
+    /// True once this journal was used; without that, closing leaves the files alone.
     pub(super) touched: bool,
-    /// What the header's fields hold.
+    /// Properties in the header's fields.
     pub(super) base: SessionMeta,
-    /// What they are to hold.
+    /// Properties that they should have.
     pub(super) meta: SessionMeta,
-    /// What we were given last: what differs from it in what comes next is a change of ours.
+    /// Properties given last: a difference from them in the next ones is a change of ours.
     pub(super) given: SessionMeta,
     pub(super) own: Value,
     pub(super) counted: Counted,
@@ -126,21 +126,21 @@ pub struct Journal {
     pub(super) ours: Option<Ours>,
     /// Only for as long as the lock is not granted.
     pub(super) ours_for_now: bool,
-    /// They are to be paired with those of the file.
+    /// True if they must be paired with those of the file.
     pub(super) reconcile: bool,
     /// Rows that may have gone to a file that was replaced, where there is no `ours`.
     pub(super) unsure: Vec<String>,
-    /// What was written last.
+    /// Rows written last.
     pub(super) recent: Recent,
     pub(super) rewrites: u64,
     /// The last row that was written here.
     pub(super) last_written: Option<MessageId>,
     /// Marks of what is read that were replaced by newer ones here.
     pub(super) was_read: Vec<MessageId>,
-    /// What another program changed in the properties, until it is asked for.
+    /// Changes of another program in the properties, until they are asked for.
     pub(super) merged: Option<Merged>,
     pub(super) elsewhere: Elsewhere,
-    /// Who took the session over.
+    /// Process that took the session over.
     pub(super) lost: Option<String>,
     /// Rows that were not written because of that.
     pub(super) unwritten: usize,
@@ -255,7 +255,7 @@ impl Journal {
         &self.dir
     }
 
-    /// What the rows say of themselves: how many, the last one's time, the preview.
+    /// Counts of the rows: how many, the last one's time, the preview.
     pub fn counted(&self) -> &Counted {
         &self.counted
     }
@@ -265,7 +265,7 @@ impl Journal {
         self.header_due && self.refused.is_none()
     }
 
-    /// Something waits in memory because a write failed.
+    /// True if rows wait in memory because a write failed.
     pub fn unsaved(&self) -> bool {
         self.refused.is_some() || !self.pending.is_empty() || (self.touched && self.live.stale) || self.want_sync
     }
@@ -436,7 +436,7 @@ impl Journal {
         Ok(())
     }
 
-    /// What is too long for a row is in a file of its own before the row is written.
+    /// Moves content that is too long for a row into a file of its own, before the row is written.
     fn bound(&mut self) -> Result<(), StoreError> {
         let Some(row) = self.pending.front_mut().filter(|row| row.line.len() > row::MOST && !row.kept) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Who may write a session: an exclusive flock on `lisle.lock`, with the holder's name written in it.
+//! Write lock of a session: an exclusive flock on `lisle.lock`, with the holder's name written in it.
 //!
 //! The kernel lets go when the holder dies, so its name is only for people: a reader says who holds the session. The
 //! epoch in it is for writers. One that takes a session over from a holder that does not answer cannot have the lock;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Who holds a lock.
+/// Holder of a lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// Name of the machine.
@@ -69,12 +69,12 @@ impl Holder {
     }
 }
 
-/// What the kernel says; no file of ours.
+/// Value from the kernel, not a file of ours.
 fn kernel(name: &str) -> String {
     std::fs::read_to_string(Path::new("/proc").join(name)).unwrap_or_default()
 }
 
-/// When a process started, in clock ticks after the boot; `None` when there is none.
+/// Start of a process, in clock ticks after the boot; `None` if it does not exist.
 fn started(process: &str) -> Option<u64> {
     // The second field, the program's name, may hold blanks and parentheses.
     kernel(&format!("{process}/stat")).rsplit(')').next()?.split_whitespace().nth(19)?.parse().ok()
@@ -179,7 +179,7 @@ pub fn take_over(io: &Arc<dyn Io>, path: &Path) -> io::Result<Lock> {
     Ok(Lock { file: Some(file), path: path.to_owned(), io: io.clone(), me, granted, taken_from })
 }
 
-/// Nobody writes the session and the lock at `path` can be had. False also where that cannot be found out.
+/// True if no process writes the session and the lock at `path` can be had. False also if that is unknown.
 pub fn is_free(io: &dyn Io, path: &Path) -> bool {
     let Ok(file) = io.open(path, How::Read) else { return false };
     matches!(io.is_locked(&file), Ok(false)) && !read(io, &file).is_some_and(|holder| holder.unlocked && holder.lives())
@@ -206,7 +206,7 @@ impl Lock {
         self.granted
     }
 
-    /// Who has the lock that was not granted, in words.
+    /// Holder of the lock that was not granted, in words.
     pub fn taken_from(&self) -> Option<&str> {
         self.taken_from.as_deref()
     }
@@ -225,7 +225,7 @@ impl Lock {
         self.granted
     }
 
-    /// Who took the session over from us, in words. What cannot be read says nothing.
+    /// Process that took the session over from us, in words. An unreadable name is ignored.
     pub fn lost(&self) -> Option<String> {
         let there = read(&*self.io, self.file.as_ref()?)?;
         (there.epoch >= self.me.epoch && !there.is(&self.me)).then(|| there.words())

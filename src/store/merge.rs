@@ -38,7 +38,7 @@ pub fn without_the_past(ours: &SessionMeta, theirs: &SessionMeta) -> SessionMeta
     }
 }
 
-/// What another program changed in the properties of a session that is written here.
+/// Changes of another program in the properties of a session that is written here.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Merged {
     /// The properties as they were given here last.

@@ -27,7 +27,7 @@
 //! | `checkpoints` | what undo keeps: contents by hash, and lists of changes |
 //! | `io` | every file call, so that tests can put errors and deaths between them |
 //!
-//! What rows mean to a model or to the screen is none of its business.
+//! The meaning of rows to a model or to the screen is up to others.
 
 mod around;
 pub mod books;
@@ -92,20 +92,20 @@ pub use writer::{Health, Urgency, Writer};
 
 use std::path::{Path, PathBuf};
 
-/// Why something could not be read or saved.
+/// Error of reading or saving.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A file call failed.
     #[error("cannot {doing} {}: {source}{}", .path.display(), advice(.doing, .source))]
     Io {
-        /// What was tried: `read`, `write` …
+        /// Operation: `read`, `write` …
         doing: &'static str,
         /// With which file.
         path: PathBuf,
-        /// What the system says.
+        /// Error of the system.
         source: std::io::Error,
     },
-    /// There is no such session.
+    /// No such session.
     #[error("there is no session in {}: it has no session.jsonl. Choose another one from the list", .path.display())]
     NoSession {
         /// The directory.
@@ -116,7 +116,7 @@ pub enum StoreError {
     Held {
         /// The session's directory.
         path: PathBuf,
-        /// Who holds it.
+        /// Holder.
         holder: String,
     },
     /// Another process took the session over while this one wrote it.
@@ -124,17 +124,17 @@ pub enum StoreError {
     TakenOver {
         /// The session's directory.
         path: PathBuf,
-        /// By whom.
+        /// New holder.
         holder: String,
-        /// So many rows were not written; they are kept in `session.jsonl.salvage`.
+        /// Number of rows that were not written; they are kept in `session.jsonl.salvage`.
         unwritten: usize,
     },
-    /// What is named is no session of anybody's.
+    /// The named path is no session of a known program.
     #[error("cannot import {}: {why}", .path.display())]
     NoImport {
         /// The file or directory.
         path: PathBuf,
-        /// Why not, and what to name instead.
+        /// Reason, and what to name instead.
         why: &'static str,
     },
     /// The header does not fit into what other programs read of it.
@@ -142,7 +142,7 @@ pub enum StoreError {
     HeaderTooLong {
         /// The session's file.
         path: PathBuf,
-        /// So many bytes too many.
+        /// Number of excess bytes.
         excess: usize,
     },
     /// No id was free.
@@ -151,7 +151,7 @@ pub enum StoreError {
         /// The directory of all sessions.
         path: PathBuf,
     },
-    /// There is no such row.
+    /// No such row.
     #[error("the session in {} has no message {message} (any more). Choose another one", .path.display())]
     NoMessage {
         /// The session's directory.
@@ -170,7 +170,7 @@ pub enum StoreError {
     Definition {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// Reason.
         why: String,
     },
     /// The session's writer failed inside lisle.
@@ -201,7 +201,7 @@ impl StoreError {
     }
 }
 
-/// What became of rows that came too late.
+/// Fate of rows that came too late.
 fn unwritten_words(rows: usize) -> String {
     match rows {
         0 => String::new(),
@@ -210,7 +210,7 @@ fn unwritten_words(rows: usize) -> String {
     }
 }
 
-/// What to do about an error, as the end of a sentence.
+/// Advice for an error, as the end of a sentence.
 fn advice(doing: &str, error: &std::io::Error) -> &'static str {
     use std::io::ErrorKind as Kind;
     // What only looks at something keeps nothing for later.

@@ -199,7 +199,7 @@ pub fn id_of(line: &str) -> Option<MessageId> {
     Fields::parse(line).ok()?.text("id").map(MessageId::new)
 }
 
-/// What is odd about a line, for the sentence that counts such lines.
+/// Irregularity of a line, for the sentence that counts such lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Oddity {
     /// It does not parse.
@@ -214,12 +214,12 @@ pub enum Oddity {
     UnknownType(String),
 }
 
-/// What a line holds.
+/// Content of a line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// Its rows: one, except on lines that were glued together.
+    /// Rows: one, except on lines that were glued together.
     pub rows: Vec<Message>,
-    /// What is odd about it.
+    /// Irregularity, if any.
     pub odd: Option<Oddity>,
 }
 
@@ -418,7 +418,7 @@ fn tool(fields: &Fields, own: &Fields) -> ToolCall {
     }
 }
 
-/// What identifies a call of another program: the first telling text of its input.
+/// Subject of another program's call: the first telling text of its input.
 pub(super) fn subject(input: &Value) -> String {
     const KEYS: [&str; 12] = [
         "command",

@@ -1,4 +1,4 @@
-//! How a session's files are, and what a repair would do.
+//! Health of a session's files, and the effects of a repair.
 //!
 //! Looking changes nothing and holds one line in memory at a time. The repair itself is `repair`'s.
 
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Who has the session while it is looked at.
+/// Holder of the session during the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lock {
     /// We do, for the repair.
@@ -30,12 +30,12 @@ pub(super) enum Lock {
     Anybody,
 }
 
-/// What was found out.
+/// Findings.
 pub(super) struct Examined {
     pub report: HealthReport,
     /// `session.jsonl` is to be written anew.
     pub anew: bool,
-    /// What its rows are in all.
+    /// Counts of all rows.
     pub counted: Counted,
     /// When the first row was written.
     pub began: Option<At>,
@@ -243,7 +243,7 @@ impl Store {
     }
 }
 
-/// What the rows are.
+/// Summary of the rows.
 struct Rows {
     lines: u64,
     odd: BTreeMap<Oddity, Vec<u64>>,

@@ -9,6 +9,7 @@ use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::{By, Change, Guard, What};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
+use crate::sandbox::refusal::HostFiles;
 use crate::sandbox::repository::Repository;
 use crate::sandbox::withheld::{self, EndedCommand, Withheld};
 use crate::sandbox::{Allowances, Network, Profile, able, refusal};
@@ -114,13 +115,24 @@ impl Held {
         let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
         kept.refused(put_back);
         out.extend(kept.told(&self.place.cwd));
-        match refusal::hosts(&self.refusals.all()) {
+        match refusal::hosts(&self.refusals.all(), &self.files()) {
             Some(refused) => out.push(refused),
             None if exact => {}
             None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
         }
         self.note_made();
         Notes { lines: out, user: ForUser { protected, withheld } }
+    }
+
+    /// Where the user opens a host for good.
+    fn files(&self) -> HostFiles {
+        let own = &self.place.own_dirs;
+        let rules = own.iter().find(|path| path.ends_with("permissions.json")).cloned();
+        let config = own.first().filter(|path| !path.ends_with("permissions.json")).map(|dir| dir.join("config.toml"));
+        HostFiles {
+            rules: rules.unwrap_or_else(|| "permissions.json".into()),
+            config: config.unwrap_or_else(|| "config.toml".into()),
+        }
     }
 
     /// What was kept from the command.

@@ -6,7 +6,6 @@ use super::held::{ForUser, Held, Told};
 use super::host::Host;
 use super::input;
 use super::{Halt, Place};
-use crate::domain::access::Service;
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::rule::NETWORK;
@@ -91,6 +90,7 @@ pub(super) async fn start(
         return Err(Halt::Says(fault));
     }
     let (memory, profile) = (place.allowances.memory, held.profile.clone());
+    let shown = as_typed(&command);
     let invocation = Invocation { timeout, output_limit, memory, profile, command };
     let mut variables = variables(sandbox, place);
     variables.extend(held.variables.iter().map(|(name, value)| (name.into(), value.into())));
@@ -111,7 +111,8 @@ pub(super) async fn start(
         Network::Proxy => {
             started.control.set_nonblocking(true).map_err(not_started)?;
             let socket = Arc::new(tokio::net::UnixStream::from_std(started.control).map_err(not_started)?);
-            let gate = Arc::new(Gate { host: Arc::clone(host), known: Arc::clone(&place.known), call: call.clone() });
+            let known = Arc::clone(&place.known);
+            let gate = Arc::new(Gate { host: Arc::clone(host), known, call: call.clone(), command: shown });
             let proxy = Proxy::start(Arc::clone(&socket), gate, Arc::new(System), held.refusals.clone());
             Control { _proxy: Some(proxy), socket: ControlSocket::Proxy(socket) }
         }
@@ -120,21 +121,11 @@ pub(super) async fn start(
     Ok(Running { process: started.process, control, output, report, held, timeout, runner })
 }
 
-/// The environment of a command. What leads to the sockets of other programs goes along with those alone.
+/// The environment of a command. Inside a sandbox what leads to the sockets of other programs goes along with those alone.
 fn variables(sandbox: Sandbox, place: &Place) -> Vec<(OsString, OsString)> {
-    let named = &place.allowances.granted.env;
-    let mut out = environment::cleaned_but(std::env::vars_os(), &place.cwd, named);
-    let agent = |name: &OsString| {
-        Service::ALL
-            .iter()
-            .filter(|service| **service != Service::Docker)
-            .flat_map(|one| one.variables())
-            .any(|one| name == one)
-    };
-    out.retain(|(name, _)| {
-        sandbox == Sandbox::None || !agent(name) || named.iter().any(|known| name == known.as_str())
-    });
-    out
+    let granted = &place.allowances.granted;
+    let sockets = (sandbox != Sandbox::None).then_some(granted.sockets.as_slice());
+    environment::cleaned_for(std::env::vars_os(), &place.cwd, environment::For { named: &granted.env, sockets })
 }
 
 /// What ends a command when it is dropped.
@@ -166,6 +157,8 @@ struct Gate {
     host: Arc<dyn Host>,
     known: Arc<Known>,
     call: CallId,
+    /// What connects.
+    command: String,
 }
 
 impl proxy::Gate for Gate {
@@ -181,10 +174,19 @@ impl proxy::Gate for Gate {
             tool: NETWORK.to_owned(),
             subject: to.clone(),
             touches: vec![Touch::Connect { host: target.in_rules(), private, known }],
-            proposal: Proposal::Connect { to },
+            proposal: Proposal::Connect { to, command: self.command.clone() },
             secrets_here: false,
         };
         self.host.may_reach(self.call.clone(), facts)
+    }
+}
+
+/// What a question calls this command: the line that a shell was given, else its words.
+fn as_typed(command: &[OsString]) -> String {
+    let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
+    match words.iter().rposition(|word| word == "-c") {
+        Some(at) => words.get(at + 1..).unwrap_or_default().join(" "),
+        None => words.join(" "),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What kind of place a path is: inside, outside, protected, secret.
+//! Classification of paths: inside, outside, protected, secret.
 //!
 //! Judged is the path after every link in it was followed (`paths`). Whether it may be touched is for the permission
 //! function; what a name alone says is known to `domain::paths`.
@@ -11,7 +11,7 @@ use crate::sandbox::repository::Repository;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// What kind of place a resolved path is, for the decision on writing it.
+/// Class of a resolved path, for the decision on writing it.
 #[must_use]
 pub fn classify(path: &Path, place: &Place) -> tool::Place {
     let real = |dir: &Path| follow(dir).unwrap_or_else(|_| dir.to_owned());
@@ -53,7 +53,7 @@ fn is_named(path: &Path, cwd: &Path) -> bool {
     path.starts_with(cwd) && named().is_some_and(|named| named.iter().any(|named| path.starts_with(named)))
 }
 
-/// Whether a directory is a place to work in, and no folder of the system or of keys, nor above the home directory.
+/// True if a directory is fit to work in: no folder of the system or of keys, nor above the home directory.
 #[must_use]
 pub fn is_fit(cwd: &Path) -> bool {
     paths::unfit(cwd, std::env::home_dir().as_deref()).is_none()
@@ -100,11 +100,11 @@ const SECRET_FILES: &[&str] = &[
     ".vault-token",
     ".cargo/credentials.toml",
 ];
-/// So many files of a folder are looked at.
+/// Number of files of a folder that are looked at.
 const MOST_SECRETS: usize = 500;
 
-/// Whether a file with several names is one of the secrets that are known: those of the home directory, lisle's own
-/// credentials, and the `.env` files of the working directory.
+/// True if a file with several names is one of the known secrets: those of the home directory,
+/// lisle's own credentials, and the `.env` files of the working directory.
 fn is_other_name(id: (u64, u64), place: &Place) -> bool {
     let is = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == id);
     let among = |folder: &Path, wanted: &dyn Fn(&str) -> bool| {

@@ -223,7 +223,11 @@ fn conversation(paint: &mut Paint<'_>, layout: &Layout) {
     }
     let area = banner::draw(paint, layout.details, area);
     let session = state.current_id().map(|id| id.as_str().to_owned()).unwrap_or_default();
-    let model = status::short_model(state);
+    // Rows that do not say their model are of the session's own, whatever answers in the place of its connection now.
+    let model = match state.current_meta().filter(|meta| meta.stand_in.is_some()) {
+        Some(meta) => status::without_vendor(meta.stored_model().unwrap_or_default()),
+        None => status::short_model(state),
+    };
     let helps: Vec<(FailureAction, String)> = [
         (FailureAction::Retry, Action::Turn(TurnAction::Retry)),
         (FailureAction::Model, Action::Model(ModelAction::Pick)),

@@ -40,8 +40,12 @@ pub(super) fn model(state: &State) -> (String, Option<&'static str>) {
 
 /// The model without its vendor's path (`vendor/model` is how routers name them).
 pub(super) fn short_model(state: &State) -> String {
-    let (model, _) = model(state);
-    model.rsplit('/').next().unwrap_or(&model).to_owned()
+    without_vendor(&model(state).0)
+}
+
+/// A model as its vendor names it, where a router put the vendor before it.
+pub(super) fn without_vendor(model: &str) -> String {
+    model.rsplit('/').next().unwrap_or(model).to_owned()
 }
 
 /// Title, labels, status, and what is odd; `details` may be empty.

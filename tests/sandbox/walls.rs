@@ -356,6 +356,35 @@ fn a_system_that_refuses_what_was_promised_starts_no_command() {
 }
 
 #[test]
+fn where_no_proc_can_be_mounted_the_rest_holds() {
+    let yard = Yard::new();
+    let other = rustix::process::geteuid().is_root();
+    let unshare = || {
+        let mut command = as_user(Command::new("unshare"), other);
+        command.arg("-Urm").current_dir(&yard.work).stdin(Stdio::null());
+        command
+    };
+    // As in a container that covers parts of /proc: what lies over it cannot be taken away in there.
+    let covered = "mount -t tmpfs none /proc/sys && exec unshare -Urm \"$@\"";
+    let inside = |program: &[&str]| unshare().args(["/bin/sh", "-c", covered, "sh"]).args(program).output();
+    if !lisle::sandbox::is_enforced() || !inside(&["true"]).is_ok_and(|out| out.status.success()) {
+        return;
+    }
+    let lisle = text(&tools().lisle);
+    let out = inside(&[lisle, "__hold", "--try-namespaces"]).unwrap();
+    let said = String::from_utf8_lossy(&out.stdout).into_owned();
+    assert!(out.status.success() && said.contains("\nproc not allowed\nroot \n"), "{said}");
+    let line = format!("echo ran; ls {}; echo x > free/new && rm free/new", yard.work.parent().unwrap().display());
+    let mut program = vec![lisle, "__hold", "--workspace", "--namespaces", "--writable", text(&yard.work)];
+    for path in ["/usr", "/bin", "/lib", "/lib64"] {
+        program.extend(["--readable", path]);
+    }
+    program.extend(["--", "/bin/sh", "-c", &line]);
+    let out = inside(&program).unwrap();
+    assert_eq!((String::from_utf8_lossy(&out.stdout).as_ref(), out.status.code()), ("ran\nwork\n", Some(0)), "{out:?}");
+}
+
+#[test]
 fn mounts_cannot_be_changed_or_opened_anew() {
     let yard = Yard::new();
     nothing_works("mounts", &["/etc"], &yard);
@@ -684,7 +713,8 @@ fn a_protected_link_and_what_it_leads_to_stay() {
     let yard = Yard::new();
     let link = yard.work.join("a/link");
     std::os::unix::fs::symlink("b/protected", &link).unwrap();
-    let bounds = ["--pinned", text(&yard.work.join("a")), "--protected", text(&link)];
+    let a = yard.work.join("a");
+    let bounds = ["--pinned", text(&a), "--protected", text(&link)];
     for way in ways().into_iter().filter(|way| way.namespaces && way.writes()) {
         let line = "cat a/link; rm -f a/link; ln -sf evil a/link; mv a/link a/away; ln -s evil a/evil; mv -T a/evil a/link; \
             echo evil > a/link; readlink a/link; cat a/link; rm -f a/evil";
@@ -699,18 +729,9 @@ fn what_others_replace_meanwhile_neither_fails_a_command_nor_opens_anything() {
     use std::sync::atomic::{AtomicBool, Ordering};
     let yard = Yard::new();
     let (at, over) = (yard.work.join("a/b/protected"), AtomicBool::new(false));
-    let bounds = [
-        "--pinned",
-        text(&yard.work.join("a")),
-        "--pinned",
-        text(&yard.work.join("a/b")),
-        "--protected",
-        text(&at),
-        "--masked",
-        text(&yard.work.join(".env")),
-        "--masked",
-        text(&at),
-    ];
+    let [a, b, env] = ["a", "a/b", ".env"].map(|name| yard.work.join(name));
+    let pinned = ["--pinned", text(&a), "--pinned", text(&b), "--protected", text(&at)];
+    let bounds = [&pinned[..], &["--masked", text(&env), "--masked", text(&at)]].concat();
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // A file, then another one, then none, then a folder.

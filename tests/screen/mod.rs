@@ -1,5 +1,5 @@
 //! The screen of a state, drawn and seen through a terminal emulator: as text for snapshots, and as an SVG picture with
-//! `LISLE_PICTURES=DIR`. Shared by all `screens*` tests.
+//! `LISLE_PICTURES=DIR`. Shared by `tests/screens` and linear mode in `tests/program`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where its screen cannot be drawn")]
 #![allow(dead_code, reason = "each test binary uses a part of it")]

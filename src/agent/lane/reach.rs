@@ -23,6 +23,8 @@ impl Lane {
         let reach = self.shared.setup.connections.reach(named.as_ref(), mapped);
         self.machine.set_reach(reach.missing, reach.stand_in, reach.unmapped);
         self.fit_model();
+        let info = self.machine.meta.asked().and_then(|name| self.shared.setup.connections.info(name));
+        self.machine.set_usual_model(info.map(|info| info.default_model).filter(|model| !model.is_empty()));
     }
 
     /// The request named no model, and the connection found the only one: it is shown from now on.

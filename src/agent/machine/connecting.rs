@@ -26,6 +26,10 @@ impl Machine {
         let question = match verdict {
             Verdict::Allow(_) => return out.push(Step::Reached(number, Ok(()))),
             Verdict::Deny(refusal) => return out.push(Step::Reached(number, Err(refusal.reason))),
+            // Who types a command names what it reaches; only what leads inside is asked about.
+            Verdict::Ask(question) if self.is_typed() && !question.every_time => {
+                return out.push(Step::Reached(number, Ok(())));
+            }
             Verdict::Ask(question) => question,
         };
         let approval = Approval {
@@ -46,11 +50,15 @@ impl Machine {
         self.connecting.push(Connecting { number, asking: Asking { request, facts } });
     }
 
+    /// The command that runs was typed by the user.
+    fn is_typed(&self) -> bool {
+        matches!(&self.turn, Some(Turn { typed: true, .. }))
+    }
+
     /// What the user types runs as in Execute.
     fn mode_of_commands(&self, now: At) -> Mode {
-        let typed = matches!(&self.turn, Some(Turn { typed: true, .. }));
         match self.meta.mode {
-            _ if typed => Mode::Execute,
+            _ if self.is_typed() => Mode::Execute,
             Mode::Execute
                 if self.mode_since != At(0) && now < self.mode_since.plus(super::calls::EXECUTE_SETTLES_MS) =>
             {

@@ -151,6 +151,11 @@ impl Machine {
         out.push(Step::Emit(Event::ModelWanted { connection, why: error.text }));
     }
 
+    /// The model that answers where the session names none, as it was found out from outside.
+    pub fn set_usual_model(&mut self, model: Option<String>) {
+        self.usual_model = model;
+    }
+
     /// The connection that is asked does not offer the session's model: its own usual one answers.
     pub fn drop_model(&mut self) {
         self.meta.own_model = self.meta.model.take().or(self.meta.own_model.take());

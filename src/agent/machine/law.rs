@@ -223,17 +223,18 @@ impl Machine {
     }
 }
 
-/// What becomes of the answers of a session that is read anew.
+/// Fate of the answers of a session that is read again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
-    /// They hold.
+    /// The answers still apply.
     Hold,
-    /// They are dropped: nothing comes back looser after another program wrote the session, or after a death in Execute.
+    /// They are dropped: nothing comes back looser after another program wrote the session, or
+    /// after a crash in Execute.
     Drop,
 }
 
 impl Answers {
-    /// Of a session that was left in this mode.
+    /// Fate for a session that was left in this mode.
     #[must_use]
     pub fn after(left_in: Mode, died_in_turn: bool, foreign_last_write: bool) -> Self {
         if foreign_last_write || (died_in_turn && left_in == Mode::Execute) { Answers::Drop } else { Answers::Hold }

@@ -192,6 +192,8 @@ pub struct Machine {
     rows: Vec<Message>,
     turn: Option<Turn>,
     last_cut: Option<CutBy>,
+    /// The model that answers where the session names none.
+    usual_model: Option<String>,
     run: RunNo,
     /// A stopped run whose processes may not be gone yet.
     ending: Option<RunNo>,
@@ -220,6 +222,8 @@ pub struct Machine {
     /// The user set the status since the last message that began a turn.
     status_by_user: bool,
     redelivery: Option<At>,
+    /// It was said that commands which the user types are closed in.
+    told_confined: bool,
     /// What ended in the background since the last request, and is told with the next one.
     jobs_ended: Vec<String>,
     rng: fastrand::Rng,
@@ -296,6 +300,7 @@ impl Machine {
             rows: Vec::new(),
             turn: None,
             last_cut: None,
+            usual_model: None,
             run: RunNo(1),
             ending: None,
             law,
@@ -313,6 +318,7 @@ impl Machine {
             ended_plan: false,
             status_by_user: false,
             redelivery: None,
+            told_confined: false,
             jobs_ended: Vec::new(),
             rng,
             last_stamp: At(0),

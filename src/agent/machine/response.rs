@@ -1,7 +1,8 @@
 //! The response that is streaming in: its open text and thinking rows, and the calls that it proposes.
 //!
-//! What a response showed before it broke off stays: the next attempt goes on in the same rows. While it says the same again nothing
-//! changes on the screen; as soon as it says more, or something else, its text takes the place of the old one.
+//! The text of an interrupted response stays: the next attempt continues in the same rows. While it
+//! repeats the same text nothing changes on the screen; as soon as it says more, or something else,
+//! its text replaces the old one.
 
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
@@ -19,7 +20,7 @@ pub struct Response {
     pub model: Option<String>,
     /// The calls, in order.
     pub calls: Vec<Call>,
-    /// What it has used and cost so far, where the provider said.
+    /// Usage and cost so far, if the provider reported them.
     pub used: Option<(RequestUsage, f64)>,
     text: Option<Growing>,
     thinking: Option<Growing>,
@@ -30,9 +31,9 @@ pub struct Response {
 #[derive(Clone, Debug, PartialEq)]
 struct Growing {
     row: Message,
-    /// What this attempt said so far, while the row shows what an earlier one said.
+    /// Text of this attempt so far, while the row shows that of an earlier one.
     again: Option<String>,
-    /// What an earlier attempt said, while the row shows something else.
+    /// Text of an earlier attempt, while the row shows another.
     before: String,
 }
 
@@ -147,7 +148,7 @@ impl Response {
 }
 
 impl Growing {
-    /// What this attempt said.
+    /// Text of this attempt.
     fn said(&self) -> &str {
         self.again.as_deref().unwrap_or_else(|| words(&self.row.body))
     }
@@ -158,7 +159,7 @@ impl Growing {
         if self.before.len() > shown.len() { self.before.clone() } else { shown.to_owned() }
     }
 
-    /// Its final row, cut off where most was said.
+    /// Final row, cut off at the longest text.
     fn cut(self, by: CutBy) -> Message {
         let longest = self.longest();
         let mut row = self.row;

@@ -1,7 +1,8 @@
-//! What ends a turn early: the user, the end of lisle, a time limit, a signal, another lisle that takes the session over.
+//! Early ends of a turn: the user, the end of lisle, a time limit, a signal, a takeover by another lisle.
 //!
-//! What was dropped gets its result here, whatever still reports is ignored. But a call that was writing a file may have
-//! done it: its own result says so, which is waited for. A turn that ends has one result for each call all the same.
+//! A dropped call gets its result here, and later reports are ignored. But a call that was writing
+//! a file may have done it: its own result is waited for. A turn that ends still has one result for
+//! each call.
 
 use super::batch::{Batch, Underway};
 use super::{Machine, Turn, Work};
@@ -14,7 +15,7 @@ use crate::domain::notice::Level;
 use crate::domain::tool::{Outcome, ToolFigures};
 use crate::tools::RunError;
 
-/// So many milliseconds the end of a write is waited for. A second Esc waits no longer.
+/// Milliseconds to wait for the end of a write. A second Esc ends the wait.
 const WRITE_ENDS_MS: u64 = 6_000;
 
 /// The result of a write whose end did not come.
@@ -193,7 +194,7 @@ impl Machine {
         self.job_ended(now, text, out);
     }
 
-    /// How the write ends is waited for no longer. Nothing where none is waited for.
+    /// Ends the wait for the end of a write, if there is one.
     pub(super) fn stopped_in_vain(&mut self, now: At, out: &mut Vec<Step>) {
         let Some(Turn { work: Work::Stopping(it), .. }) = &mut self.turn else { return };
         let by = it.by;

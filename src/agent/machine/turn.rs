@@ -156,7 +156,7 @@ impl Machine {
         turn.sent = last;
         let mut response = turn.broken.take().unwrap_or_default();
         response.turn = Some(id);
-        response.model = Some(request.model.clone()).filter(|model| !model.is_empty());
+        response.model = Some(request.model.clone()).filter(|model| !model.is_empty()).or(self.usual_model.clone());
         turn.work = Work::Responding(response);
         out.push(Step::Ask(self.run, Box::new(request)));
     }

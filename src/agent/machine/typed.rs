@@ -8,6 +8,8 @@ use crate::domain::contract::Act;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::Message;
 use crate::domain::notice::Level;
+use crate::domain::permission::Sandbox;
+use crate::permit::shell::Hold;
 use crate::provider::Call;
 use serde_json::json;
 
@@ -32,9 +34,20 @@ impl Machine {
         if let Some(turn) = &mut self.turn {
             turn.typed = true;
         }
+        self.tell_confined(out);
         let id = format!("typed-{}-{}", self.stamp(now).0, self.letters());
         let input = json!({"command": command, "timeout_s": TIMEOUT_S});
         let call = Call { id: CallId::new(id), name: "bash".to_owned(), input };
         self.propose(now, None, vec![call], out);
+    }
+
+    /// What the user types is closed in like a command of the agent's, which a shell of theirs is not: said once.
+    fn tell_confined(&mut self, out: &mut Vec<Step>) {
+        let policy = self.rules.policy;
+        let closed = policy.hold != Hold::None && policy.sandbox != Sandbox::None;
+        if closed && !std::mem::replace(&mut self.told_confined, true) {
+            let hint = "`sandbox` in config.toml changes that; your own shell is not confined.";
+            out.push(notice(Level::Info, "Commands after ! run in the sandbox, like the agent's.", hint));
+        }
     }
 }

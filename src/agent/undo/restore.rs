@@ -8,12 +8,12 @@ use crate::tools::files::{FileError, LARGEST};
 use crate::tools::restore as disk;
 use std::path::PathBuf;
 
-/// What was restored.
+/// Result of a restoration.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(in crate::agent) struct Done {
     /// The paths, as shown.
     pub(in crate::agent) restored: Vec<String>,
-    /// What was left as it is: the path as shown, and why, as a sentence.
+    /// Paths that were left: the path as shown, and the reason as a sentence.
     pub(in crate::agent) left: Vec<(String, String)>,
     /// Names of extended attributes that could not be kept.
     pub(in crate::agent) lost: Vec<String>,
@@ -23,9 +23,9 @@ pub(in crate::agent) struct Done {
     pub(in crate::agent) during: Vec<(String, String)>,
     /// Why some of it, or all, is not known: one sentence each.
     pub(in crate::agent) gaps: Vec<String>,
-    /// When what was taken back was done.
+    /// Time of the undone change.
     pub(in crate::agent) at: At,
-    /// There was nothing to be taken back.
+    /// There was nothing to undo.
     pub(in crate::agent) nothing: bool,
 }
 

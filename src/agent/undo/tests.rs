@@ -112,26 +112,26 @@ impl Bench {
         }
     }
 
-    /// What a command does.
+    /// Runs a command with this effect.
     fn command(&mut self, turn: &str, act: impl FnOnce(&Path)) -> Vec<String> {
         self.command_of(turn, "x", act)
     }
 
-    /// What happens while this command runs.
+    /// Runs this command with this effect.
     fn command_of(&mut self, turn: &str, command: &str, act: impl FnOnce(&Path)) -> Vec<String> {
         let command = Touch::command(command, self.work.clone());
         let about = self.about(turn, command);
         self.call(about, true, |bench| act(&bench.work))
     }
 
-    /// What happens while a call runs, which ends well or not.
+    /// Runs a call with this effect, which ends well or not.
     fn call(&mut self, about: About, did: bool, act: impl FnOnce(&Self)) -> Vec<String> {
         let kept = self.runtime.block_on(self.keeper.begin(about));
         act(self);
         kept.map(|kept| self.runtime.block_on(self.keeper.end(kept, did, self.tick()))).unwrap_or_default()
     }
 
-    /// What a file tool does.
+    /// Runs a file tool with this effect.
     fn tool(&mut self, turn: &str, path: &str, act: impl FnOnce(&Path)) -> Vec<String> {
         let path = self.work.join(path);
         let about = self.about(turn, Touch::Write { path: path.clone(), place: Place::Inside });

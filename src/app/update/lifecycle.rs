@@ -353,7 +353,7 @@ pub(super) fn import(state: &State, path: &str, fx: &mut Vec<Effect>) {
     fx.push(Effect::Send(Command::Import { path: path.trim().trim_matches('"').into(), from }));
 }
 
-/// It is there: it is shown, with what was not included. `again` says what an earlier import has to do with it.
+/// Shows the imported session, with its omissions. `again`: relation to an earlier import.
 pub(super) fn imported(
     state: &mut State,
     id: &SessionId,

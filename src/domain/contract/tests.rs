@@ -213,7 +213,7 @@ fn every_event_crosses_a_wire() {
         proposal: Proposal::Command { command: "ls".into(), cwd: "/w".into() },
         reasons: vec!["r".into()],
         risks: vec![],
-        parts: vec![PartShown { text: "ls".into(), state: PartState::Reads, risks: Vec::new() }],
+        parts: vec![PartShown { text: "ls".into(), state: PartState::Reads, risks: Vec::new(), worst: false }],
         offers: vec![Offer { rule: rule(), harmless: Some("h".into()), worst: None }],
         scopes: vec![RuleScope::Workspace],
         would_run_now: true,

@@ -75,7 +75,14 @@ const PATTERNS: &[&str] = &[
     r#"(?i)authorization\\*["']?\s*[:=]\s*\\*["']?(?:basic|bearer|token|digest|bot)\s+(?<s>[a-z0-9+/=._~-]{6,})"#,
     r#"curl\b[^\n]*?\s(?:-u|--user)[ =]+\\*["']?[^\s:"']+:(?<s>[^\s"'`]+)"#,
     r"eyJ[A-Za-z0-9_-]{8,}\.(?<s>eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)",
-    r"hooks\.slack\.com/(?:services|workflows)/(?<s>[A-Za-z0-9/_-]{16,})",
+    // … where the user is the key, as in an address of Sentry or of git.
+    r#"(?i)[a-z][a-z0-9+.-]*://(?<s>[0-9a-f]{32}|(?:[a-z]+[0-9]|[0-9]+[a-z])[a-z0-9_-]{18,})@"#,
+    // … and without a scheme, as MySQL's driver for Go has it.
+    r"\b[\w.-]+:(?<s>[^\s:@/()]+)@(?:tcp|unix)\(",
+    // Hooks: whoever has the address may post.
+    r"hooks\.slack\.com/(?:services|workflows|triggers)/(?<s>[A-Za-z0-9/_-]{8,})",
+    r"discord(?:app)?\.com/api/webhooks/[0-9]+/(?<s>[A-Za-z0-9_-]{8,})",
+    r"webhook\.office\.com/(?<s>[A-Za-z0-9@/_-]{16,})",
     r"[0-9]{8,10}:(?<s>AA[A-Za-z0-9_-]{30,})",
     r"(?s)-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?<s>.*?)-----END",
     // One whose end was cut off.
@@ -206,6 +213,16 @@ pub fn begins_with_key(beginning: &[u8]) -> bool {
     }
 }
 
+/// Whether a small file of data whose content begins so holds a key of a known maker, at any place. Asked of files that lie in
+/// the user's own folders and are no source code: examples of keys are written there as well.
+#[must_use]
+pub fn holds_key(beginning: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(beginning);
+    let mut found = Vec::new();
+    beginnings(&text, Strict::Yes, &mut found);
+    !found.is_empty() || text.lines().any(|line| line.starts_with("-----BEGIN ") && line.contains("PRIVATE KEY"))
+}
+
 /// A line that begins a private key, with nothing but remarks before it.
 fn has_key_line(text: &[u8]) -> bool {
     let Some(at) = memchr::memmem::find(text, b"\n-----BEGIN ") else { return false };
@@ -240,6 +257,17 @@ fn found_escaped(text: &str) -> Vec<Range> {
 #[must_use]
 pub fn quoted(text: &str) -> String {
     cut_out(text, &found(text, Strict::No)).map_or_else(|| text.to_owned(), |(text, _)| text)
+}
+
+/// Whether a text that stands alone, such as the value of a variable, holds a key: in any of the shapes, cut ones included.
+#[must_use]
+pub(super) fn names_a_key(text: &str) -> bool {
+    let bare = text.trim();
+    let scheme = ["basic ", "bearer ", "token ", "digest "].iter().any(|scheme| {
+        bare.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+            && bare.get(scheme.len()..).is_some_and(|rest| rest.len() >= 6 && !rest.trim().contains(' '))
+    });
+    scheme || !found(text, Strict::No).is_empty() || masked(text).is_some()
 }
 
 /// Masks every text in a value. Gives how many secrets there were.
@@ -577,7 +605,7 @@ fn alone(text: &str, out: &mut Vec<Range>) {
     }
 }
 
-fn changes(word: &[u8]) -> usize {
+pub(super) fn changes(word: &[u8]) -> usize {
     let class = |b: &u8| match b {
         b if b.is_ascii_uppercase() => 0,
         b if b.is_ascii_lowercase() => 1,

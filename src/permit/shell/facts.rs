@@ -6,10 +6,20 @@ use crate::domain::paths;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+/// A secret and the network in one line.
+const SENDS_SECRET: &str = "may send what looks like a secret";
+/// A redirection to a protected path.
+const CHANGES_PROTECTED: &str = "changes what configures or runs code";
+/// Said of a part alone: of a line its reasons say it.
+pub(in crate::permit) const NAMES_SECRET: &str = "names what looks like a secret";
+
 /// The words of warning, the worst first. One that is not here stands behind them.
 const WORST_FIRST: &[&str] = &[
+    SENDS_SECRET,
     "runs as another user (sudo)",
     "runs text as commands",
+    CHANGES_PROTECTED,
+    NAMES_SECRET,
     "publishes",
     "deletes",
     "may drop changes that are not committed",
@@ -38,6 +48,20 @@ pub struct Looks {
     pub writes_outside: Vec<String>,
     /// What makes it riskier, a few words each, the worst first.
     pub risks: Vec<String>,
+}
+
+impl Looks {
+    /// It reaches the network.
+    pub(in crate::permit) fn sends(&self) -> bool {
+        self.risks.iter().any(|risk| risk == "network")
+    }
+
+    /// What a network part of a line carries where another part names a secret.
+    pub(in crate::permit) fn with_secret(risks: &mut Vec<String>) {
+        if !risks.iter().any(|risk| risk == SENDS_SECRET) {
+            risks.insert(0, SENDS_SECRET.to_owned());
+        }
+    }
 }
 
 /// Looks a command over.
@@ -69,6 +93,9 @@ pub fn looks(command: &str, cwd: &Path) -> Looks {
                     continue;
                 }
                 risks.insert("overwrites or adds to a file");
+                if paths::is_protected_for_commands(&path) {
+                    risks.insert(CHANGES_PROTECTED);
+                }
                 let known = !target.contains(['$', '*', '?']);
                 let home = target.starts_with('~') || target.starts_with("$HOME") || target.starts_with("${HOME}");
                 if home || known && !below(&path, cwd) {
@@ -76,6 +103,9 @@ pub fn looks(command: &str, cwd: &Path) -> Looks {
                 }
             }
         }
+    }
+    if !out.secrets.is_empty() && risks.contains("network") {
+        risks.insert(SENDS_SECRET);
     }
     for list in [&mut out.secrets, &mut out.protected, &mut out.writes_outside] {
         list.sort();

@@ -24,6 +24,7 @@ mod walk;
 mod word;
 mod wrap;
 
+pub(in crate::permit) use facts::NAMES_SECRET;
 pub use facts::{Looks, gravity, looks};
 pub(super) use grave::wraps;
 pub use known::{Command, Known, known};
@@ -89,6 +90,8 @@ pub struct Part {
     pub reads: bool,
     /// Why it is not; empty where it is.
     pub why: String,
+    /// Files that its own redirections write, as in [`Judgement::writes`].
+    pub writes: Vec<String>,
 }
 
 /// Judges a command line with what the executor found out about it: no program of it may be a file of the working

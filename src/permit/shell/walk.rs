@@ -177,6 +177,7 @@ impl Walk {
         let words: Vec<Word> = simple.words.iter().map(|word| put_in(word, variables)).collect();
         let text = line.get(simple.at.clone()).unwrap_or_default().trim().to_owned();
         let mut refused = None;
+        let (part, written) = (self.parts.len(), self.writes.len());
         for (name, value) in &simple.assignments {
             let value = put_in(value, variables);
             if words.is_empty() || !value.known().is_some_and(|value| wrap::harmless(name, value)) {
@@ -186,15 +187,27 @@ impl Walk {
         if words.is_empty() {
             if refused.is_some() || simple.redirects.is_empty() {
                 let why = refused.unwrap_or_default();
-                self.parts.push(Part { text, argv: None, program: None, reads: false, why: why.clone() });
+                self.parts.push(Part {
+                    text,
+                    argv: None,
+                    program: None,
+                    reads: false,
+                    why: why.clone(),
+                    writes: Vec::new(),
+                });
                 self.refuse(why);
             } else {
-                self.parts.push(Part { text, argv: Some(Vec::new()), program: None, reads: true, why: String::new() });
+                let (argv, why) = (Some(Vec::new()), String::new());
+                self.parts.push(Part { text, argv, program: None, reads: true, why, writes: Vec::new() });
             }
         } else {
             self.program(text, &words, refused);
         }
         self.redirects(&simple.redirects, variables);
+        let written = self.writes.get(written..).unwrap_or_default().to_vec();
+        if let Some(part) = self.parts.get_mut(part) {
+            part.writes = written;
+        }
     }
 
     /// Judges one program with its arguments, and what it runs.
@@ -204,7 +217,7 @@ impl Walk {
         // With a variable before it, it is another command than its words say.
         let argv = argv.filter(|_| refused.is_none());
         let program = words.first().and_then(Word::known).map(str::to_owned);
-        self.parts.push(Part { text, argv, program, reads: false, why: String::new() });
+        self.parts.push(Part { text, argv, program, reads: false, why: String::new(), writes: Vec::new() });
         self.computes |= computes(words);
         let outcome = refused.map_or(Ok(()), Err).and_then(|()| self.reads(words));
         let expands: Vec<String> = words.iter().filter(|word| word.expands()).map(|word| word.text.clone()).collect();

@@ -1,33 +1,32 @@
 //! What rules let run, ask for and deny; what an answer is offered to keep.
 
-use super::super::matches::{self, Ways};
 use super::*;
 use crate::domain::access::Extras;
 use crate::domain::rule::{Effect, Hint, Offer, RuleScope, Written};
 use std::path::Path;
 
-fn bash(program: &str, args: &[&str]) -> Rule {
+pub(super) fn bash(program: &str, args: &[&str]) -> Rule {
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();
     Rule { program: Some(program.to_owned()), args: Some(args), ..Rule::allow("bash") }
 }
 
-fn edits(path: &str) -> Rule {
+pub(super) fn edits(path: &str) -> Rule {
     Rule { path: Some(path.to_owned()), ..Rule::allow("edit") }
 }
 
-fn as_effect(effect: Effect, rule: Rule) -> Rule {
+pub(super) fn as_effect(effect: Effect, rule: Rule) -> Rule {
     Rule { effect, ..rule }
 }
 
 /// The rules that are offered for a call.
-fn offered(facts: &CallFacts) -> Vec<Offer> {
+pub(super) fn offered(facts: &CallFacts) -> Vec<Offer> {
     match decide(Mode::Ask, &[], facts, false) {
         Verdict::Ask(question) => question.offers,
         other => panic!("{facts:?}: {other:?}"),
     }
 }
 
-fn in_ask(kept: &[Rule], facts: &CallFacts) -> char {
+pub(super) fn in_ask(kept: &[Rule], facts: &CallFacts) -> char {
     letter(&decide(Mode::Ask, kept, facts, false))
 }
 
@@ -572,250 +571,4 @@ fn reading_commands_of_a_server_are_offered_as_a_kind() {
     }
     let text = serde_json::to_string(&kept[0]).unwrap();
     assert_eq!(serde_json::from_str::<Rule>(&text).unwrap(), kept[0]);
-}
-
-fn any_word() -> impl Strategy<Value = String> {
-    prop_oneof![
-        "[-./~*a-c ]{0,8}",
-        "\\PC{0,6}",
-        prop::sample::select(vec!["..", "../x", "/etc/x", "./a", "-rf", "a/../b", ".env", "/w/p/x", "/w/px", "~"])
-            .prop_map(str::to_owned),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2_000))]
-
-    #[test]
-    fn a_path_below_stays_below(word in any_word()) {
-        let cwd = Path::new("/w/p");
-        let nothing = command("true");
-        let mut linked = nothing.clone();
-        let ways = Ways::of(&[], cwd, &nothing).unwrap();
-        if matches::is_below(&word, &ways) {
-            prop_assert!(!word.starts_with('-') && !word.is_empty());
-            let full = crate::domain::paths::lexical(cwd, Path::new(&word));
-            prop_assert!(full.starts_with(cwd), "{word:?}");
-            prop_assert!(!word.split('/').any(|part| part == ".."), "{word:?}");
-            prop_assert!(!crate::domain::paths::is_secret(&full), "{word:?}");
-            // Behind a link it is not, wherever on the way the link stands.
-            linked.touches.push(Touch::Leaves { path: full });
-            prop_assert!(!matches::is_below(&word, &Ways::of(&[], cwd, &linked).unwrap()));
-        }
-    }
-
-    #[test]
-    fn options_are_never_generalised(
-        argv in prop::collection::vec(any_word(), 1..5),
-        wanted in prop::collection::vec(
-            prop_oneof![any_word(), Just("*".to_owned()), Just("./**".to_owned())], 0..4),
-    ) {
-        let rule = Rule { program: Some(argv[0].clone()), args: Some(wanted.clone()), ..Rule::allow("bash") };
-        let nothing = command("true");
-        if matches::admits(&rule, &argv, &Ways::of(&[], Path::new("/w/p"), &nothing).unwrap()) {
-            prop_assert_eq!(wanted.len() + 1, argv.len());
-            for (want, word) in wanted.iter().zip(&argv[1..]) {
-                prop_assert!(want == word || !word.starts_with('-'), "{want:?} {word:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_offered_answers_what_was_asked_and_names_its_program(
-        program in prop::sample::select(vec!["rm", "cp", "git", "cargo", "touch", "frob", "python3", "sudo", "./x"]),
-        args in prop::collection::vec(any_word(), 0..4),
-    ) {
-        let quoted: Vec<String> = args.iter().map(|word| format!("'{}'", word.replace('\'', ""))).collect();
-        let facts = command(&format!("{program} {}", quoted.join(" ")));
-        if let Verdict::Ask(question) = decide(Mode::Ask, &[], &facts, false) {
-            let (shown, run): (Vec<&Offer>, Vec<&Offer>) =
-                question.offers.iter().partition(|offer| offer.rule.tool == crate::domain::rule::SANDBOX);
-            prop_assert!(shown.iter().all(|offer| offer.rule.fault().is_none()));
-            for offer in &run {
-                prop_assert_eq!(offer.rule.program.as_deref(), Some(program));
-                prop_assert_eq!(offer.rule.fault(), None);
-                // Options stand in the rule as they were asked.
-                let options = |words: &mut dyn Iterator<Item = String>| -> Vec<String> {
-                    words.filter(|word| word.starts_with('-')).collect()
-                };
-                let kept = options(&mut offer.rule.args.iter().flatten().cloned());
-                let asked = options(&mut args.iter().map(|word| word.replace('\'', "")));
-                prop_assert_eq!(kept, asked);
-            }
-            // To show a secret lets nothing run.
-            if !run.is_empty() {
-                let kept: Vec<Rule> = question.offers.into_iter().map(|offer| offer.rule).collect();
-                prop_assert_eq!(letter(&decide(Mode::Ask, &kept, &facts, false)), 'a');
-            }
-        }
-    }
-
-    #[test]
-    fn no_rule_lets_a_command_write_where_code_is_configured(
-        program in prop::sample::select(vec!["cp", "mv", "touch", "mkdir", "rm", "ln", "install", "rsync", "tee"]),
-        options in prop::collection::vec(prop::sample::select(vec!["-r", "-rT", "-t", "-a", "-f", "--", "-p"]), 0..2),
-        words in prop::collection::vec(
-            prop::sample::select(vec![
-                "a", "sub", ".", "sub/..", ".config", "x/fish", ".git", "x/hooks", "sub/.github", "x/workflows", ".envrc", "x/.envrc",
-                ".vscode", ".cargo/config.toml", "./.git/config", ".ENVRC",
-            ]),
-            1..4,
-        ),
-        wide in any::<bool>(),
-    ) {
-        let words: Vec<&str> = options.iter().chain(&words).copied().collect();
-        let line = format!("{program} {}", words.join(" "));
-        let args: Vec<&str> = words.iter().map(|word| if wide && !word.starts_with('-') { "./**" } else { *word }).collect();
-        let verdict = decide(Mode::Ask, &[bash(program, &args)], &command(&line), false);
-        if matches!(verdict, Verdict::Allow(_)) {
-            let argv: Vec<String> = std::iter::once(program).chain(words).map(str::to_owned).collect();
-            for target in crate::domain::reach::reach(&argv).targets() {
-                let full = crate::domain::paths::lexical(Path::new("/w/p"), Path::new(&target));
-                let short = full.strip_prefix("/w/p").unwrap_or(&full);
-                prop_assert!(!crate::domain::paths::is_protected_for_commands(short), "{line}: {target}");
-            }
-        }
-    }
-
-    #[test]
-    fn no_rule_lets_more_run_than_execute_would(line in "\\PC{0,24}", kept in prop::collection::vec(any_rule(), 0..5)) {
-        let facts = command(&line);
-        if matches!(decide(Mode::Ask, &kept, &facts, false), Verdict::Allow(_)) {
-            prop_assert!(matches!(decide(Mode::Execute, &[], &facts, false), Verdict::Allow(_)), "{line:?}");
-        }
-    }
-}
-
-// ---- hosts ----
-
-fn host(tool: &str, name: &str) -> Rule {
-    Rule { host: Some(name.to_owned()), ..Rule::allow(tool) }
-}
-
-#[test]
-fn rules_about_hosts_let_hosts_be_asked_in_every_mode_but_never_private_ones() {
-    let column = |kept: &[Rule], facts: &CallFacts| -> String {
-        Mode::ALL.into_iter().map(|mode| letter(&decide(mode, kept, facts, false))).collect()
-    };
-    for (rule, name, said) in [
-        (host("fetch", "docs.rs"), "docs.rs", "aaa"),
-        (host("fetch", "Docs.RS"), "docs.rs", "aaa"),
-        (host("*", "docs.rs"), "docs.rs", "aaa"),
-        (Rule::allow("fetch"), "docs.rs", "aaa"),
-        (host("fetch", "*.docs.rs"), "api.docs.rs", "aaa"),
-        (host("fetch", "*.docs.rs"), "docs.rs", "dqa"),
-        (host("fetch", "docs.rs"), "api.docs.rs", "dqa"),
-        (host("fetch", "docs.rs"), "evildocs.rs", "dqa"),
-        (host("fetch", "*.docs.rs"), "evildocs.rs", "dqa"),
-        (host("bash", "docs.rs"), "docs.rs", "dqa"),
-        (Rule::allow("*"), "docs.rs", "dqa"),
-    ] {
-        assert_eq!(column(std::slice::from_ref(&rule), &fetch(name, false)), said, "{rule:?} {name}");
-        assert_eq!(column(&[rule], &fetch(name, true)), "dQQ");
-    }
-    for (rule, name, said) in [
-        (as_effect(Effect::Deny, host("fetch", "docs.rs")), "docs.rs", "ddd"),
-        (as_effect(Effect::Deny, host("fetch", "docs.rs")), "api.docs.rs", "ddd"),
-        (as_effect(Effect::Deny, host("*", "*.docs.rs")), "docs.rs", "ddd"),
-        (as_effect(Effect::Deny, host("fetch", "docs.rs")), "otherdocs.rs", "dqa"),
-        (as_effect(Effect::Ask, host("fetch", "docs.rs")), "docs.rs", "dQQ"),
-    ] {
-        assert_eq!(column(std::slice::from_ref(&rule), &fetch(name, false)), said, "{rule:?} {name}");
-    }
-}
-
-fn connect(host: &str, private: bool, known: bool) -> CallFacts {
-    let touch = Touch::Connect { host: host.to_owned(), private, known: known.then(|| "a list".to_owned()) };
-    facts(vec![touch], Proposal::Connect { to: format!("{host}:443") })
-}
-
-#[test]
-fn rules_about_hosts_are_about_connections_of_commands_too() {
-    let column = |kept: &[Rule], facts: &CallFacts| -> String {
-        Mode::ALL.into_iter().map(|mode| letter(&decide(mode, kept, facts, false))).collect()
-    };
-    for (known, private, said) in
-        [(false, false, "dqa"), (true, false, "daa"), (false, true, "dQQ"), (true, true, "daa")]
-    {
-        assert_eq!(column(&[], &connect("a.example", private, known)), said);
-    }
-    for (rule, name, said) in [
-        (host("network", "a.example"), "a.example", "daa"),
-        (host("fetch", "a.example"), "a.example", "daa"),
-        (host("network", "*.a.example"), "b.a.example", "daa"),
-        (host("network", "a.example"), "a.example:25", "dqa"),
-        (host("network", "a.example:25"), "a.example:25", "daa"),
-        (host("bash", "a.example"), "a.example", "dqa"),
-        (Rule::allow("fetch"), "a.example", "dqa"),
-        (Rule::allow("network"), "a.example", "daa"),
-    ] {
-        assert_eq!(column(std::slice::from_ref(&rule), &connect(name, false, false)), said, "{rule:?} {name}");
-        assert_eq!(column(&[rule], &connect(name, true, false)), "dQQ");
-    }
-    assert_eq!(column(&[host("network", "a.example")], &fetch("a.example", false)), "dqa", "not the other way around");
-    for (rule, name) in [
-        (as_effect(Effect::Deny, host("network", "a.example")), "a.example"),
-        (as_effect(Effect::Deny, host("fetch", "a.example")), "a.example:25"),
-        (as_effect(Effect::Deny, host("bash", "a.example")), "b.a.example"),
-        (as_effect(Effect::Deny, host("*", "::1")), "[::1]:8080"),
-        (as_effect(Effect::Deny, Rule::allow("network")), "a.example"),
-    ] {
-        assert_eq!(column(std::slice::from_ref(&rule), &connect(name, false, true)), "ddd", "{rule:?} {name}");
-    }
-}
-
-#[test]
-fn a_host_that_the_user_named_is_the_users_wish() {
-    let mut rules = rules(&[]);
-    rules.named = vec!["docs.rs".to_owned()];
-    for (facts, said) in
-        [(fetch("docs.rs", false), "aaa"), (fetch("other.rs", false), "dqa"), (fetch("docs.rs", true), "dQQ")]
-    {
-        let column: String = Mode::ALL
-            .into_iter()
-            .map(|mode| letter(&super::super::decide(Policy::default(), mode, &rules, &facts, false)))
-            .collect();
-        assert_eq!(column, said, "{facts:?}");
-    }
-}
-
-#[test]
-fn an_answer_about_a_host_covers_that_host() {
-    let facts = fetch("docs.rs", false);
-    let offers = offered(&facts);
-    assert_eq!(offers.len(), 1);
-    assert_eq!(offers[0].rule, host("fetch", "docs.rs"));
-    assert!(offers[0].worst.as_ref().is_some_and(|worst| worst.contains("docs.rs")));
-    let ground = Ground { here: vec!["/w/p".into()], home: None };
-    assert_eq!(takes(&host("fetch", "docs.rs"), &facts, &[], &ground), Ok(()));
-    for other in [host("fetch", "other.rs"), host("bash", "docs.rs"), Rule::allow("*"), edits("./**")] {
-        assert!(takes(&other, &facts, &[], &ground).is_err(), "{other:?}");
-    }
-}
-
-#[test]
-fn a_message_names_a_host_only_as_a_whole() {
-    for text in [
-        "see https://docs.rs/serde",
-        "docs.rs",
-        "at Docs.RS.",
-        "(docs.rs)",
-        "http://docs.rs:8080/",
-        "docs.rs/x, please",
-    ] {
-        assert!(names_host(text, "docs.rs"), "{text}");
-    }
-    for text in [
-        "",
-        "mydocs.rs",
-        "api.docs.rs",
-        "docs.rs.evil.com",
-        "docs.rsx",
-        "https://evil.com/docs.rs",
-        "https://a?u=docs.rs",
-        "me@docs.rs",
-        "docs-rs",
-    ] {
-        assert!(!names_host(text, "docs.rs"), "{text}");
-    }
 }

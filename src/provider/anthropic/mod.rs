@@ -88,6 +88,7 @@ impl Messages {
 
 impl Wire for Messages {
     const NAME: &'static str = WIRE;
+    const CHANGES: usize = 7;
     type Options = RequestOptions;
     type Events = MessagesEvents;
 

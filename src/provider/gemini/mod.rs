@@ -108,6 +108,7 @@ impl GenerateContent {
 
 impl Wire for GenerateContent {
     const NAME: &'static str = WIRE;
+    const CHANGES: usize = 16;
     type Options = RequestOptions;
     type Events = GeminiEvents;
 

@@ -138,6 +138,7 @@ impl ChatCompletions {
 
 impl Wire for ChatCompletions {
     const NAME: &'static str = WIRE;
+    const CHANGES: usize = 16;
     type Options = RequestOptions;
     type Events = ChatEvents;
 

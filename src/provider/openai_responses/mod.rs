@@ -152,6 +152,7 @@ impl Responses {
 
 impl Wire for Responses {
     const NAME: &'static str = WIRE;
+    const CHANGES: usize = 16;
     type Options = RequestOptions;
     type Events = ResponsesEvents;
 

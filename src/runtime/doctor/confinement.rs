@@ -1,4 +1,5 @@
-//! What holds commands back on this machine: one line for each wall, with what is left open where it is lower, and why.
+//! State of the sandbox on this machine: one line for each wall, with what is open where it is
+//! lower, and the reason.
 
 use super::{Ground, readable};
 use crate::domain::finding::Finding;
@@ -7,7 +8,7 @@ use crate::sandbox::able::Able;
 use crate::sandbox::{self, Network, able, places};
 use std::path::Path;
 
-/// What holds commands back, in the order to show.
+/// Findings about the sandbox, in the order to show.
 pub(super) fn findings(ground: &Ground) -> Vec<Finding> {
     let enforced = sandbox::is_enforced();
     let mut out = Vec::new();
@@ -75,7 +76,7 @@ fn temporary(own: bool) -> Finding {
     Finding::warn("temp", "commands share /tmp with other programs: a folder of the session needs namespaces", "")
 }
 
-/// What commands reach of the network.
+/// Network of commands.
 fn network(ground: &Ground, enforced: bool) -> Finding {
     let allowed = ground.allowances();
     let held = ground.sandbox_setting() == Sandbox::Workspace;
@@ -171,7 +172,7 @@ fn walls(able: &Able) -> Vec<Finding> {
     out
 }
 
-/// What lets lisle have namespaces, where something is known to forbid them.
+/// Advice for systems known to forbid namespaces.
 fn remedy() -> String {
     let says = |path: &str| std::fs::read_to_string(path).unwrap_or_default().trim().to_owned();
     if says("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == "1" {

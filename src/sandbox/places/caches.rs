@@ -6,10 +6,13 @@
 
 use super::readable::LIST;
 use std::collections::HashSet;
+use std::ffi::OsString;
 use std::fs::File;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 /// Files that are copied of one seed, and bytes where they have to be copied as such.
 const FILES: usize = 20_000;
@@ -75,6 +78,9 @@ pub(super) fn private(cache: &Cache, private: &Path) -> Option<PathBuf> {
     if made.contains(&copy) && copy.is_dir() {
         return Some(copy);
     }
+    if made.is_empty() {
+        begin(private);
+    }
     if !copy.is_dir() {
         folder(private)?;
         // Another process may do the same: the one that is ready first counts.
@@ -91,6 +97,45 @@ pub(super) fn private(cache: &Cache, private: &Path) -> Option<PathBuf> {
         made.insert(copy.clone());
         copy
     })
+}
+
+/// The file that says whose caches a folder holds; its time is that of the last use.
+const OWNER: &str = ".workspace";
+/// Caches that nobody used for so long are removed; of a workspace that is gone much sooner.
+const UNUSED: Duration = Duration::from_hours(60 * 24);
+const GONE: Duration = Duration::from_hours(24);
+
+/// Notes whose caches these are, where there are some. Blocks.
+pub fn note_owner(private: &Path, workspace: &Path) {
+    if private.is_dir() {
+        // Caches of an unknown owner only stay for longer.
+        let _ = std::fs::write(private.join(OWNER), workspace.as_os_str().as_bytes());
+    }
+}
+
+/// The first use of this folder by this process: others that nobody needs any more are removed in the background.
+fn begin(private: &Path) {
+    if let Ok(owner) = std::fs::File::options().append(true).open(private.join(OWNER)) {
+        let _ = owner.set_modified(SystemTime::now());
+    }
+    let private = private.to_owned();
+    std::thread::spawn(move || sweep(&private, SystemTime::now()));
+}
+
+/// Removes caches beside this folder that nobody needs any more.
+fn sweep(private: &Path, now: SystemTime) {
+    let beside = private.parent().and_then(|above| std::fs::read_dir(above).ok()).into_iter().flatten().flatten();
+    for folder in beside.map(|entry| entry.path()).filter(|path| path != private) {
+        let Ok(meta) = folder.symlink_metadata() else { continue };
+        let noted = folder.join(OWNER);
+        let used = noted.metadata().and_then(|meta| meta.modified()).or_else(|_| meta.modified());
+        let age = used.ok().and_then(|used| now.duration_since(used).ok()).unwrap_or_default();
+        let owner = std::fs::read(&noted).ok().map(|path| PathBuf::from(OsString::from_vec(path)));
+        let is_gone = owner.is_some_and(|owner| owner.is_absolute() && owner.symlink_metadata().is_err());
+        if meta.is_dir() && (age > UNUSED || is_gone && age > GONE) {
+            let _ = std::fs::remove_dir_all(&folder);
+        }
+    }
 }
 
 /// Makes a folder that is the user's alone, with those above it.
@@ -195,6 +240,31 @@ mod tests {
         assert!(found.contains(&"/fast/cargo/registry".into()) && found.contains(&"/home/u/.npm".into()));
         assert!(found.iter().all(|path| !Path::new("/home/u").starts_with(path)), "{found:?}");
         assert!(!found.iter().any(|path| path.ends_with(".cargo") || path.ends_with("bin")));
+    }
+
+    #[test]
+    fn caches_that_nobody_needs_go() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        for name in ["own", "there", "gone", "old", "young", "unknown"] {
+            std::fs::create_dir_all(at("caches").join(name).join("npm")).unwrap();
+        }
+        for (name, workspace) in [("there", "."), ("gone", "missing"), ("old", "."), ("young", "missing")] {
+            note_owner(&at("caches").join(name), &at(workspace));
+        }
+        let now = SystemTime::now() + Duration::from_hours(2 * 24);
+        let used = |name: &str, when| {
+            File::options().append(true).open(at("caches").join(name).join(OWNER)).unwrap().set_modified(when).unwrap();
+        };
+        used("old", now - UNUSED - GONE);
+        used("young", now);
+        sweep(&at("caches/own"), now);
+        let mut left: Vec<_> = std::fs::read_dir(at("caches"))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(left, ["own", "there", "unknown", "young"]);
     }
 
     #[test]

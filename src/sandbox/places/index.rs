@@ -1,5 +1,5 @@
-//! Which paths git's list of files (`index`) has: a reader of its names alone, versions 2 to 4 of
-//! <https://git-scm.com/docs/index-format>. Lists of other kinds have nothing.
+//! Paths in git's `index`: a reader of its names alone, versions 2 to 4 of
+//! <https://git-scm.com/docs/index-format>. Other formats give none.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

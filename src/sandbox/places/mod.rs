@@ -24,7 +24,7 @@ use crate::domain::paths::{is_protected_for_commands, is_secret};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Where a command runs.
+/// Place of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// The working directory: absolute and resolved.
@@ -33,7 +33,7 @@ pub struct Site<'a> {
     pub session_dir: &'a Path,
     /// lisle's own folders.
     pub own_dirs: &'a [PathBuf],
-    /// What the user's settings and answers allow.
+    /// Access that the user's settings and answers grant.
     pub allowances: &'a Allowances,
     /// Paths that the command line names literally.
     pub named: &'a [PathBuf],
@@ -44,7 +44,7 @@ pub struct Site<'a> {
     pub moves: Moves,
     /// The user's home directory.
     pub home: Option<&'a Path>,
-    /// What commands can get here.
+    /// Namespaces that commands can get here.
     pub namespaces: Namespaces,
 }
 
@@ -80,7 +80,7 @@ impl Moves {
 const SESSION: &[&str] = &["data", "plans", "attachments", "long_responses", "downloads"];
 /// The session's own folder for temporary files.
 const TEMP: &str = "tmp";
-/// Where programs put temporary files.
+/// Folders of temporary files.
 const TEMPS: &[&str] = &["/tmp", "/var/tmp"];
 /// Mounts for protected paths, folders above them included. What is more is looked at after the command.
 const MOST_MOUNTS: usize = 200;
@@ -179,7 +179,7 @@ pub fn session_temp(session_dir: &Path) -> PathBuf {
     session_dir.join(TEMP)
 }
 
-/// Whether a path lies where programs put temporary files, and where below that.
+/// Part of a path below a folder of temporary files; `None` for other paths.
 #[must_use]
 pub fn below_temp(path: &Path) -> Option<&Path> {
     TEMPS.iter().find_map(|top| path.strip_prefix(top).ok())
@@ -245,7 +245,7 @@ fn toolchains(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     out
 }
 
-/// What both profiles have.
+/// Shared parts of both profiles.
 fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> Bounds {
     let env = |name: &str| std::env::var(name).ok();
     let (system, hidden) = readable::system();
@@ -379,7 +379,7 @@ fn protected_of(site: &Site<'_>, found: &scan::Found, repository: Option<&Reposi
     out
 }
 
-/// Those of them that get a mount, and the folders above them, which must not be moved away.
+/// Paths among them that get a mount, and the folders above them, which must not be moved away.
 fn mounted(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut pinned = Vec::new();
     if let Some(repository) = repository {
@@ -463,8 +463,8 @@ fn own_caches(site: &Site<'_>) -> Vec<Replaced> {
         .collect()
 }
 
-/// What the command line names outside of the working directory and of what may be read anyway. A path that holds the home
-/// directory or lisle's own folders is not opened by its name.
+/// Paths that the command line names outside of the working directory and of the read list. A path
+/// that contains the home directory or lisle's own folders is not opened by its name.
 fn named(site: &Site<'_>, readable: &[PathBuf]) -> Vec<PathBuf> {
     let sound = |path: &&PathBuf| {
         let Ok(real) = path.canonicalize() else { return false };

@@ -9,8 +9,8 @@
 
 use super::index;
 use super::watch::{News, Watch};
-use crate::domain::paths::{is_protected_for_commands, is_secret, is_secret_folder};
-use crate::domain::secret::{KEY_BEGINNING, begins_with_key};
+use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder};
+use crate::domain::secret::{KEY_BEGINNING, begins_with_key, holds_key};
 use crate::sandbox::repository::Repository;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -42,6 +42,10 @@ const NO_KEYS: &[&str] = &[
     "ts", "tsx", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "c", "h", "cc", "cpp", "hpp", "css", "scss",
     "html", "lock",
 ];
+
+/// Endings of files of data, in which a key counts wherever it stands.
+const DATA: &[&str] =
+    &["json", "yml", "yaml", "toml", "ini", "conf", "cfg", "cnf", "properties", "env", "txt", "csv", "xml", "plist"];
 
 /// Files that say where other packages lie.
 const MANIFESTS: &[&str] =
@@ -329,7 +333,7 @@ impl Tree {
             if !self.wanted.is_empty() && kind.is_file() && self.wanted.contains(&(stamp.0, entry.ino())) {
                 out.linked.push(name.clone());
             }
-            if inherited.secret || (is_secret(&below) && !is_public(&path(), &name)) {
+            if inherited.secret || (is_secret_entry(&below) && !is_public(&path(), &name)) {
                 out.secrets.push(name.clone());
             } else if kind.is_file() && !has_ending(&name, NO_KEYS) {
                 match entry.metadata() {
@@ -338,7 +342,7 @@ impl Tree {
                         let facts = (meta.ino(), meta.ctime(), meta.ctime_nsec());
                         if checked.binary_search(&facts).is_ok() {
                             out.checked.push(facts);
-                        } else if is_key(&path()) {
+                        } else if is_key(&path(), !inherited.dependency && has_ending(&name, DATA)) {
                             out.secrets.push(name.clone());
                         } else {
                             out.checked.push(facts);
@@ -491,12 +495,13 @@ fn is_public(path: &Path, name: &OsStr) -> bool {
     (has(b"-----BEGIN CERTIFICATE") || has(b"-----BEGIN PUBLIC KEY")) && !has(b"PRIVATE KEY")
 }
 
-fn is_key(path: &Path) -> bool {
+/// `data`: it is a file of data of the user's own, in which a key counts wherever it stands.
+fn is_key(path: &Path, data: bool) -> bool {
     let Some(bytes) = beginning(path, KEY_BEGINNING as u64) else { return false };
     if bytes.len() == KEY_BEGINNING && bytes.starts_with(b"-----BEGIN ") {
         return beginning(path, KEY).is_some_and(|all| begins_with_key(&all));
     }
-    begins_with_key(&bytes)
+    begins_with_key(&bytes) || data && holds_key(&bytes)
 }
 
 /// The first bytes of a file; `None` for what is no file or cannot be read.
@@ -539,6 +544,7 @@ mod tests {
     #[test]
     fn secrets_are_found_by_name_and_by_content_at_any_depth() {
         let (_dir, root) = root();
+        let token = "a1B2c3D4e5F6g7H8i9";
         for (path, text) in [
             (".env.example", "A="),
             ("a/b/c/d/e/.env.local", "A=1"),
@@ -552,6 +558,12 @@ mod tests {
             (".env/pyvenv.cfg", "x"),
             ("src/credentials/mod.rs", "x"),
             ("src/keys.rs", "x"),
+            ("src/token.rs", format!("let x = \"ghp_{token}\";").as_str()),
+            ("README.md", format!("ghp_{token}").as_str()),
+            ("conf/app.yml", format!("token: ghp_{token}").as_str()),
+            ("node_modules/x/app.yml", format!("token: ghp_{token}").as_str()),
+            ("deploy_token", "x"),
+            ("infra/terraform.tfstate.backup", "{}"),
         ] {
             write(root.join(path), text);
         }
@@ -563,8 +575,11 @@ mod tests {
             "a/b/c/d/e/.env.local",
             "app/.env",
             "certs/server.pem",
+            "conf/app.yml",
             "conf/notes.txt",
             "deploy",
+            "deploy_token",
+            "infra/terraform.tfstate.backup",
             "node_modules/x/.env",
         ];
         assert_eq!(below(&root, &found.secrets), expected);

@@ -25,7 +25,7 @@ mod target;
 mod tests;
 
 pub use known::{Known, entry};
-pub use session::{Gate, Refusals};
+pub use session::{Gate, Refusals, Refused};
 pub use target::Target;
 
 use names::Names;

@@ -45,21 +45,32 @@ pub(super) enum Refusal {
     Malformed(String),
 }
 
-/// Refused hosts with the reasons, oldest first, for the words after the command.
+/// A host that was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// The host with its port.
+    pub target: Target,
+    /// It is this machine, its network, or where a cloud serves credentials.
+    pub private: bool,
+    /// A sentence why.
+    pub why: String,
+}
+
+/// Refused hosts, oldest first, for the words after the command.
 #[derive(Clone, Debug, Default)]
-pub struct Refusals(Arc<Mutex<Vec<(Target, String)>>>);
+pub struct Refusals(Arc<Mutex<Vec<Refused>>>);
 
 impl Refusals {
-    fn note(&self, target: &Target, why: &str) {
+    fn note(&self, target: &Target, private: bool, why: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() < MOST_TOLD && !all.iter().any(|(known, _)| known == target) {
-            all.push((target.clone(), why.to_owned()));
+        if all.len() < MOST_TOLD && !all.iter().any(|known| known.target == *target) {
+            all.push(Refused { target: target.clone(), private, why: why.to_owned() });
         }
     }
 
     /// All so far.
     #[must_use]
-    pub fn all(&self) -> Vec<(Target, String)> {
+    pub fn all(&self) -> Vec<Refused> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
@@ -120,7 +131,7 @@ impl Session {
             decisions.entry(key).or_insert_with(|| self.ask(target, private)).clone()
         };
         decision.await.map_err(|why| {
-            self.refusals.note(target, &why);
+            self.refusals.note(target, private, &why);
             Refusal::NotAllowed(blocked(target, &why))
         })
     }

@@ -156,7 +156,7 @@ async fn each_request_on_a_connection_is_judged_by_itself() {
     }
     assert!(count.load(Ordering::SeqCst) < 10);
     let refused = bench.refusals.all();
-    assert_eq!(refused[0].0.to_string(), "evil.example:80");
+    assert_eq!(refused[0].target.to_string(), "evil.example:80");
 }
 
 #[tokio::test]
@@ -305,7 +305,7 @@ async fn one_question_for_a_host_however_many_connections_wait() {
         assert!(one.await.unwrap());
     }
     assert_eq!(slow.1.load(Ordering::SeqCst), 1);
-    assert_eq!(refusals.all(), [(target, "No.".to_owned())]);
+    assert_eq!(refusals.all(), [Refused { target, private: false, why: "No.".to_owned() }]);
 }
 
 #[tokio::test]

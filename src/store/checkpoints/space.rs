@@ -1,6 +1,7 @@
 //! The bounds of undo: how much is kept over the workspace, and how much of the disk must be free.
 //!
-//! What no list names goes first, then what was used last the longest time ago. Sessions in the trash name nothing.
+//! Contents that no list names are removed first, then the least recently used. Sessions in the
+//! trash name nothing.
 
 use super::Checkpoints;
 use super::list::{self, LIST};
@@ -10,9 +11,10 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::PoisonError;
 
-/// What is younger than this may belong to a change that is under way.
+/// Age below which a content may belong to a change that is under way.
 const YOUNG_MS: i64 = 10 * 60 * 1000;
-/// What no list names is kept so long beside the rest: the first copy of a directory that is still worked in.
+/// Time for which an unnamed content is kept beside the rest: the first copy of a directory that is
+/// still worked in.
 const WORKED_IN_MS: i64 = 24 * 60 * 60 * 1000;
 
 /// The bounds.
@@ -40,7 +42,7 @@ pub struct NoRoom {
     pub free: u64,
 }
 
-/// What was removed.
+/// Removed contents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Freed {
     /// Contents.
@@ -49,7 +51,7 @@ pub struct Freed {
     pub bytes: u64,
 }
 
-/// How many bytes are kept, as far as this process knows.
+/// Number of bytes that are kept, as far as this process knows.
 #[derive(Debug, Default)]
 pub struct Kept(Mutex<Option<u64>>);
 
@@ -70,7 +72,8 @@ impl Kept {
 }
 
 impl Checkpoints {
-    /// Whether there is room on the disk to begin copying. Where the disk does not say, there is.
+    /// Checks that there is room on the disk to begin copying. Where the disk does not report its
+    /// space, there is.
     ///
     /// # Errors
     /// [`NoRoom`].

@@ -32,14 +32,14 @@ const PASSED: [&str; 11] = [
 /// The model of an answer that the program itself wrote.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// Whether a line is one of it.
+/// True if a line belongs to this format.
 pub(super) fn is(value: &Value) -> bool {
     let spoken = matches!(word(value, "type"), "user" | "assistant");
     (spoken && value.get("message").is_some() && value.get("uuid").is_some())
         || (word(value, "type") == "summary" && value.get("leafUuid").is_some())
 }
 
-/// Where a row stands among the others.
+/// Position of a row among the others.
 #[derive(Clone)]
 struct Node {
     uuid: String,
@@ -181,7 +181,7 @@ impl Reading {
         }
     }
 
-    /// What a line is.
+    /// Meaning of a line.
     pub(super) fn read(&mut self, value: &Value) -> Vec<Read> {
         if is_true(value, "isSidechain") {
             return vec![Read::Left("records of subagents")];
@@ -321,7 +321,7 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
     rest.split_once(close).map(|(inner, _)| inner)
 }
 
-/// What the user typed while an answer was being written.
+/// Message that the user typed while an answer was being written.
 fn queued(at: At, attachment: &Value) -> Read {
     let typed = word(attachment, "type") == "queued_command"
         && matches!(word(attachment, "commandMode"), "" | "prompt")

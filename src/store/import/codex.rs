@@ -26,7 +26,7 @@ const ITEMS: [&str; 10] = [
     "ghost_snapshot",
     "compaction",
 ];
-/// What the program puts before the user's own words.
+/// Prefixes that the program puts before the user's own words.
 const OWN_WORDS: [&str; 6] = [
     "<environment_context>",
     "<user_instructions>",
@@ -36,7 +36,7 @@ const OWN_WORDS: [&str; 6] = [
     "<INSTRUCTIONS>",
 ];
 
-/// Whether a line is one of it.
+/// True if a line belongs to this format.
 pub(super) fn is(value: &Value) -> bool {
     let kinds = ["session_meta", "response_item", "event_msg", "turn_context"];
     let enveloped = kinds.contains(&word(value, "type")) && value.get("payload").is_some_and(Value::is_object);
@@ -45,12 +45,12 @@ pub(super) fn is(value: &Value) -> bool {
     enveloped || (older && value.get("type").is_none())
 }
 
-/// What the file says of the thread that it is of.
+/// Thread that the file belongs to.
 struct Meta {
     thread: String,
     /// The rows of this thread with an ordinal below come first.
     base: Option<(String, u64)>,
-    /// When the file was begun.
+    /// Start of the file.
     begun: String,
 }
 
@@ -143,7 +143,7 @@ pub(super) fn title(path: &Path, thread: &str) -> Option<String> {
 #[derive(Clone, Default)]
 pub(super) struct Reading {
     pub(super) facts: Facts,
-    /// Where each message of the user stands.
+    /// Position of each message of the user.
     asked: Vec<u64>,
     /// The last answer, and where it stands.
     answered: Option<(u64, String)>,
@@ -238,7 +238,7 @@ impl Reading {
         }
     }
 
-    /// What a line is.
+    /// Meaning of a line.
     pub(super) fn read(&mut self, value: &Value, number: u64) -> Vec<Read> {
         let gone = self.rewound.iter().any(|(from, to)| (*from..*to).contains(&number));
         if gone || self.dropped.contains(&number) {
@@ -323,7 +323,7 @@ impl Reading {
     }
 }
 
-/// What a compaction carries over: the summary, and the user's messages that stay word for word.
+/// Content that a compaction carries over: the summary, and the user's messages that stay word for word.
 fn carried(payload: &Value) -> Carried {
     let kept = payload.get("replacement_history").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let said = kept.iter().filter(|item| word(item, "role") == "user").filter_map(|item| {
@@ -339,7 +339,7 @@ fn carried(payload: &Value) -> Carried {
     Carried { text, said, ..Carried::default() }
 }
 
-/// What the screen of that program was told: mostly what the items say, and now and then more.
+/// Event for that program's screen: mostly what the items say, and sometimes more.
 fn event(at: At, payload: &Value) -> Read {
     match word(payload, "type") {
         "turn_aborted" => Read::Interrupted(at),
@@ -436,7 +436,7 @@ fn shell_command(at: At, text: &str, number: u64) -> Vec<Read> {
     vec![Read::Rows(vec![made(at, typed(&id, command))]), Read::Results(vec![Answered { exit, ..answer }])]
 }
 
-/// What a call gave: text, or an object with the text and the exit status, which may be written as text again.
+/// Result of a call: text, or an object with the text and the exit status, which may be written as text again.
 fn answered(id: &str, output: &Value) -> Answered {
     let parsed;
     let object = match output {

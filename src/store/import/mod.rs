@@ -25,7 +25,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// So many rows are written at a time.
+/// Number of rows written at a time.
 const AT_ONCE: usize = 256;
 /// A file says within so many lines whose it is.
 const TOLD_BY: usize = 50;
@@ -38,12 +38,12 @@ const COUNTS: &str = "notIncluded";
 /// How the id of a row begins that says what was not included.
 const LEFT: &str = "import-left-";
 
-/// What came of an import.
+/// Result of an import.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Imported {
     /// The new session.
     pub meta: SessionMeta,
-    /// Whose it was.
+    /// Program it came from.
     pub program: &'static str,
     /// What was not included, one sentence each.
     pub left: Vec<String>,
@@ -83,7 +83,7 @@ impl Again {
     }
 }
 
-/// Whose file it is.
+/// Program of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Program {
     Claude,
@@ -139,7 +139,7 @@ pub(super) fn set_origin(fields: &mut Fields, origin: Option<&str>) {
     fields.set("lisle", own.render());
 }
 
-/// What stands in the header of the new session.
+/// Facts for the header of the new session.
 #[derive(Clone, Debug, Default)]
 struct Facts {
     /// The other program's name for it.
@@ -174,7 +174,7 @@ struct Part {
     segment: String,
 }
 
-/// What a line is.
+/// Meaning of a line.
 enum Read {
     /// These rows.
     Rows(Vec<Message>),
@@ -186,11 +186,11 @@ enum Read {
     Interrupted(At),
     /// Nothing that belongs into a conversation.
     Nothing,
-    /// Something that is left out: what, in the plural.
+    /// Omitted item: its name, in the plural.
     Left(&'static str),
 }
 
-/// What a call gave.
+/// Result of a call.
 struct Answered {
     call: String,
     text: String,
@@ -445,7 +445,7 @@ impl Store {
         Ok(odd)
     }
 
-    /// How many conversations of subagents lie beside a transcript.
+    /// Number of subagents' conversations beside a transcript.
     fn subagents(&self, path: &Path) -> usize {
         let names = self.io().list(&path.with_extension("").join("subagents")).unwrap_or_default();
         names.iter().filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "jsonl")).count()
@@ -630,14 +630,14 @@ struct Source {
 }
 
 impl Source {
-    /// What tells the conversation from all others.
+    /// Identity of the conversation.
     fn origin(&self) -> Option<String> {
         let id = self.reading.facts().id.as_deref()?;
         Some(format!("{}:{id}", self.program.name()))
     }
 }
 
-/// What came of copying.
+/// Result of copying.
 struct Copied {
     /// What was not included, one sentence each.
     left: Vec<String>,
@@ -789,7 +789,7 @@ fn typed_id(id: &str) -> String {
     format!("typed-{id}")
 }
 
-/// What a command printed, in one text.
+/// Output of a command, in one text.
 fn answered_text(parts: &[&str]) -> String {
     let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
     parts.join("\n")

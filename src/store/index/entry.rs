@@ -40,7 +40,7 @@ pub fn decode(entry: &[u8], holds: impl FnOnce(&SessionId, &Basis) -> bool) -> O
     if holds(&id, &basis) { input.meta(id) } else { None }
 }
 
-/// What the row of an entry was made of; `None` for what is no entry.
+/// Source of the row of an entry; `None` if it is no entry.
 pub fn basis(entry: &[u8]) -> Option<Basis> {
     let mut input = In(In(entry).bytes()?);
     input.bytes()?;

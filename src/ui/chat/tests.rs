@@ -115,6 +115,15 @@ impl Screen {
     }
 }
 
+#[test]
+fn an_answer_is_signed_by_the_model_that_wrote_it() {
+    let mut chat = chat(vec![user("one"), assistant("first"), user("two"), assistant("second")]);
+    chat.entries[1].message.model = Some("vendor/opus".to_owned());
+    let (drawn, _) = Screen::new().draw(&chat, &opts(), 60, 20);
+    let heads: Vec<&str> = drawn.lines().filter(|line| line.contains("assistant · ")).collect();
+    assert!(heads.len() == 2 && heads[0].contains("· opus") && heads[1].contains("· sonnet"), "{drawn}");
+}
+
 use crate::ui::text;
 
 fn drawing() -> Chat {

@@ -7,7 +7,7 @@ use super::prose;
 use super::row::{change, diff, labelled};
 use crate::app::state::panel::{Choice, Panel};
 use crate::domain::lookalike::{expose, expose_line};
-use crate::domain::request::{Approval, Ask, KeyRequest, PartState, Request, TrustRequest, TrustWhat};
+use crate::domain::request::{Approval, Ask, KeyRequest, PartShown, PartState, Request, TrustRequest, TrustWhat};
 use crate::domain::sanitise::{clean_line, reveal, reveal_line};
 use crate::domain::tool::Proposal;
 use std::path::Path;
@@ -89,13 +89,18 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
             out.push(format!("permission needed: run this command in {place}"));
             out.extend(labelled("command", exposed(command)));
             if approval.parts.len() > 1 {
-                for part in &approval.parts {
+                // The riskiest first, as on the screen.
+                let (worst, others): (Vec<&PartShown>, Vec<&PartShown>) =
+                    approval.parts.iter().partition(|part| part.worst);
+                for part in worst.into_iter().chain(others) {
                     let word = match part.state {
                         PartState::Asked => "asked for",
                         PartState::Reads => "only reads",
                         PartState::Allowed => "allowed",
                     };
-                    out.push(format!("part, {word}: {}", expose_line(&part.text)));
+                    let mark = if part.worst { "riskiest part" } else { "part" };
+                    out.push(format!("{mark}, {word}: {}", expose_line(&part.text)));
+                    out.extend(part.risks.iter().map(|risk| format!("  risk of this part: {}", reveal_line(risk))));
                 }
             }
         }
@@ -116,8 +121,11 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
                 out.extend(diff_exposed(one));
             }
         }
-        Proposal::Connect { to } => {
+        Proposal::Connect { to, command } => {
             out.push(format!("permission needed: network access to {}", expose_line(to)));
+            if !command.is_empty() {
+                out.extend(labelled("command", exposed(command)));
+            }
         }
         Proposal::Address { url } => out.push(format!("permission needed: fetch {}", expose_line(url))),
         Proposal::Script { language, script, files } => {

@@ -33,7 +33,13 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
         }
         Proposal::Change { diff, .. } if paint.state.unified => chat::diff_with(diff, width, look),
         Proposal::Change { diff, .. } => chat::diff_beside(diff, width, look),
-        Proposal::Connect { to } => styled(paint, &expose(to), width, Role::ToolSubject),
+        Proposal::Connect { to, command } => {
+            let mut lines = styled(paint, &expose(to), width, Role::ToolSubject);
+            if !command.is_empty() {
+                lines.extend(command_lines(paint, command, width));
+            }
+            lines
+        }
         Proposal::Address { url } => styled(paint, &expose(url), width, Role::ToolSubject),
         Proposal::Changes { .. } => chat::diffs_with(approval.proposal.diffs(), width, look),
         Proposal::Script { script, files, .. } => {
@@ -70,13 +76,20 @@ fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'s
     let room = usize::from(width).saturating_sub(lead + 2).max(1);
     // They stand below the text of the command.
     let mut lines = vec![Line::default()];
-    for part in parts {
+    // The riskiest stands first, whatever its place in the line.
+    let (worst, others): (Vec<&PartShown>, Vec<&PartShown>) = parts.iter().partition(|part| part.worst);
+    for part in worst.into_iter().chain(others) {
         let (word, role) = match part.state {
             PartState::Asked => ("asked for", Role::NeedsYou),
             PartState::Reads => ("only reads", Role::Dim),
             PartState::Allowed => ("allowed", Role::Good),
         };
-        let role_of_text = if part.state == PartState::Asked { Role::Text } else { Role::Dim };
+        let role_of_text = match part.state {
+            _ if part.worst => Role::Strong,
+            PartState::Asked => Role::Text,
+            PartState::Reads | PartState::Allowed => Role::Dim,
+        };
+        let role_of_risk = if part.worst { Role::Error } else { Role::Warning };
         let shown = expose_line(&part.text);
         for (n, line) in cells::wrap(&shown, room).into_iter().enumerate() {
             let word = if n == 0 { word } else { "" };
@@ -88,7 +101,7 @@ fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'s
             let sign = Span::raw(format!("  {:lead$}", ""));
             let said = format!("{} {}", paint.signs.warning, reveal_line(&part.risks.join(", ")));
             for line in cells::wrap(&said, room) {
-                lines.push(Line::from(vec![sign.clone(), Span::styled(line, paint.style(Role::Warning))]));
+                lines.push(Line::from(vec![sign.clone(), Span::styled(line, paint.style(role_of_risk))]));
             }
         }
     }
@@ -109,7 +122,7 @@ pub(in crate::ui) fn oddities(proposal: &Proposal) -> Option<String> {
             proposal.diffs().flat_map(of_one).collect()
         }
         Proposal::Address { url } => odd(url).into_iter().collect(),
-        Proposal::Connect { to } => odd(to).into_iter().collect(),
+        Proposal::Connect { to, command } => odd(to).into_iter().chain(odd(command)).collect(),
         Proposal::Script { script, .. } => odd(script).into_iter().collect(),
         Proposal::Plain => return None,
     };

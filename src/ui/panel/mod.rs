@@ -311,7 +311,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
                 vec![loud("Fetch? "), strong(expose(&one_line(url, paint.signs.cut)))]
             }
             Proposal::Address { .. } => vec![loud("Fetch this address?")],
-            Proposal::Connect { to } => {
+            Proposal::Connect { to, .. } => {
                 vec![loud("Allow network access to "), strong(expose(&one_line(to, paint.signs.cut))), loud("?")]
             }
             Proposal::Changes { changes } => {

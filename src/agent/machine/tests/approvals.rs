@@ -248,3 +248,19 @@ fn the_mode_is_written_once_and_with_what_happens_next() {
     );
     assert_eq!(rows.len(), 2);
 }
+
+#[test]
+fn what_the_user_types_is_said_once_to_be_closed_in() {
+    let told = |b: &mut Bench| {
+        let steps = b.act(Act::Type { command: "ls".into() });
+        let said = steps.iter().any(
+            |step| matches!(step, Step::Emit(Event::Notice(notice)) if notice.text.contains("run in the sandbox")),
+        );
+        b.act(Act::Stop);
+        said
+    };
+    let closed = crate::domain::permission::Sandbox::Workspace;
+    let mut b = Bench::with(Mode::Ask, |rules| rules.policy.sandbox = closed);
+    assert_eq!([told(&mut b), told(&mut b)], [true, false]);
+    assert!(!told(&mut Bench::new(Mode::Ask)), "nothing closes it in");
+}

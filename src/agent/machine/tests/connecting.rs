@@ -9,7 +9,7 @@ fn connect(host: &str, private: bool, known: bool) -> CallFacts {
         tool: NETWORK.into(),
         subject: to.clone(),
         touches: vec![Touch::Connect { host: host.into(), private, known: known.then(|| "package registry x".into()) }],
-        proposal: Proposal::Connect { to },
+        proposal: Proposal::Connect { to, command: "curl x".into() },
         secrets_here: false,
     }
 }
@@ -33,7 +33,8 @@ fn reached(steps: &[Step]) -> Vec<(u64, bool)> {
 fn what_is_not_asked_is_answered_at_once() {
     for (mode, headless, facts, told) in [
         (Mode::Ask, false, connect("a.example", false, true), true),
-        (Mode::Execute, false, connect("a.example", false, false), true),
+        (Mode::Execute, false, connect("a.example", false, true), true),
+        (Mode::Execute, true, connect("a.example", false, false), false),
         (Mode::Explore, false, connect("a.example", false, true), false),
         (Mode::Ask, true, connect("a.example", false, false), false),
         (Mode::Ask, true, connect("a.example", false, true), true),

@@ -1,4 +1,4 @@
-//! What the model is told of what happened: the requests of a session, for every wire, whatever happened before them.
+//! History for the model: the requests of a session, for every wire, whatever happened before them.
 
 use super::*;
 use crate::domain::message::AssistantText;
@@ -13,8 +13,9 @@ pub(super) fn requests(steps: &[Step]) -> Vec<ModelRequest> {
         .collect()
 }
 
-/// What a body says before its conversation, and the conversation, one part a line: who says it, and the part's bytes. Marks of
-/// places to cache are left out: they move, and change nothing about what is kept.
+/// Content of a body before its conversation, and the conversation, one part a line: the speaker,
+/// and the part's bytes. Cache marks are left out: they move, and change nothing about what is
+/// kept.
 fn told(body: &Value) -> (String, Vec<(String, String)>) {
     let mut body = body.clone();
     unmark(&mut body);

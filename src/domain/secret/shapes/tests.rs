@@ -285,3 +285,18 @@ fn key_files_are_known_by_how_they_begin() {
         assert!(!super::begins_with_key(open.as_bytes()), "{open}");
     }
 }
+
+#[test]
+fn keys_of_known_makers_are_found_in_a_file_of_data() {
+    let key = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9");
+    for text in [
+        format!("token: {key}\n"),
+        format!("{{\"a\": {{\"b\": \"{key}\"}}}}"),
+        format!("x\n-----BEGIN {} KEY-----\n", "PRIVATE"),
+    ] {
+        assert!(holds_key(text.as_bytes()), "{text}");
+    }
+    for text in ["", "name: app\nport: 80\n", "{\"token\": \"ghp_xxx\"}", "password: hunter22"] {
+        assert!(!holds_key(text.as_bytes()), "{text}");
+    }
+}

@@ -125,3 +125,53 @@ fn listing(call: &Call, lists: &[&str]) -> Result<(), String> {
         call.refuse("with a name makes one")
     }
 }
+
+/// The paths that a word of git may name: what stands behind a colon (`HEAD:.env`, `:0:.env`, `main:a/b`, `:(top).env`), without
+/// the magic of path patterns, and a secret that a pattern of git's own fits: no shell expands `'.e*'` there.
+pub(super) fn named(text: &str) -> Vec<String> {
+    let mut out: Vec<String> =
+        text.match_indices(':').filter_map(|(at, _)| text.get(at + 1..)).map(str::to_owned).collect();
+    // The magic: `:(top,icase)x`, `:/x`, `:!x`, `:^x`.
+    let magic = |path: &String| {
+        let bare = path.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(_, path)| path.to_owned());
+        bare.or_else(|| path.strip_prefix(['/', '!', '^']).map(str::to_owned))
+    };
+    let bare: Vec<String> = out.iter().filter_map(magic).collect();
+    out.extend(bare);
+    let patterns = out.iter().map(String::as_str).chain(std::iter::once(text));
+    let fitting: Vec<String> = patterns.filter_map(fits_a_secret).map(str::to_owned).collect();
+    out.extend(fitting);
+    out.retain(|path| !path.is_empty());
+    out
+}
+
+/// Secrets that a pattern may be about. One that fits nearly everything is about none.
+const SAMPLES: &[&str] = &[
+    ".env",
+    ".env.local",
+    ".env.production",
+    ".envrc",
+    ".npmrc",
+    ".netrc",
+    ".pgpass",
+    ".htpasswd",
+    ".git-credentials",
+    "id_rsa",
+    "id_ed25519",
+    "server.pem",
+    "server.key",
+    "key.p12",
+    "prod.tfvars",
+    "terraform.tfstate",
+];
+
+fn fits_a_secret(pattern: &str) -> Option<&'static str> {
+    let last = pattern.rsplit('/').next().unwrap_or(pattern);
+    let letters = last.chars().filter(|c| c.is_ascii_alphanumeric()).count();
+    let tells = letters >= 2 || letters == 1 && last.starts_with('.');
+    if !tells || !last.contains(['*', '?', '[']) {
+        return None;
+    }
+    let glob = globset::GlobBuilder::new(last).case_insensitive(true).build().ok()?.compile_matcher();
+    SAMPLES.iter().copied().find(|name| glob.is_match(name))
+}

@@ -497,7 +497,15 @@ fn finished(call: &Call) -> Result<Vec<String>, String> {
         }
         Operands::PatternThenPaths => {
             let given = call.has(&["-e", "-f", "--regexp", "--file", "--files", "--type-list"]);
-            files.extend(texts().skip(usize::from(!given)));
+            let rest = texts().skip(usize::from(!given));
+            // `git grep x HEAD:.env`.
+            let of_git = row.name.starts_with("git ");
+            for text in rest {
+                if of_git {
+                    files.extend(git::named(&text));
+                }
+                files.push(text);
+            }
         }
         Operands::ScriptThenPaths => {
             let given = call.has(&["-e", "--expression"]);
@@ -508,8 +516,13 @@ fn finished(call: &Call) -> Result<Vec<String>, String> {
         }
         Operands::Revisions => {
             for text in texts() {
-                files.extend(text.split_once(':').map(|(_, path)| path.to_owned()).filter(|path| !path.is_empty()));
+                files.extend(git::named(&text));
                 files.push(text);
+            }
+            // `-L1,5:.env`, `--skip-to=.env`.
+            for value in call.values(&["-L", "--skip-to", "--rotate-to"]) {
+                files.extend(git::named(value));
+                files.push(value.to_owned());
             }
         }
     }

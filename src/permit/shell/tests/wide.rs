@@ -8,6 +8,8 @@ use proptest::prelude::*;
 const ALLOWED: &str = include_str!("../../../../tests/judge/allowed.txt");
 const REFUSED: &str = include_str!("../../../../tests/judge/refused.txt");
 
+const TRICKS: &str = include_str!("../../../../tests/judge/tricks.txt");
+
 fn lines(text: &str) -> Vec<String> {
     text.lines()
         // `## ` heads a group.
@@ -53,6 +55,30 @@ fn tricks_are_refused() {
         }
     }
     assert!(through.is_empty(), "{} got through:\n{}", through.len(), through.join("\n"));
+}
+
+/// Refused by the judge, or reading what the caller refuses: a secret, a device, a name that is looked up first.
+fn is_stopped(command: &str) -> bool {
+    use crate::domain::paths::{is_device, is_secret, lexical};
+    let judgement = judge(command, Hold::Enforced);
+    let Judged::ReadOnly(paths) = judgement.verdict else { return true };
+    let bad = |path: &std::path::Path| is_secret(path) || is_device(path);
+    let stopped = paths.iter().map(std::path::Path::new).any(|path| bad(path) || bad(&lexical("/w".as_ref(), path)));
+    stopped || !judgement.expands.is_empty()
+}
+
+/// `+ ` stands before a line that reads and harms nothing; `tests/explore.rs` runs those, and all others as well.
+#[test]
+fn no_trick_of_the_record_passes_for_reading() {
+    let lines = lines(TRICKS);
+    assert!(lines.len() > 500);
+    let told = |line: &String| match line.strip_prefix("+ ") {
+        Some(line) => (line.to_owned(), false),
+        None => (line.clone(), true),
+    };
+    let wrong: Vec<String> =
+        lines.iter().map(told).filter(|(line, stopped)| is_stopped(line) != *stopped).map(|(line, _)| line).collect();
+    assert!(wrong.is_empty(), "{} are judged otherwise:\n{}", wrong.len(), wrong.join("\n"));
 }
 
 #[test]
@@ -119,6 +145,7 @@ fn parts_tell_what_runs_and_why_not() {
         program: argv.first().map(|&word| word.to_owned()),
         reads,
         why: why.to_owned(),
+        writes: Vec::new(),
     };
     let off = |name: &str| format!("`{name}` is not on the list of commands that only read");
     assert_eq!(

@@ -1,0 +1,18 @@
+//! The real binary as a process: the command line, the screen in a pseudo-terminal, linear mode, servers of models that fail.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
+
+mod anthropic;
+mod explore;
+mod faults;
+mod headless;
+mod linear;
+mod pictures;
+#[path = "../support/pty.rs"]
+mod pty;
+#[path = "../screen/mod.rs"]
+mod screen;
+mod secrets;
+mod sessions;
+#[path = "../support/mod.rs"]
+mod support;
+mod terminal;

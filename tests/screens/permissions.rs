@@ -1,0 +1,155 @@
+//! The rules in force, what is trusted, and the questions before a change of either, at several sizes, through a terminal
+//! emulator. With `LISLE_PICTURES=DIR` each screen is also written there as SVG.
+
+// What goes wrong in a helper of a test is the test's failure.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use crate::screen;
+
+use lisle::app::state::open::Open;
+use lisle::app::state::overlay::Overlay;
+use lisle::app::state::rules::{Purpose, Rules};
+use lisle::app::state::{Current, Focus, Size, State};
+use lisle::domain::contract::InForce;
+use lisle::domain::request::{Approval, Ask, Request, TrustRequest, TrustWhat};
+use lisle::domain::rule::{Effect, KnownRule, Offer, Rule, RuleScope};
+use lisle::domain::tool::Proposal;
+use lisle::domain::{At, CallId, Mode, RequestId, SessionId, SessionMeta};
+use lisle::keymap;
+use screen::shot;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// 2026-09-02, 21:04 UTC, a Wednesday.
+const NOW: At = At(1_788_383_040_000);
+const SIZES: [(u16, u16); 3] = [(140, 40), (80, 24), (40, 10)];
+
+fn used() -> State {
+    let loaded = keymap::load(None);
+    assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
+    let mut state = State::new(Arc::new(loaded.table), Size { width: 100, height: 30 }, NOW, 0);
+    let session = session();
+    let mut meta = SessionMeta::new(session.clone(), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
+    meta.title = "Fix login redirect".to_owned();
+    meta.last_message = NOW;
+    state.sessions.replace(vec![meta], NOW, 0);
+    let mut open = Open::default();
+    open.loaded = true;
+    state.open.insert(session.clone(), open);
+    state.current = Current::Session(session);
+    state
+}
+
+fn session() -> SessionId {
+    SessionId::parse("260902-swift-river").unwrap()
+}
+
+fn shots(name: &str, state: &State) {
+    for (width, height) in SIZES {
+        insta::assert_snapshot!(format!("{name}-{width}x{height}"), shot(name, state, width, height));
+    }
+}
+
+fn bash(program: &str, args: &[&str]) -> Rule {
+    let args = args.iter().map(|arg| (*arg).to_owned()).collect();
+    Rule { program: Some(program.to_owned()), args: Some(args), ..Rule::allow("bash") }
+}
+
+fn known(rule: Rule, scope: RuleScope, file: Option<&str>, hits: u64) -> KnownRule {
+    KnownRule { rule, pattern: None, scope, file: file.map(PathBuf::from), hits, removable: true }
+}
+
+fn all() -> InForce {
+    let workspace = Some("/home/me/.local/share/lisle/workspaces/default/permissions.json");
+    let long =
+        ["run", "--release", "--package", "a-crate-with-a-long-name", "--", "--input", "tests/fixtures/one.json"];
+    let deny = Rule { effect: Effect::Deny, note: Some("CI does that.".to_owned()), ..bash("git", &["push"]) };
+    let ask = Rule { effect: Effect::Ask, path: Some("./migrations/**".to_owned()), ..Rule::allow("edit") };
+    let mut pattern = known(Rule::allow("bash"), RuleScope::Workspace, workspace, 0);
+    (pattern.pattern, pattern.removable) = (Some("^npm (test|run lint)".to_owned()), false);
+    InForce {
+        rules: vec![
+            known(bash("git", &["commit", "-m", "*"]), RuleScope::Session, None, 12),
+            known(bash("cargo", &long), RuleScope::Workspace, workspace, 3),
+            pattern,
+            known(ask, RuleScope::User, Some("/home/me/.config/lisle/permissions.json"), 1),
+            known(deny, RuleScope::Repository, Some("/home/me/src/app/.lisle/permissions.json"), 0),
+        ],
+        trust: Vec::new(),
+    }
+}
+
+fn repository(changed: bool) -> TrustRequest {
+    let text = if changed {
+        " {\n   \"rules\": [\n-    { \"effect\": \"allow\", \"tool\": \"bash\", \"program\": \"make\" }\n+    { \"effect\": \"allow\", \"tool\": \"bash\" }\n   ]\n }\n"
+    } else {
+        "{\n  \"rules\": [\n    { \"effect\": \"allow\", \"tool\": \"bash\", \"program\": \"make\" }\n  ]\n}\n"
+    };
+    TrustRequest {
+        what: TrustWhat::Repository,
+        path: "/home/me/src/app/.lisle/permissions.json".into(),
+        hash: "00".to_owned(),
+        text: text.to_owned(),
+        changed,
+    }
+}
+
+#[test]
+fn rules_in_force() {
+    let mut state = used();
+    let mut rules = Rules::new(session(), Purpose::List);
+    state.overlays = vec![Overlay::Rules(rules.clone())];
+    insta::assert_snapshot!("permissions-reading-80x24", shot("permissions-reading", &state, 80, 24));
+    rules.fill(InForce::default());
+    state.overlays = vec![Overlay::Rules(rules.clone())];
+    insta::assert_snapshot!("permissions-empty-80x24", shot("permissions-empty", &state, 80, 24));
+    insta::assert_snapshot!("permissions-empty-40x10", shot("permissions-empty", &state, 40, 10));
+    rules.fill(all());
+    rules.select(1);
+    state.overlays = vec![Overlay::Rules(rules.clone())];
+    shots("permissions", &state);
+    rules.fill(InForce { trust: vec![repository(false)], ..all() });
+    rules.select(4);
+    state.overlays = vec![Overlay::Rules(rules)];
+    insta::assert_snapshot!("permissions-untrusted-80x24", shot("permissions-untrusted", &state, 80, 24));
+}
+
+#[test]
+fn trust_is_asked_in_the_panel() {
+    let mut state = used();
+    let request = Request { id: RequestId::new("ask-1"), ask: Ask::Trust(Box::new(repository(true))) };
+    let open = state.current_open_mut().unwrap();
+    open.panel = Some(lisle::app::state::panel::Panel::new(&request));
+    open.requests = vec![request];
+    state.focus = Focus::Panel;
+    shots("trust", &state);
+}
+
+#[test]
+fn a_host_that_a_command_connects_to_is_asked_in_the_panel() {
+    let mut state = used();
+    let rule = Rule { host: Some("example.org".into()), ..Rule::allow("network") };
+    let worst = "any command sends what it can read to example.org, and runs what comes from there";
+    let approval = Approval {
+        call: CallId::new("call-1"),
+        tool: "network".into(),
+        subject: "example.org:443".into(),
+        intent: None,
+        proposal: Proposal::Connect { to: "example.org:443".into(), command: "curl -s https://example.org/a".into() },
+        reasons: vec![
+            "A command wants to connect to example.org, which is no package registry and no remote of the repository."
+                .into(),
+        ],
+        risks: vec!["network".into()],
+        parts: vec![],
+        offers: vec![Offer { rule, harmless: None, worst: Some(worst.into()) }],
+        scopes: vec![RuleScope::Session, RuleScope::Workspace],
+        would_run_now: false,
+    };
+    let request = Request { id: RequestId::new("ask-1"), ask: Ask::Approval(Box::new(approval)) };
+    let open = state.current_open_mut().unwrap();
+    open.panel = Some(lisle::app::state::panel::Panel::new(&request));
+    open.requests = vec![request];
+    state.focus = Focus::Panel;
+    shots("network", &state);
+}

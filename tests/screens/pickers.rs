@@ -1,0 +1,331 @@
+//! The pickers with columns, headings and details, at a usual and at a tiny size.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
+
+use crate::screen;
+
+use lisle::app::state::State;
+use lisle::app::state::chat::Entry;
+use lisle::app::{Effect, Msg, update};
+use lisle::domain::contract::{Configured, ConnectionInfo};
+use lisle::domain::diff::FileDiff;
+use lisle::domain::finding::Finding;
+use lisle::domain::message::{AssistantText, Body, UserText};
+use lisle::domain::model::{LevelMeaning, ModelFigures, ModelPrice};
+use lisle::domain::session::ThinkingLevel;
+use lisle::domain::setting::{Holds, Said, Setting, SettingGroup};
+use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
+use lisle::domain::{CallId, ConnectionName, Event, Level, Message, MessageId, Notice, Stamped};
+use lisle::keymap::action::{Action, AppAction, ModelAction, PickerAction, SessionAction};
+use screen::{NOW, one_session, shot};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const SIZES: [(u16, u16); 2] = [(100, 30), (40, 10)];
+
+fn shots(name: &str, state: &State) {
+    for (width, height) in SIZES {
+        insta::assert_snapshot!(format!("{name}-{width}x{height}"), shot(name, state, width, height));
+    }
+}
+
+/// The engine reports.
+fn engine(state: &mut State, event: Event) {
+    static SEQ: AtomicU64 = AtomicU64::new(1);
+    let stamped = Stamped { v: 1, session: None, seq: SEQ.fetch_add(1, Ordering::Relaxed), event };
+    update(state, NOW, Msg::Engine(Box::new(stamped)));
+}
+
+fn act(state: &mut State, action: impl Into<Action>) -> Vec<Effect> {
+    update(state, NOW, Msg::Act { action: action.into(), key: None })
+}
+
+fn connection(name: &str, host: &str, models: &[&str]) -> ConnectionInfo {
+    ConnectionInfo {
+        name: ConnectionName::new(name),
+        provider: if host.is_empty() { "rehearsal" } else { "openai-compatible" }.to_owned(),
+        default_model: models.first().copied().unwrap_or_default().to_owned(),
+        small_model: String::new(),
+        models: models.iter().map(|model| (*model).to_owned()).collect(),
+        host: host.to_owned(),
+        key_from: (!host.is_empty()).then(|| "from WORK_KEY".to_owned()),
+        missing: None,
+        offered: false,
+    }
+}
+
+fn figures(model: &str, window: u64, price: Option<(f64, f64)>, thinks: bool, pictures: bool) -> ModelFigures {
+    ModelFigures {
+        model: model.to_owned(),
+        window: Some(window),
+        output: Some(64_000),
+        thinks: Some(thinks),
+        pictures: Some(pictures),
+        price: price.map(|(input, output)| ModelPrice { input, output, cached: input / 10.0 }),
+        ..ModelFigures::default()
+    }
+}
+
+/// Four connections: one that answered, one that is asked, one without a key, the rehearsal.
+fn connected() -> State {
+    let mut state = one_session();
+    let mut local = connection("local", "http://127.0.0.1:11434", &[]);
+    local.key_from = None;
+    let connections = vec![
+        connection("work", "https://models.example.com", &["sonnet-5", "haiku-5"]),
+        local,
+        connection("rehearsal", "", &["rehearsal"]),
+    ];
+    let vendor = ConnectionInfo {
+        key_from: None,
+        missing: Some("no key: store it with `lisle auth add openai`, set OPENAI_API_KEY".to_owned()),
+        offered: true,
+        ..connection("openai", "https://api.openai.com", &["gpt-5-mini"])
+    };
+    let configured = Configured { connections, vendors: vec![vendor], ..Configured::default() };
+    engine(&mut state, Event::Configured(Box::new(configured)));
+    state
+}
+
+fn told(state: &mut State) {
+    let many = (1..=310).map(|n| format!("vendor/model-{n}"));
+    let models: Vec<String> = ["sonnet-5", "haiku-5"].map(str::to_owned).into_iter().chain(many).collect();
+    engine(state, Event::Models { connection: ConnectionName::new("work"), models: Ok(models) });
+    let models = vec![
+        figures("sonnet-5", 1_000_000, Some((3.0, 15.0)), true, true),
+        figures("haiku-5", 200_000, Some((0.25, 1.25)), true, false),
+        figures("vendor/model-12", 8_192, Some((0.0, 0.0)), false, false),
+    ];
+    engine(state, Event::Figures { connection: ConnectionName::new("work"), models });
+}
+
+#[test]
+fn models() {
+    let mut state = connected();
+    act(&mut state, ModelAction::Pick);
+    told(&mut state);
+    shots("models", &state);
+    for c in "mod12".chars() {
+        update(&mut state, NOW, Msg::Paste(c.to_string()));
+    }
+    shots("models-filtered", &state);
+}
+
+#[test]
+fn connections() {
+    let mut state = connected();
+    act(&mut state, ModelAction::Connection);
+    told(&mut state);
+    let local = ConnectionName::new("local");
+    engine(&mut state, Event::Models { connection: local, models: Err("Nothing answers at 127.0.0.1:11434.".into()) });
+    shots("connections", &state);
+}
+
+/// A conversation with changes of files behind its first and second message.
+fn talk(state: &mut State) {
+    let changed = |id: &str, path: &str| {
+        let diff = Some(FileDiff::between(path, Some("a\n"), "b\n"));
+        Body::Tool(Box::new(ToolCall {
+            id: CallId::new(id),
+            name: "edit".to_owned(),
+            input: serde_json::Value::Null,
+            subject: path.to_owned(),
+            status: ToolStatus::Completed,
+            result: None,
+            millis: None,
+            figures: ToolFigures { diff, ..ToolFigures::default() },
+            decision: None,
+        }))
+    };
+    let user = |text: &str| Body::User(UserText::with(text, vec![]));
+    let said = |text: &str| Body::Assistant(AssistantText { text: text.to_owned(), ..AssistantText::default() });
+    let rows = [
+        user("The redirect after login drops the query string. Fix it and add a test."),
+        changed("c1", "src/auth/redirect.rs"),
+        said("Fixed."),
+        user("Now the logout path"),
+        changed("c2", "src/auth/logout.rs"),
+        changed("c3", "src/auth/mod.rs"),
+        said("Done, both."),
+        user("And the docs"),
+        said("There are none."),
+    ];
+    for (n, body) in rows.into_iter().enumerate() {
+        let message = Message::new(MessageId::new(format!("m{n}")), NOW, body);
+        let key = i64::try_from(n).unwrap();
+        let entry = Entry { key, revision: 0, message, live: false };
+        state.current_open_mut().unwrap().chat.entries.push_back(entry);
+    }
+}
+
+#[test]
+fn going_back_and_branching_say_what_they_leave_out() {
+    let mut state = one_session();
+    talk(&mut state);
+    act(&mut state, SessionAction::Rewind);
+    shots("rewind", &state);
+    act(&mut state, PickerAction::Down);
+    act(&mut state, PickerAction::Accept);
+    shots("rewind-confirm", &state);
+    state.overlays.clear();
+    act(&mut state, SessionAction::Branch);
+    act(&mut state, PickerAction::Down);
+    shots("branch", &state);
+}
+
+#[test]
+fn thinking_levels_say_what_they_mean() {
+    let mut state = connected();
+    act(&mut state, ModelAction::Thinking);
+    let level = |level, meaning: Result<&str, &str>| LevelMeaning {
+        level,
+        meaning: meaning.map(str::to_owned).map_err(str::to_owned),
+    };
+    let levels = vec![
+        level(ThinkingLevel::Off, Ok("no thinking")),
+        level(ThinkingLevel::Low, Ok("up to 4,000 tokens of thinking")),
+        level(ThinkingLevel::Medium, Ok("as the model does by itself")),
+        level(ThinkingLevel::High, Ok("up to 20,000 tokens of thinking")),
+        level(ThinkingLevel::Xhigh, Err("the server knows no word for it")),
+        level(ThinkingLevel::Max, Err("the server knows no word for it")),
+    ];
+    let (connection, model) = (ConnectionName::new("work"), "sonnet-5".to_owned());
+    engine(&mut state, Event::Levels { connection, model, levels });
+    shots("thinking", &state);
+}
+
+fn setting(key: &str, group: SettingGroup, value: &str, said: Said, choices: &[&str], holds: Holds) -> Setting {
+    Setting {
+        key: key.to_owned(),
+        group,
+        about: format!("What {key} does."),
+        value: value.to_owned(),
+        said,
+        choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
+        holds,
+        until_then: None,
+    }
+}
+
+#[test]
+fn settings() {
+    let mut state = connected();
+    state.theme = "nord".to_owned();
+    let fx = act(&mut state, AppAction::Settings);
+    assert!(fx.contains(&Effect::Settings));
+    let settings = vec![
+        setting("ui.theme", SettingGroup::Screen, "auto", Said::Default, &[], Holds::Now),
+        setting("ui.glyphs", SettingGroup::Screen, "auto", Said::Line(4), &["auto", "ascii"], Holds::Now),
+        setting("sandbox", SettingGroup::Permissions, "workspace", Said::Default, &[], Holds::NextStart),
+        setting("store.fsync", SettingGroup::Files, "normal", Said::Line(9), &[], Holds::NextStart),
+    ];
+    update(&mut state, NOW, Msg::Settings(settings));
+    shots("settings", &state);
+    update(&mut state, NOW, Msg::Paste("glyphs".to_owned()));
+    let fx = act(&mut state, PickerAction::Accept);
+    assert!(fx.contains(&Effect::Set { key: "ui.glyphs".to_owned(), value: "ascii".to_owned() }), "{fx:?}");
+    assert_eq!(state.settings[1].value, "ascii", "it is shown at once");
+    update(&mut state, NOW, Msg::Act { action: AppAction::Back.into(), key: None });
+    assert!(state.overlays.is_empty());
+}
+
+#[test]
+fn the_doctor_and_what_was_said() {
+    let mut state = one_session();
+    let fx = act(&mut state, AppAction::Doctor);
+    assert!(fx.contains(&Effect::Doctor));
+    insta::assert_snapshot!("doctor-looking-100x30", shot("doctor-looking", &state, 100, 30));
+    let findings = vec![
+        Finding::ok("version", "lisle 0.1.0"),
+        Finding::ok("terminal", "TERM=xterm-256color, 16 million colours, 100x30; set: TMUX, COLORTERM"),
+        Finding::warn("clipboard", "tried in this order: tmux, the terminal itself (OSC 52)", "Install wl-copy"),
+        Finding::broken("data", "/home/me/data cannot be written (read-only)", "Check its owner and rights"),
+        Finding::ok("kernel", "Landlock 5, seccomp"),
+    ];
+    update(&mut state, NOW, Msg::Doctor(findings));
+    shots("doctor", &state);
+    state.overlays.clear();
+    for (level, text) in [
+        (Level::Info, "Copied 12 lines"),
+        (Level::Warning, "The clipboard did not confirm."),
+        (Level::Error, "config.toml could not be written."),
+    ] {
+        update(&mut state, NOW, Msg::Notice(Notice::new(level, text).hint("look at its rights")));
+    }
+    act(&mut state, AppAction::Notices);
+    shots("notices", &state);
+}
+
+#[test]
+fn words_behind_commands_are_offered_with_the_one_in_force_marked() {
+    let mut state = connected();
+    told(&mut state);
+    state.themes = ["auto", "nord", "gruvbox"].map(str::to_owned).to_vec();
+    state.theme = "nord".to_owned();
+    for (typed, name) in [("/theme ", "offer-theme"), ("/model ", "offer-model"), ("/connection ", "offer-connection")]
+    {
+        state.composer_mut().set("");
+        update(&mut state, NOW, Msg::Paste(typed.to_owned()));
+        shots(name, &state);
+    }
+    for (typed, want) in [
+        ("/mode ", vec!["explore", "ask", "execute"]),
+        ("/density ", vec!["lines", "tails", "full"]),
+        ("/export x --format h", vec!["html"]),
+        ("/thinking x", vec!["xhigh", "max"]),
+    ] {
+        state.composer_mut().set("");
+        update(&mut state, NOW, Msg::Paste(typed.to_owned()));
+        let menu = state.composer().menu.as_ref().unwrap_or_else(|| panic!("nothing is offered for {typed}"));
+        let labels: Vec<&str> = menu.rows.iter().map(|row| row.label.as_str()).collect();
+        assert_eq!(labels, want, "{typed}");
+    }
+}
+
+#[test]
+fn themes_show_their_roles() {
+    let mut state = one_session();
+    state.themes = ["auto", "nord", "gruvbox"].map(str::to_owned).to_vec();
+    state.theme = "nord".to_owned();
+    act(&mut state, AppAction::Theme);
+    shots("themes", &state);
+}
+
+#[test]
+fn sessions() {
+    let mut state = one_session();
+    talk(&mut state);
+    let mut metas: Vec<_> = state.sessions.metas().cloned().collect();
+    for (n, title) in [(3, "Port the parser"), (90, "Weekly report"), (4_000, "Data clean-up")] {
+        let at = lisle::domain::At(NOW.0 - n * 60_000);
+        let id = lisle::domain::SessionId::parse(format!("260902-calm-{n}")).unwrap();
+        let mut meta = lisle::domain::SessionMeta::new(id, at, lisle::domain::Mode::Ask, "/home/me/src/other".into());
+        meta.title = title.to_owned();
+        meta.preview = format!("How {title} began");
+        meta.archived = n == 4_000;
+        metas.push(meta);
+    }
+    state.sessions.replace(metas, NOW, 0);
+    act(&mut state, SessionAction::Switch);
+    shots("sessions", &state);
+    act(&mut state, PickerAction::Down);
+    insta::assert_snapshot!("sessions-other-100x30", shot("sessions-other", &state, 100, 30));
+}
+
+#[test]
+fn who_comes_for_the_first_time_is_offered_what_was_found() {
+    let mut state = one_session();
+    let offered = ConnectionInfo { offered: true, ..connection("anthropic", "https://api.example.com", &["sonnet-5"]) };
+    let connections = vec![offered, connection("rehearsal", "", &["rehearsal"])];
+    let configured = Configured { connections, ..Configured::default() };
+    engine(&mut state, Event::Configured(Box::new(configured)));
+    shots("welcome-found", &state);
+    let vendor = ConnectionInfo { key_from: None, ..connection("openai", "https://api.openai.com", &["gpt-5-mini"]) };
+    let configured = Configured {
+        connections: vec![connection("rehearsal", "", &["rehearsal"])],
+        vendors: vec![vendor],
+        ..Configured::default()
+    };
+    engine(&mut state, Event::Configured(Box::new(configured)));
+    shots("welcome-nothing", &state);
+    update(&mut state, NOW, Msg::Paste("h".to_owned()));
+    assert!(!shot("welcome-typing", &state, 100, 30).contains("a home for agent"), "it makes room at the first letter");
+}
