@@ -4,7 +4,6 @@
 use reqwest::ClientBuilder;
 
 /// A client builder with TLS set up and nothing else decided.
-#[must_use]
 pub fn client() -> ClientBuilder {
     // The first caller installs it; later ones find it there.
     let _ = rustls::crypto::ring::default_provider().install_default();

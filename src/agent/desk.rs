@@ -323,7 +323,7 @@ impl Desk {
                 Command::Leave { session } => self.to_lane_of(&session, ToLane::Leave).await,
                 Command::To { session, act } => self.to(&session, ToLane::Act(act)).await,
                 Command::Rules { session } => self.to(&session, ToLane::Rules).await,
-                Command::Forget { session, rule, scope } => self.to(&session, ToLane::Forget(rule, scope)).await,
+                Command::Forget { session, rule, scope } => self.to(&session, ToLane::Forget(*rule, scope)).await,
                 Command::Trust { session, request } => self.to(&session, ToLane::Trust(Box::new(request))).await,
                 Command::AskKey { session, connection } => self.to(&session, ToLane::AskKey(connection)).await,
                 Command::Models { connection } => self.models(connection),

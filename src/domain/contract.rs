@@ -212,7 +212,7 @@ pub enum Command {
         /// The session that sees it.
         session: SessionId,
         /// The rule.
-        rule: Rule,
+        rule: Box<Rule>,
         /// Scope of the rule.
         scope: RuleScope,
     },

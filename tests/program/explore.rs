@@ -167,7 +167,7 @@ fn nothing_is_written_no_secret_read_and_no_program_of_the_repository_run() {
 /// the hidden texts and the home folder tell whether it did anything.
 #[test]
 fn no_trick_of_the_record_changes_or_shows_anything() {
-    let lines: Vec<String> = include_str!("judge/tricks.txt")
+    let lines: Vec<String> = include_str!("../judge/tricks.txt")
         .lines()
         .filter(|line| !line.is_empty() && !line.starts_with("## "))
         .map(|line| serde_json::from_str(line).unwrap_or_else(|_| line.to_owned()))
@@ -188,10 +188,15 @@ fn no_trick_of_the_record_changes_or_shows_anything() {
     let wrong: Vec<String> = told
         .iter()
         .zip(&results)
-        .filter(|((_, reads), result)| result.starts_with("Explore is read-only") == *reads)
+        .filter(|((_, reads), result)| refused(result) == *reads)
         .map(|((line, _), result)| format!("{line}: {result}"))
         .collect();
     assert!(wrong.is_empty(), "{} went otherwise:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// A command that was not started: refused by the mode, or no command line at all.
+fn refused(result: &str) -> bool {
+    result.starts_with("Explore is read-only") || result.contains("holds a NUL character")
 }
 
 /// Whatever stands in files below a folder, the file of the keys excepted.

@@ -11,7 +11,7 @@ use lisle::tools::registry::Registry;
 use lisle::tools::{Place, Run, seen::Seen};
 use serde_json::json;
 use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;

@@ -147,14 +147,15 @@ async fn a_child_says_what_ended_its_parents_turn() {
         let parent = engine.told(Mode::Ask, "delegate write x.txt: hi").await;
         let (child, _) = engine.asked().await;
         engine.act(&parent, act).await;
-        (engine.ended().await, engine.ended().await);
+        engine.ended().await;
+        engine.ended().await;
         for session in [&parent, &child] {
             let rows = engine.open(session).await.rows;
-            let infos = rows.iter().filter_map(|row| match &row.body {
+            let mut infos = rows.iter().filter_map(|row| match &row.body {
                 Body::Info(info) => Some(info.text.as_str()),
                 _ => None,
             });
-            assert_eq!(infos.last(), Some(says), "{session}: {rows:?}");
+            assert_eq!(infos.next_back(), Some(says), "{session}: {rows:?}");
         }
         engine.end().await;
     }

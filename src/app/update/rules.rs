@@ -104,7 +104,7 @@ fn ask_remove(state: &mut State) {
         title: "Remove this rule?".to_owned(),
         says: vec![known.in_words(), does.to_owned(), place],
         verb: "remove".to_owned(),
-        deed: Deed::Send(Command::Forget { session, rule: known.rule, scope: known.scope }),
+        deed: Deed::Send(Command::Forget { session, rule: Box::new(known.rule), scope: known.scope }),
     };
     lifecycle::confirm(state, confirm);
 }

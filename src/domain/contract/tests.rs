@@ -144,7 +144,7 @@ fn every_command_crosses_a_wire() {
         Command::Context { session: session() },
         Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
         Command::Rules { session: session() },
-        Command::Forget { session: session(), rule: rule(), scope: RuleScope::User },
+        Command::Forget { session: session(), rule: Box::new(rule()), scope: RuleScope::User },
         Command::Trust { session: session(), request: trust() },
         Command::Models { connection: ConnectionName::new("c") },
         Command::AskKey { session: session(), connection: ConnectionName::new("c") },

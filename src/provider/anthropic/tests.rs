@@ -342,8 +342,7 @@ fn what_is_kept_for_an_hour_is_counted_apart() {
     let value = json!({"id": "m", "type": "message", "role": "assistant", "stop_reason": "end_turn",
         "content": [{"type": "text", "text": "hi"}], "usage": {"input_tokens": 5, "output_tokens": 2,
         "cache_creation_input_tokens": 300, "cache_creation": {"ephemeral_5m_input_tokens": 100, "ephemeral_1h_input_tokens": 200}}});
-    let mut chunks = mapper.whole(&value).unwrap().unwrap();
-    chunks.extend(mapper.end(true).unwrap());
+    let chunks = mapper.whole(&value).unwrap().unwrap();
     let wanted = RequestUsage { cache_hour: 200, ..usage(305, 2, 0, 300).unwrap() };
     assert_eq!(heard(chunks).usage, Some(wanted));
 }

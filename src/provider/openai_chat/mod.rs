@@ -28,7 +28,6 @@ use super::model_catalogue::{CatalogueSource, ModelCatalogue, of_props};
 use super::{ModelRequest, ProviderError};
 use crate::domain::session::ThinkingLevel;
 use map::ChatEvents;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 

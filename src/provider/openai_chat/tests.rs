@@ -9,7 +9,7 @@ use crate::domain::usage::RequestUsage;
 use crate::provider::response_stream::Broken;
 use crate::provider::sse::{Event, Reader};
 use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const HOST: &str = "api.test";
 

@@ -23,7 +23,6 @@ use super::openai_chat::{efforts, list};
 use super::{Item, ModelRequest, ProviderError};
 use crate::domain::session::ThinkingLevel;
 use map::ResponsesEvents;
-use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 

@@ -16,7 +16,7 @@ use crate::domain::tool::ToolSpec;
 use crate::provider::response_stream::{Broken, Mapping, say};
 use crate::provider::sse::{Event, Reader};
 use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
-use serde_json::json;
+use serde_json::{Value, json};
 
 const HOST: &str = "api.test";
 const MODEL: &str = "m";

@@ -325,7 +325,7 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
 fn queued(at: At, attachment: &Value) -> Read {
     let typed = word(attachment, "type") == "queued_command"
         && matches!(word(attachment, "commandMode"), "" | "prompt")
-        && !attachment.get("origin").is_some_and(|origin| !matches!(word(origin, "kind"), "" | "human"));
+        && attachment.get("origin").is_none_or(|origin| matches!(word(origin, "kind"), "" | "human"));
     let text = attachment.get("prompt").map(text_of).unwrap_or_default();
     if !typed || text.trim().is_empty() {
         return Read::Nothing;

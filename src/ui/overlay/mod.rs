@@ -144,7 +144,7 @@ fn hints_below(
     if cells::pieces_width(title) + 2 + beside <= width {
         return Vec::new();
     }
-    let (mut rows, mut row): (Vec<Vec<Piece<'static>>>, Vec<(Option<String>, &str)>) = (Vec::new(), Vec::new());
+    let (mut rows, mut row) = (Vec::new(), Vec::<(Option<String>, &str)>::new());
     for hint in hints.iter().filter(|(key, _)| key.is_some()) {
         row.push(hint.clone());
         if row.len() > 1 && cells::pieces_width(&paint.hints(&row)) > width {

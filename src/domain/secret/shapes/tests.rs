@@ -132,8 +132,11 @@ fn every_shape_is_found_wherever_a_word_can_begin() {
     }
 }
 
-/// Ways in which a text is escaped, by name.
-pub(crate) fn escapings() -> [(&'static str, fn(&str) -> String); 7] {
+/// A way in which a text is escaped, with its name.
+type Escaping = (&'static str, fn(&str) -> String);
+
+/// Every [`Escaping`] that exports and servers use.
+pub(crate) fn escapings() -> [Escaping; 7] {
     fn html(text: &str) -> String {
         let signs = [('&', "&amp;"), ('<', "&lt;"), ('>', "&gt;"), ('"', "&quot;"), ('\'', "&#39;")];
         signs.iter().fold(text.to_owned(), |text, (sign, entity)| text.replace(*sign, entity))
