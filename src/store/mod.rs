@@ -1,94 +1,45 @@
 //! The sessions on disk: one directory each, in files that Craft Agents can open too.
 //!
-//! | file | what |
+//! | folder | what |
 //! |---|---|
-//! | `open` | [`Store`]: opening, listing, loading, creating |
-//! | `list` | the list of sessions, from the first 8 KiB of each; `index` is its cache |
-//! | `session` | reading one session: header, pages, what is odd |
-//! | `journal` | [`Journal`]: writing one session; `heading` its header, `mend` repairs before its first write |
-//! | `search` | all rows of all sessions, by a query; `around` reads the rows around a hit |
-//! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
-//! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
-//! | `follow` `news` | [`Follower`]: what another process writes, read as it comes; word from the system that something did |
-//! | `header` `row` `live` `lock` | the formats, one each |
-//! | `change` | properties of a session that nobody has open |
-//! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
-//! | `export` | conversations as files for people |
-//! | `import` | sessions of other programs as sessions here |
-//! | `rescue` | a file in the temp directory for what a session's files do not take |
-//! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
-//! | `verify` `repair` | how a session's files are, and repairs |
-//! | `merge` | properties that two programs changed |
-//! | `watch` | others who write the same session; `merge` properties and `ours` rows that two programs changed |
-//! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
-//! | `properties` | what the workspace defines: statuses, labels, views |
-//! | `drafts` | unsent texts and the input history |
-//! | `books` | what requests used, for all workspaces |
-//! | `checkpoints` | what undo keeps: contents by hash, and lists of changes |
+//! | `open` | [`Store`]: opening, loading, creating |
+//! | `format` | files as values: `header` `row` `live`, tolerant `json`, `layout` (paths of files), `portable_paths` (paths inside files), `names` (ids), `file_refs` (files that rows refer to), `damaged_line` |
+//! | `read` | `list` with `index` as its cache; `session` in pages, `page_at` around a hit, `tail` lines from the end; `search` over all |
+//! | `write` | [`Journal`] writes one session, [`Writer`] is its thread; `header_writer`, `tail_repair` before the first write, `lock`, `recent_rows`; `branch`, `closed_session`, `drafts`, `usage_log`; `rescue` for what a disk does not take |
+//! | `maintain` | `verify` and `repair`, `clear`, `trash`, `trees` of files, `checkpoints` of undo |
+//! | `interop` | [`Follower`] and `wake` for what another process writes; `other_writers`, `shadow_log` and `merge` for the same file written by two; `import`, `export`; `properties` of the workspace |
 //! | `io` | every file call, so that tests can put errors and deaths between them |
 //!
 //! The meaning of rows to a model or to the screen is up to others.
 
-mod around;
-pub mod books;
-mod branch;
-mod change;
-pub mod checkpoints;
-mod clear;
-mod drafts;
-mod export;
-mod files;
-mod follow;
-pub mod header;
-mod heading;
-mod import;
-mod index;
+mod format;
+mod interop;
 pub mod io;
-mod journal;
-mod json;
-mod layout;
-mod list;
-mod live;
-mod lock;
-mod mend;
-mod merge;
-mod names;
-mod news;
+mod maintain;
 mod open;
-mod ours;
-mod pieces;
-mod portable;
-mod properties;
-mod recent;
-mod refers;
-mod repair;
-mod rescue;
-pub mod row;
-mod search;
-mod session;
-mod tail;
-mod trash;
-mod verify;
-mod watch;
-mod writer;
+mod read;
+mod write;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use around::Around;
-pub use export::Exported;
-pub use follow::{Followed, Follower};
-pub use header::Counted;
-pub use import::{Again, Imported};
-pub use journal::{Durability, Journal};
-pub use list::{Listing, Mark};
-pub use merge::Merged;
-pub use news::News;
+pub use format::header::Counted;
+pub use format::{header, row};
+pub use interop::export::Exported;
+pub use interop::follow::{Followed, Follower};
+pub use interop::import::{Again, Imported};
+pub use interop::merge::Merged;
+pub use interop::other_writers::Elsewhere;
+pub use interop::properties::PropertiesStamp;
+pub use interop::wake::News;
+pub use maintain::checkpoints;
 pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
-pub use properties::PropertiesStamp;
-pub use session::Page;
-pub use watch::Elsewhere;
-pub use writer::{Health, Urgency, Writer};
+pub use read::list::{Listing, Mark};
+pub use read::page_at::Around;
+pub use read::session::Page;
+pub use write::journal::{Durability, Journal};
+pub use write::usage_log;
+pub use write::writer::{Health, Urgency, Writer};
 
 use std::path::{Path, PathBuf};
 
@@ -191,7 +142,9 @@ impl StoreError {
     /// Rows that came after a takeover, and the file that has them.
     pub fn salvaged(&self) -> Option<(usize, PathBuf)> {
         match self {
-            Self::TakenOver { path, unwritten, .. } if *unwritten > 0 => Some((*unwritten, path.join(layout::SALVAGE))),
+            Self::TakenOver { path, unwritten, .. } if *unwritten > 0 => {
+                Some((*unwritten, path.join(format::layout::SALVAGE)))
+            }
             _ => None,
         }
     }

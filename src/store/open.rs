@@ -3,17 +3,17 @@
 //! Blocking throughout; async callers use a blocking task. Nothing is written before the first session is created or
 //! opened for writing.
 
-use super::drafts::make_dirs;
-use super::header;
+use super::StoreError;
+use super::format::layout::{self, Layout};
+use super::format::live::{self, Live};
+use super::format::{header, names};
+use super::interop::merge::without_the_past;
+use super::interop::shadow_log::{self, Ours};
 use super::io::{Disk, Io};
-use super::journal::{Journal, Left};
-use super::layout::{self, Layout};
-use super::live::{self, Live};
-use super::lock::{self, Asked};
-use super::merge::without_the_past;
-use super::ours::{self, Ours};
-use super::session::{self, Found, Page, Reader};
-use super::{StoreError, names};
+use super::read::session::{self, Found, Page, Reader};
+use super::write::drafts::make_dirs;
+use super::write::journal::{Journal, Left};
+use super::write::lock::{self, Asked};
 use crate::domain::contract::Queued;
 use crate::domain::message::{Body, InfoKind, Message};
 use crate::domain::session::SessionMeta;
@@ -87,7 +87,7 @@ pub(super) struct Inner {
     /// On another machine; asked for once.
     remote: std::sync::OnceLock<bool>,
     /// Limits of undo's storage.
-    pub kept: super::checkpoints::Kept,
+    pub kept: super::maintain::checkpoints::Kept,
     name: String,
 }
 
@@ -245,7 +245,7 @@ impl Store {
     /// # Errors
     /// When there is none of that name.
     pub fn directory(&self, written: &Path) -> Result<PathBuf, StoreError> {
-        let path = super::portable::absolute(&written.to_string_lossy(), &self.inner.home);
+        let path = super::format::portable_paths::absolute(&written.to_string_lossy(), &self.inner.home);
         match self.io().stat(&path) {
             Ok(stat) if stat.is_dir => Ok(path),
             Ok(_) => Err(StoreError::io("work in", &path, std::io::Error::from(ErrorKind::NotADirectory))),
@@ -419,7 +419,7 @@ impl Store {
     /// Rows of ours that the session lacks.
     pub(super) fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
         let lines = self.missing_lines(reader, found, kept)?;
-        Ok(lines.iter().flat_map(|line| super::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
+        Ok(lines.iter().flat_map(|line| super::format::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
     }
 
     /// Lines of ours that the session lacks, for whoever reads its file by himself: they come behind it.
@@ -432,16 +432,16 @@ impl Store {
     /// The same as rows.
     pub(super) fn lacking_rows(&self, reader: &Reader<'_>, found: &Found) -> Result<Vec<Message>, StoreError> {
         let lines = self.lacking_lines(reader, found)?;
-        Ok(lines.iter().flat_map(|line| super::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
+        Ok(lines.iter().flat_map(|line| super::format::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
     }
 
     fn missing_lines(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<String>, StoreError> {
         let bytes = match &found.file {
-            Some(file) => super::tail::range(self.io(), file, found.head.body, found.len)
+            Some(file) => super::read::tail::range(self.io(), file, found.head.body, found.len)
                 .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?,
             None => Vec::new(),
         };
-        Ok(ours::pair(kept.read()?, &bytes, found.head.sound).missing)
+        Ok(shadow_log::pair(kept.read()?, &bytes, found.head.sound).missing)
     }
 
     /// Rows before `cursor`, at most `rows` of them.
@@ -586,13 +586,13 @@ pub(super) fn may_lack(kept: &Ours, found: &Found, last: Option<String>) -> Resu
 
 impl Journal {
     /// The header as `header` writes it, for a session that is made.
-    pub(super) fn fresh_fields(meta: &SessionMeta, dir: &Path, store: &Store) -> super::json::Fields {
-        let mut fields = super::json::Fields::default();
+    pub(super) fn fresh_fields(meta: &SessionMeta, dir: &Path, store: &Store) -> super::format::json::Fields {
+        let mut fields = super::format::json::Fields::default();
         let home = &store.inner.home;
         let place = header::Home { dir, home };
-        let workspace = super::portable::homely(&store.inner.layout.workspace, home);
+        let workspace = super::format::portable_paths::homely(&store.inner.layout.workspace, home);
         fields.set("id", serde_json::json!(meta.id).to_string());
-        fields.set("workspaceRootPath", super::portable::render_text(&workspace, dir));
+        fields.set("workspaceRootPath", super::format::portable_paths::render_text(&workspace, dir));
         if let Some(id) = store.workspace_id() {
             fields.set("workspaceId", serde_json::json!(id).to_string());
         }
