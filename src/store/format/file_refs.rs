@@ -6,8 +6,7 @@
 use super::json::{Fields, value_of};
 use super::portable_paths;
 use crate::store::StoreError;
-use crate::store::io::{Io, Kind};
-use crate::store::maintain::trees;
+use crate::store::io::{Io, Kind, trees};
 use memchr::memmem::Finder;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};

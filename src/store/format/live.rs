@@ -1,7 +1,7 @@
 //! `live.jsonl`: what can still change. Running calls, text that is streaming, the queue, and whether a turn runs.
 //!
 //! One entry a line; the last line of an id wins. [`Live`] holds the same in memory, so that the file can be written
-//! anew at any time; `file` does that. Of text that streams in, only what the file lacks need be in memory. When the file may
+//! anew at any time; `live_file` does that. Of text that streams in, only what the file lacks need be in memory. When the file may
 //! be emptied is the journal's business.
 //!
 //! | line | means |
@@ -11,10 +11,6 @@
 //! | `{"drop":"…"}` | that row does not stay |
 //! | `{"queue":[…]}` | the whole queue |
 //! | `{"turn":true}` | a turn runs |
-
-mod file;
-
-pub use file::LiveFile;
 
 use super::json::Fields;
 use super::{portable_paths, row};

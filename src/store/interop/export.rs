@@ -4,9 +4,9 @@
 use crate::domain::export::{Format, file_name};
 use crate::domain::{At, SessionId, SessionMeta, secret};
 use crate::store::format::{layout, live, portable_paths, row};
-use crate::store::io::How;
-use crate::store::read::{session, tail};
-use crate::store::write::drafts::make_dirs;
+use crate::store::io::whole_file::make_dirs;
+use crate::store::io::{How, lines};
+use crate::store::read::session;
 use crate::store::{Store, StoreError};
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -92,7 +92,7 @@ impl Store {
         sink.safe(format.safe_head(&meta, time)).map_err(error)?;
         if let Some(file) = &found.file {
             let from = if format == Format::Json { 0 } else { found.head.body };
-            tail::each(io, file, from, found.len, |line| -> io::Result<()> {
+            lines::each(io, file, from, found.len, |line| -> io::Result<()> {
                 if session::blank(line.bytes) {
                     return Ok(());
                 }
@@ -105,7 +105,7 @@ impl Store {
                     let bytes = if line.len == line.bytes.len() as u64 {
                         line.bytes
                     } else {
-                        whole = tail::range(io, file, line.at, line.at + line.len)?;
+                        whole = lines::range(io, file, line.at, line.at + line.len)?;
                         &whole
                     };
                     // Bytes that are no UTF-8 are no reason to give a key away.

@@ -9,9 +9,8 @@ use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Message, MessageId, SessionId};
 use crate::store::format::live::{self, Live};
 use crate::store::format::{layout, row};
-use crate::store::io::{How, Io, Stat};
+use crate::store::io::{How, Io, Stat, lines};
 use crate::store::read::session::{self, Reader};
-use crate::store::read::tail;
 use crate::store::write::lock;
 use crate::store::{Store, StoreError};
 use std::collections::HashMap;
@@ -165,7 +164,7 @@ impl Follower {
         // A line that is being written is read once it is whole.
         self.read = match &found.file {
             Some(file) => {
-                let page = tail::before(&*io, file, self.body.min(found.len), found.len, 1);
+                let page = lines::before(&*io, file, self.body.min(found.len), found.len, 1);
                 let line = page.map_err(|e| StoreError::io("read", &path, e))?.lines.pop();
                 line.filter(|line| line.at + (line.bytes.len() as u64) >= found.len).map_or(found.len, |line| line.at)
             }
@@ -254,7 +253,7 @@ impl Follower {
         let end = stat.map_or(0, |stat| stat.len);
         let from = self.live_read.saturating_sub(self.live_tail.len() as u64);
         let mut bytes = match &file {
-            Some(file) => tail::range(&*io, file, from, end).map_err(error)?,
+            Some(file) => lines::range(&*io, file, from, end).map_err(error)?,
             None => Vec::new(),
         };
         let same_file = stat.map(|stat| stat.ino) == self.live_stat.map(|stat| stat.ino);
@@ -266,7 +265,7 @@ impl Follower {
             self.live_read = 0;
             self.live_tail.clear();
             if let Some(file) = &file {
-                bytes = tail::range(&*io, file, 0, end).map_err(error)?;
+                bytes = lines::range(&*io, file, 0, end).map_err(error)?;
             }
         } else {
             bytes.drain(..self.live_tail.len());
@@ -302,7 +301,7 @@ impl Follower {
         if now.len < self.read {
             return Ok(Some(Again::Anew));
         }
-        let bytes = tail::range(&*io, file, self.read, now.len).map_err(error)?;
+        let bytes = lines::range(&*io, file, self.read, now.len).map_err(error)?;
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
         let mut at = self.read;
         for line in bytes[..whole].split_inclusive(|b| *b == b'\n') {
@@ -333,8 +332,8 @@ impl Follower {
         if found.len < read {
             return Ok(false);
         }
-        let before = tail::range(io, old, self.read - span, self.read).map_err(error)?;
-        if before != tail::range(io, &new, read - span, read).map_err(error)? {
+        let before = lines::range(io, old, self.read - span, self.read).map_err(error)?;
+        if before != lines::range(io, &new, read - span, read).map_err(error)? {
             return Ok(false);
         }
         // Entries of the live file say where their row may be; the rows moved by as much as the header grew.

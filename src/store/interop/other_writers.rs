@@ -9,9 +9,8 @@ use super::shadow_log::{Ours, Paired, pair};
 use crate::domain::session::SessionMeta;
 use crate::store::StoreError;
 use crate::store::format::{layout, row};
-use crate::store::io::{How, Stat};
+use crate::store::io::{How, Stat, lines, whole_file};
 use crate::store::read::session::{self, Found, Reader};
-use crate::store::read::tail;
 use crate::store::write::journal::{Journal, Pending};
 use crate::store::write::lock::Lock;
 use std::io::ErrorKind;
@@ -194,8 +193,8 @@ impl Journal {
             self.elsewhere = Elsewhere::Gone;
             return Err(self.error("write", missing));
         };
-        let bytes = tail::range(&*io, file, 0, self.len).map_err(|e| self.error("read", e))?;
-        session::replace(&*io, &path, &bytes, true)?;
+        let bytes = lines::range(&*io, file, 0, self.len).map_err(|e| self.error("read", e))?;
+        whole_file::replace(&*io, &path, &bytes, true)?;
         self.store.sync_dir(&self.dir)?;
         let found = session::find(&*io, &self.dir)?;
         self.take_found(found).map(drop)
@@ -284,7 +283,7 @@ impl Journal {
         }
         let (Some(id), Some(file)) = (&self.last_written, &found.file) else { return Ok(false) };
         let from = found.len.saturating_sub(PAST).max(found.head.body);
-        let bytes = tail::range(self.store.io(), file, from, found.len).map_err(|e| self.error("read", e))?;
+        let bytes = lines::range(self.store.io(), file, from, found.len).map_err(|e| self.error("read", e))?;
         let id = format!("\"{}\"", id.as_str());
         // Without any row it was cleared by a person.
         Ok(!bytes.trim_ascii().is_empty() && memchr::memmem::find(&bytes, id.as_bytes()).is_none())
@@ -315,7 +314,7 @@ impl Journal {
                 return Ok(false);
             }
             // All of it: where its rows begin is known of the file that was looked at last.
-            let rows = tail::range(&*io, &file, 0, stat.len).map_err(|e| self.error("read", e))?;
+            let rows = lines::range(&*io, &file, 0, stat.len).map_err(|e| self.error("read", e))?;
             paired = pair(lines, &rows, self.head.sound && !rows.is_empty());
         }
         let Paired { missing, displaced, kept, .. } = paired;
@@ -363,7 +362,7 @@ impl Journal {
         let io = self.store.inner.io.clone();
         // Not by its name, which may be another file's by now.
         let Some(file) = &self.file else { return Ok(true) };
-        let bytes = tail::range(&*io, file, self.len, len).map_err(|e| self.error("read", e))?;
+        let bytes = lines::range(&*io, file, self.len, len).map_err(|e| self.error("read", e))?;
         let whole = |line: &&[u8]| !line.trim_ascii().is_empty();
         let read = bytes.split(|b| *b == b'\n').filter(whole).map(|line| row::read(line, 0, 0, &self.dir));
         let rows: Vec<_> = read.flat_map(|line| line.rows).collect();

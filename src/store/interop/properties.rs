@@ -10,8 +10,7 @@ mod read;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::{BUILTIN_STATUSES, BUILTIN_VIEWS, Definition, Properties, TODO};
 use crate::store::io::Stat;
-use crate::store::read::session;
-use crate::store::write::drafts::make_dirs;
+use crate::store::io::whole_file::{self, make_dirs};
 use crate::store::{Fsync, Store, StoreError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -120,7 +119,7 @@ impl Store {
             if before != self.properties_stamp() {
                 continue;
             }
-            session::replace(self.io(), &path, edited.as_bytes(), self.inner.fsync != Fsync::Off)?;
+            whole_file::replace(self.io(), &path, edited.as_bytes(), self.inner.fsync != Fsync::Off)?;
             return self.sync_dir(path.parent().unwrap_or(Path::new("")));
         }
         let path = self.inner.layout.workspace.join(kind.places().first().copied().unwrap_or_default());
@@ -132,7 +131,7 @@ impl Store {
         let mut first = None;
         for place in kind.places() {
             let path = self.inner.layout.workspace.join(place);
-            match session::whole(self.io(), &path) {
+            match whole_file::read(self.io(), &path) {
                 Ok(Some(bytes)) => return Ok((path, Some(bytes))),
                 Ok(None) => {}
                 // Where a folder should be is a file: then there is nothing in it.

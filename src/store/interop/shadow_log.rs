@@ -5,8 +5,8 @@
 
 use crate::store::format::json::Fields;
 use crate::store::format::layout;
-use crate::store::io::How;
-use crate::store::read::{session, tail};
+use crate::store::io::{How, lines, whole_file};
+use crate::store::read::session::Found;
 use crate::store::{Store, StoreError};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -62,7 +62,7 @@ impl Ours {
             None => {
                 let file = io.open(&self.path, How::Append).map_err(|e| self.error("write", e))?;
                 let len = io.stat(&self.path).map_err(|e| self.error("write", e))?.len;
-                let last = tail::range(&*io, &file, len.saturating_sub(1), len).map_err(|e| self.error("read", e))?;
+                let last = lines::range(&*io, &file, len.saturating_sub(1), len).map_err(|e| self.error("read", e))?;
                 // Behind a torn line, ours begins on its own.
                 if len > 0 && last != b"\n" {
                     prefix = "\n";
@@ -107,7 +107,7 @@ impl Ours {
     /// # Errors
     /// When the file is there and cannot be read.
     pub fn read(&self) -> Result<Vec<String>, StoreError> {
-        let bytes = session::whole(self.store.io(), &self.path)?.unwrap_or_default();
+        let bytes = whole_file::read(self.store.io(), &self.path)?.unwrap_or_default();
         Ok(lines(&bytes).map(|line| format!("{line}\n")).collect())
     }
 
@@ -117,7 +117,7 @@ impl Ours {
     /// When that failed; the file is then as it was.
     pub fn replace(&mut self, lines: &[String]) -> Result<(), StoreError> {
         self.file = None;
-        session::replace(self.store.io(), &self.path, lines.concat().as_bytes(), true)
+        whole_file::replace(self.store.io(), &self.path, lines.concat().as_bytes(), true)
     }
 
     /// Removes the file.
@@ -145,7 +145,7 @@ impl Ours {
         };
         let len = io.stat(&self.path).map_err(|e| self.error("read", e))?.len;
         // The last one may be torn, the one before it never is.
-        let found = tail::before(io, &file, 0, len, 2).map_err(|e| self.error("read", e))?;
+        let found = lines::before(io, &file, 0, len, 2).map_err(|e| self.error("read", e))?;
         let whole = found.lines.iter().rev().filter_map(|line| std::str::from_utf8(&line.bytes).ok());
         Ok(whole.filter(|line| id(line).is_some()).map(str::to_owned).next())
     }
@@ -157,7 +157,7 @@ impl Ours {
     /// When the file cannot be read.
     pub fn is_there(&self, last: &str, session: &File, len: u64) -> Result<bool, StoreError> {
         let span = TAIL.max(2 * last.len() as u64);
-        let bytes = tail::range(self.store.io(), session, len.saturating_sub(span), len);
+        let bytes = lines::range(self.store.io(), session, len.saturating_sub(span), len);
         let bytes = bytes.map_err(|e| self.error("read", e))?;
         Ok(memchr::memmem::find(&bytes, last.as_bytes()).is_some())
     }
@@ -220,6 +220,15 @@ fn same(ours: &Value, theirs: &Value) -> bool {
         }
         (Value::Number(ours), Value::Number(theirs)) => ours == theirs || ours.as_f64() == theirs.as_f64(),
         (ours, theirs) => ours == theirs,
+    }
+}
+
+/// The session may lack rows of ours: another program wrote it since, or a death came before our last one.
+pub(in crate::store) fn may_lack(kept: &Ours, found: &Found, last: Option<String>) -> Result<bool, StoreError> {
+    match (last, &found.file) {
+        (None, _) => Ok(false),
+        (Some(last), Some(file)) => Ok(found.head.foreign || !kept.is_there(&last, file, found.len)?),
+        (Some(_), None) => Ok(true),
     }
 }
 

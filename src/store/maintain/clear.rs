@@ -3,7 +3,6 @@
 //! The trash has a whole copy before anything is taken away, and the session gets its empty file with one exchange of
 //! names. The copy costs no space where the file system can give a file two names.
 
-use super::trees;
 use crate::domain::At;
 use crate::domain::inbox::TrashId;
 use crate::domain::session::SessionMeta;
@@ -11,8 +10,7 @@ use crate::domain::usage::Usage;
 use crate::store::StoreError;
 use crate::store::format::header::{self, Home, Second};
 use crate::store::format::{file_refs, layout};
-use crate::store::io::{Io, Kind};
-use crate::store::read::session;
+use crate::store::io::{Io, Kind, trees, whole_file};
 use crate::store::write::journal::Journal;
 use serde_json::Value;
 use std::io::ErrorKind;
@@ -87,7 +85,7 @@ impl Journal {
             old: Some(Box::new(before)),
         };
         let sync = self.fsyncs();
-        let emptied = session::replace(&*io, &second, after.render().as_bytes(), sync).and_then(|()| {
+        let emptied = whole_file::replace(&*io, &second, after.render().as_bytes(), sync).and_then(|()| {
             // All rows are what stands before those that another one may add at this moment.
             let body = std::mem::replace(&mut self.head.body, self.len);
             let emptied = self.rewrite(&line);
@@ -119,7 +117,7 @@ impl Journal {
         self.counted = counted;
         after.old = None;
         // Otherwise it comes with the next change of the header; until then the old one says the same.
-        self.header_due = session::replace(&*io, &second, after.render().as_bytes(), sync).is_err();
+        self.header_due = whole_file::replace(&*io, &second, after.render().as_bytes(), sync).is_err();
         self.forget_rows();
         if let Err(error) = self.remove_body(&*io) {
             tracing::warn!(%error, "files of a cleared session stay beside it");

@@ -4,5 +4,4 @@ pub mod checkpoints;
 pub(super) mod clear;
 pub(super) mod repair;
 pub(super) mod trash;
-pub(super) mod trees;
 pub(super) mod verify;

@@ -4,18 +4,17 @@
 //! `session.jsonl.salvage`. What is to be done `verify` finds out. What a writer does by itself (folding what a death
 //! left, taking away temporary files) is left to `journal` and `tail_repair`.
 
+use super::trash;
 use super::verify::{Examined, Lock, now};
-use super::{trash, trees};
 use crate::domain::SessionId;
 use crate::domain::inbox::HealthReport;
 use crate::domain::session::SessionMeta;
 use crate::store::format::header::{self, First, Home, Second};
 use crate::store::format::row::{self, Oddity};
 use crate::store::format::{damaged_line, layout};
-use crate::store::io::{How, Io};
+use crate::store::io::{How, Io, lines, trees, whole_file};
 use crate::store::open::Access;
 use crate::store::read::session::{self, Found, Reader};
-use crate::store::read::tail;
 use crate::store::write::journal::Journal;
 use crate::store::write::lock::Asked;
 use crate::store::{Fsync, Store, StoreError};
@@ -97,7 +96,7 @@ impl Store {
         let sync = self.inner.fsync != Fsync::Off;
         let error = |e| StoreError::io("write", &path, e);
         let before = match &found.file {
-            Some(file) => tail::range(io, file, 0, found.head.body).map_err(|e| StoreError::io("read", &path, e))?,
+            Some(file) => lines::range(io, file, 0, found.head.body).map_err(|e| StoreError::io("read", &path, e))?,
             None => Vec::new(),
         };
         let (line, fields) = self.sound_header(reader, found, seen, &before)?;
@@ -110,7 +109,7 @@ impl Store {
             let mut out = trees::Lines::new(io, io.open(&temp, How::New).map_err(error)?);
             out.line(&line).map_err(error)?;
             if let Some(file) = &found.file {
-                tail::each(io, file, found.head.body, found.len, |line| -> Result<(), Failed> {
+                lines::each(io, file, found.head.body, found.len, |line| -> Result<(), Failed> {
                     if session::blank(line.bytes) {
                         return Ok(());
                     }
@@ -151,7 +150,7 @@ impl Store {
                 own: found.head.own.clone(),
                 old: None,
             };
-            session::replace(io, &reader.dir.join(layout::HEADER), second.render().as_bytes(), sync)?;
+            whole_file::replace(io, &reader.dir.join(layout::HEADER), second.render().as_bytes(), sync)?;
             let there = io.stat(&path).map(|stat| stat.ino);
             if found.ino != 0 && !matches!(there, Ok(ino) if ino == found.ino) {
                 let busy = std::io::Error::new(ErrorKind::WouldBlock, "another program wrote it meanwhile");

@@ -4,13 +4,12 @@
 //! it, because the trash lies on another disk, the copy is whole before the original goes. What is removed for good is
 //! renamed first, to a name that no list shows. The git worktree of a session is left to the engine.
 
-use super::trees;
 use crate::domain::inbox::{TrashId, Trashed};
 use crate::domain::message::UserText;
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, Mode, SessionId};
 use crate::store::format::layout;
-use crate::store::io::Kind;
+use crate::store::io::{Kind, trees, whole_file};
 use crate::store::read::session::{self, Reader};
 use crate::store::{Store, StoreError};
 use jiff::Timestamp;
@@ -66,10 +65,10 @@ impl Store {
         let dir = layout.session(id);
         let _lock = self.hold_to_remove(id)?;
         let (name, to) = self.trash_name(id, now, What::Session)?;
-        let draft = session::whole(io, &layout.draft(id)).ok().flatten().filter(|draft| !draft.is_empty());
+        let draft = whole_file::read(io, &layout.draft(id)).ok().flatten().filter(|draft| !draft.is_empty());
         let kept = dir.join(layout::DRAFT);
         if let Some(draft) = &draft {
-            session::replace(io, &kept, draft, self.inner.fsync != crate::store::Fsync::Off)?;
+            whole_file::replace(io, &kept, draft, self.inner.fsync != crate::store::Fsync::Off)?;
         }
         if let Err(error) = self.relocate(&dir, &to) {
             // It goes on living with its draft where that was.
@@ -293,7 +292,7 @@ impl Store {
     /// Brings the draft of a restored session back to where drafts lie.
     fn give_back_draft(&self, id: &SessionId, dir: &Path) {
         let kept = dir.join(layout::DRAFT);
-        let Ok(Some(draft)) = session::whole(self.io(), &kept) else { return };
+        let Ok(Some(draft)) = whole_file::read(self.io(), &kept) else { return };
         if !self.draft(id).is_empty() {
             // One that was begun meanwhile is not overwritten; the old one stays beside the session.
             return;

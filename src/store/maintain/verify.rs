@@ -2,7 +2,6 @@
 //!
 //! Looking changes nothing and holds one line in memory at a time. The repair itself is `repair`'s.
 
-use super::trees;
 use crate::domain::inbox::HealthReport;
 use crate::domain::message::Body;
 use crate::domain::session::SessionMeta;
@@ -11,11 +10,9 @@ use crate::store::format::file_refs::{self, Refers};
 use crate::store::format::header::Counted;
 use crate::store::format::row::{self, Oddity};
 use crate::store::format::{layout, live};
-use crate::store::interop::shadow_log::Ours;
-use crate::store::io::Kind;
-use crate::store::open::may_lack;
+use crate::store::interop::shadow_log::{Ours, may_lack};
+use crate::store::io::{Kind, lines, trees};
 use crate::store::read::session::{self, Found, Reader};
-use crate::store::read::tail;
 use crate::store::write::lock;
 use crate::store::write::tail_repair::THEIR_TEMP_MS;
 use crate::store::{Store, StoreError};
@@ -210,13 +207,13 @@ impl Store {
             named: BTreeSet::new(),
         };
         let Some(file) = &found.file else { return Ok(rows) };
-        tail::each(io, file, 0, found.head.body, |line| -> std::io::Result<()> {
+        lines::each(io, file, 0, found.head.body, |line| -> std::io::Result<()> {
             rows.lines += 1;
             rows.refers.look(line.bytes);
             Ok(())
         })
         .map_err(error)?;
-        tail::each(io, file, found.head.body, found.len, |line| -> std::io::Result<()> {
+        lines::each(io, file, found.head.body, found.len, |line| -> std::io::Result<()> {
             rows.lines += 1;
             rows.unended = !line.ended;
             let bytes = session::whole_line(io, file, &line)?;

@@ -17,12 +17,10 @@ mod entry;
 
 pub use entry::{basis, decode, encode};
 
-use super::{session, tail};
 use crate::domain::SessionId;
 use crate::store::Store;
 use crate::store::format::layout;
-use crate::store::io::{How, Io, Stat};
-use crate::store::write::drafts;
+use crate::store::io::{How, Io, Stat, lines, whole_file};
 use entry::{In, put_bytes};
 use std::io::ErrorKind;
 use std::ops::Range;
@@ -131,7 +129,7 @@ impl Index {
             let io = store.io();
             let file = io.open(&path, How::Read)?;
             let len = io.stat(&path)?.len;
-            if len > AT_MOST { Ok(Vec::new()) } else { tail::range(io, &file, 0, len) }
+            if len > AT_MOST { Ok(Vec::new()) } else { lines::range(io, &file, 0, len) }
         };
         read().ok().and_then(|bytes| Self::parse(bytes, &place(store))).unwrap_or_default()
     }
@@ -202,9 +200,9 @@ pub fn write<'a>(store: &Store, entries: impl Iterator<Item = &'a [u8]>) -> Resu
     bytes.append(&mut body);
     let path = store.inner.layout.index();
     let dir = path.parent().unwrap_or(&path);
-    drafts::make_dirs(store.io(), dir)?;
+    whole_file::make_dirs(store.io(), dir)?;
     sweep(store.io(), dir);
-    session::replace(store.io(), &path, &bytes, false)
+    whole_file::replace(store.io(), &path, &bytes, false)
 }
 
 /// Removes what died under its temporary name.

@@ -5,13 +5,13 @@
 
 pub use super::index::Mark;
 use super::index::{self, Basis, Index, Stamp};
-use super::{session, tail};
+use super::session;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, Mode, SessionId};
 use crate::store::format::header::{self, First, Home, Second};
 use crate::store::format::layout;
-use crate::store::io::How;
+use crate::store::io::{How, lines, whole_file};
 use crate::store::{Store, StoreError};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -247,12 +247,12 @@ impl Store {
     /// Content of the first bytes.
     pub(in crate::store) fn first_bytes(&self, path: &Path) -> std::io::Result<First> {
         let file = self.io().open(path, How::Read)?;
-        Ok(header::first(&tail::range(self.io(), &file, 0, header::SLOT_MAX as u64)?))
+        Ok(header::first(&lines::range(self.io(), &file, 0, header::SLOT_MAX as u64)?))
     }
 
     /// The row from `header.json`, where there is one.
     fn second(&self, id: &SessionId, dir: &Path) -> Result<Option<SessionMeta>, StoreError> {
-        let bytes = session::whole(self.io(), &dir.join(layout::HEADER))?;
+        let bytes = whole_file::read(self.io(), &dir.join(layout::HEADER))?;
         let Some(second) = bytes.and_then(|bytes| Second::parse(&bytes)) else { return Ok(None) };
         let mut meta = header::decode(&second.header, id, Home { dir, home: &self.inner.home }, At(0));
         meta.odd.push("Line 1, the header, cannot be read by a list; this comes from header.json.".to_owned());

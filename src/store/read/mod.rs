@@ -6,4 +6,3 @@ pub(super) mod list;
 pub(super) mod page_at;
 pub(super) mod search;
 pub(super) mod session;
-pub(super) mod tail;

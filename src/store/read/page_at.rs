@@ -1,9 +1,9 @@
 //! Rows around a place in a large file, and the pages behind it, so that a hit far from the end can be shown.
 
 use super::session::{self, Found, Reader};
-use super::tail;
 use crate::domain::{Message, SessionId};
 use crate::store::format::{layout, row};
+use crate::store::io::lines;
 use crate::store::{Store, StoreError};
 
 /// Rows around a place.
@@ -31,7 +31,7 @@ impl Store {
         let error = |error| StoreError::io("read", &reader.dir.join(layout::SESSION), error);
         let at = match &found.file {
             // Another program may have written the file anew since the hit was found.
-            Some(file) => tail::line_start(self.io(), file, found.head.body, at.min(found.len)).map_err(error)?,
+            Some(file) => lines::line_start(self.io(), file, found.head.body, at.min(found.len)).map_err(error)?,
             None => return Ok(Around::default()),
         };
         let mut behind = after(&reader, &found, at, rows - rows / 2)?;
@@ -87,7 +87,7 @@ struct Behind {
 
 fn after(reader: &Reader<'_>, found: &Found, from: u64, lines: usize) -> Result<Behind, StoreError> {
     let Some(file) = &found.file else { return Ok(Behind { rows: Vec::new(), lines: 0, next: None }) };
-    let (lines, next) = tail::after(reader.io, file, from, found.len, lines)
+    let (lines, next) = lines::after(reader.io, file, from, found.len, lines)
         .map_err(|error| StoreError::io("read", &reader.dir.join(layout::SESSION), error))?;
     let mut rows: Vec<Message> =
         lines.iter().flat_map(|line| row::read(&line.bytes, line.at, 0, &reader.dir).rows).collect();

@@ -1,6 +1,5 @@
 //! Reading one session's files: the header, pages of rows, what was odd. Changes nothing.
 
-use super::tail;
 use crate::domain::message::{Body, Message};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, MessageId, SessionId};
@@ -9,7 +8,7 @@ use crate::store::format::header::{self, Counted, First, Home, Second};
 use crate::store::format::json::Fields;
 use crate::store::format::layout;
 use crate::store::format::row::{self, Oddity};
-use crate::store::io::{How, Io, Stat};
+use crate::store::io::{How, Io, Stat, lines, whole_file};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -77,7 +76,7 @@ pub struct Head {
 pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
     let path = dir.join(layout::SESSION);
     let mut odd = Vec::new();
-    let second = whole(io, &dir.join(layout::HEADER))?.and_then(|bytes| Second::parse(&bytes));
+    let second = whole_file::read(io, &dir.join(layout::HEADER))?.and_then(|bytes| Second::parse(&bytes));
     let (file, stat) = match open(io, &path) {
         Ok(opened) => opened,
         Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -125,7 +124,7 @@ pub fn open(io: &dyn Io, path: &Path) -> std::io::Result<(File, Stat)> {
 fn look(io: &dyn Io, file: &File, stat: Stat, path: &Path) -> Result<(Vec<u8>, First), StoreError> {
     let mut want = header::SLOT_MAX as u64;
     loop {
-        let bytes = tail::range(io, file, 0, want.min(stat.len)).map_err(|e| StoreError::io("read", path, e))?;
+        let bytes = lines::range(io, file, 0, want.min(stat.len)).map_err(|e| StoreError::io("read", path, e))?;
         let first = header::first(&bytes);
         let cut = match &first {
             First::Header { ended, .. } => !ended,
@@ -208,20 +207,6 @@ fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String
     head
 }
 
-/// A whole small file; `None` when there is none.
-///
-/// # Errors
-/// When it is there and cannot be read.
-pub fn whole(io: &dyn Io, path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    let file = match io.open(path, How::Read) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(StoreError::io("read", path, error)),
-    };
-    let len = io.stat(path).map_err(|e| StoreError::io("read", path, e))?.len;
-    tail::range(io, &file, 0, len).map(Some).map_err(|e| StoreError::io("read", path, e))
-}
-
 /// A page of rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
@@ -261,7 +246,7 @@ impl Reader<'_> {
         let Some(file) = &found.file else { return Ok(Page { rows: Vec::new(), earlier: None }) };
         let end = end.min(found.len);
         let error = |e| StoreError::io("read", &self.dir.join(layout::SESSION), e);
-        let lines = tail::within(self.io, file, found.head.body.min(end), end, rows, PAGE).map_err(error)?;
+        let lines = lines::within(self.io, file, found.head.body.min(end), end, rows, PAGE).map_err(error)?;
         // Only what cannot be read is shown with the number of its line.
         let mut starts = None;
         let mut rows = Vec::new();
@@ -312,7 +297,7 @@ impl Reader<'_> {
 
     /// Counts the rows between two bytes.
     fn count_from(&self, file: &File, start: u64, end: u64, counted: &mut Counted) -> Result<(), StoreError> {
-        tail::each(self.io, file, start, end, |line| -> std::io::Result<()> {
+        lines::each(self.io, file, start, end, |line| -> std::io::Result<()> {
             if !blank(line.bytes) {
                 let bytes = whole_line(self.io, file, &line)?;
                 row::read(&bytes, line.at, 0, &self.dir).rows.iter().for_each(|row| count(counted, row));
@@ -325,7 +310,7 @@ impl Reader<'_> {
     /// Start of each line up to `end`.
     fn starts(&self, file: &File, end: u64) -> std::io::Result<Vec<u64>> {
         let mut starts = Vec::new();
-        tail::each(self.io, file, 0, end, |line| -> std::io::Result<()> {
+        lines::each(self.io, file, 0, end, |line| -> std::io::Result<()> {
             starts.push(line.at);
             Ok(())
         })?;
@@ -352,7 +337,7 @@ impl Reader<'_> {
         let mut odd: BTreeMap<Oddity, Vec<u64>> = BTreeMap::new();
         let mut number = 0u64;
         let mut ended = true;
-        let line = |line: tail::Shown<'_>| -> std::io::Result<()> {
+        let line = |line: lines::Shown<'_>| -> std::io::Result<()> {
             number += 1;
             ended = line.ended;
             if line.at >= found.head.body && !blank(line.bytes) {
@@ -366,7 +351,7 @@ impl Reader<'_> {
             }
             Ok(())
         };
-        tail::each(self.io, file, 0, found.len, line).map_err(error)?;
+        lines::each(self.io, file, 0, found.len, line).map_err(error)?;
         let mut sentences: Vec<String> = odd.iter().map(|(oddity, lines)| sentence(oddity, lines)).collect();
         if !ended {
             sentences.push("The last line does not end with a newline.".to_owned());
@@ -383,14 +368,14 @@ impl Reader<'_> {
         let Some(file) = &found.file else { return Ok(out) };
         // A file that became shorter was written anew by another program.
         let start = if from > found.len { found.head.body } else { from.max(found.head.body) };
-        let line = |line: tail::Shown<'_>| -> std::io::Result<()> {
+        let line = |line: lines::Shown<'_>| -> std::io::Result<()> {
             let bytes = whole_line(self.io, file, &line)?;
             if let Some(id) = std::str::from_utf8(&bytes).ok().and_then(|l| Fields::parse(l).ok()?.text("id")) {
                 out.insert(MessageId::new(id), if from > found.len { u64::MAX } else { line.at });
             }
             Ok(())
         };
-        tail::each(self.io, file, start, found.len, line)
+        lines::each(self.io, file, start, found.len, line)
             .map_err(|e| StoreError::io("read", &self.dir.join(layout::SESSION), e))?;
         Ok(out)
     }
@@ -400,12 +385,12 @@ impl Reader<'_> {
 pub(in crate::store) fn whole_line<'a>(
     io: &dyn Io,
     file: &File,
-    line: &tail::Shown<'a>,
+    line: &lines::Shown<'a>,
 ) -> std::io::Result<Cow<'a, [u8]>> {
     if line.len == line.bytes.len() as u64 {
         return Ok(Cow::Borrowed(line.bytes));
     }
-    tail::range(io, file, line.at, line.at + line.len).map(Cow::Owned)
+    lines::range(io, file, line.at, line.at + line.len).map(Cow::Owned)
 }
 
 pub(in crate::store) fn blank(line: &[u8]) -> bool {
@@ -495,25 +480,4 @@ pub fn count(counted: &mut Counted, row: &Message) {
         }
         _ => {}
     }
-}
-
-/// Writes a small file whole: under a temporary name, forced to disk if asked for, renamed.
-///
-/// # Errors
-/// When any of this fails; the file is then as it was.
-pub fn replace(io: &dyn Io, path: &Path, bytes: &[u8], sync: bool) -> Result<(), StoreError> {
-    let temp = layout::temp(path);
-    let write = || -> std::io::Result<()> {
-        let file = io.open(&temp, How::New)?;
-        io.append(&file, bytes)?;
-        if sync {
-            io.fsync(&file)?;
-        }
-        io.rename(&temp, path)
-    };
-    write().map_err(|error| {
-        // Best effort: the next writer removes what stays.
-        let _ = io.remove(&temp);
-        StoreError::io("write", path, error)
-    })
 }

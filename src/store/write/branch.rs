@@ -13,10 +13,8 @@ use crate::store::format::file_refs::Refers;
 use crate::store::format::header::{self, Counted, Home, Second};
 use crate::store::format::{damaged_line, layout, live, row};
 use crate::store::interop::import;
-use crate::store::io::How;
-use crate::store::maintain::trees;
+use crate::store::io::{How, lines, trees, whole_file};
 use crate::store::read::session::{self, Found, Reader};
-use crate::store::read::tail;
 use crate::store::{Fsync, Store, StoreError};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -199,13 +197,13 @@ impl Store {
         let mut out = trees::Lines::new(io, io.open(&path, How::New).map_err(error)?);
         out.line(line.as_bytes()).map_err(error)?;
         if let Some(file) = &found.file {
-            tail::each(io, file, found.head.body, cut.end, |line| {
+            lines::each(io, file, found.head.body, cut.end, |line| {
                 refers.look(line.bytes);
                 if line.len == line.bytes.len() as u64 {
                     return out.line(line.bytes);
                 }
                 // Too long to be held: from file to file.
-                refers.look(&tail::range(io, file, line.at + line.bytes.len() as u64, line.at + line.len)?);
+                refers.look(&lines::range(io, file, line.at + line.bytes.len() as u64, line.at + line.len)?);
                 out.copy(file, line.at, line.at + line.len)
             })
             .map_err(error)?;
@@ -228,7 +226,7 @@ impl Store {
             own: own_of(&found.head.own),
             old: None,
         };
-        session::replace(io, &temp.join(layout::HEADER), second.render().as_bytes(), sync)?;
+        whole_file::replace(io, &temp.join(layout::HEADER), second.render().as_bytes(), sync)?;
         let mut dirs: Vec<PathBuf> = Vec::new();
         for name in refers.used() {
             for above in name.ancestors().skip(1).collect::<Vec<_>>().into_iter().rev() {
@@ -365,7 +363,7 @@ fn cut(
     let mut hit: Option<Cut> = None;
     let mut torn = None;
     if let Some(file) = &found.file {
-        tail::each(reader.io, file, found.head.body, found.len, |line| -> std::io::Result<()> {
+        lines::each(reader.io, file, found.head.body, found.len, |line| -> std::io::Result<()> {
             if session::blank(line.bytes) {
                 return Ok(());
             }

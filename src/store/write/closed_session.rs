@@ -8,8 +8,7 @@ use crate::domain::inbox::Change;
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, SessionId};
 use crate::store::format::layout;
-use crate::store::interop::shadow_log::Ours;
-use crate::store::open::may_lack;
+use crate::store::interop::shadow_log::{Ours, may_lack};
 use crate::store::read::session::{self, Found};
 use crate::store::{Store, StoreError};
 

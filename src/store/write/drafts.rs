@@ -6,11 +6,10 @@ use crate::domain::attachment::copy_in;
 use crate::domain::message::UserText;
 use crate::domain::{SessionId, secret};
 use crate::store::format::layout;
-use crate::store::io::{How, Io};
-use crate::store::read::{session, tail};
+use crate::store::io::whole_file::{self, make_dirs};
+use crate::store::io::{How, lines};
 use crate::store::{Store, StoreError};
 use std::io::ErrorKind;
-use std::path::Path;
 
 /// Prefix of a draft with files: a line of it and the files as JSON, then the text. No draft is
 /// typed like that; one that came so from an editor is written with a line of its own.
@@ -54,7 +53,7 @@ impl Store {
 
     /// The unsent text of a session and its files; empty when there is none or it cannot be read.
     pub fn draft(&self, id: &SessionId) -> UserText {
-        let bytes = session::whole(self.io(), &self.inner.layout.draft(id)).ok().flatten();
+        let bytes = whole_file::read(self.io(), &self.inner.layout.draft(id)).ok().flatten();
         let mut draft = bytes.map(|bytes| read(&String::from_utf8_lossy(&bytes))).unwrap_or_default();
         let dir = self.session_dir(id);
         draft.attachments.retain_mut(|file| {
@@ -91,7 +90,7 @@ impl Store {
         let read = || -> std::io::Result<Vec<String>> {
             let file = self.io().open(&path, How::Read)?;
             let len = self.io().stat(&path)?.len;
-            let lines = tail::before(self.io(), &file, 0, len, REMEMBERED)?.lines;
+            let lines = lines::before(self.io(), &file, 0, len, REMEMBERED)?.lines;
             Ok(lines.iter().filter_map(|line| serde_json::from_slice(&line.bytes).ok()).collect())
         };
         read().unwrap_or_default()
@@ -113,28 +112,6 @@ fn read(file: &str) -> UserText {
     match marked.and_then(|(files, text)| Some((serde_json::from_str(files).ok()?, text))) {
         Some((files, text)) => UserText::with(text, files),
         None => file.into(),
-    }
-}
-
-/// Makes a directory and what is missing above it.
-///
-/// # Errors
-/// When one cannot be made.
-pub fn make_dirs(io: &dyn Io, path: &Path) -> Result<(), StoreError> {
-    match io.mkdir(path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) else {
-                return Err(StoreError::io("make", path, error));
-            };
-            make_dirs(io, above)?;
-            match io.mkdir(path) {
-                Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::io("make", path, error)),
-                _ => Ok(()),
-            }
-        }
-        Err(error) => Err(StoreError::io("make", path, error)),
     }
 }
 

@@ -5,16 +5,17 @@
 
 use super::journal::Journal;
 use crate::domain::session::SessionMeta;
-use crate::store::StoreError;
 use crate::store::format::header::{self, Home, Second};
 use crate::store::format::json::Fields;
-use crate::store::format::layout;
+use crate::store::format::{layout, portable_paths};
 use crate::store::interop::merge::merge;
 use crate::store::interop::other_writers::busy;
-use crate::store::io::How;
-use crate::store::read::{session, tail};
+use crate::store::io::{How, lines, whole_file};
+use crate::store::read::session;
+use crate::store::{Store, StoreError};
 use serde_json::Value;
 use std::io::ErrorKind;
+use std::path::Path;
 
 /// Number of attempts to write a header while another program replaces the file under it.
 const TRIES: u32 = 8;
@@ -22,6 +23,21 @@ const TRIES: u32 = 8;
 const REWRITTEN: u64 = 1 << 20;
 
 impl Journal {
+    /// The header as `header` writes it, for a session that is made.
+    pub(in crate::store) fn fresh_fields(meta: &SessionMeta, dir: &Path, store: &Store) -> Fields {
+        let mut fields = Fields::default();
+        let home = &store.inner.home;
+        let place = header::Home { dir, home };
+        let workspace = portable_paths::homely(&store.inner.layout.workspace, home);
+        fields.set("id", serde_json::json!(meta.id).to_string());
+        fields.set("workspaceRootPath", portable_paths::render_text(&workspace, dir));
+        if let Some(id) = store.workspace_id() {
+            fields.set("workspaceId", serde_json::json!(id).to_string());
+        }
+        header::encode(&mut fields, None, meta, place);
+        fields
+    }
+
     /// Sets the session's properties and the engine's own data; [`Journal::save_header`] writes them. The number of
     /// rows, the preview and the time of the last message are counted here, whatever `meta` says.
     pub fn set_meta(&mut self, meta: SessionMeta, own: Value) {
@@ -127,7 +143,7 @@ impl Journal {
         let second = self.dir.join(layout::HEADER);
         let sync = self.fsyncs();
         if self.head.long {
-            session::replace(&*io, &second, in_second_only(&fields).render().as_bytes(), sync)?;
+            whole_file::replace(&*io, &second, in_second_only(&fields).render().as_bytes(), sync)?;
         } else {
             let (line, slot) = match header::line(&mut fields, self.head.slot) {
                 Ok(fits) => fits,
@@ -142,7 +158,7 @@ impl Journal {
                 let same = |file: &std::fs::File| io.stat_of(file).is_ok_and(|stat| stat.ino == self.ino);
                 let Some(file) = in_place.filter(same) else { return Ok(false) };
                 let record = Second { after: after.clone(), ..in_second_only(&fields) };
-                session::replace(&*io, &second, record.render().as_bytes(), sync)?;
+                whole_file::replace(&*io, &second, record.render().as_bytes(), sync)?;
                 if after != self.head.hash {
                     io.write_at(&file, 0, line.as_bytes()).map_err(|e| self.error("write", e))?;
                 }
@@ -154,15 +170,15 @@ impl Journal {
                 // session begins with `session.jsonl`: before it there is nothing to list.
                 if new {
                     self.rewrite(&line)?;
-                    session::replace(&*io, &second, record.as_bytes(), sync)?;
+                    whole_file::replace(&*io, &second, record.as_bytes(), sync)?;
                 } else {
-                    session::replace(&*io, &second, record.as_bytes(), sync)?;
+                    whole_file::replace(&*io, &second, record.as_bytes(), sync)?;
                     if !self.rewrite(&line)? {
                         return Ok(false);
                     }
                 }
             } else {
-                session::replace(&*io, &second, in_second_only(&fields).render().as_bytes(), sync)?;
+                whole_file::replace(&*io, &second, in_second_only(&fields).render().as_bytes(), sync)?;
             }
         }
         if !new && !io.stat(&self.path()).is_ok_and(|stat| stat.ino == self.ino) {
@@ -188,7 +204,7 @@ impl Journal {
             Err(error) => return Err(self.error("read", error)),
         };
         let slot = self.head.slot as u64;
-        let bytes = tail::range(&*io, &file, 0, slot).map_err(|e| self.error("read", e))?;
+        let bytes = lines::range(&*io, &file, 0, slot).map_err(|e| self.error("read", e))?;
         let ours = bytes.strip_suffix(b"\n").is_some_and(|line| header::hash(line) == self.head.hash);
         if ours {
             return Ok(Some(file));

@@ -3,6 +3,7 @@
 //! Everything is in memory until it is on disk: after an error, rows and live entries wait in order, and the next call
 //! tries them again. `tail_repair` repairs the file before the first write. When to call what is the writer's business.
 
+use super::live_file::LiveFile;
 use super::lock::Lock;
 use super::recent_rows::Recent;
 use crate::domain::contract::Queued;
@@ -10,30 +11,19 @@ use crate::domain::message::{Body, Message};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, MessageId, SessionId};
 use crate::store::format::header::{self, Counted};
-use crate::store::format::live::{self, Live, LiveFile};
+use crate::store::format::live::{self, Live};
 use crate::store::format::{layout, row};
 use crate::store::interop::merge::Merged;
 use crate::store::interop::other_writers::Elsewhere;
 use crate::store::interop::shadow_log::Ours;
-use crate::store::io::How;
-use crate::store::open::Fsync;
+use crate::store::io::{How, lines, whole_file};
 use crate::store::read::session::{self, Found, Head};
-use crate::store::read::tail;
-use crate::store::{Store, StoreError};
+use crate::store::{Durability, Fsync, Store, StoreError};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-
-/// Durability that an append waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Durability {
-    /// The write returned: it survives the death of lisle.
-    Written,
-    /// It is forced to the disk as well: it survives the death of the machine.
-    Synced,
-}
 
 /// Bytes of rows that are kept in memory until they are forced to the disk; then they are, whoever asked for it.
 const UNPROVEN: usize = 1 << 20;
@@ -451,7 +441,7 @@ impl Journal {
             io.mkdir(&folder).map_err(|e| StoreError::io("make", &folder, e))?;
         }
         for (name, text) in &bounded.files {
-            session::replace(io, &folder.join(name), text.as_bytes(), self.store.inner.fsync != Fsync::Off)?;
+            whole_file::replace(io, &folder.join(name), text.as_bytes(), self.store.inner.fsync != Fsync::Off)?;
         }
         row.line = bounded.line;
         Ok(())
@@ -535,7 +525,7 @@ impl Journal {
         let error = |doing, source| StoreError::io(doing, &path, source);
         if len > self.len {
             let end = len.min(self.len + line.len() as u64 + 1);
-            let added = tail::range(&*io, file, self.len, end).map_err(|e| error("read", e))?;
+            let added = lines::range(&*io, file, self.len, end).map_err(|e| error("read", e))?;
             if self.torn && line.as_bytes().starts_with(&added) {
                 io.truncate(file, self.len).map_err(|e| error("write", e))?;
             } else {
@@ -549,7 +539,7 @@ impl Journal {
         let mut prefix = "";
         if suspect && self.len > 0 {
             // Whoever wrote last may have left a torn line; ours begins on its own.
-            let last = tail::range(&*io, file, self.len - 1, self.len).map_err(|e| error("read", e))?;
+            let last = lines::range(&*io, file, self.len - 1, self.len).map_err(|e| error("read", e))?;
             if last != b"\n" {
                 prefix = "\n";
             }
@@ -562,7 +552,7 @@ impl Journal {
             let end = io.stat_of(file).map_or(0, |stat| stat.len);
             if end > self.len
                 && end - self.len < text.len() as u64
-                && let Ok(added) = tail::range(&*io, file, self.len, end)
+                && let Ok(added) = lines::range(&*io, file, self.len, end)
                 && text.as_bytes().starts_with(&added)
             {
                 let _ = io.truncate(file, self.len);

@@ -4,8 +4,7 @@
 //! epoch in it is for writers. One that takes a session over from a holder that does not answer cannot have the lock;
 //! it writes a higher epoch, and a holder that finds a higher one than its own writes nothing more.
 
-use crate::store::io::{How, Io};
-use crate::store::read::tail;
+use crate::store::io::{How, Io, lines};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io;
@@ -86,7 +85,7 @@ pub fn last_holder(io: &dyn Io, path: &Path) -> Option<Holder> {
 }
 
 fn read(io: &dyn Io, file: &File) -> Option<Holder> {
-    let text = tail::range(io, file, 0, 4096).ok()?;
+    let text = lines::range(io, file, 0, 4096).ok()?;
     // Behind the first line may stand the rest of an older one.
     serde_json::from_slice(text.split(|byte| *byte == b'\n').next()?).ok()
 }

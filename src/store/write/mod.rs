@@ -5,6 +5,7 @@ pub(super) mod closed_session;
 pub(super) mod drafts;
 pub(super) mod header_writer;
 pub(super) mod journal;
+pub(super) mod live_file;
 pub(super) mod lock;
 pub(super) mod recent_rows;
 pub(super) mod rescue;

@@ -7,8 +7,8 @@
 use super::journal::Journal;
 use crate::store::StoreError;
 use crate::store::format::row;
+use crate::store::io::lines;
 use crate::store::read::session::Found;
-use crate::store::read::tail;
 use std::collections::{HashSet, VecDeque};
 use std::fs::File;
 
@@ -68,7 +68,7 @@ impl Journal {
         if self.unproven.failed {
             return Ok(false);
         }
-        let read = |to| tail::range(self.store.io(), file, at, to).map_err(|e| self.error("read", e));
+        let read = |to| lines::range(self.store.io(), file, at, to).map_err(|e| self.error("read", e));
         if read(at + end.len() as u64)? == end {
             return Ok(false);
         }
@@ -108,7 +108,7 @@ impl Journal {
             lines.filter(|line| line.ends_with('\n') && row::id_of(line).is_some()).map(str::to_owned).collect()
         };
         let read = |file: &File, body: u64, end: u64| {
-            tail::range(io, file, end.saturating_sub(READ).max(body.min(end)), end).map_err(|e| self.error("read", e))
+            lines::range(io, file, end.saturating_sub(READ).max(body.min(end)), end).map_err(|e| self.error("read", e))
         };
         let before = rows(read(old, self.head.body, end)?);
         let theirs = match &found.file {

@@ -11,8 +11,8 @@ use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{At, SessionId, SessionMeta};
 use crate::store::format::header::{self, Home};
 use crate::store::format::{layout, live, row};
-use crate::store::io::{Disk, How, Io};
-use crate::store::read::{session, tail};
+use crate::store::io::{Disk, How, Io, lines, whole_file};
+use crate::store::read::session;
 use crate::store::{Store, StoreError};
 use std::fs::File;
 use std::io::{self, Write};
@@ -120,10 +120,10 @@ impl Store {
     pub(in crate::store) fn unpacked(&self, path: &Path) -> Result<Option<PathBuf>, StoreError> {
         let error = |error| StoreError::io("import", path, error);
         let file = self.io().open(path, How::Read).map_err(error)?;
-        if tail::range(self.io(), &file, 0, TITLE.len() as u64).map_err(error)? != TITLE.as_bytes() {
+        if lines::range(self.io(), &file, 0, TITLE.len() as u64).map_err(error)? != TITLE.as_bytes() {
             return Ok(None);
         }
-        let bytes = session::whole(self.io(), path)?.unwrap_or_default();
+        let bytes = whole_file::read(self.io(), path)?.unwrap_or_default();
         let mark = format!("\n{ROWS}\n");
         // Its last one: the text before may quote it, a row cannot.
         let Some(at) = memchr::memmem::rfind(&bytes, mark.as_bytes()) else { return Ok(None) };
@@ -208,11 +208,11 @@ impl Remains<'_> {
     fn each(&self, show: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         if let Some((file, from, to)) = self.file {
             let io = self.store.io();
-            tail::each(io, file, from, to, |line| -> io::Result<()> {
+            lines::each(io, file, from, to, |line| -> io::Result<()> {
                 if line.len == line.bytes.len() as u64 {
                     return show(line.bytes);
                 }
-                show(&tail::range(io, file, line.at, line.at + line.len)?)
+                show(&lines::range(io, file, line.at, line.at + line.len)?)
             })?;
         }
         self.lines.iter().try_for_each(|line| show(line.as_bytes()))

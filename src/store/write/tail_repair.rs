@@ -6,8 +6,8 @@ use super::journal::Journal;
 use crate::store::StoreError;
 use crate::store::format::row::{self, Oddity};
 use crate::store::format::{header, layout};
-use crate::store::io::{How, Io};
-use crate::store::read::{session, tail};
+use crate::store::io::{How, Io, lines, whole_file};
+use crate::store::read::session;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -60,7 +60,7 @@ impl Journal {
         let start = self.head.body.min(self.len);
         let torn = if start == self.len && self.head.body == self.len {
             // No rows: the header itself may lack its newline, or may be no header.
-            let last = tail::range(&*io, &file, self.len.saturating_sub(1), self.len);
+            let last = lines::range(&*io, &file, self.len.saturating_sub(1), self.len);
             let ended = last.map_err(|e| self.error("read", e))? == b"\n";
             if self.len == 0 || ended {
                 None
@@ -71,7 +71,7 @@ impl Journal {
                 Some((0, false))
             }
         } else {
-            let page = tail::before(&*io, &file, start, self.len, 1).map_err(|e| self.error("read", e))?;
+            let page = lines::before(&*io, &file, start, self.len, 1).map_err(|e| self.error("read", e))?;
             page.lines.last().and_then(|line| {
                 let ended = line.at + (line.bytes.len() as u64) < self.len;
                 let read = row::read(&line.bytes, line.at, 0, &self.dir);
@@ -88,7 +88,7 @@ impl Journal {
                 }
             }
             Some((at, false)) => {
-                let bytes = tail::range(&*io, &file, at, self.len).map_err(|e| self.error("read", e))?;
+                let bytes = lines::range(&*io, &file, at, self.len).map_err(|e| self.error("read", e))?;
                 self.salvage(&bytes)?;
                 io.truncate(&file, at).map_err(|e| self.error("write", e))?;
                 self.len = at;
@@ -143,7 +143,7 @@ impl Journal {
             );
             return Err(self.error("write", error));
         }
-        let bytes = session::whole(&*io, &theirs)?.unwrap_or_default();
+        let bytes = whole_file::read(&*io, &theirs)?.unwrap_or_default();
         if bytes.is_empty() {
             return Ok(());
         }
@@ -157,7 +157,7 @@ impl Journal {
             Some(last) if serde_json::from_slice::<serde::de::IgnoredAny>(&bytes[last + 1..]).is_err() => last + 1,
             _ => bytes.len(),
         };
-        session::replace(&*io, &self.path(), &bytes[..end], true)?;
+        whole_file::replace(&*io, &self.path(), &bytes[..end], true)?;
         self.store.sync_dir(&self.dir)?;
         let found = session::find(&*io, &self.dir)?;
         self.take_found(found).map(drop)
@@ -195,7 +195,7 @@ impl Journal {
             return Ok(false);
         }
         if let Some(old) = old.as_ref().filter(|_| self.head.displaced && body > 0) {
-            let bytes = tail::range(&*io, old, 0, body).map_err(|e| self.error("read", e))?;
+            let bytes = lines::range(&*io, old, 0, body).map_err(|e| self.error("read", e))?;
             self.salvage(&bytes)?;
             self.head.displaced = false;
         }
@@ -205,7 +205,7 @@ impl Journal {
             io.append(&file, b"\n")?;
             let mut at = body;
             while let Some(old) = old.as_ref().filter(|_| at < len) {
-                let bytes = tail::range(&*io, old, at, (at + CHUNK).min(len))?;
+                let bytes = lines::range(&*io, old, at, (at + CHUNK).min(len))?;
                 if bytes.is_empty() {
                     break;
                 }

@@ -7,17 +7,17 @@
 
 mod last;
 
-use super::journal::{Durability, Journal};
+use super::journal::Journal;
 use crate::domain::contract::Queued;
 use crate::domain::inbox::TrashId;
 use crate::domain::message::UserText;
 use crate::domain::session::SessionMeta;
 use crate::domain::unsaved::Unsaved;
 use crate::domain::{At, Message, MessageId};
-use crate::store::StoreError;
 use crate::store::format::header::Counted;
 use crate::store::interop::merge::Merged;
 use crate::store::interop::other_writers::Elsewhere;
+use crate::store::{Durability, StoreError};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -8,9 +8,8 @@ use crate::domain::session::{SessionMeta, TitleFrom};
 use crate::domain::{At, Mode, SessionId};
 use crate::store::format::file_refs::Refers;
 use crate::store::format::{layout, row};
-use crate::store::maintain::trees;
+use crate::store::io::{lines, trees};
 use crate::store::read::session::{self, Found, Reader};
-use crate::store::read::tail;
 use crate::store::write::branch::{Cut, Manner};
 use crate::store::write::journal::Journal;
 use crate::store::{Fsync, Store, StoreError};
@@ -243,7 +242,7 @@ fn each_line(
     let error = |error| StoreError::io("import", &reader.dir.join(layout::SESSION), error);
     let mut failed = None;
     if let Some(file) = &found.file {
-        let read = tail::each(reader.io, file, found.head.body, cut.end, |line| -> io::Result<()> {
+        let read = lines::each(reader.io, file, found.head.body, cut.end, |line| -> io::Result<()> {
             if session::blank(line.bytes) {
                 return Ok(());
             }
@@ -251,7 +250,7 @@ fn each_line(
             let bytes = if line.len == line.bytes.len() as u64 {
                 line.bytes
             } else {
-                whole = tail::range(reader.io, file, line.at, line.at + line.len)?;
+                whole = lines::range(reader.io, file, line.at, line.at + line.len)?;
                 &whole
             };
             show(bytes).map_err(|error| {

@@ -17,8 +17,8 @@ use crate::domain::{At, CallId, MessageId, Mode, SessionId, foreign};
 use crate::store::format::header::First;
 use crate::store::format::json::Fields;
 use crate::store::format::{layout, portable_paths, row};
-use crate::store::io::{How, Kind};
-use crate::store::read::{session, tail};
+use crate::store::io::{How, Kind, lines};
+use crate::store::read::session;
 use crate::store::{Access, Durability, Journal, Store, StoreError};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
@@ -331,7 +331,7 @@ impl Store {
         let file = io.open(path, How::Read).map_err(error)?;
         let len = io.stat_of(&file).map_err(error)?.len;
         let (mut odd, mut failed) = (0, None);
-        let read = tail::each(io, &file, 0, len, |line| -> io::Result<()> {
+        let read = lines::each(io, &file, 0, len, |line| -> io::Result<()> {
             if session::blank(line.bytes) {
                 return Ok(());
             }
@@ -357,7 +357,7 @@ impl Store {
         let error = |error| StoreError::io("import", path, error);
         let file = io.open(path, How::Read).map_err(error)?;
         let len = io.stat_of(&file).map_err(error)?.len;
-        let (lines, _) = tail::after(io, &file, 0, len, TOLD_BY).map_err(error)?;
+        let (lines, _) = lines::after(io, &file, 0, len, TOLD_BY).map_err(error)?;
         let values = lines.iter().filter_map(|line| serde_json::from_slice::<Value>(&line.bytes).ok());
         Ok(values
             .filter_map(|value| {
@@ -537,7 +537,7 @@ impl Store {
         let found = session::find(self.io(), &dir)?;
         let mut out = Vec::new();
         if let Some(file) = &found.file {
-            tail::each(self.io(), file, found.head.body, found.len, |line| -> io::Result<()> {
+            lines::each(self.io(), file, found.head.body, found.len, |line| -> io::Result<()> {
                 if !session::blank(line.bytes) {
                     out.extend(row::read(line.bytes, line.at, 0, &dir).rows.into_iter().map(|row| row.id));
                 }

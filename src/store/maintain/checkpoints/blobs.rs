@@ -5,10 +5,8 @@
 use super::{Checkpoints, Sync};
 use crate::store::StoreError;
 use crate::store::format::{header, layout};
-use crate::store::io::How;
-use crate::store::maintain::trees;
-use crate::store::read::{session, tail};
-use crate::store::write::drafts::make_dirs;
+use crate::store::io::whole_file::{self, make_dirs};
+use crate::store::io::{How, lines, trees};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -73,7 +71,7 @@ impl Checkpoints {
             return true;
         }
         let Ok(file) = io.open(path, How::Read) else { return false };
-        tail::range(io, &file, 0, stat.len).is_ok_and(|there| there == bytes) && io.fsync(&file).is_ok()
+        lines::range(io, &file, 0, stat.len).is_ok_and(|there| there == bytes) && io.fsync(&file).is_ok()
     }
 
     /// True if a content is kept.
@@ -88,7 +86,7 @@ impl Checkpoints {
     /// When it cannot be read.
     pub fn content(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
         let Some(path) = self.place(hash) else { return Ok(None) };
-        let bytes = session::whole(self.store.io(), &path)?;
+        let bytes = whole_file::read(self.store.io(), &path)?;
         Ok(bytes.filter(|bytes| header::hash(bytes) == hash))
     }
 

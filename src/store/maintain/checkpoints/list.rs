@@ -9,8 +9,7 @@ use crate::domain::{At, CallId, MessageId, SessionId};
 use crate::store::StoreError;
 use crate::store::format::layout;
 use crate::store::io::How;
-use crate::store::read::session;
-use crate::store::write::drafts::make_dirs;
+use crate::store::io::whole_file::{self, make_dirs};
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -160,7 +159,7 @@ impl Checkpoints {
             let id = SessionId::parse(name.to_str()?).ok().filter(|_| Some(name.as_os_str()) != own)?;
             let path = sessions.join(&name).join(layout::CHECKPOINTS).join(LIST);
             let written = io.stat(&path).ok().filter(|stat| stat.modified >= since.0)?;
-            let bytes = session::whole(io, &path).ok().flatten().filter(|_| written.len > 0)?;
+            let bytes = whole_file::read(io, &path).ok().flatten().filter(|_| written.len > 0)?;
             Some((id, parse(&bytes)))
         };
         names.into_iter().filter_map(other).collect()
@@ -171,7 +170,7 @@ impl Checkpoints {
     /// # Errors
     /// When the file cannot be read.
     pub fn records(&self) -> Result<Vec<Record>, StoreError> {
-        let bytes = session::whole(self.store.io(), &self.list())?.unwrap_or_default();
+        let bytes = whole_file::read(self.store.io(), &self.list())?.unwrap_or_default();
         Ok(parse(&bytes))
     }
 }

@@ -12,7 +12,6 @@ mod space;
 mod tests;
 
 pub use list::Record;
-pub(in crate::store) use space::Kept;
 pub use space::{Bounds, Freed, NoRoom};
 
 use crate::domain::SessionId;

@@ -8,10 +8,8 @@ use super::list::{self, LIST};
 use crate::domain::undo::Thing;
 use crate::store::StoreError;
 use crate::store::format::layout;
-use crate::store::maintain::trees;
-use crate::store::read::session;
+use crate::store::io::{trees, whole_file};
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 
 /// Age below which a content may belong to a change that is under way.
 const YOUNG_MS: i64 = 10 * 60 * 1000;
@@ -51,26 +49,6 @@ pub struct Freed {
     pub contents: usize,
     /// Bytes.
     pub bytes: u64,
-}
-
-/// Number of bytes that are kept, as far as this process knows.
-#[derive(Debug, Default)]
-pub struct Kept(Mutex<Option<u64>>);
-
-impl Kept {
-    pub(super) fn add(&self, bytes: u64) {
-        if let Some(all) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            *all += bytes;
-        }
-    }
-
-    fn set(&self, bytes: u64) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes);
-    }
-
-    fn known(&self) -> Option<u64> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Checkpoints {
@@ -141,7 +119,7 @@ impl Checkpoints {
                 continue;
             }
             let path = sessions.join(name).join(layout::CHECKPOINTS).join(LIST);
-            let Ok(Some(bytes)) = session::whole(io, &path) else { continue };
+            let Ok(Some(bytes)) = whole_file::read(io, &path) else { continue };
             let mut at = 0;
             for record in list::parse(&bytes) {
                 if let list::Record::Begun { at: now, .. } | list::Record::Restoring { at: now, .. } = &record {

@@ -11,7 +11,7 @@ use crate::store::StoreError;
 use crate::store::format::header::{self, First};
 use crate::store::format::live::Live;
 use crate::store::format::{json, layout, portable_paths, row};
-use crate::store::io::How;
+use crate::store::io::{How, whole_file};
 use crate::store::read::session;
 use std::fs::File;
 use std::io::ErrorKind;
@@ -96,7 +96,7 @@ impl<'a> Scan<'a> {
     fn rows(&mut self, id: &SessionId, dir: &Path, tally: &mut Tally<'_>, bytes: &mut u64) -> Result<(), StoreError> {
         let io = self.search.store.io();
         // Read before the rows, so that a row is not missed that becomes final meanwhile.
-        let live = session::whole(io, &dir.join(layout::LIVE))?.filter(|bytes| !bytes.is_empty());
+        let live = whole_file::read(io, &dir.join(layout::LIVE))?.filter(|bytes| !bytes.is_empty());
         let live = live.map(|bytes| Live::parse(&bytes, dir));
         let lacking = self.lacking(id, dir)?;
         let Some((file, body)) = self.open(dir)? else {

@@ -4,14 +4,17 @@
 //! for real (SIGKILL), so that tests can put an error or a death before and after every call. What the calls mean is
 //! left to the callers.
 
+pub(super) mod lines;
+pub(super) mod trees;
+pub(super) mod whole_file;
+
 use std::ffi::OsString;
-use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::{fmt, io};
 
 /// Mode of opening a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

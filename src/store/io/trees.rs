@@ -3,8 +3,7 @@
 //! The callers know the meaning of a tree.
 
 use crate::store::StoreError;
-use crate::store::io::{How, Io, Kind, Stat};
-use crate::store::read::tail;
+use crate::store::io::{How, Io, Kind, Stat, lines};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,7 +65,8 @@ pub fn copy(io: &dyn Io, from: &Path, to: &Path, sync: bool) -> Result<(), Store
     let target = io.open(to, How::New).map_err(|e| StoreError::io("write", to, e))?;
     let mut at = 0;
     while at < len {
-        let bytes = tail::range(io, &source, at, (at + CHUNK).min(len)).map_err(|e| StoreError::io("read", from, e))?;
+        let bytes =
+            lines::range(io, &source, at, (at + CHUNK).min(len)).map_err(|e| StoreError::io("read", from, e))?;
         if bytes.is_empty() {
             break;
         }
@@ -157,7 +157,7 @@ impl<'a> Lines<'a> {
     pub fn copy(&mut self, from: &File, start: u64, end: u64) -> io::Result<()> {
         let mut at = start;
         while at < end {
-            let bytes = tail::range(self.io, from, at, (at + LARGE as u64).min(end))?;
+            let bytes = lines::range(self.io, from, at, (at + LARGE as u64).min(end))?;
             if bytes.is_empty() {
                 break;
             }

@@ -3,13 +3,10 @@
 //! [`LiveFile`] holds what the file is to say ([`Live`]) and whether it does. That everything final is in
 //! `session.jsonl` and forced to the disk before it leaves this file is the journal's duty.
 
-use super::Live;
 use crate::store::format::layout;
-use crate::store::io::How;
-use crate::store::open::Fsync;
-use crate::store::read::{session, tail};
-use crate::store::write::journal::Durability;
-use crate::store::{Store, StoreError};
+use crate::store::format::live::Live;
+use crate::store::io::{How, lines, whole_file};
+use crate::store::{Durability, Fsync, Store, StoreError};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -104,9 +101,9 @@ impl LiveFile {
             let bytes = match &self.file {
                 Some(file) => {
                     let len = io.stat_of(file).map_err(error)?.len;
-                    tail::range(io, file, 0, len).map_err(error)?
+                    lines::range(io, file, 0, len).map_err(error)?
                 }
-                None => session::whole(io, &path)?.unwrap_or_default(),
+                None => whole_file::read(io, &path)?.unwrap_or_default(),
             };
             self.content.restore(&Live::parse(&bytes, &self.dir));
         }
@@ -134,7 +131,7 @@ impl LiveFile {
                 empty().map_err(|e| StoreError::io("write", &path, e))?;
             }
         } else {
-            session::replace(&*io, &path, text.as_bytes(), self.store.inner.fsync != Fsync::Off)?;
+            whole_file::replace(&*io, &path, text.as_bytes(), self.store.inner.fsync != Fsync::Off)?;
             self.store.sync_dir(&self.dir)?;
         }
         self.len = text.len() as u64;
