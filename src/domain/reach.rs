@@ -42,6 +42,14 @@ impl Reach {
         copied.chain(self.removes.iter().cloned()).chain(self.writes.iter().cloned())
     }
 
+    /// The places that it makes or writes to, without those that it removes. `is_folder` says which of them hold what is put
+    /// there.
+    pub fn made(&self, is_folder: impl Fn(&str) -> bool) -> Vec<String> {
+        let into =
+            |one: &Copied| one.within().filter(|_| one.into && is_folder(&one.to)).unwrap_or_else(|| one.to.clone());
+        self.copies.iter().map(into).chain(self.writes.iter().cloned()).collect()
+    }
+
     /// It may change more than its words name.
     #[must_use]
     pub fn is_wide(&self) -> bool {
@@ -95,6 +103,7 @@ pub fn reach(argv: &[String]) -> Reach {
         }
         "git" => {
             let first = of_git(args).first().map_or("", String::as_str);
+            out.writes.extend(git_writes(args));
             out.unknown = matches!(first, "apply" | "am" | "clone" | "archive" | "checkout-index" | "read-tree");
         }
         _ => {}
@@ -192,6 +201,69 @@ fn of_git(args: &[String]) -> &[String] {
     args.get(at..).unwrap_or_default()
 }
 
+/// Options of git's subcommands that make a folder, whose value is a word of its own.
+const GIT_VALUED: &[(&str, &str)] = &[
+    (
+        "clone",
+        "-o --origin -b --branch -u --upload-pack -c --config --depth --reference --reference-if-able --template --filter \
+        --shallow-since --shallow-exclude --separate-git-dir -j --jobs --server-option --bundle-uri --ref-format",
+    ),
+    ("init", "-b --initial-branch --template --separate-git-dir --object-format --ref-format"),
+    ("worktree", "-b -B --reason"),
+];
+
+/// Subcommands of git that write the working tree or the repository that `-C` names.
+const GIT_CHANGES: &[&str] = &[
+    "add",
+    "am",
+    "apply",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "fetch",
+    "gc",
+    "merge",
+    "mv",
+    "pull",
+    "rebase",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "stash",
+    "switch",
+    "tag",
+];
+
+/// Folders that a command of git makes or works in by its words.
+fn git_writes(args: &[String]) -> Option<String> {
+    let (first, rest) = of_git(args).split_first()?;
+    let before = args.get(..args.len() - rest.len() - 1).unwrap_or_default();
+    let base =
+        before.windows(2).filter(|pair| pair[0] == "-C").fold(std::path::PathBuf::new(), |at, pair| at.join(&pair[1]));
+    let valued = GIT_VALUED.iter().find(|(name, _)| name == first).map_or("", |(_, options)| *options);
+    let mut operands = Vec::new();
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            operands.extend(words.by_ref());
+        } else if !word.starts_with('-') {
+            operands.push(word);
+        } else if valued.split_whitespace().any(|option| option == word) {
+            words.next();
+        }
+    }
+    let at = match (first.as_str(), operands.first().map(|word| word.as_str())) {
+        ("clone", _) | ("worktree", Some("add")) => 1,
+        ("worktree", Some("move")) => 2,
+        ("init", _) => 0,
+        (first, _) if GIT_CHANGES.contains(&first) && base != Path::new("") => return Some(base.display().to_string()),
+        _ => return None,
+    };
+    operands.get(at).map(|path| base.join(path).display().to_string())
+}
+
 /// Subcommands of git that write its settings with one of these options, which may be shortened: what the branch follows,
 /// its name, or where objects come from.
 const SETTLING: &[(&str, &str, &[&str])] = &[
@@ -216,6 +288,15 @@ fn is_option(word: &str, short: &str, long: &[&str]) -> bool {
         return name.len() > 3 && long.iter().any(|option| option.starts_with(name));
     }
     name.strip_prefix('-').is_some_and(|letters| letters.contains(|c| short.contains(c)))
+}
+
+/// The option by which a command of git writes settings beside what it is for, as it is written.
+#[must_use]
+pub fn settling_option(argv: &[String]) -> Option<&str> {
+    let (program, args) = argv.split_first()?;
+    let (first, rest) = of_git(args).split_first().filter(|_| program == "git")?;
+    let (_, short, long) = SETTLING.iter().find(|(name, ..)| name == first)?;
+    rest.iter().map(String::as_str).find(|word| is_option(word, short, long))
 }
 
 /// Commands of git that change its settings.
@@ -305,6 +386,15 @@ mod tests {
             ("rsync -a --exclude z x y", vec!["y", "y/x"]),
             ("rm -rf a b", vec!["a", "b"]),
             ("touch a", vec!["a"]),
+            ("git clone -b x ../r ../s", vec!["../s"]),
+            ("git clone ../r", vec![]),
+            ("git worktree add -b x ../s", vec!["../s"]),
+            ("git -C sub worktree add ../s -b x", vec!["sub/../s"]),
+            ("git worktree move ../s ../t", vec!["../t"]),
+            ("git init -q --bare ../r", vec!["../r"]),
+            ("git -C ../r commit -m x", vec!["../r"]),
+            ("git -C ../r log", vec![]),
+            ("git commit -m x", vec![]),
             ("ls a", vec![]),
         ] {
             assert_eq!(of(line).targets().collect::<Vec<_>>(), targets, "{line}");

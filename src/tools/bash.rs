@@ -100,8 +100,11 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     touches.extend(looked.touches);
     touches.extend(leaves::look(&command, place));
     touches.extend(reach::look(&command, place));
-    let wanted = access::asked(input, &command, place)?;
-    let needed = access::pushes(&command, place).into_iter().chain(access::settings(&command, place));
+    let wanted = access::asked(input, &command, place)?.touches;
+    let needed = access::pushes(&command, place)
+        .into_iter()
+        .chain(access::settings(&command, place))
+        .chain(access::targets(&command, place));
     touches.extend(needed.filter(|access| !wanted.contains(access)));
     touches.extend(wanted);
     if Fields::of("bash", input)?.flag("outside")? {
@@ -154,7 +157,7 @@ fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> L
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
     let (named, approved) = (words::named(command, place), words::secrets(command, place));
-    let told = Told { named, approved, moves: moves::of(command), waited_for: true };
+    let told = Told { named, approved, moves: moves::of(command), waited_for: true, ..Told::default() };
     Line { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
 }
 
@@ -180,7 +183,8 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if background {
         return in_the_background(command, timeout, &with).await;
     }
-    let line = line(place, command, timeout, OUTPUT_LIMIT);
+    let mut line = line(place, command, timeout, OUTPUT_LIMIT);
+    line.told.not_opened = access::asked(input, command, place).map(|asked| asked.not_opened).unwrap_or_default();
     let running = held_process::start(place, with.sandbox, line, &with.host, &with.call).await?;
     let mut output = Output { kept: Kept::default(), progress: &with.progress, shown: 0 };
     let over = running.see_it_through(&mut output, &with.stop).await;
