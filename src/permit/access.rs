@@ -30,7 +30,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
     let found = line(facts).and_then(|(command, cwd)| {
         let known = shell::known(command)?;
         let ways = Ways::of(&known.commands, &cwd, facts)?;
-        rules.gives(access, parts.as_deref(), &ways)
+        rules.gives(access, parts.or_else(|| changing(policy, facts)).as_deref(), &ways)
     });
     if let Some(at) = found.or_else(|| match access {
         Access::Read { path, secret } => rules.shows(path, *secret),
@@ -168,6 +168,40 @@ fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Op
         }
     }
     if found.is_empty() { Err(refused()) } else { Ok(Some(found)) }
+}
+
+/// The commands of the line that may change something, each by its words; `None` where one is not known.
+fn changing(policy: Policy, facts: &CallFacts) -> Option<Vec<Vec<String>>> {
+    let known = shell::known(line(facts)?.0)?;
+    let reads =
+        |one: &&shell::Command| !changes_directory(one.argv.as_deref()) && !only_reads(policy, facts, &one.text);
+    known.commands.iter().filter(reads).map(|one| one.argv.clone()).collect()
+}
+
+/// Rules that can be written by hand about what no answer keeps: the line as it is, and a path outside for its one program.
+pub(super) fn by_hand(policy: Policy, facts: &CallFacts, touch: &Touch, ground: &Ground) -> Vec<Rule> {
+    match touch {
+        Touch::Command { .. } => {
+            let exact = |argv: Vec<String>| {
+                let (program, args) = argv.split_first()?;
+                let rule = Rule { program: Some(program.clone()), args: Some(args.to_vec()), ..Rule::allow("bash") };
+                rule.fault().is_none().then_some(rule)
+            };
+            changing(policy, facts).unwrap_or_default().into_iter().filter_map(exact).collect()
+        }
+        Touch::Access(access) => outside_by_hand(policy, facts, access, ground).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn outside_by_hand(policy: Policy, facts: &CallFacts, access: &Access, ground: &Ground) -> Option<Rule> {
+    let Access::Write { path, program: None } = access else { return None };
+    let parts = changing(policy, facts)?;
+    let program = parts.first()?.first()?;
+    let alone = parts.iter().all(|argv| argv.first() == Some(program));
+    let inside = ground.here.iter().any(|here| path.starts_with(here));
+    let rule = Rule { program: Some(program.clone()), writable: vec![named(path, ground)], ..Rule::allow(SANDBOX) };
+    (alone && !inside && !is_secret(path) && rule.fault().is_none()).then_some(rule)
 }
 
 fn changes_directory(argv: Option<&[String]>) -> bool {

@@ -319,9 +319,7 @@ impl Parent {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
                     if pid == self.main.pid {
-                        self.main.end = None;
-                        // Its first process has said more of it, or was ended with it.
-                        self.status.get_or_insert((status.exit_status(), status.terminating_signal()));
+                        self.main_ended((status.exit_status(), status.terminating_signal()));
                     }
                 }
                 Ok(None) => return false,
@@ -329,6 +327,14 @@ impl Parent {
                 Err(_) => return true,
             }
         }
+    }
+
+    /// The command has ended, or the first process of its namespace: what that one said of the command counts, also where
+    /// nobody has listened yet.
+    fn main_ended(&mut self, status: (Option<i32>, Option<i32>)) {
+        self.hear();
+        (self.main.end, self.last) = (None, None);
+        self.status.get_or_insert(status);
     }
 
     /// Goes to the next phase where it is time. True when all is over.
@@ -523,4 +529,36 @@ fn timespec(time: Duration) -> Option<Timespec> {
     // Rounded up, so that a deadline is over when poll comes back.
     let time = time.min(Duration::from_secs(86_400)) + Duration::from_millis(1);
     Timespec::try_from(time).ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_status_is_that_of_the_command_however_fast_its_first_process_ends() {
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        // Status 1 of a command that leaves nothing, as `waitpid` gives it.
+        let [a, b, c, d] = 0x100_i32.to_ne_bytes();
+        rustix::io::write(&write, &[b'E', a, b, c, d]).unwrap();
+        drop(write);
+        let pid = rustix::process::getpid();
+        let mut parent = Parent {
+            main: Main { pid, end: Some(read), speaks: true, openings: None },
+            output: None,
+            waiting: Vec::new(),
+            passed: 0,
+            limit: 0,
+            deadline: Instant::now(),
+            control_open: true,
+            lisle_reads: true,
+            status: None,
+            last: None,
+            phase: Phase::Running,
+            left: 0,
+            _temp: None,
+        };
+        parent.main_ended((Some(0), None));
+        assert_eq!((parent.status, parent.last), (Some((Some(1), None)), None));
+    }
 }

@@ -126,7 +126,8 @@ impl Held {
         let mut kept = self.kept(output, ended);
         let withheld = kept.words(&self.place.cwd);
         // What can be named exactly is offered so, and not outside of the sandbox.
-        let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
+        let lists = [&kept.read, &kept.write, &kept.changed];
+        let exact = !kept.sockets.is_empty() || lists.iter().any(|list| !list.is_empty());
         kept.refused(put_back);
         out.extend(kept.told(&self.place.cwd));
         match refusal::hosts(&self.refusals.all(), &self.files()) {

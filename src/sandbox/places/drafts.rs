@@ -66,7 +66,7 @@ pub(super) fn open(site: &Site<'_>, bounds: &mut Bounds) {
             continue;
         }
         let Some(with) = empty(site.session_dir) else { continue };
-        if bounds.shows(folder) {
+        if bounds.readable.iter().any(|place| folder.starts_with(place)) {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
             bounds.readable.extend(entries.map(|entry| entry.path()));
         }
