@@ -419,7 +419,8 @@ fn the_rule_that_a_refusal_names_works_when_it_is_pasted() {
         return;
     }
     let place = Place::new();
-    let beside = tempfile::tempdir().unwrap();
+    // Commands have a `/tmp` of their own.
+    let beside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let git = |dir: &Path, args: &[&str]| {
         let mut git = Command::new("git");
         git.current_dir(dir).args(["-c", "user.name=D", "-c", "user.email=d@e"]).args(args);
