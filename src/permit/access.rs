@@ -72,7 +72,8 @@ pub(super) fn offer(access: &Access, ground: &Ground) -> Option<Offer> {
             format!("{program} {}", service.worst()),
         ),
     };
-    rule.fault().is_none().then(|| Offer { rule, harmless: None, worst: Some(worst) })
+    let sound = rule.fault().is_none();
+    sound.then_some(Offer { rule, harmless: None, worst: Some(worst) })
 }
 
 /// The path configures or runs code, as far as its names from the working directory on tell.

@@ -21,6 +21,8 @@ use std::time::SystemTime;
 /// What the line of a command says of its places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
+    /// The line itself, where there is one.
+    pub line: String,
     /// Paths that it names literally, outside of the working directory.
     pub named: Vec<PathBuf>,
     /// Secrets that it names, and that were therefore asked about.
@@ -133,7 +135,7 @@ impl Held {
         match refusal::hosts(&self.refusals.all(), &self.files()) {
             Some(refused) => out.push(refused),
             None if exact => {}
-            None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
+            None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, (&self.told.line, output), code)),
         }
         self.note_made();
         Notes { lines: out, user: ForUser { protected, withheld } }

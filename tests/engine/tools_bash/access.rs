@@ -75,6 +75,10 @@ fn a_hidden_secret_is_told_when_it_was_opened_and_an_answer_opens_what_it_says()
         assert!(refused.failed && refused.text.contains("- secret, not changed: .env"), "{}", refused.text);
         assert!(refused.text.contains(r#"`access` {"write":[".env"]}"#), "{}", refused.text);
     }
+    // A line that names it was decided on as a line.
+    let named = bench.run_with(shows(), "sh -c 'echo MORE=1 >> .env && echo done'");
+    assert!(!named.failed, "{}", named.text);
+    std::fs::write(&secret, "KEY=real\n").unwrap();
     let input = json!({"command": "sh add.sh", "access": {"write": [".env"]}});
     assert_eq!(bench.accesses(&input).unwrap(), [Access::Write { path: secret.clone(), program: None }]);
     let changed = bench.run_with(Extras { writable: vec![secret.clone()], ..Extras::default() }, "sh add.sh");
