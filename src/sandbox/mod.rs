@@ -35,6 +35,8 @@ pub mod hold;
 mod init;
 #[cfg(target_os = "linux")]
 pub mod keys;
+#[cfg(target_os = "linux")]
+mod links;
 pub mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;

@@ -22,13 +22,13 @@ const MOST: usize = 20;
 
 /// What one call asks for.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct AccessAsked {
     pub touches: Vec<Touch>,
     /// What of it is not opened, and why, a line each.
     pub not_opened: Vec<String>,
 }
 
-impl Asked {
+impl AccessAsked {
     fn take(&mut self, name: &str, found: Vec<Access>, why_none: &str) {
         if found.is_empty() {
             self.not_opened.push(format!("{name}: {why_none}"));
@@ -42,8 +42,8 @@ impl Asked {
 }
 
 /// What one call asks for.
-pub(super) fn asked(input: &Value, command: &str, place: &Place) -> Result<Asked, String> {
-    let mut out = Asked::default();
+pub(super) fn asked(input: &Value, command: &str, place: &Place) -> Result<AccessAsked, String> {
+    let mut out = AccessAsked::default();
     let Some(wanted) = input.get("access").filter(|wanted| !wanted.is_null()) else { return Ok(out) };
     let fields = Fields::of("access", wanted)?;
     for name in list(&fields, wanted, "read")? {

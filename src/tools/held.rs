@@ -7,7 +7,7 @@ use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::{By, Change, Guard, What};
-use crate::sandbox::places::drafts::{self, Draft};
+use crate::sandbox::places::drafts::{self, DraftPath};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
 use crate::sandbox::refusal::HostFiles;
@@ -48,7 +48,7 @@ pub(super) struct Held {
     /// Secrets that were there before.
     secrets: Vec<PathBuf>,
     /// Paths that it may make.
-    drafts: Vec<Draft>,
+    drafts: Vec<DraftPath>,
     began: SystemTime,
     /// Hosts that it was not let reach.
     pub refusals: Refusals,
@@ -66,7 +66,11 @@ impl Held {
             _ => Vec::new(),
         };
         let site = site(&place, &told, home.as_deref());
-        let drafts = if sandbox == Sandbox::Workspace { drafts::of(&site) } else { Vec::new() };
+        let drafts = if sandbox == Sandbox::Workspace {
+            drafts::of(&place.allowances.granted.writable, &place.cwd)
+        } else {
+            Vec::new()
+        };
         let (profile, guarded, variables) = match sandbox {
             Sandbox::None => (Profile::Open, false, Vec::new()),
             Sandbox::ReadOnly => (places::read_only(&site), false, Vec::new()),
@@ -98,7 +102,7 @@ impl Held {
 
     /// What is to be known after the command: protected files that it made or changed, which are put back, and that a
     /// refusal may be why it failed. Blocks.
-    pub fn notes(&self, output: &str, ended: Ended<'_>) -> Notes {
+    pub fn notes(&self, output: &str, ended: CommandEnd<'_>) -> Notes {
         let code = ended.code;
         let mut out: Vec<String> =
             listed("Not opened by `access`, since nothing keeps it from commands:", &self.told.not_opened)
@@ -153,7 +157,7 @@ impl Held {
     }
 
     /// What was kept from the command.
-    fn kept(&self, output: &str, ended: Ended<'_>) -> Withheld {
+    fn kept(&self, output: &str, ended: CommandEnd<'_>) -> Withheld {
         let Some(bounds) = self.profile.bounds() else { return Withheld::default() };
         let packages = if ended.code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
         withheld::look(&EndedCommand {
@@ -218,7 +222,7 @@ impl Held {
 
 /// How a command ended, as far as it says what was kept from it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ended<'a> {
+pub(super) struct CommandEnd<'a> {
     /// Its exit status.
     pub code: Option<i32>,
     /// Masked places that it opened, by their numbers in the profile; `None` where that is not known.

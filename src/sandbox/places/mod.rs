@@ -117,7 +117,7 @@ pub fn workspace(site: &Site<'_>) -> Profile {
         bounds.protected.push(dir.clone());
     }
     open_for_writing(site, &mut bounds);
-    drafts::open(site, &mut bounds);
+    drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
     only_shown(site, &found, &mut bounds);
     bounds.masked.extend(ways_out());
     bounds.masked.retain(|path| !site.allowances.granted.sockets.contains(path));
