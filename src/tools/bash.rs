@@ -101,6 +101,7 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     touches.extend(leaves::look(&command, place));
     touches.extend(reach::look(&command, place));
     let wanted = access::asked(input, &command, place)?;
+    touches.extend(access::local_remotes(&command, place));
     let needed = access::pushes(&command, place).into_iter().chain(access::settings(&command, place));
     touches.extend(needed.filter(|access| !wanted.contains(access)));
     touches.extend(wanted);
@@ -153,8 +154,10 @@ fn call(input: &Value) -> Result<Call<'_>, String> {
 fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> Line {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
-    let (named, approved) = (words::named(command, place), words::secrets(command, place));
-    let told = Told { named, approved, moves: moves::of(command), waited_for: true };
+    let (named, mut approved) = (words::named(command, place), words::secrets(command, place));
+    approved.extend(reach::secrets(command, place));
+    let in_temp = words::in_temp(command);
+    let told = Told { named, approved, in_temp, moves: moves::at(command, place), waited_for: true };
     Line { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
 }
 
