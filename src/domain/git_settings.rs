@@ -153,6 +153,24 @@ pub fn may_note(args: &[String]) -> bool {
         || written(args).is_some_and(|written| written.harmless)
 }
 
+/// The option by which a command of git writes settings beside what it is for, as it is written.
+#[must_use]
+pub fn settling_option(argv: &[String]) -> Option<&str> {
+    const OPTIONS: &[(&str, &str, &[&str])] = &[
+        ("switch", "t", &["--track"]),
+        ("checkout", "t", &["--track"]),
+        ("worktree", "", &["--track"]),
+        ("push", "u", &["--set-upstream"]),
+        ("pull", "", &["--set-upstream"]),
+        ("fetch", "", &["--set-upstream", "--filter"]),
+        ("submodule", "", &["--init"]),
+    ];
+    let (program, args) = argv.split_first()?;
+    let (first, rest) = subcommand(args).split_first().filter(|_| program == "git")?;
+    let (_, short, long) = OPTIONS.iter().find(|(name, ..)| name == first)?;
+    rest.iter().map(String::as_str).find(|word| is_option(word, short, long))
+}
+
 fn one(setting: &str, harmless: bool) -> Option<Written> {
     Some(Written { settings: vec![setting.to_owned()], harmless })
 }

@@ -79,6 +79,14 @@ impl Reach {
         copied.chain(self.removes.iter().cloned()).chain(self.writes.iter().cloned())
     }
 
+    /// The places that it makes or writes to, without those that it removes. `is_folder` says which of them hold what is put
+    /// there.
+    pub fn made(&self, is_folder: impl Fn(&str) -> bool) -> Vec<String> {
+        let into =
+            |one: &Copied| one.within().filter(|_| one.into && is_folder(&one.to)).unwrap_or_else(|| one.to.clone());
+        self.copies.iter().map(into).chain(self.writes.iter().cloned()).collect()
+    }
+
     /// It may change more than its words name.
     #[must_use]
     pub fn is_wide(&self) -> bool {
@@ -131,6 +139,7 @@ pub fn reach(argv: &[String]) -> Reach {
             out.unknown = args.iter().any(|word| runs.contains(&word.as_str()));
         }
         "git" => {
+            out.writes.extend(git_writes(args));
             if let Some((first, rest)) = git_settings::subcommand(args).split_first() {
                 of_git(first, rest, &mut out);
             }
@@ -240,6 +249,69 @@ fn copies(base: &str, args: &[String], out: &mut Reach) {
     }));
 }
 
+/// Options of git's subcommands that make a folder, whose value is a word of its own.
+const GIT_VALUED: &[(&str, &str)] = &[
+    (
+        "clone",
+        "-o --origin -b --branch -u --upload-pack -c --config --depth --reference --reference-if-able --template --filter \
+        --shallow-since --shallow-exclude --separate-git-dir -j --jobs --server-option --bundle-uri --ref-format",
+    ),
+    ("init", "-b --initial-branch --template --separate-git-dir --object-format --ref-format"),
+    ("worktree", "-b -B --reason"),
+];
+
+/// Subcommands of git that write the working tree or the repository that `-C` names.
+const GIT_CHANGES: &[&str] = &[
+    "add",
+    "am",
+    "apply",
+    "checkout",
+    "cherry-pick",
+    "clean",
+    "commit",
+    "fetch",
+    "gc",
+    "merge",
+    "mv",
+    "pull",
+    "rebase",
+    "reset",
+    "restore",
+    "revert",
+    "rm",
+    "stash",
+    "switch",
+    "tag",
+];
+
+/// Folders that a command of git makes or works in by its words.
+fn git_writes(args: &[String]) -> Option<String> {
+    let (first, rest) = git_settings::subcommand(args).split_first()?;
+    let before = args.get(..args.len() - rest.len() - 1).unwrap_or_default();
+    let base =
+        before.windows(2).filter(|pair| pair[0] == "-C").fold(std::path::PathBuf::new(), |at, pair| at.join(&pair[1]));
+    let valued = GIT_VALUED.iter().find(|(name, _)| name == first).map_or("", |(_, options)| *options);
+    let mut operands = Vec::new();
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            operands.extend(words.by_ref());
+        } else if !word.starts_with('-') {
+            operands.push(word);
+        } else if valued.split_whitespace().any(|option| option == word) {
+            words.next();
+        }
+    }
+    let at = match (first.as_str(), operands.first().map(|word| word.as_str())) {
+        ("clone", _) | ("worktree", Some("add")) => 1,
+        ("worktree", Some("move")) => 2,
+        ("init", _) => 0,
+        (first, _) if GIT_CHANGES.contains(&first) && base != Path::new("") => return Some(base.display().to_string()),
+        _ => return None,
+    };
+    operands.get(at).map(|path| base.join(path).display().to_string())
+}
+
 /// Commands that change settings which run code, or that say such settings may be trusted.
 fn settles(base: &str, args: &[String]) -> Option<Settles> {
     let mut words = args.iter().filter(|word| !word.starts_with('-')).map(String::as_str);
@@ -294,6 +366,15 @@ mod tests {
             ("git mv a b", vec!["b", "b/a", "a"]),
             ("git -C s worktree remove -f w", vec!["w"]),
             ("git submodule deinit -f s", vec!["s"]),
+            ("git clone -b x ../r ../s", vec!["../s"]),
+            ("git clone ../r", vec![]),
+            ("git worktree add -b x ../s", vec!["../s"]),
+            ("git -C sub worktree add ../s -b x", vec!["sub/../s"]),
+            ("git worktree move ../s ../t", vec!["../t", "../t/s", "../s", "../t"]),
+            ("git init -q --bare ../r", vec!["../r"]),
+            ("git -C ../r commit -m x", vec!["../r"]),
+            ("git -C ../r log", vec![]),
+            ("git commit -m x", vec![]),
             ("ls a", vec![]),
         ] {
             assert_eq!(of(line).targets().collect::<Vec<_>>(), targets, "{line}");

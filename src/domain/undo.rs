@@ -303,7 +303,7 @@ pub mod native {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<PathBuf, D::Error> {
         Ok(match Either::deserialize(from)? {
             Either::Text(text) => PathBuf::from(text),
-            Either::Bytes(bytes) => super::from_bytes(bytes),
+            Either::Bytes(bytes) => crate::domain::undo::from_bytes(bytes),
         })
     }
 }

@@ -23,14 +23,14 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
     if mode == Mode::Explore {
         return Row::Deny(super::rows::explore(&format!("the sandbox opens nothing: {risk}")));
     }
-    let argv = match sole_program(policy, facts, access) {
-        Ok(argv) => argv,
+    let parts = match sole_program(policy, facts, access) {
+        Ok(parts) => parts,
         Err(why) => return Row::Deny(why),
     };
     let found = line(facts).and_then(|(command, cwd)| {
         let known = shell::known(command)?;
         let ways = Ways::of(&known.commands, &cwd, facts)?;
-        rules.gives(access, argv.as_deref(), &ways)
+        rules.gives(access, parts.as_deref(), &ways)
     });
     if let Some(at) = found.or_else(|| match access {
         Access::Read { path, secret } => rules.shows(path, *secret),
@@ -83,13 +83,23 @@ pub(super) fn offer(access: &Access, ground: &Ground) -> Option<Offer> {
             Rule { program: Some(program.clone()), writable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
             format!("{program} changes or removes all of it"),
         ),
+        // What configures or runs code is asked about every time.
+        Access::Write { path, program: None } if inside(path) && is_secret(path) && !configures(path, ground) => (
+            Rule { readable: vec![named(path, ground)], writable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
+            "any command reads, sends and changes what is in it".to_owned(),
+        ),
         Access::Write { .. } => return None,
         Access::Socket { service, program, .. } => (
             Rule { program: Some(program.clone()), sockets: vec![service.name().to_owned()], ..Rule::allow(SANDBOX) },
             format!("{program} {}", service.worst()),
         ),
     };
-    Some(Offer { rule, harmless: None, worst: Some(worst) })
+    rule.fault().is_none().then(|| Offer { rule, harmless: None, worst: Some(worst) })
+}
+
+/// The path configures or runs code, as far as its names from the working directory on tell.
+fn configures(path: &Path, ground: &Ground) -> bool {
+    ground.here.iter().filter_map(|here| path.strip_prefix(here).ok()).any(is_protected_for_commands)
 }
 
 /// The rule that shows a secret of the project to commands and file tools; `None` for one that lies elsewhere.
@@ -157,8 +167,8 @@ fn line(facts: &CallFacts) -> Option<(&str, PathBuf)> {
     })
 }
 
-/// The words of the one program that gets the access; `None` where every program of the line does.
-fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Option<Vec<String>>, String> {
+/// The commands of the one program that gets the access, each by its words; `None` where every program of the line does.
+fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Option<Vec<Vec<String>>>, String> {
     let program = match access {
         Access::Read { .. } | Access::Write { program: None, .. } => return Ok(None),
         Access::Write { program: Some(program), .. } | Access::Socket { program, .. } => program,
@@ -171,15 +181,15 @@ fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Op
     };
     let (command, _) = line(facts).ok_or_else(refused)?;
     let known = shell::known(command).ok_or_else(refused)?;
-    let mut found = None;
+    let mut found = Vec::new();
     for one in &known.commands {
         match one.argv.as_deref() {
-            Some(argv) if argv.first() == Some(program) => found = Some(argv.to_vec()),
+            Some(argv) if argv.first() == Some(program) => found.push(argv.to_vec()),
             _ if changes_directory(one.argv.as_deref()) || only_reads(policy, facts, &one.text) => {}
             _ => return Err(refused()),
         }
     }
-    found.map(Some).ok_or_else(refused)
+    if found.is_empty() { Err(refused()) } else { Ok(Some(found)) }
 }
 
 fn changes_directory(argv: Option<&[String]>) -> bool {
@@ -216,6 +226,7 @@ pub fn extras(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> E
     out.writable.extend(named_on_line(command, &cwd, &rules.ground));
     for (_, rule) in rules.giving().filter(|(_, rule)| rule.tool == SANDBOX && rule.program.is_none()) {
         out.readable.extend(rule.readable.iter().flat_map(|path| super::matches::places(path, &rules.ground)));
+        out.writable.extend(rule.writable.iter().flat_map(|path| super::matches::places(path, &rules.ground)));
     }
     by_program(policy, rules, facts, &mut out);
     for list in [&mut out.env, &mut out.sockets] {

@@ -78,7 +78,8 @@ pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
         return None;
     }
     let list: Vec<String> = refused.iter().map(|one| format!("- {}: {}", one.target, one.why)).collect();
-    let public = refused.iter().find(|one| !one.private).map(|one| {
+    let not_allowed = || refused.iter().filter(|one| !one.allowed);
+    let public = not_allowed().find(|one| !one.private).map(|one| {
         format!(
             " The user can allow one for good in the `rules` of {}: {{\"effect\": \"allow\", \"tool\": \"network\", \"host\": \
              \"{}\"}}.",
@@ -86,13 +87,16 @@ pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
             one.target.in_rules()
         )
     });
-    let private = refused.iter().find(|one| one.private).map(|one| {
+    let private = not_allowed().find(|one| one.private).map(|one| {
         format!(
             " Hosts of the private network are opened in {}: private_hosts = [\"{}\"] below [sandbox].",
             files.config.display(),
             one.target
         )
     });
+    if public.is_none() && private.is_none() {
+        return Some(format!("These hosts were allowed and could not be reached:\n{}", list.join("\n")));
+    }
     Some(format!(
         "The sandbox let this command not reach these hosts (sandbox.network = \"hosts\"):\n{}\n{}{} Do not look for a way \
          around it.",
@@ -127,12 +131,17 @@ pub fn hint(sandbox: Sandbox, network: &Network, cwd: &Path, output: &str, code:
              to have one, call it again with `outside: true`: the user is asked."
                 .to_owned(),
         ),
-        Sandbox::Workspace if *network == Network::Proxy && says(OFFLINE) => Some(
-            "This command reaches the network through a proxy alone (sandbox.network = \"hosts\" in config.toml; the \
-             variables http_proxy and all_proxy name it, HTTP and SOCKS 5), and looks up no names itself. A program that \
-             does not use the proxy cannot connect."
+        Sandbox::Workspace if *network == Network::Proxy && says(OFFLINE) => Some(match local_server(&end) {
+            Some(server) => format!(
+                "Commands have a network of their own here (sandbox.network = \"hosts\" in config.toml), in which nothing of \
+                 this command listens at {server}. A server that runs outside of it is reached once the user writes \
+                 private_hosts = [\"{server}\"] below [sandbox] in config.toml."
+            ),
+            None => "This command reaches the network through a proxy alone (sandbox.network = \"hosts\" in config.toml; the \
+                     variables http_proxy and all_proxy name it, HTTP and SOCKS 5), and looks up no names itself. A program \
+                     that does not use the proxy cannot connect."
                 .to_owned(),
-        ),
+        }),
         Sandbox::Workspace if refused || says(SERVICES) => Some(format!(
             "This ran in the workspace sandbox, which may be why it failed: it writes below {}, in /tmp, the workspace's \
              package caches and the repository alone, not to git's hooks and configuration or other files that configure or \
@@ -142,6 +151,18 @@ pub fn hint(sandbox: Sandbox, network: &Network, cwd: &Path, output: &str, code:
         )),
         _ => None,
     }
+}
+
+/// A server of this machine that a program could not connect to, as it writes it: host and port.
+fn local_server(lower: &str) -> Option<String> {
+    ["127.0.0.1", "localhost", "[::1]", "::1"].iter().find_map(|host| {
+        let (_, rest) = lower.split_once(host)?;
+        let rest = rest.trim_start_matches(|c: char| c == ':' || c == '"' || c.is_whitespace());
+        let rest = rest.strip_prefix("port").unwrap_or(rest).trim_start();
+        let port: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        let host = if *host == "::1" { "[::1]" } else { host };
+        port.parse::<u16>().is_ok().then(|| format!("{host}:{port}"))
+    })
 }
 
 #[cfg(test)]
@@ -170,6 +191,18 @@ mod tests {
         let closed = |network| hint(Sandbox::Workspace, network, cwd, offline, Some(6)).unwrap();
         assert!(closed(&Network::Off).contains("sandbox.network = \"off\""));
         assert!(closed(&Network::Proxy).contains("through a proxy alone"));
+        for (output, server) in [
+            (
+                "curl: (7) Failed to connect to 127.0.0.1 port 8080 after 0 ms: Could not connect to server",
+                "127.0.0.1:8080",
+            ),
+            ("connect ECONNREFUSED ::1:5432", "[::1]:5432"),
+            ("psql: connection to server at \"localhost\" (::1), port 5432 failed: Connection refused", ""),
+            ("Connection refused (localhost:6379)", "localhost:6379"),
+        ] {
+            let said = hint(Sandbox::Workspace, &Network::Proxy, cwd, output, Some(7)).unwrap();
+            assert_eq!(said.contains(&format!("private_hosts = [\"{server}\"]")), !server.is_empty(), "{said}");
+        }
         let docker = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\n";
         assert!(told(Sandbox::Workspace, docker, 1));
         assert!(hint(Sandbox::Workspace, &Network::Open, cwd, "permission denied", None).unwrap().contains("below /w"));

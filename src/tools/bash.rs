@@ -100,9 +100,12 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     touches.extend(looked.touches);
     touches.extend(leaves::look(&command, place));
     touches.extend(reach::look(&command, place));
-    let wanted = access::asked(input, &command, place)?;
+    let wanted = access::asked(input, &command, place)?.touches;
     touches.extend(access::local_remotes(&command, place));
-    let needed = access::pushes(&command, place).into_iter().chain(access::settings(&command, place));
+    let needed = access::pushes(&command, place)
+        .into_iter()
+        .chain(access::settings(&command, place))
+        .chain(access::targets(&command, place));
     touches.extend(needed.filter(|access| !wanted.contains(access)));
     touches.extend(wanted);
     if Fields::of("bash", input)?.flag("outside")? {
@@ -157,7 +160,7 @@ fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> L
     let (named, mut approved) = (words::named(command, place), words::secrets(command, place));
     approved.extend(reach::secrets(command, place));
     let in_temp = words::in_temp(command);
-    let told = Told { named, approved, in_temp, moves: moves::at(command, place), waited_for: true };
+    let told = Told { named, approved, in_temp, moves: moves::at(command, place), waited_for: true, ..Told::default() };
     Line { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
 }
 
@@ -183,7 +186,8 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if background {
         return in_the_background(command, timeout, &with).await;
     }
-    let line = line(place, command, timeout, OUTPUT_LIMIT);
+    let mut line = line(place, command, timeout, OUTPUT_LIMIT);
+    line.told.not_opened = access::asked(input, command, place).map(|asked| asked.not_opened).unwrap_or_default();
     let running = held_process::start(place, with.sandbox, line, &with.host, &with.call).await?;
     let mut output = Output { kept: Kept::default(), progress: &with.progress, shown: 0 };
     let over = running.see_it_through(&mut output, &with.stop).await;

@@ -6,6 +6,7 @@
 
 pub mod caches;
 pub mod depends;
+pub mod drafts;
 mod excludes;
 mod index;
 mod points;
@@ -100,6 +101,8 @@ pub fn workspace(site: &Site<'_>) -> Profile {
         bounds.protected.push(dir.clone());
     }
     open_for_writing(site, &mut bounds);
+    drafts::open(site, &mut bounds);
+    only_shown(site, &found, &mut bounds);
     bounds.masked.extend(ways_out());
     bounds.masked.retain(|path| !site.allowances.granted.sockets.contains(path));
     bounds.network = site.allowances.network.clone();
@@ -304,10 +307,26 @@ fn opened<'a>(site: &Site<'a>) -> impl Iterator<Item = &'a PathBuf> + use<'a> {
     site.allowances.granted.writable.iter().filter(move |path| !is_own(path))
 }
 
+/// Secrets that an answer or a rule shows are not changed by that. What the line itself names was decided on with the line.
+fn only_shown(site: &Site<'_>, found: &scan::Found, bounds: &mut Bounds) {
+    let granted = &site.allowances.granted;
+    let named = granted.readable.iter().chain(site.allowances.readable.iter().filter(|path| is_secret(path)));
+    let shown = named.filter(|path| {
+        found.secrets.contains(path) && !granted.writable.contains(path) && !site.approved.contains(path)
+    });
+    bounds.protected.extend(shown.cloned());
+}
+
 /// Secrets below the working directory, as they are now. Blocks.
 #[must_use]
 pub fn secrets_in(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
     scan::look(cwd, &toolchains(cwd, home)).secrets.clone()
+}
+
+/// Files and folders below a working directory that configure or run code, those of its repository left out. Blocks.
+#[must_use]
+pub fn protected_in(cwd: &Path) -> Vec<PathBuf> {
+    scan::look(cwd, &[]).protected.clone()
 }
 
 /// What is compared before and after a command.
