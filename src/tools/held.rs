@@ -27,6 +27,8 @@ pub(super) struct Told {
     pub named: Vec<PathBuf>,
     /// Secrets that it names, and that were therefore asked about.
     pub approved: Vec<PathBuf>,
+    /// Paths below `/tmp` that it names.
+    pub in_temp: Vec<PathBuf>,
     /// Whether it does nothing but move between states of the repository.
     pub moves: Moves,
     /// The call waits for its end: what it makes meanwhile is its own work.
@@ -47,6 +49,8 @@ pub(super) struct Held {
     guard: Option<Guard>,
     /// Secrets that were there before.
     secrets: Vec<PathBuf>,
+    /// Paths below `/tmp` that it names and that were not there, with where they lie.
+    new_temp: Vec<(PathBuf, PathBuf)>,
     /// Paths that it may make.
     drafts: Vec<DraftPath>,
     began: SystemTime,
@@ -77,8 +81,14 @@ impl Held {
             Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
         };
         let guard = guarded.then(|| Guard::before(&site, profile.bounds()));
+        let is_own =
+            profile.bounds().is_some_and(|bounds| bounds.replaced.iter().any(|one| one.at == Path::new("/tmp")));
+        let lies = |path: &PathBuf| Some(places::session_temp(&place.session_dir).join(places::below_temp(path)?));
+        let in_temp = told.in_temp.iter().filter(|_| is_own).filter_map(|path| Some((path.clone(), lies(path)?)));
+        let new_temp = in_temp.filter(|(_, lies)| lies.symlink_metadata().is_err()).collect();
         let began = SystemTime::now();
-        Self { sandbox, place, told, profile, variables, guard, secrets, drafts, began, refusals: Refusals::default() }
+        let refusals = Refusals::default();
+        Self { sandbox, place, told, profile, variables, guard, secrets, new_temp, drafts, began, refusals }
     }
 
     /// What it reaches of the network.
@@ -141,8 +151,21 @@ impl Held {
             None if exact => {}
             None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, (&self.told.line, output), code)),
         }
+        out.extend(self.private_temp());
         self.note_made();
         Notes { lines: out, user: ForUser { protected, withheld } }
+    }
+
+    /// What the command made below `/tmp`, which nobody else finds there.
+    fn private_temp(&self) -> Option<String> {
+        let made: Vec<_> = self.new_temp.iter().filter(|(_, lies)| lies.symlink_metadata().is_ok()).collect();
+        let outer = |path: &Path| made.iter().any(|(other, _)| path != other && path.starts_with(other));
+        let lines: Vec<String> = made
+            .iter()
+            .filter(|(path, _)| !outer(path))
+            .map(|(path, lies)| format!("{} lies in {}", path.display(), lies.display()))
+            .collect();
+        listed("/tmp is a folder of this session alone. When the user is to find it, name the second path:", &lines)
     }
 
     /// Where the user opens a host for good.
@@ -289,6 +312,12 @@ fn opened(place: &Place, home: Option<&Path>) -> Allowances {
     out.granted.unmasked.extend(named);
     out.granted.unmasked.extend(made::unchanged(&place.session_dir));
     out
+}
+
+/// Looks up something at the place of a call that has not been decided on yet.
+pub(super) fn site_of<T>(place: &Place, look: impl FnOnce(&Site<'_>) -> T) -> T {
+    let home = std::env::home_dir();
+    look(&site(place, &Told::default(), home.as_deref()))
 }
 
 fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
