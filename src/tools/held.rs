@@ -2,11 +2,12 @@
 //!
 //! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
 
+use super::guarded::Guarded;
 use super::put_back::{self, Fate};
 use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
-use crate::sandbox::guard::{By, Change, Guard, What};
+use crate::sandbox::guard::{By, Change, What};
 use crate::sandbox::places::drafts::{self, Draft};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
@@ -42,7 +43,7 @@ pub(super) struct Held {
     pub profile: Profile,
     /// Variables that it gets beside its own.
     pub variables: Vec<(String, PathBuf)>,
-    guard: Option<Guard>,
+    guard: Option<Guarded>,
     /// Secrets that were there before.
     secrets: Vec<PathBuf>,
     /// Paths that it may make.
@@ -70,7 +71,7 @@ impl Held {
             Sandbox::ReadOnly => (places::read_only(&site), false, Vec::new()),
             Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
         };
-        let guard = guarded.then(|| Guard::before(&site, profile.bounds()));
+        let guard = guarded.then(|| Guarded::begin(&site, &place.allowances, profile.bounds()));
         let began = SystemTime::now();
         Self { sandbox, place, told, profile, variables, guard, secrets, drafts, began, refusals: Refusals::default() }
     }
@@ -104,18 +105,16 @@ impl Held {
                 .collect();
         out.extend(self.made());
         let mut protected = Vec::new();
-        let mut put_back = Vec::new();
+        let (mut put_back, mut told) = (Vec::new(), Vec::new());
         if let Some(guard) = &self.guard {
             let home = std::env::home_dir();
-            let mut changes = guard.after(&site(&self.place, &self.told, home.as_deref()));
-            // What was answered for is no breach.
-            let asked = &self.place.allowances.granted.writable;
-            changes.retain(|change| !asked.iter().any(|path| change.path.starts_with(path)));
-            let mine = changes.iter().filter(|change| change.by == By::Command);
-            put_back.extend(mine.map(|change| change.path.clone()));
+            let site = site(&self.place, &self.told, home.as_deref());
+            for (change, line) in guard.end(&site, |change| self.settled(change)) {
+                put_back.extend((change.by == By::Command).then(|| change.path.clone()));
+                told.push((change.by, line));
+            }
             for (by, heading) in HEADINGS {
-                let of: Vec<&Change> = changes.iter().filter(|change| change.by == *by).collect();
-                let lines: Vec<String> = of.iter().map(|change| self.settled(change)).collect();
+                let lines: Vec<String> = told.iter().filter(|(of, _)| of == by).map(|(_, line)| line.clone()).collect();
                 out.extend(listed(heading, &lines));
                 if *by != By::Git {
                     protected.extend(lines);

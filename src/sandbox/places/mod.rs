@@ -75,6 +75,17 @@ impl Moves {
     pub fn settings(self) -> bool {
         matches!(self, Self::Settings | Self::Both)
     }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self.tree() || other.tree(), self.settings() || other.settings()) {
+            (true, true) => Self::Both,
+            (true, false) => Self::Repository,
+            (false, true) => Self::Settings,
+            (false, false) => Self::No,
+        }
+    }
 }
 
 /// Folders of the session that commands read, beside `data`, which they write.
