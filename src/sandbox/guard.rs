@@ -54,7 +54,7 @@ struct State {
 type Seen = (u64, u64, u64, i64, i64);
 
 /// Change of a protected file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Change {
     /// The file.
     pub path: PathBuf,
@@ -65,7 +65,7 @@ pub struct Change {
 }
 
 /// Who changed a protected file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum By {
     /// The command, without having asked.
     Command,
@@ -78,7 +78,7 @@ pub enum By {
 }
 
 /// Kind of change of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// It is new.
     Made,
@@ -89,7 +89,7 @@ pub enum What {
 }
 
 /// A file as it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Earlier {
     /// Its content; of a link, where it led.
     pub content: Vec<u8>,

@@ -3,11 +3,10 @@
 //! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
 
 use super::guarded::Guarded;
-use super::put_back::{self, Fate};
 use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
-use crate::sandbox::guard::{By, Change, What};
+use crate::sandbox::guard::By;
 use crate::sandbox::places::drafts::{self, Draft};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
@@ -71,7 +70,7 @@ impl Held {
             Sandbox::ReadOnly => (places::read_only(&site), false, Vec::new()),
             Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
         };
-        let guard = guarded.then(|| Guarded::begin(&site, &place.allowances, profile.bounds()));
+        let guard = guarded.then(|| Guarded::begin(&place, &told, profile.bounds()));
         let began = SystemTime::now();
         Self { sandbox, place, told, profile, variables, guard, secrets, drafts, began, refusals: Refusals::default() }
     }
@@ -107,9 +106,7 @@ impl Held {
         let mut protected = Vec::new();
         let (mut put_back, mut told) = (Vec::new(), Vec::new());
         if let Some(guard) = &self.guard {
-            let home = std::env::home_dir();
-            let site = site(&self.place, &self.told, home.as_deref());
-            for (change, line) in guard.end(&site, |change| self.settled(change)) {
+            for (change, line) in guard.end() {
                 put_back.extend((change.by == By::Command).then(|| change.path.clone()));
                 told.push((change.by, line));
             }
@@ -185,31 +182,6 @@ impl Held {
         let known = &self.place.allowances.granted.unmasked;
         made::note(&self.place.session_dir, new, self.told.waited_for.then_some(known.as_slice()));
     }
-
-    /// Takes back what the command was not to do, and tells of a change in one line.
-    fn settled(&self, change: &Change) -> String {
-        let path = change.path.strip_prefix(&self.place.cwd).unwrap_or(&change.path).display().to_string();
-        let path = super::input::one_line(&path, 200);
-        let what = match &change.what {
-            What::Made => "is new",
-            What::Changed(_) => "was changed",
-            What::Gone(_) => "was removed",
-        };
-        if change.by != By::Command {
-            return format!("{path} {what}");
-        }
-        // Not below `data/`, which commands write: a link that they lay there would lead lisle out of it.
-        let fate = put_back::put_back(change, &self.place.session_dir.join("protected"));
-        put_back::tidy(&change.path, &self.place.cwd);
-        match (fate, &change.what) {
-            (Fate::Aside(copy), What::Made) => format!("{path} is new: it was moved to {}", copy.display()),
-            (Fate::Aside(copy), _) => {
-                format!("{path} {what}: it is as before again, what the command wrote is in {}", copy.display())
-            }
-            (Fate::Restored, _) => format!("{path} {what}: it is there again"),
-            (Fate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
-        }
-    }
 }
 
 /// How a command ended, as far as it says what was kept from it.
@@ -283,7 +255,7 @@ fn opened(place: &Place, home: Option<&Path>) -> Allowances {
     out
 }
 
-fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
+pub(super) fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
     Site {
         cwd: &place.cwd,
         session_dir: &place.session_dir,
