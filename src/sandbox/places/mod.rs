@@ -61,6 +61,18 @@ pub struct Moves {
     pub settings: bool,
 }
 
+impl Moves {
+    /// Both together.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            tree: self.tree || other.tree,
+            notes: self.notes || other.notes,
+            settings: self.settings || other.settings,
+        }
+    }
+}
+
 /// Folders of the session that commands read, beside `data`, which they write.
 const SESSION: &[&str] = &["data", "plans", "attachments", "long_responses", "downloads"];
 /// The session's own folder for temporary files.
