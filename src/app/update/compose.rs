@@ -1,6 +1,6 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, queue, slash, to, workspace};
+use super::{attach, chat, enhance, letters, offer, overlay, panel, plan, properties, queue, slash, to, workspace};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{Composer, EnterDoes, Picked, UNFOLD_LINES};
@@ -276,6 +276,7 @@ pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
             let text = "Not sent: a part of it was typed over a window.";
             state.notify(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"));
         }
+        EnterDoes::Send if letters::holds_back(state) => {}
         EnterDoes::Send => {
             let text = state.composer().text();
             if let Some(command) = command(&text) {
@@ -285,9 +286,8 @@ pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
                 return slash::run_own(state, at, &args, fx);
             }
             match commands::read(&text) {
-                None => {
-                    send(state, text, how, fx);
-                }
+                None if how == How::Queue && letters::reply(state, &text, fx) => {}
+                None => drop(send(state, text, how, fx)),
                 Some(Ok(call)) => {
                     state.composer_mut().take();
                     slash::run(state, call, fx);

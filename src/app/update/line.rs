@@ -97,7 +97,7 @@ fn answer(state: &mut State, request: &RequestId, choice: &Choice, fx: &mut Vec<
     let Some(panel) = asked(state, request) else { return };
     let Some(at) = panel::place(panel, choice) else { return };
     panel::leave_words(panel);
-    panel.selected = Some(at);
+    (panel.selected, panel.letter) = (Some(at), None);
     state.focus = Focus::Panel;
     panel::confirm(state, fx);
 }

@@ -130,7 +130,9 @@ fn esc_closes_then_stops() {
     screen.type_text("/").keys("esc");
     assert!(!screen.state.composer().offers());
     assert_eq!(screen.acts(), vec![]);
-    screen.keys("esc");
+    screen.wait(799).keys("esc");
+    assert_eq!(screen.acts(), vec![], "an Esc too many stops no turn");
+    screen.wait(1).keys("esc");
     assert_eq!(screen.acts(), vec![Act::Stop]);
     assert_eq!(screen.text(), "/", "the draft stays");
     // Nothing of the turn is shown any more.
