@@ -145,6 +145,19 @@ fn code(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }
 
+/// Warnings of a request, the worst first.
+pub(super) fn warnings(approval: &Approval) -> Vec<String> {
+    oddities(&approval.proposal).into_iter().chain(approval.risks.iter().map(|risk| reveal_line(risk))).collect()
+}
+
+/// The worst of them.
+pub(super) fn worst(request: &Request) -> Option<String> {
+    match &request.ask {
+        Ask::Approval(approval) => warnings(approval).into_iter().next(),
+        _ => None,
+    }
+}
+
 /// Other process that writes the session of this request.
 pub(super) fn holder<'s>(paint: &Paint<'s>, request: &Request) -> Option<&'s str> {
     let state = paint.state;

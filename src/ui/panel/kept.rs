@@ -30,7 +30,9 @@ pub(super) fn lines(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
             examples(paint, &mut out, approval, rule, width);
         }
     }
-    if let Some(key) = paint.key(Action::Answer(AnswerAction::Rules), Context::Approval) {
+    // After a letter every other one is text.
+    let key = paint.key(Action::Answer(AnswerAction::Rules), Context::Approval);
+    if let Some(key) = key.filter(|_| view.panel.letter.is_none()) {
         let pad = Span::raw(" ".repeat(INDENT.min(usize::from(width) / 8)));
         let key = Span::styled(key, flat(paint, Role::Key));
         out.push(Line::from(vec![pad, key, Span::styled(" changes what is remembered", flat(paint, Role::Dim))]));

@@ -821,10 +821,10 @@ fn writes(screen: &Screen) -> bool {
     screen.state.contexts().first() == Some(&Context::Input)
 }
 
-/// The keys since the last one that moved nothing: what an answer may rest on.
+/// Letters that an answer may rest on.
 #[derive(Debug, Default)]
 struct Deliberate {
-    /// Milliseconds at which each printable key came since the last arrow, the focus or another content.
+    /// Time of each that came since the last arrow, the focus or another content.
     letters: Vec<At>,
 }
 
@@ -871,8 +871,10 @@ fn only_deliberate(screen: &mut Screen, moves: Vec<Move>) -> Result<(), TestCase
         let seen = screen.state.panel_seen;
         let idle = screen.state.last_key;
         let context = screen.state.contexts().first().copied();
+        let deaf = screen.state.quiet_until;
         let (key, way) = send(screen, one.clone());
         let (now, after) = (screen.state.now, about(screen));
+        let dropped = now < deaf;
         let rested = key.is_some_and(|key| key.code == Code::Enter) && now.since(idle) >= 1_500 && text.is_empty();
         let f4 = key == Key::parse("f4").ok();
         let in_list = context == Some(Context::Inbox) && key.is_some_and(|key| key.code == Code::Enter);
@@ -904,7 +906,7 @@ fn only_deliberate(screen: &mut Screen, moves: Vec<Move>) -> Result<(), TestCase
             prop_assert_eq!(screen.state.focus, Focus::Composer);
         }
         match key {
-            _ if before != after || !after.0 => held = Deliberate::default(),
+            _ if before != after || !after.0 || matches!(one, Move::Way(..)) => held = Deliberate::default(),
             Some(key) if writes(screen) || matches!(key.code, Code::Up | Code::Down) => held = Deliberate::default(),
             Some(key) if key.printable().is_some() && quiet => {
                 // A letter that scrolls, opens or counts marks nothing.
@@ -915,7 +917,7 @@ fn only_deliberate(screen: &mut Screen, moves: Vec<Move>) -> Result<(), TestCase
             _ => {}
         }
         // Only what was looked at with the focus changes under the keys.
-        if matches!(one, Move::Way(0 | 1, _)) || (before != after && (before.0 || after.0)) {
+        if (matches!(one, Move::Way(0 | 1, _)) && !dropped) || (before != after && (before.0 || after.0)) {
             changed = now;
         }
         // Two Escs lead elsewhere; that is another matter.
