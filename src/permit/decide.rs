@@ -76,11 +76,7 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
         // Execute is only named where it would help.
         let helps =
             mode == Mode::Ask && matches!(decide(policy, Mode::Execute, rules, facts, false), Verdict::Allow(_));
-        let way = if helps {
-            "Run it from the app, where you are asked, or with --mode execute"
-        } else {
-            "Run it from the app, where you are asked"
-        };
+        let way = if helps { "Approve it in the app, or run with --mode execute" } else { "Approve it in the app" };
         let opened: Vec<String> = question
             .offers
             .iter()
@@ -103,7 +99,7 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
             })
             .collect();
         let what = if risks.is_empty() { String::new() } else { format!(" ({})", risks.join("; ")) };
-        let why = format!("Nobody can be asked here, and this has to be asked{what}: {reasons} {way}.{rule}");
+        let why = format!("Needs approval, and nobody can answer here{what}: {reasons} {way}.{rule}");
         return deny(why, question.rule, rules, facts);
     }
     if never_kept {

@@ -38,6 +38,10 @@ pub(super) fn heard(state: &mut State, line: Line, fx: &mut Vec<Effect>) {
         Line::DropDraft => compose::keep_draft(state, fx),
         Line::Answer { request, choice } => answer(state, &request, &choice, fx),
         Line::Words { request, text } => words(state, &request, &text, fx),
+        Line::Reply { request, text } => {
+            answer(state, &request, &Choice::Words, fx);
+            words(state, &request, &text, fx);
+        }
         Line::Key { request, key } => {
             if asked(state, &request).is_none() {
                 return;
