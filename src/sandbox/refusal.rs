@@ -94,7 +94,7 @@ pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
         )
     });
     Some(format!(
-        "The sandbox let this command not reach these hosts (sandbox.network = \"hosts\"):\n{}\n{}{} Do not look for a way \
+        "The sandbox blocked these hosts for this command (sandbox.network = \"hosts\"):\n{}\n{}{} Do not look for a way \
          around it.",
         list.join("\n"),
         public.unwrap_or_default().trim_start(),

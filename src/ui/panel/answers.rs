@@ -56,7 +56,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         let role = if chosen { Role::Strong } else { Role::Text };
         pieces.push(paint.piece(label, role));
         if choice.scope().is_some() && !chosen {
-            pieces.push(paint.piece(format!("   remembers {}", kept::in_short(view.panel)), Role::Dim));
+            pieces.push(paint.piece(format!("   will allow {}", kept::in_short(view.panel)), Role::Dim));
         }
         // Only the words' colour: the ground is the panel's or the selection's.
         for piece in &mut pieces {

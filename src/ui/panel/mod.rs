@@ -272,10 +272,10 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
         let of = |verb| paint.key(Action::Answer(verb), context);
         let mut hints = match steps.map(|plan| plan.step()) {
             None => Vec::new(),
-            Some(None) => vec![(of(AnswerAction::StepNext), "to the steps")],
+            Some(None) => vec![(of(AnswerAction::StepNext), "review steps")],
             Some(Some(step)) => vec![
                 (of(AnswerAction::StepNext), "next"),
-                (of(AnswerAction::StepStrike), if step.struck { "take back" } else { "strike out" }),
+                (of(AnswerAction::StepStrike), if step.struck { "restore" } else { "strike out" }),
                 (of(AnswerAction::StepComment), "comment"),
             ],
         };
@@ -383,7 +383,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
             }
             Proposal::Plain => vec![loud(&format!("Allow {}?", clean_line(&approval.tool)))],
         },
-        Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", expose_line(&plan.title)))],
+        Ask::Plan(plan) => vec![loud("Approve this plan?"), strong(format!("  {}", expose_line(&plan.title)))],
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
         Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
