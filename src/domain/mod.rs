@@ -12,6 +12,7 @@ pub mod colour;
 pub mod command;
 pub mod context;
 pub mod contract;
+pub mod count;
 pub mod datatable;
 pub mod diff;
 pub mod dropped;

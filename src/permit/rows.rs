@@ -230,6 +230,15 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
     }
 }
 
+/// True if a call runs a command that may destroy what nobody can bring back.
+#[must_use]
+pub fn is_catastrophic(facts: &CallFacts) -> bool {
+    facts
+        .touches
+        .iter()
+        .any(|touch| matches!(touch, Touch::Command { command, .. } if shell::danger(command).is_some()))
+}
+
 /// The parts of the command that a call runs, and what becomes of each, for the user who is asked. Empty where the line
 /// was not understood.
 #[must_use]

@@ -217,6 +217,7 @@ fn every_event_crosses_a_wire() {
         offers: vec![Offer { rule: rule(), harmless: Some("h".into()), worst: None }],
         scopes: vec![RuleScope::Workspace],
         would_run_now: true,
+        irreversible: false,
     };
     let question = Question { call: CallId::new("c"), text: "?".into(), options: vec!["a".into()] };
     let review = PlanReview { path: "p".into(), title: "t".into(), capped: true, ..PlanReview::default() };
