@@ -6,9 +6,9 @@ use super::rows::{self, Row};
 use super::rules::Rules;
 use super::shell;
 use super::{Allowed, Policy, Question, Refusal, Ruled, Verdict};
+use crate::domain::git_settings::settling_option;
 use crate::domain::permission::Mode;
-use crate::domain::reach::settling_option;
-use crate::domain::rule::{Effect, SANDBOX};
+use crate::domain::rule::{Effect, Rule, SANDBOX};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
@@ -31,8 +31,9 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
     // What is opened beside the sandbox weighs most.
     let (opened, others): (Vec<&Touch>, Vec<&Touch>) =
         facts.touches.iter().partition(|touch| matches!(touch, Touch::Access(_) | Touch::Read { secret: true, .. }));
-    let rows = opened.into_iter().chain(others).map(|touch| rows::row(policy, mode, rules, facts, touch));
-    for row in rows.chain(rows::unknown(mode, facts)) {
+    let rows =
+        opened.into_iter().chain(others).map(|touch| (Some(touch), rows::row(policy, mode, rules, facts, touch)));
+    for (touch, row) in rows.chain(rows::unknown(mode, facts).map(|row| (None, row))) {
         match row {
             Row::Allow => {}
             Row::Setting(which) => by_setting = Some(which),
@@ -41,7 +42,7 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
             Row::Ask { reason, risks, offers, every_time } => {
                 question.every_time |= every_time;
                 if offers.is_empty() {
-                    unanswered.push(reason.clone());
+                    unanswered.push((touch, reason.clone()));
                 }
                 push_new(&mut question.reasons, reason);
                 for risk in risks {
@@ -99,18 +100,22 @@ fn headless_reason(
     rules: &Rules,
     facts: &CallFacts,
     question: &Question,
-    unanswered: &[String],
+    unanswered: &[(Option<&Touch>, String)],
 ) -> String {
     let runs = |mode, rules: &Rules| matches!(decide(policy, mode, rules, facts, false), Verdict::Allow(_));
     // Execute is only named where it would help.
     let way = if mode == Mode::Ask && runs(Mode::Execute, rules) {
-        "Run it from the app, where you are asked, or with --mode execute"
+        "Approve it in the app, or run with --mode execute"
     } else {
-        "Run it from the app, where you are asked"
+        "Approve it in the app"
     };
     let mut with = rules.clone();
-    question.offers.iter().for_each(|offer| with.add_answer(offer.rule.clone()));
-    let written: Vec<String> = question.offers.iter().map(|offer| access::written(&offer.rule)).collect();
+    let touches = unanswered.iter().filter_map(|(touch, _)| *touch);
+    let by_hand = touches.flat_map(|touch| access::by_hand(policy, facts, touch, &rules.ground));
+    let named: Vec<Rule> = question.offers.iter().map(|offer| offer.rule.clone()).chain(by_hand).collect();
+    named.iter().for_each(|rule| with.add_answer(rule.clone()));
+    let written: Vec<String> = named.iter().map(access::written).collect();
+    let cwd = rules.ground.here.first().map_or(Path::new("/"), PathBuf::as_path);
     let rule = match written.as_slice() {
         _ if question.rule.is_some() => String::new(),
         [one] if runs(mode, &with) => format!(" A rule in permissions.json lets it run without a question: {one}"),
@@ -124,10 +129,16 @@ fn headless_reason(
                 true => String::new(),
                 false => format!(" Leave {} out.", options.join(", ")),
             };
-            format!(" No rule answers this part: {}{instead}", unanswered.join(" "))
+            let kept: Vec<String> = unanswered
+                .iter()
+                .map(|(touch, reason)| match touch {
+                    Some(Touch::Access(access)) => format!("It {}.", access.risk(cwd)),
+                    _ => reason.clone(),
+                })
+                .collect();
+            format!(" No rule answers this part: {}{instead}", kept.join(" "))
         }
     };
-    let cwd = rules.ground.here.first().map_or(Path::new("/"), PathBuf::as_path);
     let opened = facts.touches.iter().filter_map(|touch| match touch {
         Touch::Access(access) => Some(access.risk(cwd)),
         _ => None,
@@ -135,7 +146,7 @@ fn headless_reason(
     let risks: Vec<String> = opened.collect();
     let what = if risks.is_empty() { String::new() } else { format!(" ({})", risks.join("; ")) };
     let reasons = question.reasons.join(" ");
-    format!("Nobody can be asked here, and this has to be asked{what}: {reasons} {way}.{rule}")
+    format!("Needs approval, and nobody can answer here{what}: {reasons} {way}.{rule}")
 }
 
 /// Options on the line that have git write its settings beside what the command is for.

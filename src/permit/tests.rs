@@ -1,6 +1,7 @@
 //! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
 
 mod access;
+mod git;
 mod hosts;
 mod parts;
 mod rules;
@@ -169,6 +170,9 @@ fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
         let facts = script(touches);
         assert_eq!(column(Hold::Enforced, ExploreCommands::ReadOnly, &facts), held, "{facts:?}");
         assert_eq!(column(Hold::None, ExploreCommands::ReadOnly, &facts), open, "{facts:?}");
+        // Where nothing masks the secrets of the folder, it could read them by names that it computes.
+        let unmasked = CallFacts { secrets_here: true, ..facts.clone() };
+        assert_eq!(column(Hold::Enforced, ExploreCommands::ReadOnly, &unmasked).chars().next(), Some('d'));
         assert_eq!(column(Hold::Enforced, ExploreCommands::Blocked, &facts).chars().next(), Some('d'));
         // It is held in every mode, whatever the settings say of commands.
         for mode in Mode::ALL {
@@ -230,7 +234,10 @@ fn denials_say_why_and_what_would_allow_it() {
     let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &command("cargo test"), true) else {
         panic!()
     };
-    assert!(text.starts_with("Nobody can be asked here") && text.contains("--mode execute"), "{text}");
+    assert!(
+        text.starts_with("Needs approval, and nobody can answer here") && text.contains("--mode execute"),
+        "{text}"
+    );
     for never in [command("rm -rf /"), write("/w/p/.envrc", Place::Protected)] {
         let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &never, true) else { panic!() };
         assert!(!text.contains("--mode execute"), "Execute would ask, too: {text}");

@@ -35,6 +35,8 @@ pub mod hold;
 mod init;
 #[cfg(target_os = "linux")]
 pub mod keys;
+#[cfg(target_os = "linux")]
+mod links;
 pub mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
@@ -48,6 +50,8 @@ pub mod process;
 mod profile;
 pub mod proxy;
 pub mod refusal;
+#[cfg(target_os = "linux")]
+mod renewal;
 pub mod repository;
 #[cfg(target_os = "linux")]
 mod rights;

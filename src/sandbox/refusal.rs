@@ -59,6 +59,8 @@ const SERVICES: &[&str] =
 
 /// Bytes of the end of an output that are looked at.
 const END: usize = 64 * 1024;
+/// The exit status of curl when it could not connect.
+const NOT_CONNECTED: i32 = 7;
 /// The exit status of a command that was ended by a filter of calls: 128 + SIGSYS.
 const BAD_CALL: i32 = 159;
 
@@ -98,7 +100,7 @@ pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
         return Some(format!("These hosts were allowed and could not be reached:\n{}", list.join("\n")));
     }
     Some(format!(
-        "The sandbox let this command not reach these hosts (sandbox.network = \"hosts\"):\n{}\n{}{} Do not look for a way \
+        "The sandbox blocked these hosts for this command (sandbox.network = \"hosts\"):\n{}\n{}{} Do not look for a way \
          around it.",
         list.join("\n"),
         public.unwrap_or_default().trim_start(),
@@ -106,12 +108,23 @@ pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
     ))
 }
 
-/// What to tell the model about a command that ended with `code` in this sandbox; `None` when nothing speaks for a refusal.
+/// What to tell the model about a command line that wrote `output` and ended with `code` in this sandbox; `None` when nothing
+/// speaks for a refusal.
 #[must_use]
-pub fn hint(sandbox: Sandbox, network: &Network, cwd: &Path, output: &str, code: Option<i32>) -> Option<String> {
+pub fn hint(
+    sandbox: Sandbox,
+    network: &Network,
+    cwd: &Path,
+    (line, output): (&str, &str),
+    code: Option<i32>,
+) -> Option<String> {
     if code == Some(0) {
         return None;
     }
+    // A client that was told to be silent says it by its status alone.
+    let silent = output.trim().is_empty() && code == Some(NOT_CONNECTED) && line.contains("curl");
+    let said = format!("failed to connect: {line}");
+    let output = if silent { said.as_str() } else { output };
     let mut from = output.len().saturating_sub(END);
     while !output.is_char_boundary(from) {
         from += 1;
@@ -172,7 +185,7 @@ mod tests {
     #[test]
     fn a_refusal_is_told_and_an_ordinary_failure_is_not() {
         let cwd = Path::new("/w");
-        let told = |sandbox, output: &str, code| hint(sandbox, &Network::Open, cwd, output, Some(code)).is_some();
+        let told = |sandbox, output: &str, code| hint(sandbox, &Network::Open, cwd, ("", output), Some(code)).is_some();
         for (output, code) in [
             ("touch: cannot touch '/etc/x': Permission denied\n", 1),
             ("sh: 1: cannot create /x: Read-only file system\n", 2),
@@ -188,7 +201,7 @@ mod tests {
         }
         let offline = "curl: (6) Could not resolve host: example.org\n";
         assert!(told(Sandbox::ReadOnly, offline, 6) && !told(Sandbox::Workspace, offline, 6));
-        let closed = |network| hint(Sandbox::Workspace, network, cwd, offline, Some(6)).unwrap();
+        let closed = |network| hint(Sandbox::Workspace, network, cwd, ("", offline), Some(6)).unwrap();
         assert!(closed(&Network::Off).contains("sandbox.network = \"off\""));
         assert!(closed(&Network::Proxy).contains("through a proxy alone"));
         for (output, server) in [
@@ -200,11 +213,18 @@ mod tests {
             ("psql: connection to server at \"localhost\" (::1), port 5432 failed: Connection refused", ""),
             ("Connection refused (localhost:6379)", "localhost:6379"),
         ] {
-            let said = hint(Sandbox::Workspace, &Network::Proxy, cwd, output, Some(7)).unwrap();
+            let said = hint(Sandbox::Workspace, &Network::Proxy, cwd, ("", output), Some(7)).unwrap();
             assert_eq!(said.contains(&format!("private_hosts = [\"{server}\"]")), !server.is_empty(), "{said}");
         }
+        let silent = |line| hint(Sandbox::Workspace, &Network::Proxy, cwd, (line, ""), Some(7));
+        assert!(silent("curl -s http://localhost:80/ | jq .").unwrap().contains("localhost:80"));
+        assert_eq!(silent("make"), None);
         let docker = "Cannot connect to the Docker daemon at unix:///var/run/docker.sock.\n";
         assert!(told(Sandbox::Workspace, docker, 1));
-        assert!(hint(Sandbox::Workspace, &Network::Open, cwd, "permission denied", None).unwrap().contains("below /w"));
+        assert!(
+            hint(Sandbox::Workspace, &Network::Open, cwd, ("", "permission denied"), None)
+                .unwrap()
+                .contains("below /w")
+        );
     }
 }

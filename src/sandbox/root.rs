@@ -8,15 +8,15 @@
 //! not followed, and mount points are made there one folder at a time.
 
 use super::init::Inside;
+use super::links::Paths;
 use super::mounts::{self, attach, clone_of, place, place_in, set};
 use super::opened;
 use super::profile::{Bounds, Replaced};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// What becomes of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -224,7 +224,7 @@ fn put_inside(top: &OwnedFd, shown: &[Cloned], one: &Cloned, role: RootRole) -> 
 }
 
 /// So often something is tried that another program at work in the same folder foils.
-const TRIES: usize = 200;
+pub(super) const TRIES: usize = 200;
 
 /// Attaches a place. Another program may remove or replace what stands there at this moment, so it is cloned anew until
 /// both are the same. What was removed needs no protection, and what is to replace it has no place.
@@ -396,6 +396,24 @@ fn hide(
     Ok(())
 }
 
+/// Covers a place of a root that was made before, in its namespace: read-only, or so that nothing of it can be opened. What
+/// is not there is left out.
+pub(super) fn cover_again(path: &Path, masked: bool) -> Result<(), Errno> {
+    let point = match place(path) {
+        Ok(point) => point,
+        Err(e) if is_gone(e) => return Ok(()),
+        Err(e) => return Err(e),
+    };
+    let what = match (masked, is_folder(&point)?) {
+        (false, _) => clone_of(&point)?,
+        (true, true) => mounts::memory()?,
+        // A device that cannot be opened.
+        (true, false) => clone_of(place(Path::new("/dev/null"))?)?,
+    };
+    set(&what, &mounts::READ_ONLY)?;
+    attach(&what, &point)
+}
+
 /// What lies over a masked place.
 fn mask(masks: &OwnedFd, number: usize, is_folder: bool) -> Result<OwnedFd, Errno> {
     let name = PathBuf::from(number.to_string());
@@ -489,7 +507,8 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
         (&bounds.writable[..], PlaceKind::Writable),
         (&bounds.pinned[..], PlaceKind::Pinned),
     ] {
-        all.extend(list.iter().filter_map(|path| paths.shown(path, &bounds.replaced, kind)));
+        let shown = list.iter().filter_map(|path| paths.shown(path, &bounds.replaced));
+        all.extend(shown.map(|(at, from)| RootPlace { at, from, kind }));
     }
     for Replaced { at, with } in &bounds.replaced {
         // The place itself need not be there.
@@ -546,90 +565,8 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
         link.canonicalize()
             .is_ok_and(|real| shown.iter().any(|one| one.at.starts_with(&real) || real.starts_with(&one.at)))
     };
-    let links = paths.links.into_iter().filter(|(link, _)| !covers(link) && leads(link)).collect();
+    let links = paths.links().into_iter().filter(|(link, _)| !covers(link) && leads(link)).collect();
     RootPlan { shown, links }
-}
-
-/// Resolves paths and remembers the links that it met.
-pub(super) struct Paths {
-    /// Folders that commands write.
-    written: Vec<PathBuf>,
-    links: BTreeMap<PathBuf, PathBuf>,
-    /// What was found to be no link.
-    plain: std::collections::BTreeSet<PathBuf>,
-}
-
-/// At most so many links lead to one place, as for the kernel.
-const MOST_LINKS: usize = 40;
-
-impl Paths {
-    pub(super) fn new(bounds: &Bounds) -> Self {
-        let written = bounds.writable.iter().chain(&bounds.pinned).filter_map(|path| path.canonicalize().ok());
-        Self { written: written.collect(), links: BTreeMap::new(), plain: std::collections::BTreeSet::new() }
-    }
-
-    /// A place by the path that leads to it; below one that is replaced, it may lie in what replaces it.
-    fn shown(&mut self, path: &Path, replaced: &[Replaced], kind: PlaceKind) -> Option<RootPlace> {
-        if let Some(real) = self.real(path) {
-            return Some(RootPlace { at: real.clone(), from: real, kind });
-        }
-        let (one, rest) = replaced.iter().find_map(|one| Some((one, path.strip_prefix(&one.at).ok()?)))?;
-        let from = self.real(&one.with.join(rest))?;
-        Some(RootPlace { at: path.to_owned(), from, kind })
-    }
-
-    /// The path after its links; `None` where nothing is, or where a command could have laid one of them.
-    pub(super) fn real(&mut self, path: &Path) -> Option<PathBuf> {
-        if !path.is_absolute() {
-            return None;
-        }
-        let mut left: Vec<std::ffi::OsString> = parts(path);
-        let mut done = PathBuf::from("/");
-        let mut met = 0;
-        while let Some(part) = left.pop() {
-            if part == ".." {
-                done.pop();
-                continue;
-            }
-            done.push(&part);
-            if self.plain.contains(&done) {
-                continue;
-            }
-            let target = match self.links.get(&done) {
-                Some(target) => target.clone(),
-                None if done.symlink_metadata().ok()?.is_symlink() => {
-                    let target = std::fs::read_link(&done).ok()?;
-                    self.links.insert(done.clone(), target.clone());
-                    target
-                }
-                None => {
-                    self.plain.insert(done.clone());
-                    continue;
-                }
-            };
-            met += 1;
-            let laid = self.written.iter().any(|folder| done.starts_with(folder) && done != *folder);
-            if met > MOST_LINKS || laid {
-                return None;
-            }
-            done.pop();
-            if target.is_absolute() {
-                done = PathBuf::from("/");
-            }
-            left.extend(parts(&target));
-        }
-        Some(done)
-    }
-}
-
-/// The parts of a path, the first one last.
-fn parts(path: &Path) -> Vec<std::ffi::OsString> {
-    let named = path.components().rev().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        _ => None,
-    });
-    named.collect()
 }
 
 #[cfg(test)]

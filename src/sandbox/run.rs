@@ -143,6 +143,8 @@ struct Main {
     speaks: bool,
     #[cfg(target_os = "linux")]
     openings: Option<super::opened::Openings>,
+    #[cfg(target_os = "linux")]
+    renewal: Option<super::renewal::Renewal>,
 }
 
 impl Main {
@@ -152,6 +154,23 @@ impl Main {
         return self.openings.as_ref().map(super::opened::Openings::numbers);
         #[cfg(not(target_os = "linux"))]
         None
+    }
+
+    /// Time after which it is looked at its mounts, whatever happens.
+    fn look_again(&self) -> Duration {
+        #[cfg(target_os = "linux")]
+        if self.renewal.as_ref().is_some_and(|renewal| renewal.events().is_none()) {
+            return super::renewal::PAUSE;
+        }
+        Duration::MAX
+    }
+
+    /// Mounts what was replaced again; where that fails, everything ends, since nothing covers it any more.
+    fn renew(&mut self) {
+        #[cfg(target_os = "linux")]
+        if self.renewal.as_mut().is_some_and(|renewal| !renewal.look()) {
+            process::signal(&own_descendants(), Signal::KILL);
+        }
     }
 }
 
@@ -164,16 +183,18 @@ fn begin(
 ) -> Result<Main, String> {
     #[cfg(target_os = "linux")]
     if profile.bounds().is_some() {
-        use super::{hold::HeldCommand, init::Streams, opened::Openings, rules};
+        use super::{hold::HeldCommand, init::Streams, opened::Openings, renewal::Renewal, rules};
         let why = |e: String| format!("it could not be closed in: {e}");
         let input = input(&profile)?;
         let masks = profile.bounds().is_some_and(|bounds| !bounds.masked.is_empty());
         let openings = if masks { Openings::new() } else { None };
+        let renewal = profile.bounds().map(Renewal::of);
         let held = HeldCommand::new(profile, rules::NEWEST, command.to_vec(), Some(environment)).map_err(why)?;
         let queue = openings.as_ref().map(AsFd::as_fd);
         let child = held.start(Streams { input: input.as_fd(), output: output.as_fd(), queue }).map_err(why)?;
         let speaks = child.word.is_some();
-        return Ok(Main { pid: child.pid, end: child.word.or_else(|| end_of(child.pid)), speaks, openings });
+        let renewal = renewal.and_then(|renewal| renewal.enter(child.spaces));
+        return Ok(Main { pid: child.pid, end: child.word.or_else(|| end_of(child.pid)), speaks, openings, renewal });
     }
     #[cfg(not(target_os = "linux"))]
     let (program, arguments) = match profile.bounds() {
@@ -200,6 +221,8 @@ fn begin(
         speaks: false,
         #[cfg(target_os = "linux")]
         openings: None,
+        #[cfg(target_os = "linux")]
+        renewal: None,
     })
 }
 
@@ -319,9 +342,7 @@ impl Parent {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
                     if pid == self.main.pid {
-                        self.main.end = None;
-                        // Its first process has said more of it, or was ended with it.
-                        self.status.get_or_insert((status.exit_status(), status.terminating_signal()));
+                        self.main_ended((status.exit_status(), status.terminating_signal()));
                     }
                 }
                 Ok(None) => return false,
@@ -329,6 +350,14 @@ impl Parent {
                 Err(_) => return true,
             }
         }
+    }
+
+    /// The command has ended, or the first process of its namespace: what that one said of the command counts, also where
+    /// nobody has listened yet.
+    fn main_ended(&mut self, status: (Option<i32>, Option<i32>)) {
+        self.hear();
+        (self.main.end, self.last) = (None, None);
+        self.status.get_or_insert(status);
     }
 
     /// Goes to the next phase where it is time. True when all is over.
@@ -388,6 +417,7 @@ impl Parent {
     fn wait(&mut self, now: Instant) {
         let quick = !matches!(self.phase, Phase::Running) || self.main.end.is_none();
         let most = if quick { TICK } else { self.deadline.saturating_duration_since(now) };
+        let most = most.min(self.main.look_again());
         let stdin = std::io::stdin();
         let stdout = std::io::stdout();
         let mut fds = Vec::with_capacity(4);
@@ -408,6 +438,11 @@ impl Parent {
             fds.push(PollFd::from_borrowed_fd(main.as_fd(), PollFlags::IN));
             who.push(Ready::Main);
         }
+        #[cfg(target_os = "linux")]
+        if let Some(events) = self.main.renewal.as_ref().and_then(super::renewal::Renewal::events) {
+            fds.push(PollFd::from_borrowed_fd(events, PollFlags::IN));
+            who.push(Ready::Renewal);
+        }
         let ready: Vec<Ready> = match poll(&mut fds, timespec(most).as_ref()) {
             Ok(_) => fds.iter().zip(who).filter(|(fd, _)| !fd.revents().is_empty()).map(|(_, who)| who).collect(),
             Err(_) => Vec::new(),
@@ -420,8 +455,10 @@ impl Parent {
                 Ready::Output => self.take(),
                 Ready::Lisle => self.give(),
                 Ready::Main => self.hear(),
+                Ready::Renewal => {}
             }
         }
+        self.main.renew();
     }
 
     /// Takes in what the first process of a namespace says; the end of any other is seen by waiting for it.
@@ -505,6 +542,8 @@ enum Ready {
     Output,
     Lisle,
     Main,
+    /// A protected or masked place was replaced.
+    Renewal,
 }
 
 fn own_descendants() -> Vec<i32> {
@@ -523,4 +562,36 @@ fn timespec(time: Duration) -> Option<Timespec> {
     // Rounded up, so that a deadline is over when poll comes back.
     let time = time.min(Duration::from_secs(86_400)) + Duration::from_millis(1);
     Timespec::try_from(time).ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_status_is_that_of_the_command_however_fast_its_first_process_ends() {
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        // Status 1 of a command that leaves nothing, as `waitpid` gives it.
+        let [a, b, c, d] = 0x100_i32.to_ne_bytes();
+        rustix::io::write(&write, &[b'E', a, b, c, d]).unwrap();
+        drop(write);
+        let pid = rustix::process::getpid();
+        let mut parent = Parent {
+            main: Main { pid, end: Some(read), speaks: true, openings: None, renewal: None },
+            output: None,
+            waiting: Vec::new(),
+            passed: 0,
+            limit: 0,
+            deadline: Instant::now(),
+            control_open: true,
+            lisle_reads: true,
+            status: None,
+            last: None,
+            phase: Phase::Running,
+            left: 0,
+            _temp: None,
+        };
+        parent.main_ended((Some(0), None));
+        assert_eq!((parent.status, parent.last), (Some((Some(1), None)), None));
+    }
 }

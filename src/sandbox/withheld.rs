@@ -275,10 +275,14 @@ impl Withheld {
         let paths = |what: &'static str, list: &[PathBuf]| -> Vec<String> {
             list.iter().map(|path| format!("{what}: {}", short(path, cwd))).collect()
         };
-        let sockets = self.sockets.iter().map(|service| format!("socket not there: {}", service.name()));
+        let sockets = self.sockets.iter().map(|service| match service.files() {
+            [] => format!("socket not there: {}", service.name()),
+            files => format!("socket not there: {}, and with it {}", service.name(), files.join(" ")),
+        });
         let mut out = paths("hidden secret", &self.secrets);
         out.extend(paths("secret, not changed", &self.changed));
-        out.extend(paths("hidden", &self.read));
+        let hidden = |path: &PathBuf| if is_secret(path) { "hidden secret" } else { "hidden" };
+        out.extend(self.read.iter().map(|path| format!("{}: {}", hidden(path), short(path, cwd))));
         out.extend(paths("read-only", &self.write));
         out.extend(sockets);
         out

@@ -15,6 +15,7 @@ use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, T
 use crate::sandbox::Network;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Seconds that a command may take when none are given.
@@ -102,6 +103,7 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     touches.extend(leaves::look(&command, place));
     touches.extend(reach::look(&command, place));
     let wanted = access::asked(input, &command, place)?.touches;
+    touches.extend(access::local_remotes(&command, place));
     let needed = access::pushes(&command, place)
         .into_iter()
         .chain(access::settings(&command, place))
@@ -151,8 +153,21 @@ fn call(input: &Value) -> Result<Call<'_>, String> {
 fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> Line {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
-    let (named, approved) = (words::named(command, place), words::secrets(command, place));
-    let told = Told { named, approved, moves: moves::of(command), waited_for: true, ..Told::default() };
+    let (named, mut approved) = (words::named(command, place), words::secrets(command, place));
+    // What is shown anyway and stands anywhere in the line is the line's business, also in a text for a shell.
+    let stands =
+        |path: &&PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| command.contains(name));
+    approved.extend(place.allowances.granted.readable.iter().filter(stands).cloned());
+    approved.extend(reach::secrets(command, place));
+    let told = Told {
+        line: command.to_owned(),
+        named,
+        approved,
+        in_temp: words::in_temp(command),
+        moves: moves::at(command, place),
+        waited_for: true,
+        ..Told::default()
+    };
     Line { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
 }
 

@@ -2,12 +2,12 @@
 //!
 //! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
 
-use super::put_back::{self, Fate};
+use super::guarded::Guarded;
 use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
-use crate::sandbox::guard::{By, Change, Guard, What};
-use crate::sandbox::places::drafts::{self, Draft};
+use crate::sandbox::guard::By;
+use crate::sandbox::places::drafts::{self, DraftPath};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
 use crate::sandbox::refusal::HostFiles;
@@ -21,10 +21,14 @@ use std::time::SystemTime;
 /// What the line of a command says of its places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
+    /// The line itself, where there is one.
+    pub line: String,
     /// Paths that it names literally, outside of the working directory.
     pub named: Vec<PathBuf>,
     /// Secrets that it names, and that were therefore asked about.
     pub approved: Vec<PathBuf>,
+    /// Paths below `/tmp` that it names.
+    pub in_temp: Vec<PathBuf>,
     /// Whether it does nothing but move between states of the repository.
     pub moves: Moves,
     /// The call waits for its end: what it makes meanwhile is its own work.
@@ -42,11 +46,13 @@ pub(super) struct Held {
     pub profile: Profile,
     /// Variables that it gets beside its own.
     pub variables: Vec<(String, PathBuf)>,
-    guard: Option<Guard>,
+    guard: Option<Guarded>,
     /// Secrets that were there before.
     secrets: Vec<PathBuf>,
+    /// Paths below `/tmp` that it names and that were not there, with where they lie.
+    new_temp: Vec<(PathBuf, PathBuf)>,
     /// Paths that it may make.
-    drafts: Vec<Draft>,
+    drafts: Vec<DraftPath>,
     began: SystemTime,
     /// Hosts that it was not let reach.
     pub refusals: Refusals,
@@ -64,15 +70,25 @@ impl Held {
             _ => Vec::new(),
         };
         let site = site(&place, &told, home.as_deref());
-        let drafts = if sandbox == Sandbox::Workspace { drafts::of(&site) } else { Vec::new() };
+        let drafts = if sandbox == Sandbox::Workspace {
+            drafts::of(&place.allowances.granted.writable, &place.cwd)
+        } else {
+            Vec::new()
+        };
         let (profile, guarded, variables) = match sandbox {
             Sandbox::None => (Profile::Open, false, Vec::new()),
             Sandbox::ReadOnly => (places::read_only(&site), false, Vec::new()),
             Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
         };
-        let guard = guarded.then(|| Guard::before(&site, profile.bounds()));
+        let guard = guarded.then(|| Guarded::begin(&place, &told, profile.bounds()));
+        let is_own =
+            profile.bounds().is_some_and(|bounds| bounds.replaced.iter().any(|one| one.at == Path::new("/tmp")));
+        let lies = |path: &PathBuf| Some(places::session_temp(&place.session_dir).join(places::below_temp(path)?));
+        let in_temp = told.in_temp.iter().filter(|_| is_own).filter_map(|path| Some((path.clone(), lies(path)?)));
+        let new_temp = in_temp.filter(|(_, lies)| lies.symlink_metadata().is_err()).collect();
         let began = SystemTime::now();
-        Self { sandbox, place, told, profile, variables, guard, secrets, drafts, began, refusals: Refusals::default() }
+        let refusals = Refusals::default();
+        Self { sandbox, place, told, profile, variables, guard, secrets, new_temp, drafts, began, refusals }
     }
 
     /// What it reaches of the network.
@@ -96,7 +112,7 @@ impl Held {
 
     /// What is to be known after the command: protected files that it made or changed, which are put back, and that a
     /// refusal may be why it failed. Blocks.
-    pub fn notes(&self, output: &str, ended: Ended<'_>) -> Notes {
+    pub fn notes(&self, output: &str, ended: CommandEnd<'_>) -> Notes {
         let code = ended.code;
         let mut out: Vec<String> =
             listed("Not opened by `access`, since nothing keeps it from commands:", &self.told.not_opened)
@@ -104,18 +120,14 @@ impl Held {
                 .collect();
         out.extend(self.made());
         let mut protected = Vec::new();
-        let mut put_back = Vec::new();
+        let (mut put_back, mut told) = (Vec::new(), Vec::new());
         if let Some(guard) = &self.guard {
-            let home = std::env::home_dir();
-            let mut changes = guard.after(&site(&self.place, &self.told, home.as_deref()));
-            // What was answered for is no breach.
-            let asked = &self.place.allowances.granted.writable;
-            changes.retain(|change| !asked.iter().any(|path| change.path.starts_with(path)));
-            let mine = changes.iter().filter(|change| change.by == By::Command);
-            put_back.extend(mine.map(|change| change.path.clone()));
+            for (change, line) in guard.end() {
+                put_back.extend((change.by == By::Command).then(|| change.path.clone()));
+                told.push((change.by, line));
+            }
             for (by, heading) in HEADINGS {
-                let of: Vec<&Change> = changes.iter().filter(|change| change.by == *by).collect();
-                let lines: Vec<String> = of.iter().map(|change| self.settled(change)).collect();
+                let lines: Vec<String> = told.iter().filter(|(of, _)| of == by).map(|(_, line)| line.clone()).collect();
                 out.extend(listed(heading, &lines));
                 if *by != By::Git {
                     protected.extend(lines);
@@ -126,16 +138,30 @@ impl Held {
         let mut kept = self.kept(output, ended);
         let withheld = kept.words(&self.place.cwd);
         // What can be named exactly is offered so, and not outside of the sandbox.
-        let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
+        let lists = [&kept.read, &kept.write, &kept.changed];
+        let exact = !kept.sockets.is_empty() || lists.iter().any(|list| !list.is_empty());
         kept.refused(put_back);
         out.extend(kept.told(&self.place.cwd));
         match refusal::hosts(&self.refusals.all(), &self.files()) {
             Some(refused) => out.push(refused),
             None if exact => {}
-            None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
+            None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, (&self.told.line, output), code)),
         }
+        out.extend(self.private_temp());
         self.note_made();
         Notes { lines: out, user: ForUser { protected, withheld } }
+    }
+
+    /// What the command made below `/tmp`, which nobody else finds there.
+    fn private_temp(&self) -> Option<String> {
+        let made: Vec<_> = self.new_temp.iter().filter(|(_, lies)| lies.symlink_metadata().is_ok()).collect();
+        let outer = |path: &Path| made.iter().any(|(other, _)| path != other && path.starts_with(other));
+        let lines: Vec<String> = made
+            .iter()
+            .filter(|(path, _)| !outer(path))
+            .map(|(path, lies)| format!("{} lies in {}", path.display(), lies.display()))
+            .collect();
+        listed("/tmp is a folder of this session alone. When the user is to find it, name the second path:", &lines)
     }
 
     /// Where the user opens a host for good.
@@ -150,7 +176,7 @@ impl Held {
     }
 
     /// What was kept from the command.
-    fn kept(&self, output: &str, ended: Ended<'_>) -> Withheld {
+    fn kept(&self, output: &str, ended: CommandEnd<'_>) -> Withheld {
         let Some(bounds) = self.profile.bounds() else { return Withheld::default() };
         let packages = if ended.code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
         withheld::look(&EndedCommand {
@@ -186,36 +212,11 @@ impl Held {
         let known = &self.place.allowances.granted.unmasked;
         made::note(&self.place.session_dir, new, self.told.waited_for.then_some(known.as_slice()));
     }
-
-    /// Takes back what the command was not to do, and tells of a change in one line.
-    fn settled(&self, change: &Change) -> String {
-        let path = change.path.strip_prefix(&self.place.cwd).unwrap_or(&change.path).display().to_string();
-        let path = super::input::one_line(&path, 200);
-        let what = match &change.what {
-            What::Made => "is new",
-            What::Changed(_) => "was changed",
-            What::Gone(_) => "was removed",
-        };
-        if change.by != By::Command {
-            return format!("{path} {what}");
-        }
-        // Not below `data/`, which commands write: a link that they lay there would lead lisle out of it.
-        let fate = put_back::put_back(change, &self.place.session_dir.join("protected"));
-        put_back::tidy(&change.path, &self.place.cwd);
-        match (fate, &change.what) {
-            (Fate::Aside(copy), What::Made) => format!("{path} is new: it was moved to {}", copy.display()),
-            (Fate::Aside(copy), _) => {
-                format!("{path} {what}: it is as before again, what the command wrote is in {}", copy.display())
-            }
-            (Fate::Restored, _) => format!("{path} {what}: it is there again"),
-            (Fate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
-        }
-    }
 }
 
 /// How a command ended, as far as it says what was kept from it.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ended<'a> {
+pub(super) struct CommandEnd<'a> {
     /// Its exit status.
     pub code: Option<i32>,
     /// Masked places that it opened, by their numbers in the profile; `None` where that is not known.
@@ -284,7 +285,13 @@ fn opened(place: &Place, home: Option<&Path>) -> Allowances {
     out
 }
 
-fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
+/// Looks up something at the place of a call that has not been decided on yet.
+pub(super) fn site_of<T>(place: &Place, look: impl FnOnce(&Site<'_>) -> T) -> T {
+    let home = std::env::home_dir();
+    look(&site(place, &Told::default(), home.as_deref()))
+}
+
+pub(super) fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
     Site {
         cwd: &place.cwd,
         session_dir: &place.session_dir,

@@ -233,7 +233,8 @@ fn a_rule_that_is_named_where_nobody_can_be_asked_lets_the_very_call_run() {
         ("git push -u origin x", vec![remote(), write("/w/p/.git/config", None)], false),
         ("git push && make", vec![read("/w/lib", false)], true),
         ("cat ../x", vec![read("/home/u/.aws/credentials", true)], false),
-        ("git clone ../a ../b", vec![write("/w/b", None)], false),
+        ("git clone ../a ../b", vec![write("/w/b", None)], true),
+        ("git clone ../a ../b && make -C ../b", vec![write("/w/b", None)], false),
         ("echo $X > ~/notes", vec![read("/w/lib", false)], false),
     ] {
         for mode in [Mode::Ask, Mode::Execute] {

@@ -5,7 +5,7 @@
 //! it made there under the name that was asked about moves to its real place when the command is over; the rest is not kept.
 //! Without namespaces the path is made ahead, and removed again when nothing came of it.
 
-use super::{Site, caches};
+use super::caches;
 use crate::sandbox::profile::{Bounds, Namespaces, Replaced};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,14 +17,14 @@ const MOST: usize = 200;
 
 /// A path that is to be made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Draft {
+pub struct DraftPath {
     /// The path that was asked about.
     path: PathBuf,
     /// The nearest folder above it that is there.
     folder: PathBuf,
 }
 
-impl Draft {
+impl DraftPath {
     /// `None` for a path that is there, or that lies where nothing may be made.
     fn of(path: &Path) -> Option<Self> {
         if path.symlink_metadata().is_ok() {
@@ -40,22 +40,22 @@ impl Draft {
     }
 }
 
-/// Paths among these that are to be made, outside of the working directory.
+/// Paths among those that may be written that are to be made, outside of the working directory.
 #[must_use]
-pub fn of(site: &Site<'_>) -> Vec<Draft> {
-    let outside = site.allowances.granted.writable.iter().filter(|path| !path.starts_with(site.cwd));
-    outside.filter_map(|path| Draft::of(path)).collect()
+pub fn of(writable: &[PathBuf], cwd: &Path) -> Vec<DraftPath> {
+    let outside = writable.iter().filter(|path| !path.starts_with(cwd));
+    outside.filter_map(|path| DraftPath::of(path)).collect()
 }
 
 /// Opens them to a command.
-pub(super) fn open(site: &Site<'_>, bounds: &mut Bounds) {
-    for draft in of(site) {
+pub(super) fn open(drafts: &[DraftPath], session_dir: &Path, bounds: &mut Bounds) {
+    for draft in drafts {
         let folder = &draft.folder;
         let written = bounds.writable.iter().any(|place| folder.starts_with(place));
         if written || bounds.replaced.iter().any(|one| one.at == *folder) {
             continue;
         }
-        if site.namespaces == Namespaces::Without {
+        if bounds.namespaces == Namespaces::Without {
             // What it is to be is not known; most programs take an empty folder for one that is not there.
             let made = match draft.path.extension() {
                 None => std::fs::create_dir_all(&draft.path),
@@ -65,8 +65,8 @@ pub(super) fn open(site: &Site<'_>, bounds: &mut Bounds) {
             let _ = made;
             continue;
         }
-        let Some(with) = empty(site.session_dir) else { continue };
-        if bounds.shows(folder) {
+        let Some(with) = empty(session_dir) else { continue };
+        if bounds.readable.iter().any(|place| folder.starts_with(place)) {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST);
             bounds.readable.extend(entries.map(|entry| entry.path()));
         }
@@ -89,7 +89,7 @@ fn empty(session_dir: &Path) -> Option<PathBuf> {
 
 /// Moves what a command made to its place, and removes the rest. What is to be known comes back, a line each. Blocks.
 #[must_use]
-pub fn settle(drafts: &[Draft], bounds: &Bounds, session_dir: &Path) -> Vec<String> {
+pub fn settle(drafts: &[DraftPath], bounds: &Bounds, session_dir: &Path) -> Vec<String> {
     let mut out = Vec::new();
     let own = session_dir.join(FOLDER);
     for Replaced { at, with } in bounds.replaced.iter().filter(|one| one.with.starts_with(&own)) {
@@ -181,4 +181,79 @@ fn copied(from: &Path, to: &Path) -> std::io::Result<()> {
         let _ = std::fs::File::options().append(true).open(to).and_then(|file| file.set_times(times));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tree() -> (tempfile::TempDir, PathBuf) {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for name in ["w", "s", "there"] {
+            std::fs::create_dir(root.join(name)).unwrap();
+        }
+        (dir, root)
+    }
+
+    #[test]
+    fn what_was_asked_for_moves_to_its_place_whole_and_the_rest_is_told() {
+        let (_dir, root) = tree();
+        let at = |name: &str| root.join(name);
+        let wanted = ["new", "deep/er", "empty", "there", "w/own", "none"].map(at);
+        let drafts = of(&wanted, &at("w"));
+        assert_eq!(drafts.len(), 4);
+        let mut bounds = Bounds {
+            writable: vec![at("w")],
+            protected: vec![at("w/.git"), at("own")],
+            namespaces: Namespaces::With,
+            ..Bounds::default()
+        };
+        open(&drafts, &at("s"), &mut bounds);
+        let [Replaced { at: folder, with }] = bounds.replaced.as_slice() else { panic!("{bounds:?}") };
+        assert_eq!((folder, bounds.protected.as_slice()), (&root, &[at("w/.git")][..]));
+        for folder in ["new/sub", "deep/er", "empty", "w", "beside"] {
+            std::fs::create_dir_all(with.join(folder)).unwrap();
+        }
+        std::fs::write(with.join("new/sub/a"), "x").unwrap();
+        std::os::unix::fs::symlink("sub/a", with.join("new/link")).unwrap();
+        // Another program was faster.
+        std::fs::write(at("deep"), "y").unwrap();
+        let said = settle(&drafts, &bounds, &at("s"));
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(
+            said[0].contains("something else is there")
+                && said[1].ends_with("beside was not kept: it was not asked for")
+        );
+        assert_eq!(std::fs::read_to_string(at("new/link")).unwrap(), "x");
+        assert!(at("empty").is_dir() && !at("beside").exists() && !at("none").exists());
+        assert!(with.join("deep/er").is_dir(), "what could not be moved is not lost");
+    }
+
+    #[test]
+    fn a_copy_to_another_disk_is_the_same_tree() {
+        let (_dir, root) = tree();
+        let from = root.join("w");
+        std::fs::create_dir(from.join("d")).unwrap();
+        std::fs::write(from.join("d/run"), "x").unwrap();
+        std::fs::set_permissions(from.join("d/run"), std::os::unix::fs::PermissionsExt::from_mode(0o751)).unwrap();
+        std::os::unix::fs::symlink("/nowhere", from.join("link")).unwrap();
+        copied(&from, &root.join("copy")).unwrap();
+        let (a, b) = (from.join("d/run").metadata().unwrap(), root.join("copy/d/run").metadata().unwrap());
+        assert_eq!((a.permissions(), a.modified().unwrap()), (b.permissions(), b.modified().unwrap()));
+        assert_eq!(std::fs::read_link(root.join("copy/link")).unwrap(), Path::new("/nowhere"));
+    }
+
+    #[test]
+    fn without_namespaces_it_is_made_ahead_and_goes_when_nothing_came_of_it() {
+        let (_dir, root) = tree();
+        let at = |name: &str| root.join(name);
+        let drafts = of(&["new", "file.txt", "deep/er", "kept"].map(at), &at("w"));
+        let mut bounds = Bounds { writable: vec![at("w")], ..Bounds::default() };
+        open(&drafts, &at("s"), &mut bounds);
+        assert!(at("new").is_dir() && at("file.txt").is_file() && at("deep/er").is_dir() && bounds.replaced.is_empty());
+        std::fs::write(at("kept/a"), "x").unwrap();
+        assert_eq!(settle(&drafts, &bounds, &at("s")), [] as [String; 0]);
+        assert!(!at("new").exists() && !at("file.txt").exists() && !at("deep").exists() && at("kept/a").exists());
+    }
 }
