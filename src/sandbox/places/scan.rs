@@ -34,31 +34,13 @@ const MOST_READ: u64 = 256 * 1024 * 1024;
 /// Larger files whose name says that they are secret are taken at their word.
 const PUBLIC: u64 = 1024 * 1024;
 
-<<<<<<< HEAD
-/// Folders of what others wrote or machines made: nothing in them configures the user's own programs.
-const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor"];
-/// Folders of version control, which are not looked into here.
-const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn"];
-=======
 /// Folders of what others wrote or machines made: nothing in them configures the user's own programs but for repositories
 /// of git, whose settings count wherever a repository lies.
 const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor", ".hg", ".jj", ".svn"];
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
 const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
-/// Endings of files that machines write and that are no keys; they are not opened.
-const NO_KEYS: &[&str] = &[
-    "o", "a", "so", "rlib", "rmeta", "d", "wasm", "class", "jar", "pyc", "map", "png", "jpg", "jpeg", "gif", "webp",
-    "ico", "svg", "woff", "woff2", "ttf", "otf", "pdf", "zip", "gz", "xz", "bz2", "zst", "br", "mp3", "mp4", "rs",
-    "ts", "tsx", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "c", "h", "cc", "cpp", "hpp", "css", "scss",
-    "html", "lock",
-];
 
-/// Endings of files of data, in which a key counts wherever it stands.
-const DATA: &[&str] =
-    &["json", "yml", "yaml", "toml", "ini", "conf", "cfg", "cnf", "properties", "env", "txt", "csv", "xml", "plist"];
-
->>>>>>> main
 /// Files that say where other packages lie.
 const MANIFESTS: &[&str] =
     &["Cargo.toml", "package.json", "pnpm-workspace.yaml", "pyproject.toml", "requirements.txt", "go.mod", "go.work"];
@@ -318,15 +300,10 @@ impl Tree {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             let is_own = !inherited.dependency && !inherited.protected;
-<<<<<<< HEAD
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
             let holds = kind.is_symlink() && !protected_entries(&below).is_empty();
             let is_protected = is_own && (holds || is_protected_for_commands(&below));
-            of_git += usize::from(["HEAD", "objects", "refs"].iter().any(|one| name == *one));
-=======
-            let is_protected = is_own && is_protected_for_commands(&below);
             names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
->>>>>>> main
             if kind.is_dir() {
                 if name == ".git" {
                     // Looked into by `repository` alone.
