@@ -278,7 +278,10 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
             masked.extend(secrets(site, found));
             let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
             masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).secrets.clone()));
+            // A folder that is open as a whole still has secrets of its own, unless it is one itself.
+            let approved = site.approved.iter().filter(|path| !is_secret(path));
             let beside = named.iter().chain(&site.allowances.readable).chain(&site.allowances.granted.readable);
+            let beside = beside.chain(approved);
             let beside =
                 beside.filter(|path| path.is_dir() && !site.cwd.starts_with(path) && !path.starts_with(site.cwd));
             masked.extend(beside.flat_map(|path| scan::look_beside(path).secrets.clone()));
