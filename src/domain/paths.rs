@@ -2,6 +2,7 @@
 //!
 //! Pure: nothing is looked up. Whoever has a disk resolves links first and asks again about what came out.
 
+mod programs;
 mod secrets;
 
 pub use secrets::{is_secret, is_secret_entry, is_secret_file, is_secret_folder};

@@ -1,15 +1,17 @@
 //! A key that shows itself to nobody but who asks for it, and the one table of what keys look like in a text. Where a key
 //! comes from is the configuration's business, where it goes the provider's.
 
+mod content;
 mod escapes;
 mod json;
 mod shapes;
 mod variable;
 
+pub use content::{Content, MOST};
 pub use json::masked_json;
 #[cfg(test)]
 pub(crate) use shapes::tests::{escapings, examples};
-pub use shapes::{KEY_BEGINNING, begins_with_key, holds_key, masked, masked_value, quoted};
+pub use shapes::{keys_masked, masked, masked_value, quoted};
 use std::fmt;
 pub use variable::{is_secret_name, is_secret_variable};
 

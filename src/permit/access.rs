@@ -9,7 +9,7 @@ use super::rules::Rules;
 use super::shell::{self, Judged};
 use super::{Ground, Policy};
 use crate::domain::access::{Access, Extras, Service};
-use crate::domain::paths::{is_protected_for_commands, is_secret, lexical};
+use crate::domain::paths::{is_protected_for_commands, is_secret, is_secret_file, lexical};
 use crate::domain::permission::Mode;
 use crate::domain::reach::{Settles, reach};
 use crate::domain::rule::{Offer, Rule, SANDBOX};
@@ -119,14 +119,20 @@ pub(super) fn secret(path: &Path, ground: &Ground) -> Option<Offer> {
 /// A secret of the project may be shown for the session; any other one is asked about every time.
 pub(super) fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> Row {
     if mode == Mode::Explore {
-        return Row::Deny(super::rows::explore(&format!("{what} looks like a secret")));
+        return Row::Deny(super::rows::explore(&format!("{what} {}", says(path))));
     }
     if let Some(at) = rules.shows(path, true) {
         return Row::Ruled(vec![at]);
     }
     let offers: Vec<Offer> = secret(path, &rules.ground).into_iter().collect();
     let risks = vec![secret_risk(path, rules)];
-    Row::Ask { reason: format!("{what} looks like a secret."), risks, offers, every_time: true }
+    Row::Ask { reason: format!("{what} {}.", says(path)), risks, offers, every_time: true }
+}
+
+/// What the name tells, or else the file and its place.
+fn says(path: &Path) -> &'static str {
+    let named = is_secret_file(path);
+    if named { "looks like a secret" } else { "may hold a secret: commands do not see it either" }
 }
 
 /// The warning about a secret.

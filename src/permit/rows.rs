@@ -73,7 +73,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
         Touch::Connect { host, private, known } => connect_row(mode, rules, facts, (host, *private, known.is_some())),
         Touch::Access(access) => access::row(policy, mode, rules, facts, access),
-        Touch::Script { .. } => script_row(policy, mode),
+        Touch::Script { .. } => script_row(policy, mode, facts.secrets_here),
         Touch::Outside => match mode {
             Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
             _ => never(
@@ -100,7 +100,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
 }
 
 /// A script that works on data: closed in it can do no harm; where nothing holds it, it is like any other command.
-fn script_row(policy: Policy, mode: Mode) -> Row {
+fn script_row(policy: Policy, mode: Mode, secrets_here: bool) -> Row {
     let held = policy.hold != shell::Hold::None;
     match mode {
         Mode::Explore if policy.explore_commands == ExploreCommands::Blocked => {
@@ -109,9 +109,12 @@ fn script_row(policy: Policy, mode: Mode) -> Row {
         Mode::Explore if !held => {
             Row::Deny(explore("a script could change anything, because nothing holds commands on this machine"))
         }
+        Mode::Explore if secrets_here => Row::Deny(explore(&format!("a script is not proved harmless: {COMPUTES}"))),
         Mode::Explore | Mode::Execute => Row::Allow,
         Mode::Ask => Row::Ask {
-            reason: if held {
+            reason: if held && secrets_here {
+                format!("It is a script, and {COMPUTES}.")
+            } else if held {
                 "It is a script. It can read files, and write nothing but the session's data/; it has no network."
                     .to_owned()
             } else {

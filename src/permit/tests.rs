@@ -170,6 +170,9 @@ fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
         let facts = script(touches);
         assert_eq!(column(Hold::Enforced, ExploreCommands::ReadOnly, &facts), held, "{facts:?}");
         assert_eq!(column(Hold::None, ExploreCommands::ReadOnly, &facts), open, "{facts:?}");
+        // Where nothing masks the secrets of the folder, it could read them by names that it computes.
+        let unmasked = CallFacts { secrets_here: true, ..facts.clone() };
+        assert_eq!(column(Hold::Enforced, ExploreCommands::ReadOnly, &unmasked).chars().next(), Some('d'));
         assert_eq!(column(Hold::Enforced, ExploreCommands::Blocked, &facts).chars().next(), Some('d'));
         // It is held in every mode, whatever the settings say of commands.
         for mode in Mode::ALL {

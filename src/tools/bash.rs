@@ -7,11 +7,12 @@ use super::held_process::{self, Line, blocking, shell};
 use super::input::{self, Fields};
 use super::kept::Kept;
 use super::{
-    Halt, Place, Run, RunError, Tool, access, downloads, leaves, moves, reach, same_facts, seen::Seen, settled, words,
+    Halt, Place, Run, RunError, Tool, access, downloads, leaves, moves, places, reach, same_facts, seen::Seen, settled,
+    words,
 };
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use crate::sandbox::{self, Namespaces, Network, able};
+use crate::sandbox::Network;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -117,14 +118,8 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
         subject: input::subject(input, "command"),
         touches,
         proposal: Proposal::Command { command, cwd },
-        secrets_here: secrets_here(place),
+        secrets_here: places::secrets_here(place),
     })
-}
-
-/// True if there are secrets that commands could read. Not checked where they are masked.
-fn secrets_here(place: &Place) -> bool {
-    able::spaces(&place.runner) == Namespaces::Without
-        && sandbox::places::holds_secret(&place.cwd, std::env::home_dir().as_deref())
 }
 
 /// Input of a call.

@@ -163,6 +163,8 @@ fn prepare(input: &Value, with: &Run) -> Result<(Call, String), Halt> {
         }
         let (content, _) = text::decode(&loaded.bytes)
             .map_err(|kind| format!("{shown} is {kind} ({}), not text.", text::size(loaded.bytes.len() as u64)))?;
+        let shown_as_is = super::limits::was_decided(&with.facts, place);
+        let content = if shown_as_is { content } else { super::limits::without_keys(content) };
         let whole = content.chars().count();
         let most = LONGEST_FILE.min(left);
         let part: String = content.chars().take(most).collect();

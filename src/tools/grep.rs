@@ -7,7 +7,7 @@ use super::glob::{matcher, subject};
 use super::input::Fields;
 use super::walk::{Cut, Patience};
 use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, walk};
-use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
+use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use globset::GlobMatcher;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
@@ -124,6 +124,8 @@ impl Call {
 fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     let call = Call::of(input, &with.place)?;
     still(plain("grep", with.facts.subject.clone(), places::reading(call.root.clone(), &with.place)), with)?;
+    // A file that is named itself was decided on as what it is.
+    let asked = !with.facts.touches.iter().any(|touch| matches!(touch, Touch::Read { secret: true, .. }));
     let mut search = Search {
         searcher: SearcherBuilder::new()
             .line_number(true)
@@ -153,16 +155,16 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
             {
                 continue;
             }
-            if places::is_secret(entry.path(), &with.place) {
+            if places::is_secret_place(entry.path(), &with.place) {
                 search.secrets += 1;
             } else if entry.metadata().is_ok_and(|meta| meta.len() > LARGEST) {
                 search.large += 1;
-            } else if search.file(entry.path(), &call, &with.place).is_err() {
+            } else if search.file(entry.path(), &call, (&with.place, true)).is_err() {
                 search.unreadable += 1;
             }
         }
     } else {
-        search.file(&call.root, &call, &with.place).map_err(|e| read::explain(e, &call.root, &with.place))?;
+        search.file(&call.root, &call, (&with.place, asked)).map_err(|e| read::explain(e, &call.root, &with.place))?;
     }
     if search.cut == Some(Cut::Stopped) {
         return Err(RunError::Stopped(search.text).into());
@@ -184,7 +186,8 @@ struct Search {
 }
 
 impl Search {
-    fn file(&mut self, path: &Path, call: &Call, place: &Place) -> Result<(), files::FileError> {
+    /// `checks`: what the file holds was not decided on, so nothing of a secret comes back, not even that it matches.
+    fn file(&mut self, path: &Path, call: &Call, (place, checks): (&Place, bool)) -> Result<(), files::FileError> {
         let file = files::open(path)?;
         let mut page = Page {
             text: String::new(),
@@ -201,6 +204,10 @@ impl Search {
         let Page { text, matches, binary, cut, .. } = page;
         self.cut = cut;
         if matches == 0 || binary {
+            return Ok(());
+        }
+        if checks && places::is_key(path, &file, place) {
+            self.secrets += 1;
             return Ok(());
         }
         self.files += 1;

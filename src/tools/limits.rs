@@ -2,7 +2,10 @@
 //!
 //! Done once, by the registry, for every tool alike.
 
-use super::{Place, downloads};
+use super::{Place, downloads, words};
+use crate::domain::access::Access;
+use crate::domain::secret::keys_masked;
+use crate::domain::tool::{CallFacts, Touch};
 use std::path::PathBuf;
 
 /// A result as it goes to the model.
@@ -33,6 +36,35 @@ pub struct Long {
 #[must_use]
 pub fn most_tokens(window: u64) -> u64 {
     (window / 10).clamp(2_000, 12_000)
+}
+
+/// Tools whose results are what lies on this machine.
+const OF_THE_MACHINE: &[&str] = &["read", "grep", "bash", "job_output", "job_kill", "transform_data"];
+
+/// True if what a tool gives may hold keys that nobody meant to show.
+#[must_use]
+pub fn shows_machine(tool: &str) -> bool {
+    OF_THE_MACHINE.contains(&tool)
+}
+
+/// The call was decided on as one that shows a secret, or that nothing holds.
+#[must_use]
+pub fn was_decided(facts: &CallFacts, place: &Place) -> bool {
+    facts.touches.iter().any(|touch| match touch {
+        Touch::Read { secret, .. } | Touch::Access(Access::Read { secret, .. }) => *secret,
+        Touch::Outside => true,
+        Touch::Command { command, .. } => !words::secrets(command, place).is_empty(),
+        _ => false,
+    })
+}
+
+/// A result without what is a key or a password by its own shape.
+#[must_use]
+pub fn without_keys(text: String) -> String {
+    let Some((safe, count)) = keys_masked(&text) else { return text };
+    let what = if count == 1 { "1 key or password is" } else { &format!("{count} keys or passwords are") };
+    let line = if safe.ends_with('\n') { "" } else { "\n" };
+    format!("{safe}{line}({what} shown as ***; do not write the stars back)\n")
 }
 
 /// Number of parts that make a token; a character counts as some of them.

@@ -162,7 +162,7 @@ pub fn shown(path: &Path, place: &Place) -> String {
 #[must_use]
 pub fn neighbours(missing: &Path, place: &Place) -> Vec<String> {
     // What is beside a secret is not told before it was decided on.
-    if super::places::is_secret(missing, place) {
+    if super::places::is_secret_place(missing, place) {
         return Vec::new();
     }
     // The first part that is not there decides: `scr/main.rs` is near to `src`.

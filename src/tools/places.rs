@@ -6,8 +6,11 @@
 use super::Place;
 use super::files::Loaded;
 use super::paths::follow;
+use crate::domain::secret::MOST;
 use crate::domain::{paths, tool};
+use crate::sandbox::places::{View, holds_secret as holds_any};
 use crate::sandbox::repository::Repository;
+use crate::sandbox::{Namespaces, able};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -66,25 +69,65 @@ pub fn reading(path: PathBuf, place: &Place) -> tool::Touch {
     tool::Touch::Read { path, secret }
 }
 
-/// A resolved path looks like a secret: reading it is decided on its own.
+/// A resolved path is a secret, by its name, its place or its content: reading it is decided on its own. What commands do not
+/// see is one. Blocks.
 #[must_use]
 pub fn is_secret(path: &Path, place: &Place) -> bool {
+    is_secret_place(path, place) || view(place, home().as_deref()).is_key(path)
+}
+
+/// The same without its content, for what is only named, or read afterwards.
+#[must_use]
+pub fn is_secret_place(path: &Path, place: &Place) -> bool {
     if paths::is_secret_file(path) {
         return true;
     }
-    if std::fs::symlink_metadata(path)
-        .is_ok_and(|meta| meta.is_file() && meta.nlink() > 1 && is_other_name((meta.dev(), meta.ino()), place))
-    {
-        return true;
-    }
-    let own = place.own_dirs.iter().any(|dir| path.starts_with(follow(dir).unwrap_or_else(|_| dir.clone())));
-    own && path.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().starts_with("credential"))
+    let home = home();
+    let view = view(place, home.as_deref());
+    let several = std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && meta.nlink() > 1);
+    several.is_some_and(|meta| is_other_name((meta.dev(), meta.ino()), place) || view.is_masked(path))
+        || view.is_apart(path)
 }
 
-/// A file that was read is a secret, by its name or because it is one under another name.
+/// The same of one of many files that a pattern of a command stands for, which are not looked into one by one: what the
+/// sandbox masks says it, where it cannot mask.
+#[must_use]
+pub fn is_secret_match(path: &Path, place: &Place) -> bool {
+    let unmasked = able::spaces(&place.runner) == Namespaces::Without;
+    is_secret_place(path, place) || unmasked && view(place, home().as_deref()).is_masked(path)
+}
+
+/// A file that was read is a secret: by its name, because it is one under another name, or by its content.
 #[must_use]
 pub fn holds_secret(path: &Path, read: &Loaded, place: &Place) -> bool {
-    is_secret(path, place) || (read.names > 1 && is_other_name(read.id, place))
+    is_secret_place(path, place)
+        || (read.names > 1 && is_other_name(read.id, place))
+        || view(place, home().as_deref()).holds_key(path, &read.bytes)
+}
+
+/// The same by the content alone, of an open file. Blocks.
+#[must_use]
+pub fn is_key(path: &Path, mut file: &std::fs::File, place: &Place) -> bool {
+    use std::io::{Read, Seek};
+    let mut bytes = Vec::new();
+    let read = file.rewind().and_then(|()| file.take(MOST as u64).read_to_end(&mut bytes));
+    // What cannot be looked at is not given away.
+    read.is_err() || view(place, home().as_deref()).holds_key(path, &bytes)
+}
+
+/// There are secrets that what a call runs could read. Not looked for where they are masked. Blocks.
+#[must_use]
+pub fn secrets_here(place: &Place) -> bool {
+    able::spaces(&place.runner) == Namespaces::Without && holds_any(&place.cwd, home().as_deref())
+}
+
+fn home() -> Option<PathBuf> {
+    std::env::home_dir()
+}
+
+fn view<'a>(place: &'a Place, home: Option<&'a Path>) -> View<'a> {
+    let Place { cwd, session_dir, own_dirs, allowances, .. } = place;
+    View { cwd, session_dir, own_dirs, allowances, home }
 }
 
 /// Folders of the home directory whose files are secrets, and how deep they are looked through.
@@ -236,6 +279,9 @@ mod tests {
             assert!(!is_secret(Path::new(open), &place), "{open}");
         }
         assert!(is_secret(&root.join("config/credentials"), &place));
-        assert!(!is_secret(&root.join("config/config.toml"), &place));
+        // What else is lisle's own is not for commands either.
+        assert!(is_secret(&root.join("config/config.toml"), &place));
+        assert!(is_secret(&root.join("state/sessions/s2/session.jsonl"), &place));
+        assert!(!is_secret(&root.join("state/sessions/s1/data/a.csv"), &place));
     }
 }

@@ -233,6 +233,44 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_commands_see_masked_is_a_secret_for_every_tool_that_reads() {
+        let bench = Bench::new();
+        let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9");
+        let key = format!("-----BEGIN OPENSSH {} KEY-----\nabc\n", "PRIVATE");
+        bench.write("sec/deploykey", &key);
+        bench.write("sec/tok.txt", format!("token {token}\n"));
+        bench.write("sec/plain.txt", "token: see the wiki\n");
+        bench.write(".git/config", format!("[remote \"o\"]\n\turl = https://me:{token}@github.com/a/b\n"));
+        for (name, is_secret) in
+            [("sec/deploykey", true), ("sec/tok.txt", true), (".git/config", true), ("sec/plain.txt", false)]
+        {
+            let expected = [Touch::Read { path: bench.path(name), secret: is_secret }];
+            assert_eq!(bench.inspect("read", &json!({"path": name})).unwrap().touches, expected, "{name}");
+            let asked = bench.inspect("call_llm", &json!({"prompt": "p", "files": [name]})).unwrap();
+            assert_eq!(asked.touches, expected, "{name}");
+            let searched = bench.inspect("grep", &json!({"pattern": "x", "path": name})).unwrap();
+            assert_eq!(searched.touches, expected, "{name}");
+            let script = json!({"language": "bash", "script": "x", "inputs": [name], "output": "o"});
+            assert!(bench.inspect("transform_data", &script).unwrap().touches.contains(&expected[0]), "{name}");
+            let line = bench.inspect("bash", &json!({"command": format!("cat {name}")})).unwrap();
+            assert_eq!(line.touches.contains(&expected[0]), is_secret, "{name}");
+            assert_eq!(super::keep::take(&bench.path(name), &bench.place).is_err(), is_secret, "{name}");
+        }
+        // What was not named is left out, also from counts: they would tell the key sign by sign.
+        for files_only in [false, true] {
+            let found = bench.ok("grep", json!({"pattern": "token|BEGIN", "files_only": files_only})).text;
+            assert!(
+                found.contains("plain.txt") && !found.contains("tok.txt") && !found.contains("deploykey"),
+                "{found}"
+            );
+            assert!(found.contains("look like secrets: 2"), "{found}");
+        }
+        // One that is put there between the decision and the reading.
+        let touches = changed(&bench, "read", json!({"path": "sec/plain.txt"}), || bench.write("sec/plain.txt", &key));
+        assert_eq!(touches, [Touch::Read { path: bench.path("sec/plain.txt"), secret: true }]);
+    }
+
+    #[test]
     fn another_name_of_a_secret_is_a_secret() {
         let bench = Bench::new();
         bench.write(".env", "KEY=1\n");

@@ -107,9 +107,10 @@ impl Tool for Guarded {
             let (name, place) = (tool.spec().name, with.place.clone());
             let (host, stop) = (Arc::clone(&with.host), with.stop.clone());
             let asked = intent(&input);
+            let masks = limits::shows_machine(&name) && !limits::was_decided(&with.facts, &place);
             match tool.run(input, with).await {
                 Ok(mut outcome) => {
-                    let mut fitted = fitted(outcome.text, name.clone(), place).await;
+                    let mut fitted = fitted(outcome.text, (name.clone(), masks), place).await;
                     if let (Some(long), Some(asked)) = (fitted.long.take(), asked.filter(|_| summary::helps(&name))) {
                         let summed_up = tokio::select! {
                             () = stop.cancelled() => None,
@@ -121,15 +122,19 @@ impl Tool for Guarded {
                     outcome.figures.full_result = fitted.full.or(outcome.figures.full_result);
                     Ok(outcome)
                 }
-                Err(RunError::Stopped(text)) => Err(RunError::Stopped(fitted(text, name, place).await.text)),
+                Err(RunError::Stopped(text)) => Err(RunError::Stopped(fitted(text, (name, masks), place).await.text)),
                 Err(changed) => Err(changed),
             }
         })
     }
 }
 
-async fn fitted(text: String, tool: String, place: Place) -> limits::Fitted {
-    tokio::task::spawn_blocking(move || limits::fit(text, &tool, &place)).await.unwrap_or_else(|e| limits::Fitted {
+async fn fitted(text: String, (tool, masks): (String, bool), place: Place) -> limits::Fitted {
+    let work = move || {
+        let text = if masks { limits::without_keys(text) } else { text };
+        limits::fit(text, &tool, &place)
+    };
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|e| limits::Fitted {
         text: format!("The result could not be prepared: {e}. Ask for less of it."),
         full: None,
         long: None,
@@ -240,6 +245,26 @@ mod tests {
             Err(RunError::FactsChanged(now)) => assert!(format!("{now:?}").contains("secret: true"), "{now:?}"),
             other => panic!("{other:?}"),
         }
+    }
+
+    #[test]
+    fn keys_in_a_result_are_masked_unless_the_call_was_decided_on_as_one_that_shows_them() {
+        let bench = Bench::new();
+        let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9");
+        bench.write("src/a.py", format!("KEY = \"{token}\"\nHOST = \"https://me:hunter22@example.com/x\"\n"));
+        bench.write(".env", format!("KEY={token}\n"));
+        for (tool, input) in [
+            ("read", json!({"path": "src/a.py"})),
+            ("grep", json!({"pattern": "KEY|HOST"})),
+            ("grep", json!({"pattern": "KEY|HOST", "path": "src/a.py"})),
+        ] {
+            let text = bench.ok(tool, input).text;
+            assert!(text.contains("KEY = \"ghp_***\"") && text.contains("https://me:***@example.com/x"), "{text}");
+            assert!(text.contains("2 keys or passwords are shown as ***"), "{text}");
+        }
+        assert!(bench.ok("read", json!({"path": ".env"})).text.contains(&token));
+        bench.write("plain.py", "KEY = os.environ[\"KEY\"]\npassword = \"x1y2z3\"\n");
+        assert!(!bench.ok("read", json!({"path": "plain.py"})).text.contains("***"));
     }
 
     #[test]

@@ -66,14 +66,16 @@ pub(super) fn look(command: &str, place: &Place) -> Looked {
                 if word.open && part.contains(['*', '?', '[']) {
                     match matches(&full, &mut budget) {
                         Ok(found) => {
-                            let touches = found.iter().filter_map(|path| reached(path, place));
+                            let touches = found.iter().filter_map(|path| reached(path, places::is_secret_match, place));
                             touches.for_each(|touch| push_new(&mut out.touches, touch));
                         }
                         Err(why) => out.unseen = Some(format!("`{part}` {why}")),
                     }
                 } else if from_home || *base != place.cwd {
                     // The letters do not show where it leads.
-                    reached(&full, place).into_iter().for_each(|touch| push_new(&mut out.touches, touch));
+                    reached(&full, places::is_secret, place)
+                        .into_iter()
+                        .for_each(|touch| push_new(&mut out.touches, touch));
                 } else if let Some(touch) = hidden(&given, place) {
                     push_new(&mut out.touches, touch);
                 }
@@ -148,7 +150,9 @@ pub(super) fn secrets(command: &str, place: &Place) -> Vec<PathBuf> {
                 _ => PathBuf::from(part),
             };
             let path = lexical(&place.cwd, &given);
-            if (is_secret(&path) || is_secret(Path::new(part))) && path.symlink_metadata().is_ok() {
+            let there = path.symlink_metadata().is_ok();
+            let real = || paths::follow(&path).unwrap_or_else(|_| path.clone());
+            if there && (is_secret(&path) || is_secret(Path::new(part)) || places::is_secret(&real(), place)) {
                 push_new(&mut out, path);
             }
         }
@@ -196,10 +200,10 @@ fn hidden(given: &Path, place: &Place) -> Option<Touch> {
 }
 
 /// A secret or a device behind a path that stands nowhere in the line.
-fn reached(full: &Path, place: &Place) -> Option<Touch> {
+fn reached(full: &Path, is_hidden: fn(&Path, &Place) -> bool, place: &Place) -> Option<Touch> {
     full.symlink_metadata().ok()?;
     let path = paths::follow(full).ok()?;
-    let secret = places::is_secret(&path, place) || is_secret(full);
+    let secret = is_hidden(&path, place) || is_secret(full);
     (secret || is_device(&path)).then_some(Touch::Read { path, secret })
 }
 

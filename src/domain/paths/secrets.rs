@@ -4,7 +4,7 @@
 //! that is nothing but such a word, as `token` without an ending, is a secret only where it is known to be a file: as a word
 //! of a command it means something else.
 
-use super::names;
+use super::{names, programs};
 use std::path::Path;
 
 /// Folders whose whole content is secret: keys, sign-ins and browser profiles.
@@ -290,6 +290,7 @@ pub fn is_secret(path: &Path) -> bool {
     names.iter().any(|name| SECRET_FOLDERS.contains(&name.as_str()) || is_env_file(name))
         || names.windows(2).any(|w| SECRET_PAIRS.iter().any(|(folder, name)| w[0] == *folder && w[1] == *name))
         || is_secret_name(last)
+        || programs::is_one(&names)
         || (names.first().is_some_and(|name| name == "proc") && is_secret_of_proc(&names, last))
 }
 
@@ -330,6 +331,12 @@ fn is_secret_name(name: &str) -> bool {
         let ending = ending(name);
         SECRET_FILES.contains(&name) || MORE_FILES.contains(&name) || SECRET_ENDINGS.contains(&ending) || key(name)
     };
+    // What editors write beside a file: `#.env#`, `.#.env`, `..env.swp`.
+    let locked = name.strip_prefix(".#").or_else(|| name.strip_prefix('#')?.strip_suffix('#'));
+    let swapped = name.strip_prefix('.').and_then(|rest| Some(rest.rsplit_once('.')?).filter(|(_, end)| is_swap(end)));
+    if let Some(of) = locked.or(swapped.map(|(of, _)| of)).filter(|of| !of.is_empty()) {
+        return is_secret_name(of);
+    }
     // `server.pem.bak`, `terraform.tfstate.backup`: what was copied tells.
     let mut bare = name.trim_end_matches('~');
     while let Some((start, _)) = bare.rsplit_once('.').filter(|(start, end)| !start.is_empty() && is_copy(end)) {
@@ -352,6 +359,11 @@ fn is_secret_name(name: &str) -> bool {
         || ending == "env" && words(bare).any(|word| ENV_STEMS.contains(&word) || KINDS.contains(&word))
         || DATA.contains(&ending) && tells(ending)
         || ending.is_empty() && bare != name && tells("txt")
+}
+
+/// Endings of the files in which vim keeps what is being changed.
+fn is_swap(ending: &str) -> bool {
+    ending.len() == 3 && ending.starts_with("sw") && ending.ends_with(|c: char| c.is_ascii_lowercase())
 }
 
 /// What an ending such as `bak` or `1` adds.
@@ -448,6 +460,18 @@ mod tests {
             "",
         ] {
             assert!(!is_secret(Path::new(open)), "{open}");
+        }
+    }
+
+    #[test]
+    fn what_editors_write_beside_a_secret_is_one() {
+        for secret in
+            ["#.env#", ".#.env", "..env.swp", "..env.swo", ".env~", "#id_rsa#", ".id_rsa.swp", "a/.server.key.swx"]
+        {
+            assert!(is_secret(Path::new(secret)), "{secret}");
+        }
+        for open in ["#main.rs#", ".#main.rs", ".main.rs.swp", ".swp", "#", "##"] {
+            assert!(!is_secret_file(Path::new(open)), "{open}");
         }
     }
 

@@ -3,6 +3,9 @@
 //! A false hit costs a word of an export; a miss gives a key away. So a shape that is known by its beginning counts
 //! wherever a word can begin, also behind an escape of JSON, a URL or a terminal.
 
+pub use keys::keys_masked;
+pub(super) use keys::{begins_with_key, is_whole_key, names_a_maker, shaped};
+
 use super::escapes;
 use regex::Regex;
 use serde_json::Value;
@@ -72,6 +75,7 @@ const PATTERNS: &[&str] = &[
     // An access key of AWS with its secret behind it, as consoles and tables have them.
     r"(?:AKIA|ASIA)[A-Z0-9*]{3,}[^A-Za-z0-9/+=*]{1,24}(?<s>[A-Za-z0-9/+]{40})(?:[^A-Za-z0-9/+=]|$)",
     r"\b(?:AKIA|ASIA)(?<s>[A-Z0-9]{16})\b",
+    r#"(?i)aws_?secret_?access_?key\\*["']?\s*[:=]\s*\\*["']?(?<s>[a-z0-9/+]{30,}=*)"#,
     r#"(?i)authorization\\*["']?\s*[:=]\s*\\*["']?(?:basic|bearer|token|digest|bot)\s+(?<s>[a-z0-9+/=._~-]{6,})"#,
     r#"curl\b[^\n]*?\s(?:-u|--user)[ =]+\\*["']?[^\s:"']+:(?<s>[^\s"'`]+)"#,
     r"eyJ[A-Za-z0-9_-]{8,}\.(?<s>eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)",
@@ -187,48 +191,6 @@ const NO_VALUES: [&str; 30] = [
     "hidden",
     "env",
 ];
-
-/// First bytes of a file that [`begins_with_key`] needs to see.
-pub const KEY_BEGINNING: usize = 4096;
-
-/// True if a file that begins so is a private key, whatever its name: PEM, OpenSSH, PGP, PuTTY,
-/// age, or the account of a service as JSON. A text with a key in its middle is not.
-#[must_use]
-pub fn begins_with_key(beginning: &[u8]) -> bool {
-    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
-    let has = |what: &[u8]| memchr::memmem::find(text, what).is_some();
-    if text.starts_with(b"PuTTY-User-Key-File-") || text.starts_with(b"AGE-SECRET-KEY-") {
-        return true;
-    }
-    match text.first() {
-        Some(b'{') => has(b"\"private_key\"") && has(b"PRIVATE KEY-----"),
-        // Keys may follow their certificates.
-        Some(b'-') => text.starts_with(b"-----BEGIN ") && has(b"PRIVATE KEY"),
-        // Comments of age, and what openssl writes before a key.
-        Some(b'#') if !text.starts_with(b"#!") => has(b"\nAGE-SECRET-KEY-") || has_key_line(text),
-        Some(b'B' | b'K') if text.starts_with(b"Bag Attributes") || text.starts_with(b"Key Attributes") => {
-            has_key_line(text)
-        }
-        _ => false,
-    }
-}
-
-/// Whether a small file of data whose content begins so holds a key of a known maker, at any place. Asked of files that lie in
-/// the user's own folders and are no source code: examples of keys are written there as well.
-#[must_use]
-pub fn holds_key(beginning: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(beginning);
-    let mut found = Vec::new();
-    beginnings(&text, Strict::Yes, &mut found);
-    !found.is_empty() || text.lines().any(|line| line.starts_with("-----BEGIN ") && line.contains("PRIVATE KEY"))
-}
-
-/// A line that begins a private key, with nothing but remarks before it.
-fn has_key_line(text: &[u8]) -> bool {
-    let Some(at) = memchr::memmem::find(text, b"\n-----BEGIN ") else { return false };
-    let line = text.get(at + 1..).unwrap_or_default().split(|byte| *byte == b'\n').next().unwrap_or_default();
-    memchr::memmem::find(line, b"PRIVATE KEY").is_some()
-}
 
 /// A text in which what looks like a key or a password is `***`, and how many were found. `None`: there is nothing of
 /// that kind in it.
@@ -635,5 +597,6 @@ fn cut_out(text: &str, found: &[Range]) -> Option<(String, usize)> {
     Some((out, count))
 }
 
+mod keys;
 #[cfg(test)]
 pub(crate) mod tests;

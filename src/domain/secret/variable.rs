@@ -29,9 +29,52 @@ const WORDS: &[&str] = &[
     "PASSCODE",
     "LICENSEKEY",
     "SAS",
+    "SK",
+    "PRIVKEY",
+    "JWK",
 ];
 /// The same at the end of a name: `NPM_CONFIG__AUTH`, but not `AUTH_URL`.
-const LAST_WORDS: &[&str] = &["AUTH", "PIN", "SALT", "PEPPER", "SIGNATURE", "CONNSTR", "OTP", "SEED"];
+const LAST_WORDS: &[&str] = &[
+    "AUTH",
+    "OAUTH",
+    "PIN",
+    "SALT",
+    "PEPPER",
+    "SIGNATURE",
+    "SIGNING",
+    "CONNSTR",
+    "OTP",
+    "SEED",
+    "CERT",
+    "CERTIFICATE",
+    "P12",
+    "PFX",
+    "PEM",
+    "KEYSTORE",
+    "PRIVATE",
+    "AK",
+];
+/// Services whose sessions are credentials; those of desktops and terminals are not.
+const CLOUDS: &[&str] = &[
+    "AWS",
+    "GCP",
+    "GOOGLE",
+    "AZURE",
+    "ARM",
+    "OCI",
+    "ALIYUN",
+    "ALICLOUD",
+    "CLOUDFLARE",
+    "CF",
+    "DO",
+    "HEROKU",
+    "OP",
+    "BW",
+    "VAULT",
+    "OKTA",
+    "STRIPE",
+    "TWILIO",
+];
 /// Ends of a word that runs several together: `GHTOKEN`, `DBPASS`, `ROOTPW`.
 const ENDS: &[&str] = &["TOKEN", "PASS", "PW", "PWD", "SECRET", "PASSWD", "APIKEY"];
 /// Words with such an end that are others.
@@ -54,6 +97,7 @@ const PARTS: &[&str] = &[
     "CONNECTION_STRING",
     "CONNECTIONSTRING",
     "SEED_PHRASE",
+    "SERVICE_ACCOUNT",
 ];
 /// Words that begin like a password and are none.
 const NO_PASSWORDS: &[&str] = &["PASSTHROUGH", "PASSTHRU", "PASSIVE", "PASSED", "PASSES", "PASSING", "PASSENGER"];
@@ -89,7 +133,9 @@ pub fn is_secret_name(name: &str) -> bool {
         let word = word.trim_end_matches(|c: char| c.is_ascii_digit());
         WORDS.contains(&word) || at + 1 == split.len() && LAST_WORDS.contains(&word) || passes(word) || ends(word)
     };
-    split.iter().enumerate().any(word) || PARTS.iter().any(|part| upper.contains(part))
+    let session = split.first().is_some_and(|first| CLOUDS.contains(&first.as_str()))
+        && split.iter().any(|word| word.starts_with("SESSION"));
+    session || split.iter().enumerate().any(word) || PARTS.iter().any(|part| upper.contains(part))
 }
 
 /// By its value, whatever it is called: the shape of a key, or a text like one under a name that does not explain it.
@@ -184,6 +230,19 @@ mod tests {
             "PASSWORD_STORE_DIR",
             "AWS_SESSION_TOKEN",
             "KEY",
+            "STRIPE_SK",
+            "SK",
+            "AWS_SESSION",
+            "OP_SESSION_my",
+            "CERT",
+            "TLS_CERT",
+            "CLIENT_CERTIFICATE",
+            "SIGNING",
+            "APPLE_SIGNING",
+            "ANDROID_KEYSTORE",
+            "SSH_PRIVATE",
+            "ALIYUN_AK",
+            "GCP_SERVICE_ACCOUNT_JSON",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
@@ -230,6 +289,21 @@ mod tests {
             "AUTHENTICATION_URL",
             "DOCKER_BUILDKIT",
             "SALTED",
+            "SESSION_MANAGER",
+            "XDG_SESSION_ID",
+            "XDG_SESSION_TYPE",
+            "DESKTOP_SESSION",
+            "SESSION_ID",
+            "SSL_CERT_FILE",
+            "SSL_CERT_DIR",
+            "NODE_EXTRA_CA_CERTS",
+            "CERTBOT_DOMAIN",
+            "TASK",
+            "DESK",
+            "DISK",
+            "SKIP",
+            "MAKE",
+            "SIGNING_REGION",
         ] {
             assert!(!is_secret_name(name), "{name}");
         }

@@ -13,11 +13,13 @@ mod points;
 mod readable;
 pub mod removal;
 pub mod scan;
+mod secrecy;
 mod watch;
 
 #[cfg(test)]
 pub(super) use index::tests::index as tests_index;
 pub(super) use index::tracked as index_has;
+pub use secrecy::View;
 
 use super::Allowances;
 use super::profile::{Bounds, Namespaces, Network, Profile, Replaced};
@@ -120,8 +122,13 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     bounds.network = site.allowances.network.clone();
     if bounds.network != Network::Open {
         bounds.masked.extend(resolvers());
-        // Whatever listens in the project may have the network that the command has not.
-        bounds.masked.extend(found.sockets.iter().filter(|path| !bounds.sockets.contains(path)).cloned());
+    }
+    // Whoever listens in the project runs outside of the sandbox: a multiplexer there would start anything.
+    if site.namespaces == Namespaces::With {
+        let of_git = repository.iter().flat_map(|one| [&one.common, &one.own]).flat_map(|git| sockets_in(git));
+        let others = |path: &PathBuf| !bounds.sockets.contains(path) && somebody_listens(path);
+        let all: Vec<PathBuf> = found.sockets.iter().cloned().chain(of_git).filter(others).collect();
+        bounds.masked.extend(all);
     }
     bounds.masked.retain(|path| !site.approved.contains(path));
     bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
@@ -489,13 +496,16 @@ fn own_caches(site: &Site<'_>) -> Vec<Replaced> {
 /// Paths that the command line names outside of the working directory and of the read list. A path
 /// that contains the home directory or lisle's own folders is not opened by its name.
 fn named(site: &Site<'_>, readable: &[PathBuf]) -> Vec<PathBuf> {
+    let Site { cwd, session_dir, own_dirs, allowances, home, .. } = *site;
+    let view = View { cwd, session_dir, own_dirs, allowances, home };
     let sound = |path: &&PathBuf| {
         let Ok(real) = path.canonicalize() else { return false };
         let own = site.own_dirs.iter().any(|own| own.starts_with(&real) || real.starts_with(own));
         let wide = site.home.is_some_and(|home| home.starts_with(&real)) || real.components().count() < 3;
         let kernel = readable::KERNEL.iter().any(|top| real.starts_with(top));
         let known = readable.iter().any(|place| real.starts_with(place));
-        !(own || wide || kernel || known || real.starts_with(site.cwd) || is_secret(&real) || is_secret(path))
+        let hidden = || is_secret(&real) || is_secret(path) || view.is_apart(&real) || view.is_key(&real);
+        !(own || wide || kernel || known || real.starts_with(site.cwd) || hidden())
     };
     site.named.iter().filter(sound).cloned().collect()
 }
@@ -521,6 +531,20 @@ fn ways_out() -> Vec<PathBuf> {
     }
     out.retain(|path| path.exists());
     out
+}
+
+/// Sockets that servers left behind stay, so that the next one can take their place. Nobody notices the question: a server
+/// of streams refuses datagrams before it hears of them, and one of datagrams gets none.
+fn somebody_listens(path: &Path) -> bool {
+    let asked = std::os::unix::net::UnixDatagram::unbound().and_then(|socket| socket.connect(path));
+    !asked.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionRefused)
+}
+
+/// Sockets in one folder.
+fn sockets_in(dir: &Path) -> Vec<PathBuf> {
+    use std::os::unix::fs::FileTypeExt;
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_socket())).map(|entry| entry.path()).collect()
 }
 
 /// Sockets of programs that look up names for others: a way out for whoever writes into the names.

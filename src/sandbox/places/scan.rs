@@ -9,8 +9,8 @@
 
 use super::index;
 use super::watch::{News, Watch};
-use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder};
-use crate::domain::secret::{KEY_BEGINNING, begins_with_key, holds_key};
+use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
+use crate::domain::secret::Content;
 use crate::sandbox::repository::Repository;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -26,8 +26,11 @@ const MOST: usize = 1_000_000;
 const MOST_BESIDE: usize = 50_000;
 /// Trees that are kept, the ones used last.
 const TREES: usize = 8;
-/// Larger files are no keys.
-const KEY: u64 = 64 * 1024;
+/// First bytes of every file that is looked into …
+const BEGINNING: u64 = 64 * 1024;
+/// … and of one that is looked into further, as long as not so many were read of a tree.
+const FURTHER: u64 = 4 * 1024 * 1024;
+const MOST_READ: u64 = 256 * 1024 * 1024;
 /// Larger files whose name says that they are secret are taken at their word.
 const PUBLIC: u64 = 1024 * 1024;
 
@@ -37,17 +40,6 @@ const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor", ".h
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
 const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
-/// Endings of files that machines write and that are no keys; they are not opened.
-const NO_KEYS: &[&str] = &[
-    "o", "a", "so", "rlib", "rmeta", "d", "wasm", "class", "jar", "pyc", "map", "png", "jpg", "jpeg", "gif", "webp",
-    "ico", "svg", "woff", "woff2", "ttf", "otf", "pdf", "zip", "gz", "xz", "bz2", "zst", "br", "mp3", "mp4", "rs",
-    "ts", "tsx", "jsx", "mjs", "cjs", "py", "go", "java", "kt", "rb", "c", "h", "cc", "cpp", "hpp", "css", "scss",
-    "html", "lock",
-];
-
-/// Endings of files of data, in which a key counts wherever it stands.
-const DATA: &[&str] =
-    &["json", "yml", "yaml", "toml", "ini", "conf", "cfg", "cnf", "properties", "env", "txt", "csv", "xml", "plist"];
 
 /// Files that say where other packages lie.
 const MANIFESTS: &[&str] =
@@ -122,6 +114,8 @@ struct Tree {
     unwatched: HashSet<PathBuf>,
     entries: usize,
     most: usize,
+    /// Bytes of files that were looked into.
+    read: u64,
     whole: bool,
     /// What was masked once: paths, and files whatever their path.
     known: HashSet<PathBuf>,
@@ -182,6 +176,7 @@ impl Tree {
             unwatched: HashSet::new(),
             entries: 0,
             most,
+            read: 0,
             whole: true,
             known: HashSet::new(),
             known_files: HashSet::new(),
@@ -305,7 +300,9 @@ impl Tree {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             let is_own = !inherited.dependency && !inherited.protected;
-            let is_protected = is_own && is_protected_for_commands(&below);
+            // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
+            let holds = kind.is_symlink() && !protected_entries(&below).is_empty();
+            let is_protected = is_own && (holds || is_protected_for_commands(&below));
             names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
             if kind.is_dir() {
                 if name == ".git" {
@@ -338,21 +335,8 @@ impl Tree {
             }
             if inherited.secret || (is_secret_entry(&below) && !is_public(&path(), &name)) {
                 out.secrets.push(name.clone());
-            } else if kind.is_file() && !has_ending(&name, NO_KEYS) {
-                match entry.metadata() {
-                    Ok(meta) if meta.len() > KEY || meta.len() == 0 => {}
-                    Ok(meta) => {
-                        let facts = (meta.ino(), meta.ctime(), meta.ctime_nsec());
-                        if checked.binary_search(&facts).is_ok() {
-                            out.checked.push(facts);
-                        } else if is_key(&path(), !inherited.dependency && has_ending(&name, DATA)) {
-                            out.secrets.push(name.clone());
-                        } else {
-                            out.checked.push(facts);
-                        }
-                    }
-                    Err(_) => {}
-                }
+            } else if kind.is_file() && Content::of(Path::new(&name)) != Content::PassedOver {
+                self.look_into(dir, name.clone(), (&entry, inherited.dependency), checked, &mut out);
             }
             if is_protected {
                 out.protected.push(name);
@@ -365,6 +349,32 @@ impl Tree {
         out.checked.sort_unstable();
         out.checked.shrink_to_fit();
         out
+    }
+
+    /// Notes whether a file holds a key. What packages bring holds examples: of those private keys count alone.
+    fn look_into(
+        &mut self,
+        dir: &Path,
+        name: OsString,
+        (entry, package): (&std::fs::DirEntry, bool),
+        checked: &[(u64, i64, i64)],
+        out: &mut Folder,
+    ) {
+        let Some(meta) = entry.metadata().ok().filter(|meta| meta.len() > 0) else { return };
+        let facts = (meta.ino(), meta.ctime(), meta.ctime_nsec());
+        if checked.binary_search(&facts).is_ok() {
+            out.checked.push(facts);
+            return;
+        }
+        let most = if self.read < MOST_READ && !package { FURTHER } else { BEGINNING };
+        let bytes = beginning(&dir.join(&name), most).unwrap_or_default();
+        self.read += bytes.len() as u64;
+        let kind = if package { Content::Text } else { Content::of(Path::new(&name)) };
+        if kind.is_secret(&bytes) {
+            out.secrets.push(name);
+        } else {
+            out.checked.push(facts);
+        }
     }
 
     /// Drops a folder with all below it.
@@ -499,13 +509,12 @@ fn is_public(path: &Path, name: &OsStr) -> bool {
     (has(b"-----BEGIN CERTIFICATE") || has(b"-----BEGIN PUBLIC KEY")) && !has(b"PRIVATE KEY")
 }
 
-/// `data`: it is a file of data of the user's own, in which a key counts wherever it stands.
-fn is_key(path: &Path, data: bool) -> bool {
-    let Some(bytes) = beginning(path, KEY_BEGINNING as u64) else { return false };
-    if bytes.len() == KEY_BEGINNING && bytes.starts_with(b"-----BEGIN ") {
-        return beginning(path, KEY).is_some_and(|all| begins_with_key(&all));
-    }
-    begins_with_key(&bytes) || data && holds_key(&bytes)
+/// Whether this file's content makes it a secret. Blocks.
+#[must_use]
+pub fn is_key(path: &Path) -> bool {
+    let kind = Content::of(path);
+    kind != Content::PassedOver
+        && beginning(path, crate::domain::secret::MOST as u64).is_some_and(|all| kind.is_secret(&all))
 }
 
 /// The first bytes of a file; `None` for what is no file or cannot be read.
@@ -612,6 +621,17 @@ mod tests {
         assert_eq!(below(&root, &found.protected), expected);
         assert_eq!(below(&root, &found.repositories), ["lib/.git", "module/.git"]);
         assert_eq!(found.protected[0], root.join(".envrc"), "shallow ones first");
+    }
+
+    #[test]
+    fn a_link_in_the_place_of_a_folder_that_holds_protected_files_is_protected() {
+        let (_dir, root) = root();
+        write(root.join("elsewhere/workflows/ci.yml"), "x");
+        write(root.join("sub/a"), "x");
+        for link in [".github", "sub/.github", ".vscode", "other"] {
+            std::os::unix::fs::symlink(root.join("elsewhere"), root.join(link)).unwrap();
+        }
+        assert_eq!(below(&root, &look(&root, &[]).protected), [".github", ".vscode", "sub/.github"]);
     }
 
     #[test]

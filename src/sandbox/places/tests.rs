@@ -75,15 +75,19 @@ impl Bench {
 }
 
 #[test]
-fn sockets_in_the_project_are_masked_where_the_network_is_held() {
+fn sockets_in_the_project_are_masked_whatever_the_network_is() {
     let mut bench = Bench::new("home/p", &["home/p/sub/file"]);
     let socket = bench.cwd.join("sub/server.sock");
-    let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
-    assert!(!bench.workspace().masked.contains(&socket));
-    for network in [Network::Off, Network::Proxy] {
+    let left = bench.cwd.join("left.sock");
+    drop(std::os::unix::net::UnixListener::bind(&left).unwrap());
+    let listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+    for network in [Network::Open, Network::Off, Network::Proxy] {
         bench.allowances.network = network;
-        assert!(bench.workspace().masked.contains(&socket));
+        let masked = bench.workspace().masked;
+        assert!(masked.contains(&socket) && !masked.contains(&left));
     }
+    listener.set_nonblocking(true).unwrap();
+    assert!(listener.accept().is_err(), "whoever listens does not notice");
     // One that an answer gave stays.
     bench.allowances.granted.sockets.push(socket.clone());
     assert!(!bench.workspace().masked.contains(&socket));
