@@ -299,10 +299,10 @@ fn branch(rest: &[String], words: &[&str]) -> Option<Written> {
 
 fn submodule(words: &[&str], is_init: bool) -> Option<Written> {
     let what = words.get(1).copied().unwrap_or("*");
-    match words.first()? {
-        &("init" | "deinit") => one(&format!("submodule.{what}.url"), true),
-        &"update" if is_init => one(&format!("submodule.{what}.url"), true),
-        &("add" | "set-url" | "set-branch" | "sync" | "absorbgitdirs") => {
+    match *words.first()? {
+        "init" | "deinit" => one(&format!("submodule.{what}.url"), true),
+        "update" if is_init => one(&format!("submodule.{what}.url"), true),
+        "add" | "set-url" | "set-branch" | "sync" | "absorbgitdirs" => {
             one(&format!("submodule.{}", words.last().copied().unwrap_or("*")), false)
         }
         _ => None,
