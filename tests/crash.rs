@@ -108,7 +108,7 @@ fn live(folder: &Path, at: u64) {
         store,
         connections,
         rules: std::sync::Arc::new(rules),
-        books: std::sync::Arc::new(lisle::store::books::Books::new(&folder.join("data"))),
+        books: std::sync::Arc::new(lisle::store::usage_log::Books::new(&folder.join("data"))),
         tools: Registry::standard(),
         settings: Settings {
             mode: Mode::Execute,

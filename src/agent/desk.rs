@@ -24,7 +24,7 @@ use crate::domain::usage::RequestUsage;
 use crate::domain::{At, Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
 use crate::provider::figures::built_in;
 use crate::store::Store;
-use crate::store::books::Books;
+use crate::store::usage_log::Books;
 use crate::tools::registry::Registry;
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -5,7 +5,7 @@ use crate::domain::spending::Spent;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{At, ConnectionName, SessionId};
 use crate::provider::Provider;
-use crate::store::books::Books;
+use crate::store::usage_log::Books;
 use std::path::PathBuf;
 use std::sync::Arc;
 

@@ -115,7 +115,7 @@ impl Engine {
         let setup = Setup {
             store: store.clone(),
             connections,
-            books: Arc::new(crate::store::books::Books::new(&home.join("data"))),
+            books: Arc::new(crate::store::usage_log::Books::new(&home.join("data"))),
             tools: Registry::standard(),
             rules: Arc::new(NoFiles { foreign: store.is_foreign() }),
             settings,

@@ -1,7 +1,7 @@
 //! `lisle audit`: the ledger of a session, for people and for programs.
 
-use super::Exit;
 use super::args::Audit;
+use super::exit::Exit;
 use super::output::{complain, say};
 use crate::domain::ledger::{Entry, Fate, Ledger};
 use crate::domain::permission::Sandbox;

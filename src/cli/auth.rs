@@ -1,9 +1,8 @@
 //! `lisle auth`: stores the keys of connections, lists where they come from and where they go, and takes them out. It prints none.
 
-use super::Exit;
 use super::args::AuthCommand;
-use super::output::{complain, say};
-use super::sessions::print_json;
+use super::exit::Exit;
+use super::output::{complain, print_json, say};
 use crate::config::connections::{KeyFrom, Usable};
 use crate::config::{Credentials, credentials};
 use crate::domain::ConnectionName;

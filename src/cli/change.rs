@@ -1,11 +1,10 @@
 //! `lisle sessions set`, `archive`, `delete` …: what changes sessions. Each goes on with the others when one cannot be
 //! changed, and the exit status tells.
 
-use super::Exit;
 use super::args::{Branch, Delete, Import, Restore, Set, Several};
 use super::definitions::{self, Told, now};
-use super::output::{complain, say};
-use super::sessions::print_json;
+use super::exit::Exit;
+use super::output::{complain, print_json, say};
 use crate::domain::inbox::Change;
 use crate::domain::property::{Properties, split_label};
 use crate::domain::session::TitleFrom;

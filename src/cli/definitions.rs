@@ -1,9 +1,8 @@
 //! `lisle labels`, `statuses` and `views`: what the workspace defines, and finding there what somebody means.
 
-use super::Exit;
 use super::args::{LabelsCommand, StatusesCommand, ViewsCommand};
-use super::output::{complain, say};
-use super::sessions::print_json;
+use super::exit::Exit;
+use super::output::{complain, print_json, say};
 use crate::agent::labels::AutoLabels;
 use crate::domain::nearest::nearest;
 use crate::domain::property::{Category, Definition, Label, Properties, Status, View};

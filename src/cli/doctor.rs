@@ -1,7 +1,7 @@
 //! `lisle doctor`: what of this machine and this installation lisle can use, printed. What is looked at is `runtime::doctor`'s.
 
-use super::Exit;
 use super::args::{Doctor, DoctorCommand};
+use super::exit::Exit;
 use super::output::{complain, say};
 use crate::domain::finding::{Finding, Health};
 use crate::domain::sanitise;

@@ -4,8 +4,9 @@
 //! sessions do, or what another process writes into the session, is no answer of its own. Every wait has an end.
 
 use super::args::{Output, Run};
+use super::exit::Exit;
 use super::output::{complain, say};
-use super::{Exit, prompt};
+use super::prompt;
 use crate::agent::{self, Link};
 use crate::domain::contract::{Act, NewSession, TurnEnd};
 use crate::domain::ids::CallId;

@@ -7,6 +7,7 @@ mod auth;
 mod change;
 mod definitions;
 mod doctor;
+mod exit;
 mod headless;
 mod output;
 mod permissions;
@@ -18,38 +19,8 @@ mod usage;
 use crate::runtime;
 use args::{Args, Command, DoctorCommand};
 use clap::Parser;
+pub use exit::Exit;
 use std::process::ExitCode;
-
-/// Exit status. The values are documented and never change their meaning.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    /// Done.
-    Done = 0,
-    /// Failure.
-    Failed = 1,
-    /// The arguments are wrong.
-    Usage = 2,
-    /// It went through, but a tool call was refused.
-    Refused = 3,
-    /// No connection with credentials.
-    NoCredentials = 4,
-    /// Another process has the session open, so nothing was sent; or took it over before the answer was whole.
-    Held = 5,
-    /// It went through, but not all of it could be saved.
-    Unsaved = 6,
-    /// `permissions check`: the command would be asked for.
-    WouldAsk = 10,
-    /// `permissions check`: the command would be refused.
-    WouldDeny = 11,
-    /// Interrupted.
-    Interrupted = 130,
-}
-
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
-        ExitCode::from(exit as u8)
-    }
-}
 
 /// Runs the program with the arguments of this process.
 #[must_use]

@@ -1,6 +1,7 @@
 //! Writing to stdout and stderr. A closed pipe is not an error: whoever read has read enough.
 
-use crate::domain::sanitise;
+use super::exit::Exit;
+use crate::domain::{At, sanitise};
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -43,4 +44,23 @@ pub(super) fn complain(text: &str) {
     let mut out = std::io::stderr().lock();
     // A line of its own begins with nothing that others wrote.
     let _ = writeln!(out, "{}", sanitise::clean(text).trim_end().replace('\n', "\n  "));
+}
+
+pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {
+    match serde_json::to_string_pretty(value) {
+        Ok(text) => {
+            say(&(text + "\n"));
+            Exit::Done
+        }
+        Err(error) => {
+            complain(&format!("lisle: the result could not be written as JSON: {error}"));
+            Exit::Failed
+        }
+    }
+}
+
+pub(super) fn day(at: At) -> String {
+    jiff::Timestamp::from_millisecond(at.0)
+        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
+        .unwrap_or_else(|_| "                ".to_owned())
 }

@@ -1,8 +1,8 @@
 //! `lisle permissions check`: what would become of a command, decided as for a call of an agent: the same facts, the same
 //! function. Nothing is run.
 
-use super::Exit;
 use super::args::{Check, Held, PermissionsCommand};
+use super::exit::Exit;
 use super::output::{complain, say};
 use crate::agent::rules::RuleBook;
 use crate::domain::permission::Mode;

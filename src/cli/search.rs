@@ -1,9 +1,8 @@
 //! `lisle sessions search`: what was found, as text or JSON, as it comes.
 
-use super::Exit;
 use super::args::Search;
-use super::output::{complain, put};
-use super::sessions::day;
+use super::exit::Exit;
+use super::output::{complain, day, put};
 use crate::domain::inbox::{Hit, HitIn, SessionHits};
 use crate::domain::query::Query;
 use crate::domain::sanitise;

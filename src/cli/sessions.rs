@@ -1,11 +1,11 @@
 //! `lisle sessions`: what only looks at sessions. The list, a transcript, the trash, and the health of the files, as text
 //! or JSON. What changes them is `change`'s.
 
-use super::Exit;
 use super::args::{Export, Json, List, SessionsCommand, Show, Verify};
 use super::change;
 use super::definitions::{self, Told};
-use super::output::{complain, say};
+use super::exit::Exit;
+use super::output::{complain, day, print_json, say};
 use crate::domain::expression::Expression;
 use crate::domain::inbox::HealthReport;
 use crate::domain::message::{AssistantText, Body, Message};
@@ -324,19 +324,6 @@ fn masked_words(masked: usize) -> String {
     if masked == 1 { "one key was".to_owned() } else { format!("{masked} keys were") }
 }
 
-pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {
-    match serde_json::to_string_pretty(value) {
-        Ok(text) => {
-            say(&(text + "\n"));
-            Exit::Done
-        }
-        Err(error) => {
-            complain(&format!("lisle: the result could not be written as JSON: {error}"));
-            Exit::Failed
-        }
-    }
-}
-
 fn speaker(said: &AssistantText) -> String {
     said.cut_off().map_or_else(|| "assistant".to_owned(), |words| format!("assistant, {words}"))
 }
@@ -357,10 +344,4 @@ fn as_text(row: &Message) -> String {
         Body::Plan(plan) => labelled("plan", &plan.markdown),
         Body::Odd(odd) => labelled(&format!("line {}: {}", odd.line, odd.what), &odd.raw),
     }
-}
-
-pub(super) fn day(at: At) -> String {
-    jiff::Timestamp::from_millisecond(at.0)
-        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
-        .unwrap_or_else(|_| "                ".to_owned())
 }

@@ -1,7 +1,7 @@
 //! `lisle usage`: what requests used and cost, for people and for programs.
 
-use super::Exit;
 use super::args::Usage;
+use super::exit::Exit;
 use super::output::{complain, say};
 use crate::agent::day;
 use crate::domain::spending::{By, Group, Sum, beyond, group};

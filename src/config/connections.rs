@@ -3,7 +3,7 @@
 //!
 //! Nothing is sent from here. What was found and not chosen is only offered.
 
-use super::credentials::write_private;
+use super::files::write_private;
 use super::probe::Found;
 use super::settings::{Api, Connection, ProviderKind};
 use super::{Credentials, Paths, Settings};

@@ -1,10 +1,11 @@
 //! The stored keys: `credentials`, a TOML file of `connection = "key"`, readable by its owner alone.
 
+use super::files::write_private;
 use crate::domain::ids::ConnectionName;
 use crate::domain::problem::Problem;
 use crate::domain::secret::Key;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 /// The stored keys by connection.
@@ -43,7 +44,7 @@ impl Credentials {
 
     /// The same without a look at the rights: every problem is something that could not be read.
     fn read_text(path: &Path) -> (Self, Vec<Problem>) {
-        match super::read_text(path) {
+        match super::files::read_text(path) {
             Ok(text) => Self::parse(path, text.as_deref().unwrap_or("")),
             Err(problem) => (Self::default(), vec![problem]),
         }
@@ -112,27 +113,6 @@ pub fn store(path: &Path, connection: &ConnectionName, key: Option<&str>) -> Res
 
 fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
-}
-
-/// Writes a file that nobody else can read, by way of a new one beside it.
-pub(super) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    super::private_folder(folder)?;
-    let temp = folder.join(format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
-    let mut options = std::fs::OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let written = options.open(&temp).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&temp, path)
-    });
-    if written.is_err() {
-        // The error that counts is the first one.
-        let _ = std::fs::remove_file(&temp);
-    }
-    written
 }
 
 #[cfg(unix)]

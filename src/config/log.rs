@@ -110,7 +110,7 @@ struct Current {
 
 impl Log {
     fn open(folder: &Path, longest: u64) -> io::Result<Self> {
-        super::private_folder(folder)?;
+        super::files::private_folder(folder)?;
         let (file, length) = append(folder)?;
         let mut current = Current { folder: folder.to_owned(), file, length, longest };
         if length > longest {

@@ -7,6 +7,7 @@
 
 pub mod connections;
 pub mod credentials;
+mod files;
 pub mod log;
 pub mod own;
 pub mod paths;
@@ -39,7 +40,7 @@ pub struct Loaded {
 pub fn load(paths: &Paths, env: &dyn Fn(&str) -> Option<String>) -> Loaded {
     let mut problems = Vec::new();
     let file = paths.config_file();
-    let mut settings = match read_text(&file) {
+    let mut settings = match files::read_text(&file) {
         Ok(text) => {
             let (settings, found) = Settings::parse(&file, text.as_deref().unwrap_or(""));
             problems.extend(found);
@@ -61,31 +62,6 @@ pub fn load(paths: &Paths, env: &dyn Fn(&str) -> Option<String>) -> Loaded {
     let (connections, found) = Connections::gather(&settings, &keys, env, chosen.as_ref(), &file);
     problems.extend(found);
     Loaded { settings, connections, problems }
-}
-
-/// A file's text; `None` when there is no such file. A byte order mark is taken off.
-fn read_text(path: &Path) -> Result<Option<String>, Problem> {
-    match std::fs::read(path) {
-        Ok(bytes) => match String::from_utf8(bytes) {
-            Ok(text) => Ok(Some(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))),
-            Err(_) => {
-                Err(Problem::whole(path, "The file is not UTF-8, so nothing of it was read.", "Save it as UTF-8."))
-            }
-        },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            Err(Problem::whole(path, format!("The file could not be read: {error}."), "Check its owner and rights."))
-        }
-    }
-}
-
-/// Makes a folder, and those above it that are missing, for their owner alone, whatever the umask.
-fn private_folder(folder: &Path) -> std::io::Result<()> {
-    let mut builder = std::fs::DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
 }
 
 #[cfg(test)]

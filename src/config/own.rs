@@ -3,7 +3,8 @@
 //! Built-in ones are embedded in `theme` and `keymap`, which also give them their meaning. In debug
 //! builds [`fresh`] reads them from the current sources.
 
-use super::{Paths, read_text};
+use super::Paths;
+use super::files::read_text;
 use crate::domain::problem::Problem;
 use std::path::{Path, PathBuf};
 

@@ -47,7 +47,7 @@ pub fn read(path: &Path) -> Option<Found> {
         }
         _ => {}
     }
-    match super::read_text(path) {
+    match super::files::read_text(path) {
         Ok(None) => None,
         Ok(Some(text)) => {
             let (written, problems) = parse(path, &text);
@@ -330,7 +330,7 @@ pub(super) fn change(path: &Path, locks: &Path, edit: impl Fn(&str) -> Result<St
         format!("{} was not changed: {what}{error}. Nothing in it is lost.", path.display())
     };
     let io = |error: io::Error| failed("", &error);
-    super::private_folder(locks).map_err(io)?;
+    super::files::private_folder(locks).map_err(io)?;
     let lock =
         File::options().create(true).truncate(false).write(true).open(locks.join("permissions.lock")).map_err(io)?;
     lock.lock().map_err(io)?;
@@ -374,7 +374,7 @@ fn contents(path: &Path) -> io::Result<Option<Vec<u8>>> {
 
 fn temporary(path: &Path) -> io::Result<(PathBuf, PathBuf)> {
     let folder = path.parent().unwrap_or(Path::new(".")).to_owned();
-    super::private_folder(&folder)?;
+    super::files::private_folder(&folder)?;
     Ok((folder.join(format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..))), folder))
 }
 

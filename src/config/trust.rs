@@ -33,7 +33,7 @@ impl Trusted {
     /// Reads the file; no file is no trust, and one that cannot be read is none either.
     #[must_use]
     pub fn read(path: &Path) -> (Self, Option<Problem>) {
-        match super::read_text(path) {
+        match super::files::read_text(path) {
             Ok(text) => match parse(text.as_deref().unwrap_or_default()) {
                 Ok(trusted) => (trusted, None),
                 Err(why) => {

@@ -3,6 +3,7 @@
 //! An access names exactly one thing: a path to read, a path to write, or the socket of another program. What it comes to on
 //! this machine is looked up by the executor; who may have it is the permission function's decision.
 
+use super::paths::{is_protected_for_commands, is_secret};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -121,6 +122,9 @@ impl Access {
         match self {
             Access::Read { path, secret: true } => format!("reads a secret: {}", short(path, cwd)),
             Access::Read { path, .. } => format!("reads outside the working directory: {}", short(path, cwd)),
+            Access::Write { path, .. } if is_secret(path) && !configures(path, cwd) => {
+                format!("reads and changes a secret: {}", short(path, cwd))
+            }
             Access::Write { path, .. } if path.starts_with(cwd) => {
                 format!("writes what configures or runs code: {}", short(path, cwd))
             }
@@ -130,6 +134,10 @@ impl Access {
             }
         }
     }
+}
+
+fn configures(path: &Path, cwd: &Path) -> bool {
+    is_protected_for_commands(path.strip_prefix(cwd).unwrap_or(path))
 }
 
 /// The path from the working directory on, where it lies there.
@@ -161,6 +169,8 @@ mod tests {
             (read("/w/p/.env", true), "reads a secret: .env"),
             (read("/w/lib", false), "reads outside the working directory: /w/lib"),
             (write("/w/p/.git/config"), "writes what configures or runs code: .git/config"),
+            (write("/w/p/.env.test"), "reads and changes a secret: .env.test"),
+            (write("/w/p/.envrc"), "writes what configures or runs code: .envrc"),
             (write("/w/r.git"), "writes outside the working directory: /w/r.git"),
             (
                 Access::Socket { service: Service::Docker, path: "/run/docker.sock".into(), program: "docker".into() },

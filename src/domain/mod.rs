@@ -21,6 +21,7 @@ pub mod expression;
 pub mod finding;
 pub mod fold;
 pub mod foreign;
+pub mod git_settings;
 pub mod ids;
 pub mod inbox;
 pub mod job;

@@ -278,6 +278,14 @@ pub fn is_protected_for_commands(path: &Path) -> bool {
     runs_code(&names(path))
 }
 
+/// Names in a folder of this name that configure or run code, where not all of the folder does.
+#[must_use]
+pub fn protected_entries(folder: &Path) -> Vec<&'static str> {
+    let last = names(folder).pop();
+    let pairs = PROTECTED_PAIRS.iter().filter(|(above, _)| last.as_deref() == Some(above));
+    pairs.map(|(_, name)| *name).collect()
+}
+
 fn runs_code(names: &[String]) -> bool {
     names.iter().any(|name| PROTECTED_FOLDERS.contains(&name.as_str()) || PROTECTED_FILES.contains(&name.as_str()))
         || names

@@ -5,8 +5,9 @@
 mod words;
 
 use super::access::Service;
+use super::paths::{is_protected_for_commands, is_secret};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Effect of a rule on a call that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -182,6 +183,12 @@ pub const READS: &str = "read-only commands of";
 /// Stands in a rule, in last place, for one text that is no option.
 pub const TEXT: &str = "*";
 
+/// A secret of the project that configures and runs nothing: who may see it may change it as well.
+fn is_own_secret(path: &String) -> bool {
+    let path = Path::new(path);
+    path.starts_with(".") && is_secret(path) && !is_protected_for_commands(path)
+}
+
 impl Rule {
     /// A rule that allows everything of a tool: to be narrowed by its other fields.
     #[must_use]
@@ -301,8 +308,8 @@ impl Rule {
             "A rule of the tool `sandbox` has `readable`, `writable`, `sockets`, `env`, `program` and `args` alone."
         } else if !self.gives() {
             "A rule of the tool `sandbox` says what it gives: `readable`, `writable` or `sockets`."
-        } else if self.program.is_none() && (self.readable.is_empty() || !self.writable.is_empty()) {
-            "`writable` and `sockets` are given to one `program`."
+        } else if self.program.is_none() && (self.readable.is_empty() || !self.writable.iter().all(is_own_secret)) {
+            "`writable` and `sockets` are given to one `program`, except secrets of the project (`./.env`)."
         } else if self.program.is_none() && !(self.env.is_empty() && self.sockets.is_empty()) {
             "`env` and `sockets` are given to one `program`."
         } else {
@@ -317,9 +324,10 @@ impl Rule {
             let all: Vec<_> = names.iter().map(|name| words::quoted(name)).collect();
             (!all.is_empty()).then(|| format!("{verb} {}", all.join(" ")))
         };
+        let both = !self.readable.is_empty() && self.readable == self.writable;
         let parts = [
-            list("read", &self.readable),
-            list("write", &self.writable),
+            list(if both { "read and change" } else { "read" }, &self.readable),
+            list("write", if both { &[] } else { &self.writable }),
             list("use", &self.sockets),
             list("have the variables", &self.env),
         ];

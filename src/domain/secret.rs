@@ -36,7 +36,7 @@ impl Key {
 /// Serialisation for the one place where a key crosses a wire: from the client where it was written
 /// to the engine. Nothing else that holds a key can be serialised.
 pub mod on_the_wire {
-    use super::Key;
+    use crate::domain::secret::Key;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
     /// Writes the key itself.

@@ -11,7 +11,7 @@ use super::{Ground, Policy};
 use crate::domain::access::{Access, Extras, Service};
 use crate::domain::paths::{is_protected_for_commands, is_secret, lexical};
 use crate::domain::permission::Mode;
-use crate::domain::reach::reach;
+use crate::domain::reach::{Settles, reach};
 use crate::domain::rule::{Offer, Rule, SANDBOX};
 use crate::domain::tool::{CallFacts, Place, Touch};
 use std::path::{Path, PathBuf};
@@ -23,14 +23,14 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
     if mode == Mode::Explore {
         return Row::Deny(super::rows::explore(&format!("the sandbox opens nothing: {risk}")));
     }
-    let argv = match sole_program(policy, facts, access) {
-        Ok(argv) => argv,
+    let parts = match sole_program(policy, facts, access) {
+        Ok(parts) => parts,
         Err(why) => return Row::Deny(why),
     };
     let found = line(facts).and_then(|(command, cwd)| {
         let known = shell::known(command)?;
         let ways = Ways::of(&known.commands, &cwd, facts)?;
-        rules.gives(access, argv.as_deref(), &ways)
+        rules.gives(access, parts.or_else(|| changing(policy, facts)).as_deref(), &ways)
     });
     if let Some(at) = found.or_else(|| match access {
         Access::Read { path, secret } => rules.shows(path, *secret),
@@ -40,11 +40,33 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
     }
     let reason = match access {
         Access::Read { .. } => "The sandbox hides this from commands.",
-        Access::Write { .. } => "The sandbox keeps this read-only.",
+        Access::Write { path, .. } => &written_there(facts, path),
         Access::Socket { .. } => "The sandbox hides the sockets of other programs.",
     };
     let offers: Vec<Offer> = offer(access, &rules.ground).into_iter().collect();
     Row::Ask { reason: reason.to_owned(), risks: vec![risk], offers, every_time: true }
+}
+
+/// Why a path is opened for writing: of git's settings, which ones.
+fn written_there(facts: &CallFacts, path: &Path) -> String {
+    let plain = "The sandbox keeps this read-only.".to_owned();
+    let Some((command, _)) = line(facts).filter(|_| path.ends_with("config")) else { return plain };
+    let known = shell::known(command).map(|known| known.commands).unwrap_or_default();
+    let settings: Vec<String> = known
+        .iter()
+        .filter_map(|one| reach(one.argv.as_deref()?).settles)
+        .filter_map(|settles| match settles {
+            Settles::Git(written) => Some(written),
+            Settles::Hooks | Settles::Other(_) => None,
+        })
+        .filter(|written| written.harmless)
+        .flat_map(|written| written.settings)
+        .map(|setting| format!("`{setting}`"))
+        .collect();
+    if settings.is_empty() {
+        return plain;
+    }
+    format!("It sets {} in git's settings, while other programs or hooks run.", settings.join(", "))
 }
 
 /// The rule that an answer for longer would keep; `None` where it is asked every time: what configures or runs code, and
@@ -61,13 +83,24 @@ pub(super) fn offer(access: &Access, ground: &Ground) -> Option<Offer> {
             Rule { program: Some(program.clone()), writable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
             format!("{program} changes or removes all of it"),
         ),
+        // What configures or runs code is asked about every time.
+        Access::Write { path, program: None } if inside(path) && is_secret(path) && !configures(path, ground) => (
+            Rule { readable: vec![named(path, ground)], writable: vec![named(path, ground)], ..Rule::allow(SANDBOX) },
+            "any command reads, sends and changes what is in it".to_owned(),
+        ),
         Access::Write { .. } => return None,
         Access::Socket { service, program, .. } => (
             Rule { program: Some(program.clone()), sockets: vec![service.name().to_owned()], ..Rule::allow(SANDBOX) },
             format!("{program} {}", service.worst()),
         ),
     };
-    Some(Offer { rule, harmless: None, worst: Some(worst) })
+    let sound = rule.fault().is_none();
+    sound.then_some(Offer { rule, harmless: None, worst: Some(worst) })
+}
+
+/// The path configures or runs code, as far as its names from the working directory on tell.
+fn configures(path: &Path, ground: &Ground) -> bool {
+    ground.here.iter().filter_map(|here| path.strip_prefix(here).ok()).any(is_protected_for_commands)
 }
 
 /// The rule that shows a secret of the project to commands and file tools; `None` for one that lies elsewhere.
@@ -135,8 +168,8 @@ fn line(facts: &CallFacts) -> Option<(&str, PathBuf)> {
     })
 }
 
-/// The words of the one program that gets the access; `None` where every program of the line does.
-fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Option<Vec<String>>, String> {
+/// The commands of the one program that gets the access, each by its words; `None` where every program of the line does.
+fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Option<Vec<Vec<String>>>, String> {
     let program = match access {
         Access::Read { .. } | Access::Write { program: None, .. } => return Ok(None),
         Access::Write { program: Some(program), .. } | Access::Socket { program, .. } => program,
@@ -149,15 +182,49 @@ fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Op
     };
     let (command, _) = line(facts).ok_or_else(refused)?;
     let known = shell::known(command).ok_or_else(refused)?;
-    let mut found = None;
+    let mut found = Vec::new();
     for one in &known.commands {
         match one.argv.as_deref() {
-            Some(argv) if argv.first() == Some(program) => found = Some(argv.to_vec()),
+            Some(argv) if argv.first() == Some(program) => found.push(argv.to_vec()),
             _ if changes_directory(one.argv.as_deref()) || only_reads(policy, facts, &one.text) => {}
             _ => return Err(refused()),
         }
     }
-    found.map(Some).ok_or_else(refused)
+    if found.is_empty() { Err(refused()) } else { Ok(Some(found)) }
+}
+
+/// The commands of the line that may change something, each by its words; `None` where one is not known.
+fn changing(policy: Policy, facts: &CallFacts) -> Option<Vec<Vec<String>>> {
+    let known = shell::known(line(facts)?.0)?;
+    let reads =
+        |one: &&shell::Command| !changes_directory(one.argv.as_deref()) && !only_reads(policy, facts, &one.text);
+    known.commands.iter().filter(reads).map(|one| one.argv.clone()).collect()
+}
+
+/// Rules that can be written by hand about what no answer keeps: the line as it is, and a path outside for its one program.
+pub(super) fn by_hand(policy: Policy, facts: &CallFacts, touch: &Touch, ground: &Ground) -> Vec<Rule> {
+    match touch {
+        Touch::Command { .. } => {
+            let exact = |argv: Vec<String>| {
+                let (program, args) = argv.split_first()?;
+                let rule = Rule { program: Some(program.clone()), args: Some(args.to_vec()), ..Rule::allow("bash") };
+                rule.fault().is_none().then_some(rule)
+            };
+            changing(policy, facts).unwrap_or_default().into_iter().filter_map(exact).collect()
+        }
+        Touch::Access(access) => outside_by_hand(policy, facts, access, ground).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn outside_by_hand(policy: Policy, facts: &CallFacts, access: &Access, ground: &Ground) -> Option<Rule> {
+    let Access::Write { path, program: None } = access else { return None };
+    let parts = changing(policy, facts)?;
+    let program = parts.first()?.first()?;
+    let alone = parts.iter().all(|argv| argv.first() == Some(program));
+    let inside = ground.here.iter().any(|here| path.starts_with(here));
+    let rule = Rule { program: Some(program.clone()), writable: vec![named(path, ground)], ..Rule::allow(SANDBOX) };
+    (alone && !inside && !is_secret(path) && rule.fault().is_none()).then_some(rule)
 }
 
 fn changes_directory(argv: Option<&[String]>) -> bool {
@@ -194,6 +261,7 @@ pub fn extras(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> E
     out.writable.extend(named_on_line(command, &cwd, &rules.ground));
     for (_, rule) in rules.giving().filter(|(_, rule)| rule.tool == SANDBOX && rule.program.is_none()) {
         out.readable.extend(rule.readable.iter().flat_map(|path| super::matches::places(path, &rules.ground)));
+        out.writable.extend(rule.writable.iter().flat_map(|path| super::matches::places(path, &rules.ground)));
     }
     by_program(policy, rules, facts, &mut out);
     for list in [&mut out.env, &mut out.sockets] {

@@ -4,9 +4,11 @@
 use super::access;
 use super::rows::{self, Row};
 use super::rules::Rules;
+use super::shell;
 use super::{Allowed, Policy, Question, Refusal, Ruled, Verdict};
+use crate::domain::git_settings::settling_option;
 use crate::domain::permission::Mode;
-use crate::domain::rule::{Effect, SANDBOX};
+use crate::domain::rule::{Effect, Rule, SANDBOX};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
@@ -25,11 +27,13 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
     let mut by_setting = None;
     let mut used: Vec<usize> = Vec::new();
     let mut never_kept = false;
+    let mut unanswered = Vec::new();
     // What is opened beside the sandbox weighs most.
     let (opened, others): (Vec<&Touch>, Vec<&Touch>) =
         facts.touches.iter().partition(|touch| matches!(touch, Touch::Access(_) | Touch::Read { secret: true, .. }));
-    let rows = opened.into_iter().chain(others).map(|touch| rows::row(policy, mode, rules, facts, touch));
-    for row in rows.chain(rows::unknown(mode, facts)) {
+    let rows =
+        opened.into_iter().chain(others).map(|touch| (Some(touch), rows::row(policy, mode, rules, facts, touch)));
+    for (touch, row) in rows.chain(rows::unknown(mode, facts).map(|row| (None, row))) {
         match row {
             Row::Allow => {}
             Row::Setting(which) => by_setting = Some(which),
@@ -37,6 +41,9 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
             Row::Deny(why) => return deny(why, None, rules, facts),
             Row::Ask { reason, risks, offers, every_time } => {
                 question.every_time |= every_time;
+                if offers.is_empty() {
+                    unanswered.push((touch, reason.clone()));
+                }
                 push_new(&mut question.reasons, reason);
                 for risk in risks {
                     push_new(&mut question.risks, risk);
@@ -72,34 +79,7 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
         push_new(&mut question.risks, "deletes files".to_owned());
     }
     if headless {
-        let reasons = question.reasons.join(" ");
-        // Execute is only named where it would help.
-        let helps =
-            mode == Mode::Ask && matches!(decide(policy, Mode::Execute, rules, facts, false), Verdict::Allow(_));
-        let way = if helps { "Approve it in the app, or run with --mode execute" } else { "Approve it in the app" };
-        let opened: Vec<String> = question
-            .offers
-            .iter()
-            .map(|offer| &offer.rule)
-            .filter(|rule| rule.tool == SANDBOX)
-            .map(access::written)
-            .collect();
-        let rule = match opened.is_empty() {
-            true => String::new(),
-            false => format!(" A rule in permissions.json opens it without a question: {}", opened.join(", ")),
-        };
-        let risks: Vec<String> = facts
-            .touches
-            .iter()
-            .filter_map(|touch| match touch {
-                Touch::Access(access) => {
-                    Some(access.risk(rules.ground.here.first().map_or(Path::new("/"), PathBuf::as_path)))
-                }
-                _ => None,
-            })
-            .collect();
-        let what = if risks.is_empty() { String::new() } else { format!(" ({})", risks.join("; ")) };
-        let why = format!("Needs approval, and nobody can answer here{what}: {reasons} {way}.{rule}");
+        let why = headless_reason((policy, mode), rules, facts, &question, &unanswered);
         return deny(why, question.rule, rules, facts);
     }
     if never_kept {
@@ -112,6 +92,71 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
         }
     }
     Verdict::Ask(question)
+}
+
+/// Why a call does not run where nobody can be asked, and what would let it run. A rule is named where it does.
+fn headless_reason(
+    (policy, mode): (Policy, Mode),
+    rules: &Rules,
+    facts: &CallFacts,
+    question: &Question,
+    unanswered: &[(Option<&Touch>, String)],
+) -> String {
+    let runs = |mode, rules: &Rules| matches!(decide(policy, mode, rules, facts, false), Verdict::Allow(_));
+    // Execute is only named where it would help.
+    let way = if mode == Mode::Ask && runs(Mode::Execute, rules) {
+        "Approve it in the app, or run with --mode execute"
+    } else {
+        "Approve it in the app"
+    };
+    let mut with = rules.clone();
+    let touches = unanswered.iter().filter_map(|(touch, _)| *touch);
+    let by_hand = touches.flat_map(|touch| access::by_hand(policy, facts, touch, &rules.ground));
+    let named: Vec<Rule> = question.offers.iter().map(|offer| offer.rule.clone()).chain(by_hand).collect();
+    named.iter().for_each(|rule| with.add_answer(rule.clone()));
+    let written: Vec<String> = named.iter().map(access::written).collect();
+    let cwd = rules.ground.here.first().map_or(Path::new("/"), PathBuf::as_path);
+    let rule = match written.as_slice() {
+        _ if question.rule.is_some() => String::new(),
+        [one] if runs(mode, &with) => format!(" A rule in permissions.json lets it run without a question: {one}"),
+        [_, ..] if runs(mode, &with) => {
+            format!(" These rules in permissions.json let it run without a question: {}", written.join(", "))
+        }
+        _ if unanswered.is_empty() => String::new(),
+        _ => {
+            let options = settling_options(facts);
+            let instead = match options.is_empty() {
+                true => String::new(),
+                false => format!(" Leave {} out.", options.join(", ")),
+            };
+            let kept: Vec<String> = unanswered
+                .iter()
+                .map(|(touch, reason)| match touch {
+                    Some(Touch::Access(access)) => format!("It {}.", access.risk(cwd)),
+                    _ => reason.clone(),
+                })
+                .collect();
+            format!(" No rule answers this part: {}{instead}", kept.join(" "))
+        }
+    };
+    let opened = facts.touches.iter().filter_map(|touch| match touch {
+        Touch::Access(access) => Some(access.risk(cwd)),
+        _ => None,
+    });
+    let risks: Vec<String> = opened.collect();
+    let what = if risks.is_empty() { String::new() } else { format!(" ({})", risks.join("; ")) };
+    let reasons = question.reasons.join(" ");
+    format!("Needs approval, and nobody can answer here{what}: {reasons} {way}.{rule}")
+}
+
+/// Options on the line that have git write its settings beside what the command is for.
+fn settling_options(facts: &CallFacts) -> Vec<String> {
+    let lines = facts.touches.iter().filter_map(|touch| match touch {
+        Touch::Command { command, .. } => shell::known(command),
+        _ => None,
+    });
+    let argvs = lines.flat_map(|line| line.commands).filter_map(|one| one.argv);
+    argvs.filter_map(|argv| settling_option(&argv).map(|option| format!("`{option}`"))).collect()
 }
 
 /// Note of a rule, in its author's words.

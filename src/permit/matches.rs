@@ -217,10 +217,24 @@ const GIT: &[&str] = &[
     "cherry-pick",
     "revert",
     "am",
+    // What stands before and behind those on a line.
+    "add",
+    "rm",
+    "mv",
+    "status",
+    "diff",
+    "log",
+    "show",
+    "branch",
+    "switch",
+    "checkout",
+    "restore",
+    "reset",
+    "stash",
 ];
 /// Options and addresses that name a program to run, or a file of settings that does, by their beginnings.
 const RUNS: &[&str] =
-    &["--exec", "-x", "--upload-pack", "--receive-pack", "--config", "-c", "--template", "ext::", "foreach"];
+    &["--exec", "-x", "--upload-pack", "--receive-pack", "--config", "--template", "ext::", "foreach"];
 
 /// Whether the words of a program that gets something by its name make it run something else.
 fn runs_others(argv: &[String]) -> bool {
@@ -229,8 +243,10 @@ fn runs_others(argv: &[String]) -> bool {
     match program.as_str() {
         "git" => {
             let known = args.first().is_some_and(|first| GIT.contains(&first.as_str()));
-            // `git commit -c` takes a message, and is left out with the others.
-            !known || begins(RUNS)
+            // Of other commands it is a message, or a branch.
+            let settings =
+                matches!(args.first().map(String::as_str), Some("clone" | "submodule")) && begins(&["-c", "-u"]);
+            !known || settings || begins(RUNS)
         }
         "ssh" | "scp" | "sftp" => begins(&["-o", "-F", "-S", "-D", "-J"]),
         "rsync" => begins(&["-e", "--rsh", "--rsync-path"]),

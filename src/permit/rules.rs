@@ -3,6 +3,7 @@
 use super::Ruled;
 use super::matches::{self, Asked, Ground, Ways};
 use crate::domain::access::Access;
+use crate::domain::paths::is_secret;
 use crate::domain::rule::{Effect, Hint, Rule, RuleScope, SANDBOX, Written};
 use crate::domain::tool::CallFacts;
 use globset::{GlobBuilder, GlobMatcher};
@@ -226,8 +227,13 @@ impl Rules {
     }
 
     /// The rule that answers for this access.
-    pub(super) fn gives(&self, access: &Access, argv: Option<&[String]>, ways: &Ways<'_>) -> Option<usize> {
-        let to = |rule: &Rule| argv.is_some_and(|argv| matches::gives_to(rule, argv, ways));
+    ///
+    /// `parts`: the commands of the line that get it. One that the rule does not speak of gets nothing by it, and so none does.
+    pub(super) fn gives(&self, access: &Access, parts: Option<&[Vec<String>]>, ways: &Ways<'_>) -> Option<usize> {
+        let to = |rule: &Rule| {
+            parts.is_some_and(|parts| !parts.is_empty() && parts.iter().all(|argv| matches::gives_to(rule, argv, ways)))
+        };
+        let to_all = |rule: &Rule| rule.tool == SANDBOX && rule.program.is_none();
         let opens = |list: &[String], path: &Path, secret: bool| {
             list.iter().any(|named| matches::opens(named, path, secret, &self.ground))
         };
@@ -237,7 +243,10 @@ impl Rules {
                 giving.find_map(|(at, rule)| (to(rule) && opens(&rule.readable, path, *secret)).then_some(at))
             }),
             Access::Write { path, .. } => {
-                giving.find_map(|(at, rule)| (to(rule) && opens(&rule.writable, path, false)).then_some(at))
+                let secret = is_secret(path);
+                giving.find_map(|(at, rule)| {
+                    ((to(rule) || to_all(rule)) && opens(&rule.writable, path, secret)).then_some(at)
+                })
             }
             Access::Socket { service, path, .. } => giving.find_map(|(at, rule)| {
                 let named = |name: &String| name == service.name() || Path::new(name) == path;

@@ -1,6 +1,7 @@
 //! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
 
 mod access;
+mod git;
 mod hosts;
 mod parts;
 mod rules;

@@ -3,18 +3,16 @@
 use super::open::Opener;
 use super::rules::{Files, Places};
 use super::workspaces::Workspaces;
-use crate::agent;
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::permission::{Holding, Sandbox};
 use crate::domain::problem::Problem;
 use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
-use crate::permit;
-use crate::sandbox;
 use crate::sandbox::places::caches::{self, Cache};
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
+use crate::{agent, permit, sandbox};
 use anyhow::Context;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -251,8 +249,8 @@ impl Ground {
 
     /// Usage log.
     #[must_use]
-    pub fn books(&self) -> crate::store::books::Books {
-        crate::store::books::Books::new(&self.paths.data)
+    pub fn books(&self) -> crate::store::usage_log::Books {
+        crate::store::usage_log::Books::new(&self.paths.data)
     }
 
     /// Permission settings, for commands in a sandbox or without one.

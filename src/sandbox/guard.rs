@@ -180,9 +180,8 @@ impl Guard {
         match what {
             // Git removes the folder of a working tree that it is told to forget, and that of a submodule.
             What::Gone(_) if own.is_some_and(|own| own.lost_whole(path)) => None,
-            What::Changed(Some(before)) if own.is_some() && site.moves.tree() => {
-                let tracks = path.ends_with("config") && repository::only_tracking(&before.content, path);
-                (!tracks).then_some(By::Command)
+            What::Changed(Some(before)) if site.moves.notes && repository::is_config(path) => {
+                (!repository::only_harmless(&before.content, path)).then_some(By::Command)
             }
             What::Made if !self.whole => Some(By::Unknown),
             _ => Some(By::Command),
@@ -198,7 +197,7 @@ impl Guard {
             let own = self.repository.as_ref();
             let in_own =
                 own.is_some_and(|one| change.path.starts_with(&one.common) || change.path.starts_with(&one.own));
-            if site.moves.settings() && own.is_some_and(|one| one.is_setting(&change.path)) {
+            if site.moves.settings && own.is_some_and(|one| one.is_setting(&change.path)) {
                 change.by = By::Git;
                 continue;
             }
@@ -212,7 +211,7 @@ impl Guard {
                 (of.clone(), has)
             });
             let has = has.contains(&change.path);
-            if is_own && site.moves.tree() && (has || matches!(change.what, What::Gone(_))) {
+            if is_own && site.moves.tree && (has || matches!(change.what, What::Gone(_))) {
                 change.by = By::Git;
             } else if !is_own && has && change.what == What::Made && self.is_new(site, &of.top) {
                 change.by = By::NewRepository;
@@ -323,7 +322,7 @@ mod tests {
             allowances,
             named: &[],
             approved: &[],
-            moves: Moves::No,
+            moves: Moves::default(),
             home: None,
             namespaces: Namespaces::Without,
         }
@@ -437,7 +436,7 @@ mod tests {
             let (cwd, session) = (root.join("p"), root.join("session"));
             std::fs::create_dir_all(&cwd).unwrap();
             repository(&cwd.join(".git"));
-            Self { _dir: dir, cwd, session, allowances: Allowances::default(), moves: Moves::No }
+            Self { _dir: dir, cwd, session, allowances: Allowances::default(), moves: Moves::default() }
         }
 
         /// What is found after this was done.
@@ -547,14 +546,14 @@ mod tests {
     }
 
     #[test]
-    fn git_may_note_which_branch_follows_which_where_it_moves_between_them() {
+    fn git_may_note_what_runs_nothing_where_it_was_asked_to() {
         let mut folder = Folder::new();
-        folder.moves = Moves::Repository;
-        let track = "[core]\n\tbare = false\n[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
+        folder.moves = Moves { notes: true, ..Moves::default() };
+        let track = "[core]\n\tbare = false\n[branch \"x\"]\n\tremote = .\n\tmerge = refs/heads/x\n";
         assert_eq!(folder.after(|write| write(".git/config", track)), Vec::<String>::new());
         let found = folder.after(|write| write(".git/config", "[core]\n\tpager = x\n"));
         assert_eq!(found, [format!("changed .git/config {track}")]);
-        folder.moves = Moves::Settings;
+        folder.moves = Moves { settings: true, ..Moves::default() };
         let found = folder.after(|write| write(".git/config", track));
         assert_eq!(found, ["changed .git/config [core]\n\tpager = x\n Git"]);
     }

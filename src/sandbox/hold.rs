@@ -101,7 +101,7 @@ fn parse(args: &[OsString]) -> Result<(Profile, ABI, Vec<OsString>), String> {
 fn start(profile: Profile, asked: ABI, command: Vec<OsString>) -> Result<NotStarted, String> {
     let held = HeldCommand::new(profile, asked, command, None)?;
     let Some(net) = held.wanted() else {
-        held.close_in(&Inside { net: None, processes: None })?;
+        held.close_in(&Inside { net: None, processes: None, queue: None })?;
         return Ok(held.become_it());
     };
     init::start(Some(net), None, &held)?.wait()?.follow()
@@ -200,7 +200,7 @@ impl Confined for HeldCommand {
         }
         let filters = self.filters(bounds, inside)?;
         if own_root {
-            root::build(bounds, role, inside.processes.as_ref(), &self.cwd)?;
+            root::build(bounds, role, inside, &self.cwd)?;
         }
         rights::give_up(&self.profile)?;
         let setting = Setting { abi: self.abi, own_root, offline: self.is_offline(bounds) && !own_network };
@@ -258,7 +258,7 @@ struct Trial;
 impl Confined for Trial {
     fn close_in(&self, inside: &Inside) -> Result<(), String> {
         let bounds = Bounds { readable: vec!["/usr".into()], ..Bounds::default() };
-        root::build(&bounds, RootRole::Writes, inside.processes.as_ref(), Path::new("/"))
+        root::build(&bounds, RootRole::Writes, inside, Path::new("/"))
     }
 
     fn become_it(&self) -> NotStarted {

@@ -18,7 +18,7 @@
 use super::mounts::{self, Net, Spaces};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
-use std::os::fd::{BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 /// A process that was started to become a command.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ pub(super) struct Streams<'a> {
     pub(super) input: BorrowedFd<'a>,
     /// For the standard output and error.
     pub(super) output: BorrowedFd<'a>,
+    /// Where openings of masked places are noted; closed before the command begins.
+    pub(super) queue: Option<BorrowedFd<'a>>,
 }
 
 /// What a new process finds.
@@ -43,6 +45,8 @@ pub(super) struct Inside {
     pub(super) net: Option<Net>,
     /// Its `/proc`, to be attached, where it is the first process of a namespace.
     pub(super) processes: Option<OwnedFd>,
+    /// Where openings of masked places are noted.
+    pub(super) queue: Option<OwnedFd>,
 }
 
 /// A command could not be started, and the exit status for that.
@@ -155,12 +159,12 @@ fn clone(flags: libc::c_int) -> Result<Option<Pid>, Errno> {
 /// The way of a process that becomes the command itself.
 fn be_alone(spaces: Option<Spaces>, streams: Option<Streams<'_>>, task: &dyn Confined) -> ! {
     begin(streams);
-    if streams.is_some() {
-        close_from(FIRST);
-    }
+    let queue = streams.and_then(|streams| keep_alone(None, streams.queue).1);
     let ready = spaces.map_or(Ok(()), mounts::name_users);
-    let inside = Inside { net: spaces.map(|spaces| spaces.net), processes: None };
-    let NotStarted(status) = match ready.and_then(|()| task.close_in(&inside)) {
+    let inside = Inside { net: spaces.map(|spaces| spaces.net), processes: None, queue };
+    let closed = ready.and_then(|()| task.close_in(&inside));
+    drop(inside);
+    let NotStarted(status) = match closed {
         Ok(()) => task.become_it(),
         Err(why) => task.fail(&why),
     };
@@ -172,14 +176,18 @@ fn be_first(spaces: Spaces, word: OwnedFd, streams: Option<Streams<'_>>, task: &
     // With the parent everything ends, so nothing outlives a killed one.
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     begin(streams);
-    let word = if streams.is_some() { keep_alone(word) } else { word };
+    let (word, queue) = match streams {
+        Some(streams) => keep_alone(Some(word), streams.queue),
+        None => (Some(word), None),
+    };
+    let Some(word) = word else { end(126) };
     let ready = mounts::name_users(spaces);
     let Ok(processes) = mounts::processes() else { end(NO_PROCESSES) };
     // Nobody who hears it: the parent has ended already.
     if rustix::io::write(&word, &[READY]).is_err() {
         end(126);
     }
-    let inside = Inside { net: Some(spaces.net), processes: Some(processes) };
+    let inside = Inside { net: Some(spaces.net), processes: Some(processes), queue };
     if let Err(why) = ready.and_then(|()| task.close_in(&inside)) {
         end(task.fail(&why).0);
     }
@@ -194,7 +202,7 @@ const FIRST: RawFd = 3;
 fn begin(streams: Option<Streams<'_>>) {
     // The parent is closed to others, and its copy could not name its users that way.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::Dumpable);
-    let Some(Streams { input, output }) = streams else { return };
+    let Some(Streams { input, output, .. }) = streams else { return };
     // A group of its own, so that `kill 0` in a script does not end its parent.
     let _ = rustix::process::setpgid(None, None);
     let copied = rustix::stdio::dup2_stdin(input)
@@ -205,18 +213,29 @@ fn begin(streams: Option<Streams<'_>>) {
     }
 }
 
-/// Closes what a new process has of its parent's beside the streams and `kept`.
-fn keep_alone(kept: OwnedFd) -> OwnedFd {
-    let number = kept.into_raw_fd();
-    if number != FIRST {
+/// Closes what a new process has of its parent's beside the streams and these two.
+fn keep_alone(word: Option<OwnedFd>, queue: Option<BorrowedFd<'_>>) -> (Option<OwnedFd>, Option<OwnedFd>) {
+    // Out of the way first: one may have the number that the other gets.
+    let aside = |fd: BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, FIRST + 2).map(IntoRawFd::into_raw_fd);
+    let aside = |fd: BorrowedFd<'_>| aside(fd).unwrap_or_else(|_| end(126));
+    let kept = [word.as_ref().map(|word| aside(word.as_fd())), queue.map(aside)];
+    if let Some(word) = word {
+        let _ = word.into_raw_fd();
+    }
+    let mut next = FIRST;
+    let kept = kept.map(|number| {
+        let number = number?;
         // SAFETY: whoever had this number in the parent is not asked in this process any more.
-        if unsafe { libc::dup3(number, FIRST, libc::O_CLOEXEC) } != FIRST {
+        if unsafe { libc::dup3(number, next, libc::O_CLOEXEC) } != next {
             end(126);
         }
-    }
-    close_from(FIRST + 1);
-    // SAFETY: this number is that of the copy, or of what was given up above.
-    unsafe { OwnedFd::from_raw_fd(FIRST) }
+        next += 1;
+        Some(next - 1)
+    });
+    close_from(next);
+    // SAFETY: these numbers are those of the copies.
+    let [word, queue] = kept.map(|number| number.map(|number| unsafe { OwnedFd::from_raw_fd(number) }));
+    (word, queue)
 }
 
 /// Starts the command and stays until nothing of it runs.

@@ -4,7 +4,7 @@
 //! [`parent`] starts that parent, [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
 //! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `root`, `init`,
 //! `rights`, `rules` and `calls` (with `numbers`) closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
-//! came of it, and [`able`] what this system can do at all. [`proxy`] is the way to the network for a
+//! came of it (`opened` has the masked files that it opened), and [`able`] what this system can do at all. [`proxy`] is the way to the network for a
 //! command that has none. [`memory`] and `keys` are about lisle itself.
 //! Whether a command may run is not decided here.
 //!
@@ -35,11 +35,15 @@ pub mod hold;
 mod init;
 #[cfg(target_os = "linux")]
 pub mod keys;
+#[cfg(target_os = "linux")]
+mod links;
 pub mod memory;
 #[cfg(target_os = "linux")]
 mod mounts;
 #[cfg(target_os = "linux")]
 mod numbers;
+#[cfg(target_os = "linux")]
+mod opened;
 pub mod parent;
 pub mod places;
 pub mod process;
@@ -56,6 +60,7 @@ mod rules;
 pub mod run;
 pub mod seatbelt;
 pub mod services;
+mod ssh;
 mod temp;
 pub mod withheld;
 
@@ -234,6 +239,9 @@ pub struct Report {
     /// Processes that could not be ended.
     #[serde(default)]
     pub stuck: u32,
+    /// Masked places that it opened, by their numbers in the profile; `None` where that is not known.
+    #[serde(default)]
+    pub opened: Option<Vec<u32>>,
     /// Why it could not be started.
     #[serde(default)]
     pub error: Option<String>,
@@ -306,7 +314,15 @@ mod tests {
 
     #[test]
     fn the_report_is_the_last_line() {
-        let report = Report { ended: Ended::Timeout, exit: None, signal: Some(15), left: 0, stuck: 0, error: None };
+        let report = Report {
+            ended: Ended::Timeout,
+            exit: None,
+            signal: Some(15),
+            left: 0,
+            stuck: 0,
+            opened: Some(vec![2]),
+            error: None,
+        };
         let text = format!("some noise\n{}\n", serde_json::to_string(&report).unwrap());
         assert_eq!(Report::parse(&text), Some(report.clone()));
         assert_eq!(report.code(), Some(143));

@@ -91,7 +91,11 @@ pub fn start(runner: &Path, order: &Order) -> Result<Parent> {
         return Ok(parent);
     }
     let mut parent = spawn(runner)?;
-    parent.control.write_all(&message)?;
+    match parent.control.write_all(&message) {
+        // One that ended before it read its order tells by its status.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+        other => other?,
+    }
     Ok(parent)
 }
 

@@ -7,14 +7,16 @@
 //! Folders that commands write are not to be trusted: a command may have laid a link in them a moment ago. Such links are
 //! not followed, and mount points are made there one folder at a time.
 
+use super::init::Inside;
+use super::links::Paths;
 use super::mounts::{self, attach, clone_of, place, place_in, set};
+use super::opened;
 use super::profile::{Bounds, Replaced};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
-use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 /// What becomes of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -72,12 +74,13 @@ fn not_mounted(path: &Path) -> impl Fn(Errno) -> String {
     move |e| format!("{} could not be mounted: {e}", path.display())
 }
 
-/// Gives this process its own root, in the namespace that it has just entered. `cwd` is where it goes on, `processes` what
-/// is to be `/proc`; without it the system's is.
+/// Gives this process its own root, in the namespace that it has just entered. `cwd` is where it goes on; without processes
+/// of its own the system's `/proc` is there. Openings of masked places are noted where `inside` has a queue for them.
 ///
 /// # Errors
 /// A sentence why not. The process must not go on then: it is half of one and half of the other.
-pub(super) fn build(bounds: &Bounds, role: RootRole, processes: Option<&OwnedFd>, cwd: &Path) -> Result<(), String> {
+pub(super) fn build(bounds: &Bounds, role: RootRole, inside: &Inside, cwd: &Path) -> Result<(), String> {
+    let processes = inside.processes.as_ref();
     let slash = place(Path::new("/")).map_err(what("/"))?;
     set(&slash, &mounts::PRIVATE).map_err(what("private mounts"))?;
     let mask = rustix::process::umask(Mode::empty());
@@ -118,6 +121,9 @@ pub(super) fn build(bounds: &Bounds, role: RootRole, processes: Option<&OwnedFd>
 
     hide(bounds, &stage, &top, cwd, &covered)
         .map_err(|(path, e)| format!("{} could not be hidden: {e}", path.display()))?;
+    if let Some(queue) = &inside.queue {
+        opened::watch(queue, &Path::new("/proc").join(MASKS));
+    }
     furnish(&stage, &top, role, &devices).map_err(what("/dev"))?;
     let processes = processes.or(system_processes.as_ref());
     if let (Some(processes), Ok(point)) = (processes, place_in(&top, Path::new("proc"))) {
@@ -344,6 +350,9 @@ fn folder_in(dir: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     open()
 }
 
+/// Folder of what lies over masked places, each named by its number in the profile.
+const MASKS: &str = "masks";
+
 /// Puts a comment over every masked file and an empty folder over every masked folder.
 fn hide(
     bounds: &Bounds,
@@ -355,15 +364,9 @@ fn hide(
     if bounds.masked.is_empty() {
         return Ok(());
     }
-    let made = || {
-        rustix::fs::mkdirat(stage, "empty", FOLDER)?;
-        let how = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(stage, "hidden", how, Mode::from_raw_mode(0o444))?;
-        rustix::io::write(file, HIDDEN)?;
-        Ok((place_in(stage, Path::new("empty"))?, place_in(stage, Path::new("hidden"))?))
-    };
-    let (empty, hidden) = made().map_err(|e| (PathBuf::from("a secret"), e))?;
-    for path in &bounds.masked {
+    let made = rustix::fs::mkdirat(stage, MASKS, FOLDER).and_then(|()| place_in(stage, Path::new(MASKS)));
+    let masks = made.map_err(|e| (PathBuf::from("a secret"), e))?;
+    for (number, path) in bounds.masked.iter().enumerate() {
         // What a link leads to is what has to be empty. The staged memory lies over `/proc` alone.
         let Ok(path) = path.canonicalize() else { continue };
         if cwd.starts_with(&path) || !covered.iter().any(|above| path.starts_with(above)) {
@@ -376,7 +379,7 @@ fn hide(
                 Err(e) if is_gone(e) => return Ok(()),
                 Err(e) => return Err(e),
             };
-            let what = clone_of(if is_folder(&point)? { &empty } else { &hidden })?;
+            let what = clone_of(mask(&masks, number, is_folder(&point)?)?)?;
             set(&what, &mounts::READ_ONLY)?;
             attach(&what, &point)
         };
@@ -391,6 +394,21 @@ fn hide(
         done.map_err(|e| (path, e))?;
     }
     Ok(())
+}
+
+/// What lies over a masked place.
+fn mask(masks: &OwnedFd, number: usize, is_folder: bool) -> Result<OwnedFd, Errno> {
+    let name = PathBuf::from(number.to_string());
+    // What an earlier attempt left may be of the other kind.
+    let _ = rustix::fs::unlinkat(masks, &name, AtFlags::empty());
+    if is_folder {
+        rustix::fs::mkdirat(masks, &name, FOLDER).or_else(there)?;
+    } else {
+        let how = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(masks, &name, how, Mode::from_raw_mode(0o444))?;
+        rustix::io::write(file, HIDDEN)?;
+    }
+    place_in(masks, &name)
 }
 
 /// The device files that a profile names, cloned.
@@ -471,7 +489,8 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
         (&bounds.writable[..], PlaceKind::Writable),
         (&bounds.pinned[..], PlaceKind::Pinned),
     ] {
-        all.extend(list.iter().filter_map(|path| paths.shown(path, &bounds.replaced, kind)));
+        let shown = list.iter().filter_map(|path| paths.shown(path, &bounds.replaced));
+        all.extend(shown.map(|(at, from)| RootPlace { at, from, kind }));
     }
     for Replaced { at, with } in &bounds.replaced {
         // The place itself need not be there.
@@ -528,90 +547,8 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
         link.canonicalize()
             .is_ok_and(|real| shown.iter().any(|one| one.at.starts_with(&real) || real.starts_with(&one.at)))
     };
-    let links = paths.links.into_iter().filter(|(link, _)| !covers(link) && leads(link)).collect();
+    let links = paths.links().into_iter().filter(|(link, _)| !covers(link) && leads(link)).collect();
     RootPlan { shown, links }
-}
-
-/// Resolves paths and remembers the links that it met.
-pub(super) struct Paths {
-    /// Folders that commands write.
-    written: Vec<PathBuf>,
-    links: BTreeMap<PathBuf, PathBuf>,
-    /// What was found to be no link.
-    plain: std::collections::BTreeSet<PathBuf>,
-}
-
-/// At most so many links lead to one place, as for the kernel.
-const MOST_LINKS: usize = 40;
-
-impl Paths {
-    pub(super) fn new(bounds: &Bounds) -> Self {
-        let written = bounds.writable.iter().chain(&bounds.pinned).filter_map(|path| path.canonicalize().ok());
-        Self { written: written.collect(), links: BTreeMap::new(), plain: std::collections::BTreeSet::new() }
-    }
-
-    /// A place by the path that leads to it; below one that is replaced, it may lie in what replaces it.
-    fn shown(&mut self, path: &Path, replaced: &[Replaced], kind: PlaceKind) -> Option<RootPlace> {
-        if let Some(real) = self.real(path) {
-            return Some(RootPlace { at: real.clone(), from: real, kind });
-        }
-        let (one, rest) = replaced.iter().find_map(|one| Some((one, path.strip_prefix(&one.at).ok()?)))?;
-        let from = self.real(&one.with.join(rest))?;
-        Some(RootPlace { at: path.to_owned(), from, kind })
-    }
-
-    /// The path after its links; `None` where nothing is, or where a command could have laid one of them.
-    pub(super) fn real(&mut self, path: &Path) -> Option<PathBuf> {
-        if !path.is_absolute() {
-            return None;
-        }
-        let mut left: Vec<std::ffi::OsString> = parts(path);
-        let mut done = PathBuf::from("/");
-        let mut met = 0;
-        while let Some(part) = left.pop() {
-            if part == ".." {
-                done.pop();
-                continue;
-            }
-            done.push(&part);
-            if self.plain.contains(&done) {
-                continue;
-            }
-            let target = match self.links.get(&done) {
-                Some(target) => target.clone(),
-                None if done.symlink_metadata().ok()?.is_symlink() => {
-                    let target = std::fs::read_link(&done).ok()?;
-                    self.links.insert(done.clone(), target.clone());
-                    target
-                }
-                None => {
-                    self.plain.insert(done.clone());
-                    continue;
-                }
-            };
-            met += 1;
-            let laid = self.written.iter().any(|folder| done.starts_with(folder) && done != *folder);
-            if met > MOST_LINKS || laid {
-                return None;
-            }
-            done.pop();
-            if target.is_absolute() {
-                done = PathBuf::from("/");
-            }
-            left.extend(parts(&target));
-        }
-        Some(done)
-    }
-}
-
-/// The parts of a path, the first one last.
-fn parts(path: &Path) -> Vec<std::ffi::OsString> {
-    let named = path.components().rev().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        _ => None,
-    });
-    named.collect()
 }
 
 #[cfg(test)]

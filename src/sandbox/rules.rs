@@ -4,9 +4,10 @@
 //! without, the list of the profile decides, and of the rest only names, sizes and times are
 //! visible.
 
+use super::links::Paths;
 use super::mounts::place;
 use super::profile::{Bounds, Profile};
-use super::root::{DEVICES, Paths};
+use super::root::DEVICES;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,

@@ -56,7 +56,7 @@ pub fn parent_main(args: &[OsString]) -> i32 {
         Ok(parent) => parent.see_it_through(),
         Err(error) => {
             let ended = Ended::NotStarted;
-            (Report { ended, exit: Some(127), signal: None, left: 0, stuck: 0, error: Some(error) }, None)
+            (Report { ended, exit: Some(127), signal: None, left: 0, stuck: 0, opened: None, error: Some(error) }, None)
         }
     };
     let line = serde_json::to_string(&report).unwrap_or_default();
@@ -141,6 +141,18 @@ struct Main {
     end: Option<OwnedFd>,
     /// The descriptor also says how the command ended: the process is the first one of a namespace.
     speaks: bool,
+    #[cfg(target_os = "linux")]
+    openings: Option<super::opened::Openings>,
+}
+
+impl Main {
+    /// Numbers of the masked places that it opened, where they were noted.
+    fn opened(&self) -> Option<Vec<u32>> {
+        #[cfg(target_os = "linux")]
+        return self.openings.as_ref().map(super::opened::Openings::numbers);
+        #[cfg(not(target_os = "linux"))]
+        None
+    }
 }
 
 /// Starts the command with its output into `output`.
@@ -152,13 +164,16 @@ fn begin(
 ) -> Result<Main, String> {
     #[cfg(target_os = "linux")]
     if profile.bounds().is_some() {
-        use super::{hold::HeldCommand, init::Streams, rules};
+        use super::{hold::HeldCommand, init::Streams, opened::Openings, rules};
         let why = |e: String| format!("it could not be closed in: {e}");
         let input = input(&profile)?;
+        let masks = profile.bounds().is_some_and(|bounds| !bounds.masked.is_empty());
+        let openings = if masks { Openings::new() } else { None };
         let held = HeldCommand::new(profile, rules::NEWEST, command.to_vec(), Some(environment)).map_err(why)?;
-        let child = held.start(Streams { input: input.as_fd(), output: output.as_fd() }).map_err(why)?;
+        let queue = openings.as_ref().map(AsFd::as_fd);
+        let child = held.start(Streams { input: input.as_fd(), output: output.as_fd(), queue }).map_err(why)?;
         let speaks = child.word.is_some();
-        return Ok(Main { pid: child.pid, end: child.word.or_else(|| end_of(child.pid)), speaks });
+        return Ok(Main { pid: child.pid, end: child.word.or_else(|| end_of(child.pid)), speaks, openings });
     }
     #[cfg(not(target_os = "linux"))]
     let (program, arguments) = match profile.bounds() {
@@ -179,7 +194,13 @@ fn begin(
         .process_group(0);
     let child = line.spawn().map_err(|e| format!("{} could not be started: {e}", program.display()))?;
     let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("the command has no process number")?;
-    Ok(Main { pid, end: end_of(pid), speaks: false })
+    Ok(Main {
+        pid,
+        end: end_of(pid),
+        speaks: false,
+        #[cfg(target_os = "linux")]
+        openings: None,
+    })
 }
 
 fn apart(command: &[OsString]) -> Result<(OsString, Vec<OsString>), String> {
@@ -286,7 +307,7 @@ impl Parent {
         };
         let (exit, signal) = self.status.unwrap_or((None, None));
         let stuck = u32::try_from(stuck).unwrap_or(u32::MAX);
-        (Report { ended, exit, signal, left: self.left, stuck, error: None }, self.last)
+        (Report { ended, exit, signal, left: self.left, stuck, opened: self.main.opened(), error: None }, self.last)
     }
 
     /// Takes in what ended. True when there is no child of any kind any more, or one alone that ends now.
@@ -298,9 +319,7 @@ impl Parent {
             match rustix::process::wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, status))) => {
                     if pid == self.main.pid {
-                        self.main.end = None;
-                        // Its first process has said more of it, or was ended with it.
-                        self.status.get_or_insert((status.exit_status(), status.terminating_signal()));
+                        self.main_ended((status.exit_status(), status.terminating_signal()));
                     }
                 }
                 Ok(None) => return false,
@@ -308,6 +327,14 @@ impl Parent {
                 Err(_) => return true,
             }
         }
+    }
+
+    /// The command has ended, or the first process of its namespace: what that one said of the command counts, also where
+    /// nobody has listened yet.
+    fn main_ended(&mut self, status: (Option<i32>, Option<i32>)) {
+        self.hear();
+        (self.main.end, self.last) = (None, None);
+        self.status.get_or_insert(status);
     }
 
     /// Goes to the next phase where it is time. True when all is over.
@@ -502,4 +529,36 @@ fn timespec(time: Duration) -> Option<Timespec> {
     // Rounded up, so that a deadline is over when poll comes back.
     let time = time.min(Duration::from_secs(86_400)) + Duration::from_millis(1);
     Timespec::try_from(time).ok()
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_status_is_that_of_the_command_however_fast_its_first_process_ends() {
+        let (read, write) = rustix::pipe::pipe().unwrap();
+        // Status 1 of a command that leaves nothing, as `waitpid` gives it.
+        let [a, b, c, d] = 0x100_i32.to_ne_bytes();
+        rustix::io::write(&write, &[b'E', a, b, c, d]).unwrap();
+        drop(write);
+        let pid = rustix::process::getpid();
+        let mut parent = Parent {
+            main: Main { pid, end: Some(read), speaks: true, openings: None },
+            output: None,
+            waiting: Vec::new(),
+            passed: 0,
+            limit: 0,
+            deadline: Instant::now(),
+            control_open: true,
+            lisle_reads: true,
+            status: None,
+            last: None,
+            phase: Phase::Running,
+            left: 0,
+            _temp: None,
+        };
+        parent.main_ended((Some(0), None));
+        assert_eq!((parent.status, parent.last), (Some((Some(1), None)), None));
+    }
 }

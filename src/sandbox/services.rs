@@ -100,6 +100,8 @@ pub fn missed(output: &str) -> Vec<Service> {
         .iter()
         .filter(|(_, signs)| signs.iter().any(|sign| lower.contains(sign)))
         .map(|(service, _)| *service)
+        // The names of servers come with the agent.
+        .chain(super::ssh::is_alias(output).then_some(Service::SshAgent))
         .collect()
 }
 

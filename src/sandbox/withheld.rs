@@ -4,14 +4,18 @@
 use super::profile::Bounds;
 use super::refusal::{HIDDEN, REFUSED};
 use super::services;
+use super::ssh;
 use crate::domain::access::Service;
-use crate::domain::paths::{is_secret, is_secret_file, lexical};
+use crate::domain::paths::{is_protected_for_commands, is_secret, is_secret_file, lexical};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// Lines of the end of an output that are looked at for paths.
 const LINES: usize = 200;
 /// Entries of each list.
 const MOST: usize = 5;
+/// Packages that are looked at.
+const ENTRIES: usize = 5_000;
 
 /// What programs write when a file is not there, in small letters.
 const MISSING: &[&str] = &[
@@ -31,11 +35,24 @@ const MISSING: &[&str] = &[
 const SYSTEM: &[&str] =
     &["/usr", "/etc", "/var", "/lib", "/lib64", "/bin", "/sbin", "/boot", "/opt", "/proc", "/sys", "/dev"];
 
+/// What programs write when they cannot change something that is mounted read-only, in small letters. Unlike other words of
+/// refusal these are believed of a command that ended well, too.
+const NOT_CHANGED: &[&str] = &[
+    "read-only file system",
+    "erofs",
+    "os error 30)",
+    "device or resource busy",
+    "ebusy",
+    "could not write config file",
+];
+
 /// What was kept from a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Withheld {
-    /// Secrets of the project that said nothing.
+    /// Secrets that it opened, and that said nothing.
     pub secrets: Vec<PathBuf>,
+    /// Secrets that it wanted to change.
+    pub changed: Vec<PathBuf>,
     /// Hidden files and folders.
     pub read: Vec<PathBuf>,
     /// Read-only paths.
@@ -57,50 +74,110 @@ pub struct EndedCommand<'a> {
     pub code: Option<i32>,
     /// Packages beside the project that its manifests name.
     pub packages: &'a [PathBuf],
+    /// Masked places that it opened, by their numbers in the profile; `None` where that is not known.
+    pub opened: Option<&'a [u32]>,
+    /// When it began; `None` where that does not matter.
+    pub since: Option<SystemTime>,
+    /// lisle's own folders, which nothing opens.
+    pub own: &'a [PathBuf],
 }
 
 /// What was kept from the command. Looks at the disk.
 #[must_use]
 pub fn look(over: &EndedCommand<'_>) -> Withheld {
-    let mut out = Withheld { secrets: over.secrets(), ..Withheld::default() };
-    if over.code == Some(0) {
-        return out;
-    }
+    let mut out = Withheld::default();
+    let well = over.code == Some(0);
+    let signs = if well { NOT_CHANGED } else { REFUSED };
     for line in over.output.lines().rev().take(LINES) {
         let lower = line.to_lowercase();
-        let missing = MISSING.iter().any(|sign| lower.contains(sign));
-        let refused = REFUSED.iter().any(|sign| lower.contains(sign));
-        if !missing && !refused {
-            continue;
+        let missing = !well && MISSING.iter().any(|sign| lower.contains(sign));
+        let refused = signs.iter().any(|sign| lower.contains(sign));
+        if missing || refused {
+            over.look_at(line, refused, &mut out);
         }
-        for word in words(line) {
-            let full = lexical(over.cwd, Path::new(word));
-            if let Some(hidden) = over.hidden(&full) {
-                push(&mut out.read, hidden);
-            } else if refused && let Some(kept) = over.read_only(&full) {
-                push(&mut out.write, kept);
-            }
+    }
+    over.secrets().for_each(|path| {
+        if !out.changed.contains(path) {
+            push(&mut out.secrets, path.clone());
         }
+    });
+    if well {
+        over.links_made().into_iter().for_each(|path| push(&mut out.read, path));
+        return out;
     }
     let wanted = |path: &&PathBuf| over.speaks_of(path) && !over.bounds.shows(path);
     over.packages.iter().filter(wanted).for_each(|path| push(&mut out.read, path.clone()));
     let there = |service: &Service| services::find(*service).is_some_and(|path| !over.bounds.sockets.contains(&path));
     out.sockets = services::missed(over.output).into_iter().filter(there).collect();
+    let agent = out.sockets.contains(&Service::SshAgent);
+    let of_ssh = if agent { Vec::new() } else { ssh::wanted(over.output) };
+    of_ssh.into_iter().filter(|path| !over.bounds.shows(path)).for_each(|path| push(&mut out.read, path));
     out
 }
 
 impl EndedCommand<'_> {
-    /// Secrets below the directory that the command may have wanted: those that its output speaks of, and settings such as
-    /// `.env` when it failed.
-    fn secrets(&self) -> Vec<PathBuf> {
+    /// Takes in what the paths of a line were kept from.
+    fn look_at(&self, line: &str, refused: bool, out: &mut Withheld) {
+        for word in tokens(line) {
+            let full = lexical(self.cwd, Path::new(word));
+            let masked = self.bounds.masked.contains(&full) && !self.is_own(&full);
+            if masked && refused && !self.bounds.protected.contains(&full) {
+                push(&mut out.changed, full);
+            } else if !is_path(word) {
+                continue;
+            } else if let Some(hidden) = self.hidden(&full) {
+                push(&mut out.read, hidden);
+            } else if refused && let Some(kept) = self.read_only(&full) {
+                push(if is_secret(&kept) && !protects(&kept) { &mut out.changed } else { &mut out.write }, kept);
+            }
+        }
+    }
+
+    /// Secrets that the command opened, when it failed or showed what stands in their place.
+    fn secrets(&self) -> impl Iterator<Item = &PathBuf> {
         let shown = self.output.contains(HIDDEN);
-        let wanted = |path: &&PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let settings = name.starts_with(".env") && !name.starts_with(".envrc");
-            path.starts_with(self.cwd)
-                && (shown && settings || self.code != Some(0) && (settings || self.output.contains(name)))
+        let masked = self.bounds.masked.iter().enumerate();
+        let wanted = move |(number, path): &(usize, &PathBuf)| {
+            let opened = u32::try_from(*number).is_ok_and(|number| match self.opened {
+                Some(opened) => opened.contains(&number),
+                // Nobody noted it: what the output names.
+                None => self.names(path),
+            });
+            // Looking for a name in an empty folder opens nothing.
+            let asked = opened || self.code != Some(0) && path.is_dir() && self.names(path);
+            asked && (shown || self.code != Some(0)) && !self.is_own(path) && (path.is_file() || path.is_dir())
         };
-        self.bounds.masked.iter().filter(wanted).take(MOST).cloned().collect()
+        masked.filter(wanted).map(|(_, path)| path)
+    }
+
+    /// The output names this path, or one below it.
+    fn names(&self, path: &Path) -> bool {
+        let is = |word: &str| lexical(self.cwd, Path::new(word)).starts_with(path);
+        self.output.lines().rev().take(LINES).flat_map(tokens).any(is)
+    }
+
+    fn is_own(&self, path: &Path) -> bool {
+        self.own.iter().any(|own| path.starts_with(own))
+    }
+
+    /// Targets of links that the command laid among its packages, and that it could not look into: a package manager links a
+    /// folder beside the project without a word, whether it is there or not.
+    fn links_made(&self) -> Vec<PathBuf> {
+        let Some(since) = self.since else { return Vec::new() };
+        let top = self.cwd.join("node_modules");
+        let entries = |dir: &Path| {
+            let names = std::fs::read_dir(dir).into_iter().flatten().flatten().take(ENTRIES);
+            names.map(|entry| entry.path()).collect::<Vec<_>>()
+        };
+        let is_scope = |path: &PathBuf| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"@"));
+        let mut all = entries(&top);
+        let scopes: Vec<PathBuf> = all.iter().filter(|path| is_scope(path)).cloned().collect();
+        all.extend(scopes.iter().flat_map(|scope| entries(scope)));
+        let new = |path: &PathBuf| {
+            let meta = path.symlink_metadata().ok();
+            meta.is_some_and(|meta| meta.is_symlink() && meta.modified().is_ok_and(|time| time >= since))
+        };
+        all.into_iter().filter(new).filter_map(|link| self.hidden(&link)).collect()
     }
 
     /// The output names a package: by its path, by a way up that ends in its name, or by its name in quotes.
@@ -116,15 +193,16 @@ impl EndedCommand<'_> {
 
     /// What of the path is there and not shown: the target of the link that leads out, a package, or the path itself.
     fn hidden(&self, full: &Path) -> Option<PathBuf> {
-        let real = full.canonicalize().ok()?;
+        let within = full.ancestors().take_while(|above| *above != self.cwd && above.starts_with(self.cwd));
+        let link = within.filter(|path| path.is_symlink()).last().and_then(|link| link.canonicalize().ok());
+        // Programs leave an ending out, so the path itself need not be there.
+        let real = full.canonicalize().ok().or_else(|| link.clone())?;
         if self.bounds.shows(&real) || is_secret(&real) || is_secret_file(&real) || real.components().count() < 3 {
             return None;
         }
         if let Some(package) = self.packages.iter().find(|package| real.starts_with(package)) {
             return Some(package.clone());
         }
-        let links = full.ancestors().take_while(|above| *above != self.cwd && above.starts_with(self.cwd));
-        let link = links.filter(|path| path.is_symlink()).last().and_then(|link| link.canonicalize().ok());
         Some(link.filter(|target| !self.bounds.shows(target)).unwrap_or(real))
     }
 
@@ -151,9 +229,24 @@ fn push(list: &mut Vec<PathBuf>, path: PathBuf) {
 
 /// Words of a line that may be paths.
 fn words(line: &str) -> impl Iterator<Item = &str> {
+    tokens(line).filter(|word| is_path(word))
+}
+
+/// Words of a line without the marks around them.
+fn tokens(line: &str) -> impl Iterator<Item = &str> {
     let words = line.split(|c: char| c.is_whitespace() || "'\"`()<>,;=".contains(c));
     let words = words.map(|word| word.strip_prefix("file://").unwrap_or(word).trim_end_matches([':', '.', ']']));
-    words.filter(|word| word.contains('/') && !word.contains("://") || word.starts_with('.') && word.len() > 2)
+    words.filter(|word| !word.is_empty())
+}
+
+fn is_path(word: &str) -> bool {
+    word.contains('/') && !word.contains("://") || word.starts_with('.') && word.len() > 2
+}
+
+/// The path configures or runs code, by its last two names.
+fn protects(path: &Path) -> bool {
+    let above = path.parent().and_then(Path::file_name).map(Path::new).unwrap_or(Path::new(""));
+    path.file_name().is_some_and(|name| is_protected_for_commands(&above.join(name)))
 }
 
 /// The path from the working directory on, where it lies there.
@@ -182,9 +275,14 @@ impl Withheld {
         let paths = |what: &'static str, list: &[PathBuf]| -> Vec<String> {
             list.iter().map(|path| format!("{what}: {}", short(path, cwd))).collect()
         };
-        let sockets = self.sockets.iter().map(|service| format!("socket not there: {}", service.name()));
+        let sockets = self.sockets.iter().map(|service| match service.files() {
+            [] => format!("socket not there: {}", service.name()),
+            files => format!("socket not there: {}, and with it {}", service.name(), files.join(" ")),
+        });
         let mut out = paths("hidden secret", &self.secrets);
-        out.extend(paths("hidden", &self.read));
+        out.extend(paths("secret, not changed", &self.changed));
+        let hidden = |path: &PathBuf| if is_secret(path) { "hidden secret" } else { "hidden" };
+        out.extend(self.read.iter().map(|path| format!("{}: {}", hidden(path), short(path, cwd))));
         out.extend(paths("read-only", &self.write));
         out.extend(sockets);
         out
@@ -197,7 +295,8 @@ impl Withheld {
             return None;
         }
         let names = |list: &[PathBuf]| list.iter().map(|path| short(path, cwd)).collect::<Vec<_>>();
-        let (secrets, read, write) = (names(&self.secrets), names(&self.read), names(&self.write));
+        let (secrets, read) = (names(&self.secrets), names(&self.read));
+        let write = [names(&self.changed), names(&self.write)].concat();
         let sockets: Vec<String> = self.sockets.iter().map(|service| service.name().to_owned()).collect();
         let mut lines = vec!["The sandbox kept this from the command:".to_owned()];
         lines.extend(self.words(cwd).iter().map(|words| format!("- {words}")));
@@ -243,13 +342,21 @@ mod tests {
             ..Bounds::default()
         };
         let packages = [at("lib")];
-        let kept = |output: &str, code| {
-            let over = EndedCommand { bounds: &bounds, cwd: &at("p"), output, code: Some(code), packages: &packages };
-            let mut kept = look(&over);
+        let kept = |output: &str, code, opened: &[u32]| {
+            let mut kept = look(&EndedCommand {
+                bounds: &bounds,
+                cwd: &at("p"),
+                output,
+                code: Some(code),
+                packages: &packages,
+                opened: Some(opened),
+                since: None,
+                own: &[],
+            });
             kept.sockets.clear();
             kept
         };
-        let none = || Withheld { secrets: vec![at("p/.env")], ..Withheld::default() };
+        let none = Withheld::default;
         for (output, expected) in [
             (
                 "error: could not write config file .git/config: Device or resource busy\n".to_owned(),
@@ -263,8 +370,14 @@ mod tests {
                 format!("touch: cannot touch '{}': Read-only file system", at("p/../other2").display()),
                 Withheld { write: vec![at("other2")], ..none() },
             ),
+            (
+                "sh: 1: cannot create .env: Read-only file system".to_owned(),
+                Withheld { changed: vec![at("p/.env")], ..none() },
+            ),
             ("cat: ../other/x: No such file or directory".to_owned(), Withheld { read: vec![at("other/x")], ..none() }),
             ("cat: linked/x: No such file or directory".to_owned(), Withheld { read: vec![at("other")], ..none() }),
+            // An ending is left out.
+            ("Error: Cannot find module './linked/util'".to_owned(), Withheld { read: vec![at("other")], ..none() }),
             (
                 "error: failed to load source for `../lib/Cargo.toml`".to_owned(),
                 Withheld { read: vec![at("lib")], ..none() },
@@ -273,16 +386,52 @@ mod tests {
             ("E: Could not open lock file /var/lib/dpkg/lock - open (30: Read-only file system)".to_owned(), none()),
             ("type error".to_owned(), none()),
         ] {
-            assert_eq!(kept(&output, 1), expected, "{output}");
+            assert_eq!(kept(&output, 1, &[]), expected, "{output}");
+            // What was opened is told of a command that failed, and nothing else of one that did not.
+            let mut with = expected.clone();
+            if with.changed.is_empty() {
+                with.secrets = vec![at("p/.env")];
+            }
+            assert_eq!(kept(&output, 1, &[0]), with, "{output}");
+            let refused = output.contains("Read-only") || output.contains("busy");
+            assert_eq!(kept(&output, 0, &[0]), if refused { expected } else { none() }, "{output}");
         }
-        assert_eq!(kept("all is well", 0), Withheld::default());
-        assert_eq!(kept("KEY=# hidden by lisle", 0), none());
+        assert_eq!(kept("KEY=# hidden by lisle", 0, &[0]), Withheld { secrets: vec![at("p/.env")], ..none() });
+        assert_eq!(kept("the words hidden by lisle in a text", 0, &[]), none());
+    }
+
+    #[test]
+    fn a_link_that_a_package_manager_laid_to_a_hidden_folder_is_told() {
+        let (_dir, root) = tree();
+        let at = |name: &str| root.join(name);
+        std::fs::create_dir_all(at("p/node_modules/@me")).unwrap();
+        std::os::unix::fs::symlink("../../lib", at("p/node_modules/lib")).unwrap();
+        std::os::unix::fs::symlink("../../../other", at("p/node_modules/@me/other")).unwrap();
+        let bounds = Bounds { readable: vec![at("p")], ..Bounds::default() };
+        let read = |since| {
+            look(&EndedCommand {
+                bounds: &bounds,
+                cwd: &at("p"),
+                output: "added 1 package",
+                code: Some(0),
+                packages: &[],
+                opened: None,
+                since: Some(since),
+                own: &[],
+            })
+            .read
+        };
+        let mut found = read(SystemTime::UNIX_EPOCH);
+        found.sort();
+        assert_eq!(found, [at("lib"), at("other")]);
+        assert!(read(SystemTime::now() + std::time::Duration::from_secs(60)).is_empty());
     }
 
     #[test]
     fn the_words_can_be_given_back() {
         let kept = Withheld {
             secrets: vec!["/w/p/.env".into()],
+            changed: vec!["/w/p/.env.test".into()],
             read: vec!["/w/lib".into()],
             write: vec!["/w/p/.git/config".into()],
             sockets: vec![Service::SshAgent],
@@ -291,10 +440,10 @@ mod tests {
         let from = told.find('{').unwrap();
         let to = told.rfind('}').unwrap();
         let access: serde_json::Value = serde_json::from_str(&told[from..=to]).unwrap();
-        let expected =
-            serde_json::json!({"read": [".env", "/w/lib"], "write": [".git/config"], "sockets": ["ssh-agent"]});
+        let expected = serde_json::json!({"read": [".env", "/w/lib"], "write": [".env.test", ".git/config"], "sockets": ["ssh-agent"]});
         assert_eq!(access, expected);
         assert!(told.contains("- hidden secret: .env") && told.contains("- read-only: .git/config"));
+        assert!(told.contains("- secret, not changed: .env.test"));
         assert_eq!(Withheld::default().told(Path::new("/w/p")), None);
     }
 }

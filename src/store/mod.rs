@@ -1,233 +1,47 @@
 //! The sessions on disk: one directory each, in files that Craft Agents can open too.
 //!
-//! | file | what |
+//! | folder | what |
 //! |---|---|
-//! | `open` | [`Store`]: opening, listing, loading, creating |
-//! | `list` | the list of sessions, from the first 8 KiB of each; `index` is its cache |
-//! | `session` | reading one session: header, pages, what is odd |
-//! | `journal` | [`Journal`]: writing one session; `heading` its header, `mend` repairs before its first write |
-//! | `search` | all rows of all sessions, by a query; `around` reads the rows around a hit |
-//! | `journal` | [`Journal`]: writing one session; `mend` repairs before its first write |
-//! | `writer` | [`Writer`]: the thread that owns a journal, for async callers |
-//! | `follow` `news` | [`Follower`]: what another process writes, read as it comes; word from the system that something did |
-//! | `header` `row` `live` `lock` | the formats, one each |
-//! | `change` | properties of a session that nobody has open |
-//! | `branch` `refers` `pieces` | branches; which files rows refer to; damaged lines taken apart |
-//! | `export` | conversations as files for people |
-//! | `import` | sessions of other programs as sessions here |
-//! | `rescue` | a file in the temp directory for what a session's files do not take |
-//! | `trash` `clear` `files` | deleting, and what lies in the trash; taking the messages out; trees of files |
-//! | `verify` `repair` | how a session's files are, and repairs |
-//! | `merge` | properties that two programs changed |
-//! | `watch` | others who write the same session; `merge` properties and `ours` rows that two programs changed |
-//! | `tail` `json` `portable` `layout` `names` | lines from the end, tolerant JSON, paths inside files, paths of files, ids |
-//! | `properties` | what the workspace defines: statuses, labels, views |
-//! | `drafts` | unsent texts and the input history |
-//! | `books` | what requests used, for all workspaces |
-//! | `checkpoints` | what undo keeps: contents by hash, and lists of changes |
-//! | `io` | every file call, so that tests can put errors and deaths between them |
+//! | `open` | opening, loading and creating a session |
+//! | `format` | files as values: `header` `row` `live`, tolerant `json`, `layout` (paths of files), `portable_paths` (paths inside files), `names` (ids), `file_refs` (files that rows refer to), `damaged_line` |
+//! | `read` | `list` with `index` as its cache; `session` in pages, `page_at` around a hit, `search` over all |
+//! | `write` | [`Journal`] writes one session, [`Writer`] is its thread; `header_writer`, `tail_repair` before the first write, `lock`, `recent_rows`; `branch`, `closed_session`, `drafts`, `usage_log`; `rescue` for what a disk does not take |
+//! | `maintain` | `verify` and `repair`, `clear`, `trash`, `checkpoints` of undo |
+//! | `interop` | [`Follower`] and `wake` for what another process writes; `other_writers`, `shadow_log` and `merge` for the same file written by two; `import`, `export`; `properties` of the workspace |
+//! | `workspace` | [`Store`]: folder, mark and paths of a workspace |
+//! | `io` | every file call, so that tests can put errors and deaths between them; `lines` `whole_file` `trees` on top |
 //!
 //! The meaning of rows to a model or to the screen is up to others.
 
-mod around;
-pub mod books;
-mod branch;
-mod change;
-pub mod checkpoints;
-mod clear;
-mod drafts;
-mod export;
-mod files;
-mod follow;
-pub mod header;
-mod heading;
-mod import;
-mod index;
+mod error;
+mod format;
+mod interop;
 pub mod io;
-mod journal;
-mod json;
-mod layout;
-mod list;
-mod live;
-mod lock;
-mod mend;
-mod merge;
-mod names;
-mod news;
+mod maintain;
 mod open;
-mod ours;
-mod pieces;
-mod portable;
-mod properties;
-mod recent;
-mod refers;
-mod repair;
-mod rescue;
-pub mod row;
-mod search;
-mod session;
-mod tail;
-mod trash;
-mod verify;
-mod watch;
-mod writer;
+mod read;
+mod workspace;
+mod write;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use around::Around;
-pub use export::Exported;
-pub use follow::{Followed, Follower};
-pub use header::Counted;
-pub use import::{Again, Imported};
-pub use journal::{Durability, Journal};
-pub use list::{Listing, Mark};
-pub use merge::Merged;
-pub use news::News;
-pub use open::{Access, Fsync, Loaded, Options, Store, Transcript};
-pub use properties::PropertiesStamp;
-pub use session::Page;
-pub use watch::Elsewhere;
-pub use writer::{Health, Urgency, Writer};
-
-use std::path::{Path, PathBuf};
-
-/// Error of reading or saving.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// A file call failed.
-    #[error("cannot {doing} {}: {source}{}", .path.display(), advice(.doing, .source))]
-    Io {
-        /// Operation: `read`, `write` …
-        doing: &'static str,
-        /// With which file.
-        path: PathBuf,
-        /// Error of the system.
-        source: std::io::Error,
-    },
-    /// No such session.
-    #[error("there is no session in {}: it has no session.jsonl. Choose another one from the list", .path.display())]
-    NoSession {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// Another process took the session's lock first.
-    #[error("{} is being written by {holder}. Close it there, or choose another session", .path.display())]
-    Held {
-        /// The session's directory.
-        path: PathBuf,
-        /// Holder.
-        holder: String,
-    },
-    /// Another process took the session over while this one wrote it.
-    #[error("{} was taken over by {holder}: nothing more is written here{}. Open it again to read on", .path.display(), unwritten_words(*.unwritten))]
-    TakenOver {
-        /// The session's directory.
-        path: PathBuf,
-        /// New holder.
-        holder: String,
-        /// Number of rows that were not written; they are kept in `session.jsonl.salvage`.
-        unwritten: usize,
-    },
-    /// The named path is no session of a known program.
-    #[error("cannot import {}: {why}", .path.display())]
-    NoImport {
-        /// The file or directory.
-        path: PathBuf,
-        /// Reason, and what to name instead.
-        why: &'static str,
-    },
-    /// The header does not fit into what other programs read of it.
-    #[error("the header of {} would be {excess} bytes too long. Remove some labels or shorten the title", .path.display())]
-    HeaderTooLong {
-        /// The session's file.
-        path: PathBuf,
-        /// Number of excess bytes.
-        excess: usize,
-    },
-    /// No id was free.
-    #[error("no free name for a session in {}. Remove some of today's sessions", .path.display())]
-    NoName {
-        /// The directory of all sessions.
-        path: PathBuf,
-    },
-    /// No such row.
-    #[error("the session in {} has no message {message} (any more). Choose another one", .path.display())]
-    NoMessage {
-        /// The session's directory.
-        path: PathBuf,
-        /// The message's id.
-        message: String,
-    },
-    /// Nothing of this name lies in the trash.
-    #[error("{} does not lie in the trash (any more). Look at what is there", .path.display())]
-    NotInTrash {
-        /// The directory that it would be.
-        path: PathBuf,
-    },
-    /// A definition cannot be added.
-    #[error("{} is left as it is: {why}.", .path.display())]
-    Definition {
-        /// The file.
-        path: PathBuf,
-        /// Reason.
-        why: String,
-    },
-    /// The session's writer failed inside lisle.
-    #[error("writing {} failed inside lisle, the log has it. Copy what you need and start lisle again", .path.display())]
-    Broken {
-        /// The session's directory.
-        path: PathBuf,
-    },
-    /// The session's writer has ended.
-    #[error("the session {} is closed and takes no more rows. Open it again", .path.display())]
-    Closed {
-        /// The session's directory.
-        path: PathBuf,
-    },
-}
-
-impl StoreError {
-    /// Rows that came after a takeover, and the file that has them.
-    pub fn salvaged(&self) -> Option<(usize, PathBuf)> {
-        match self {
-            Self::TakenOver { path, unwritten, .. } if *unwritten > 0 => Some((*unwritten, path.join(layout::SALVAGE))),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn io(doing: &'static str, path: &Path, source: std::io::Error) -> Self {
-        Self::Io { doing, path: path.to_owned(), source }
-    }
-}
-
-/// Fate of rows that came too late.
-fn unwritten_words(rows: usize) -> String {
-    match rows {
-        0 => String::new(),
-        1 => "; one row that came too late is kept in its session.jsonl.salvage".to_owned(),
-        n => format!("; {n} rows that came too late are kept in its session.jsonl.salvage"),
-    }
-}
-
-/// Advice for an error, as the end of a sentence.
-fn advice(doing: &str, error: &std::io::Error) -> &'static str {
-    use std::io::ErrorKind as Kind;
-    // What only looks at something keeps nothing for later.
-    let looks = matches!(doing, "import" | "export" | "search" | "open the workspace" | "work in");
-    match error.kind() {
-        Kind::StorageFull | Kind::QuotaExceeded if looks => ". Free some space and try again",
-        Kind::ReadOnlyFilesystem if looks => ". The file system is read-only; mount it writable",
-        Kind::NotADirectory if looks => ". Name a directory",
-        Kind::StorageFull | Kind::QuotaExceeded => {
-            ". Free some space; what is unsaved is kept in memory and tried again"
-        }
-        Kind::ReadOnlyFilesystem => {
-            ". The file system is read-only; mount it writable, what is unsaved is kept in memory"
-        }
-        Kind::PermissionDenied => ". Check the owner and the rights of the file and of the directories above it",
-        Kind::NotFound => ". Was it moved or deleted?",
-        _ if looks => ". Check the disk and try again",
-        _ => ". Check the disk; what is unsaved is kept in memory and tried again",
-    }
-}
+pub use error::StoreError;
+pub use format::header::Counted;
+pub use format::{header, row};
+pub use interop::export::Exported;
+pub use interop::follow::{Followed, Follower};
+pub use interop::import::{Again, Imported};
+pub use interop::merge::Merged;
+pub use interop::other_writers::Elsewhere;
+pub use interop::properties::PropertiesStamp;
+pub use interop::wake::News;
+pub use maintain::checkpoints;
+pub use open::{Access, Loaded, Transcript};
+pub use read::list::{Listing, Mark};
+pub use read::page_at::Around;
+pub use read::session::Page;
+pub use workspace::{Durability, Fsync, Options, Store};
+pub use write::journal::Journal;
+pub use write::usage_log;
+pub use write::writer::{Health, Urgency, Writer};

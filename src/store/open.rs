@@ -3,93 +3,27 @@
 //! Blocking throughout; async callers use a blocking task. Nothing is written before the first session is created or
 //! opened for writing.
 
-use super::drafts::make_dirs;
-use super::header;
-use super::io::{Disk, Io};
-use super::journal::{Journal, Left};
-use super::layout::{self, Layout};
-use super::live::{self, Live};
-use super::lock::{self, Asked};
-use super::merge::without_the_past;
-use super::ours::{self, Ours};
-use super::session::{self, Found, Page, Reader};
-use super::{StoreError, names};
+use super::format::header;
+use super::format::layout::{self};
+use super::format::live::{self, Live};
+use super::interop::merge::without_the_past;
+use super::interop::shadow_log::{self, Ours, may_lack};
+use super::io::lines;
+use super::read::session::{self, Found, Page, Reader};
+use super::{Fsync, Store, StoreError};
+use crate::store::io::whole_file;
+
+use super::write::journal::{Journal, Left};
+use super::write::lock::{self, Asked};
 use crate::domain::contract::Queued;
 use crate::domain::message::{Body, InfoKind, Message};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, MessageId, SessionId};
 use serde_json::Value;
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 /// Number of rows read at a time where all are wanted.
 const CONTEXT_PAGE: usize = 2000;
-
-/// When writes are forced to the disk.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Fsync {
-    /// With every row.
-    Always,
-    /// With what must not be lost: user messages, calls that change something, ends of turns, headers.
-    #[default]
-    Normal,
-    /// Never: what the system has not written by itself is lost with the machine, not with lisle.
-    Off,
-}
-
-/// Options of a store.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// The workspace's directory.
-    pub workspace: PathBuf,
-    /// lisle's state directory, for drafts and history.
-    pub state: PathBuf,
-    /// The user's home directory: what `~` in headers means.
-    pub home: PathBuf,
-    /// Folder for what a session's files do not take.
-    pub temp: PathBuf,
-    /// When writes are forced to the disk.
-    pub fsync: Fsync,
-    /// The file calls.
-    pub io: Arc<dyn Io>,
-}
-
-impl Options {
-    /// The real disk, usual fsync, `/tmp`, and the home directory of the environment.
-    pub fn new(workspace: impl Into<PathBuf>, state: impl Into<PathBuf>) -> Self {
-        let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned()).unwrap_or_default();
-        Self {
-            workspace: workspace.into(),
-            state: state.into(),
-            home,
-            temp: PathBuf::from("/tmp"),
-            fsync: Fsync::Normal,
-            io: Arc::new(Disk),
-        }
-    }
-}
-
-/// The sessions of one workspace. Cheap to clone.
-#[derive(Clone, Debug)]
-pub struct Store {
-    pub(super) inner: Arc<Inner>,
-}
-
-#[derive(Debug)]
-pub(super) struct Inner {
-    pub layout: Layout,
-    pub home: PathBuf,
-    pub temp: PathBuf,
-    pub fsync: Fsync,
-    pub io: Arc<dyn Io>,
-    pub foreign: bool,
-    /// On another machine; asked for once.
-    remote: std::sync::OnceLock<bool>,
-    /// Limits of undo's storage.
-    pub kept: super::checkpoints::Kept,
-    name: String,
-}
 
 /// Access to a loaded session.
 #[derive(Debug)]
@@ -166,114 +100,13 @@ struct Look {
 }
 
 impl Store {
-    /// Opens the workspace; one that does not exist is made with its first session.
-    ///
-    /// # Errors
-    /// When the workspace's path names something that cannot be one.
-    pub fn open(options: Options) -> Result<Self, StoreError> {
-        let Options { workspace, state, home, temp, fsync, io } = options;
-        let workspace = std::path::absolute(&workspace).unwrap_or(workspace);
-        match io.stat(&workspace) {
-            Ok(stat) if !stat.is_dir => {
-                let error = std::io::Error::from(ErrorKind::NotADirectory);
-                return Err(StoreError::io("open the workspace", &workspace, error));
-            }
-            // Missing or unreadable: the list and the first write say so in their own words.
-            _ => {}
-        }
-        let layout = Layout { workspace, state };
-        let config = session::whole(&*io, &layout.config()).ok().flatten();
-        let (name, marked) = config.as_deref().map(layout::read_marker).unwrap_or((None, false));
-        // Without config.json it is ours to make, unless somebody's sessions are in it already.
-        let foreign = if config.is_some() { !marked } else { io.stat(&layout.sessions()).is_ok() };
-        let name = name.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| {
-            layout.workspace.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default()
-        });
-        Ok(Self {
-            inner: Arc::new(Inner {
-                layout,
-                home,
-                temp,
-                fsync,
-                io,
-                name,
-                foreign,
-                remote: std::sync::OnceLock::new(),
-                kept: Default::default(),
-            }),
-        })
-    }
-
-    /// The workspace's folder.
-    pub fn dir(&self) -> &Path {
-        &self.inner.layout.workspace
-    }
-
-    /// The workspace's name.
-    pub fn workspace_name(&self) -> &str {
-        &self.inner.name
-    }
-
-    /// Another program made the workspace.
-    pub fn is_foreign(&self) -> bool {
-        self.inner.foreign
-    }
-
-    /// The workspace lies on another machine, or may: nobody is told there when a file changes, and locks may not
-    /// tell the truth. A session there is taken over only when somebody says so.
-    pub fn is_remote(&self) -> bool {
-        *self.inner.remote.get_or_init(|| {
-            // One that does not exist yet will be where the directories above it are.
-            let found = self.inner.layout.workspace.ancestors().find_map(|path| self.io().is_remote(path).ok());
-            found.unwrap_or(false)
-        })
-    }
-
-    /// The workspace's id as its `config.json` has it.
-    pub(super) fn workspace_id(&self) -> Option<String> {
-        let config = session::whole(self.io(), &self.inner.layout.config()).ok().flatten()?;
-        layout::read_id(&config)
-    }
-
-    /// The directory of a session, whether or not it exists.
-    pub fn session_dir(&self, id: &SessionId) -> PathBuf {
-        self.inner.layout.session(id)
-    }
-
-    /// The directory that somebody wrote, with `~` for the user's home.
-    ///
-    /// # Errors
-    /// When there is none of that name.
-    pub fn directory(&self, written: &Path) -> Result<PathBuf, StoreError> {
-        let path = super::portable::absolute(&written.to_string_lossy(), &self.inner.home);
-        match self.io().stat(&path) {
-            Ok(stat) if stat.is_dir => Ok(path),
-            Ok(_) => Err(StoreError::io("work in", &path, std::io::Error::from(ErrorKind::NotADirectory))),
-            Err(error) => Err(StoreError::io("work in", &path, error)),
-        }
-    }
-
-    pub(super) fn io(&self) -> &dyn Io {
-        &*self.inner.io
-    }
-
-    /// An id that is not taken now; it is claimed by [`Store::create`].
-    pub fn fresh_id(&self, at: At) -> SessionId {
-        let taken = |id: &SessionId| self.io().stat(&self.inner.layout.session(id)).is_ok();
-        let zone = jiff::tz::TimeZone::system();
-        // None free: whatever stands there is found out when it is claimed.
-        names::fresh(at, &zone, taken)
-            .or_else(|| names::fresh(at, &zone, |_| false))
-            .unwrap_or_else(|| SessionId::numbered(fastrand::u32(..)))
-    }
-
     pub(super) fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
         Reader { io: self.io(), id, dir: self.inner.layout.session(id), home: &self.inner.home }
     }
 
     /// The live file of a session.
     pub(super) fn live(&self, dir: &Path) -> Result<(Live, bool), StoreError> {
-        let bytes = session::whole(self.io(), &dir.join(layout::LIVE))?;
+        let bytes = whole_file::read(self.io(), &dir.join(layout::LIVE))?;
         let there = bytes.as_ref().is_some_and(|bytes| !bytes.is_empty());
         Ok((bytes.map(|bytes| Live::parse(&bytes, dir)).unwrap_or_default(), there))
     }
@@ -419,7 +252,7 @@ impl Store {
     /// Rows of ours that the session lacks.
     pub(super) fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
         let lines = self.missing_lines(reader, found, kept)?;
-        Ok(lines.iter().flat_map(|line| super::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
+        Ok(lines.iter().flat_map(|line| super::format::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
     }
 
     /// Lines of ours that the session lacks, for whoever reads its file by himself: they come behind it.
@@ -432,16 +265,16 @@ impl Store {
     /// The same as rows.
     pub(super) fn lacking_rows(&self, reader: &Reader<'_>, found: &Found) -> Result<Vec<Message>, StoreError> {
         let lines = self.lacking_lines(reader, found)?;
-        Ok(lines.iter().flat_map(|line| super::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
+        Ok(lines.iter().flat_map(|line| super::format::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
     }
 
     fn missing_lines(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<String>, StoreError> {
         let bytes = match &found.file {
-            Some(file) => super::tail::range(self.io(), file, found.head.body, found.len)
+            Some(file) => lines::range(self.io(), file, found.head.body, found.len)
                 .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?,
             None => Vec::new(),
         };
-        Ok(ours::pair(kept.read()?, &bytes, found.head.sound).missing)
+        Ok(shadow_log::pair(kept.read()?, &bytes, found.head.sound).missing)
     }
 
     /// Rows before `cursor`, at most `rows` of them.
@@ -526,78 +359,6 @@ impl Store {
                 Err(error)
             }
         }
-    }
-
-    /// Makes the workspace's folders and its mark where they are not there yet.
-    ///
-    /// # Errors
-    /// When they cannot be written.
-    pub fn make(&self, at: At) -> Result<(), StoreError> {
-        self.make_workspace(at)
-    }
-
-    pub(super) fn make_workspace(&self, at: At) -> Result<(), StoreError> {
-        let layout = &self.inner.layout;
-        let io = self.io();
-        // The mark first: sessions without it would look like another program's.
-        if !self.inner.foreign && io.stat(&layout.config()).is_err() {
-            make_dirs(io, &layout.workspace)?;
-            let text = layout::marker(&self.inner.name, at.0);
-            session::replace(io, &layout.config(), text.as_bytes(), self.inner.fsync != Fsync::Off)?;
-            self.sync_dir(&layout.workspace)?;
-        }
-        if io.stat(&layout.sessions()).is_err() {
-            make_dirs(io, &layout.sessions())?;
-            self.sync_dir(&layout.workspace)?;
-        }
-        Ok(())
-    }
-
-    pub(super) fn sync_dir(&self, dir: &Path) -> Result<(), StoreError> {
-        if self.inner.fsync == Fsync::Off {
-            return Ok(());
-        }
-        self.io().fsync_dir(dir).map_err(|e| StoreError::io("save", dir, e))
-    }
-
-    /// Makes the directory of `wanted`, or of the next free id like it, empty.
-    pub(super) fn claim(&self, wanted: &SessionId, at: At) -> Result<SessionId, StoreError> {
-        let others = (0..100).map(|_| self.fresh_id(at));
-        for id in std::iter::once(wanted.clone()).chain(names::siblings(wanted)).chain(others) {
-            let dir = self.inner.layout.session(&id);
-            match self.io().mkdir(&dir) {
-                Ok(()) => return Ok(id),
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(StoreError::io("make", &dir, error)),
-            }
-        }
-        Err(StoreError::NoName { path: self.inner.layout.sessions() })
-    }
-}
-
-/// The session may lack rows of ours: another program wrote it since, or a death came before our last one.
-pub(super) fn may_lack(kept: &Ours, found: &Found, last: Option<String>) -> Result<bool, StoreError> {
-    match (last, &found.file) {
-        (None, _) => Ok(false),
-        (Some(last), Some(file)) => Ok(found.head.foreign || !kept.is_there(&last, file, found.len)?),
-        (Some(_), None) => Ok(true),
-    }
-}
-
-impl Journal {
-    /// The header as `header` writes it, for a session that is made.
-    pub(super) fn fresh_fields(meta: &SessionMeta, dir: &Path, store: &Store) -> super::json::Fields {
-        let mut fields = super::json::Fields::default();
-        let home = &store.inner.home;
-        let place = header::Home { dir, home };
-        let workspace = super::portable::homely(&store.inner.layout.workspace, home);
-        fields.set("id", serde_json::json!(meta.id).to_string());
-        fields.set("workspaceRootPath", super::portable::render_text(&workspace, dir));
-        if let Some(id) = store.workspace_id() {
-            fields.set("workspaceId", serde_json::json!(id).to_string());
-        }
-        header::encode(&mut fields, None, meta, place);
-        fields
     }
 }
 

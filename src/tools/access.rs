@@ -4,12 +4,14 @@
 //! Whether it gets it is the permission function's decision. Here it is found out what the words stand for on this machine.
 
 use super::input::Fields;
-use super::{Place, paths, places, reach};
+use super::{Place, moves, paths, places, reach};
 use crate::domain;
 use crate::domain::access::{Access, Extras, Service};
-use crate::domain::paths::{is_device, is_protected_for_commands, is_secret, lexical};
+use crate::domain::paths::{is_device, is_protected_for_commands, is_secret, lexical, protected_entries};
 use crate::domain::permission::READERS;
+use crate::domain::reach::Settles;
 use crate::domain::tool::Touch;
+use crate::sandbox::places::{below_temp, protected_in};
 use crate::sandbox::repository::Repository;
 use crate::sandbox::{Granted, services};
 use serde_json::Value;
@@ -20,21 +22,51 @@ use std::sync::Arc;
 const MOST: usize = 20;
 
 /// What one call asks for.
-pub(super) fn asked(input: &Value, command: &str, place: &Place) -> Result<Vec<Touch>, String> {
-    let Some(wanted) = input.get("access").filter(|wanted| !wanted.is_null()) else { return Ok(Vec::new()) };
+#[derive(Debug, Default)]
+pub(super) struct AccessAsked {
+    pub touches: Vec<Touch>,
+    /// What of it is not opened, and why, a line each.
+    pub not_opened: Vec<String>,
+}
+
+impl AccessAsked {
+    fn take(&mut self, name: &str, found: Vec<Access>, why_none: &str) {
+        if found.is_empty() {
+            self.not_opened.push(format!("{name}: {why_none}"));
+        }
+        for access in found.into_iter().map(Touch::Access) {
+            if !self.touches.contains(&access) {
+                self.touches.push(access);
+            }
+        }
+    }
+}
+
+/// What one call asks for.
+pub(super) fn asked(input: &Value, command: &str, place: &Place) -> Result<AccessAsked, String> {
+    let mut out = AccessAsked::default();
+    let Some(wanted) = input.get("access").filter(|wanted| !wanted.is_null()) else { return Ok(out) };
     let fields = Fields::of("access", wanted)?;
-    let mut out = Vec::new();
     for name in list(&fields, wanted, "read")? {
-        out.extend(read(&name, place)?);
+        out.take(&name, read(&name, place)?.into_iter().collect(), "commands read it anyway");
     }
     for name in list(&fields, wanted, "write")? {
-        out.extend(write(&name, place)?);
+        let why = if own_temp(&sound(&name, place)?, place) { OWN_TEMP } else { "commands write it anyway" };
+        out.take(&name, write(&name, place)?, why);
     }
     for name in list(&fields, wanted, "sockets")? {
-        out.push(socket(&name, command)?);
+        out.take(&name, vec![socket(&name, command)?], "");
     }
-    out.dedup();
-    Ok(out.into_iter().map(Touch::Access).collect())
+    Ok(out)
+}
+
+const OWN_TEMP: &str = "commands have folders for temporary files of their own";
+
+/// Commands see a folder of the session's there.
+fn own_temp(path: &Path, place: &Place) -> bool {
+    // What lies beside a working directory in there is somebody's work.
+    let beside = path.parent().is_some_and(|above| place.cwd.starts_with(above) && above.components().count() > 2);
+    place.allowances.own_temp && below_temp(path).is_some() && !beside
 }
 
 fn list(fields: &Fields<'_>, wanted: &Value, name: &str) -> Result<Vec<String>, String> {
@@ -59,21 +91,42 @@ fn read(name: &str, place: &Place) -> Result<Option<Access>, String> {
     Ok((secret || !path.starts_with(real(&place.cwd))).then_some(Access::Read { path, secret }))
 }
 
-/// A path that is read-only; `None` where commands write it anyway.
-fn write(name: &str, place: &Place) -> Result<Option<Access>, String> {
+/// Paths that are read-only at or below the named one; none where commands write it anyway.
+fn write(name: &str, place: &Place) -> Result<Vec<Access>, String> {
     let path = sound(name, place)?;
     let cwd = real(&place.cwd);
-    let short = path.strip_prefix(&cwd).unwrap_or(&path);
-    let secret = is_secret(&path);
-    let inside = path.starts_with(&cwd);
-    if inside && secret && !is_protected_for_commands(short) {
-        // A secret that is shown can be written as well.
-        return Ok(Some(Access::Read { path, secret }));
+    let secret = places::is_secret(&path, place) || is_secret(&path);
+    let writes = |path: PathBuf| Access::Write { path, program: None };
+    let Ok(short) = path.strip_prefix(&cwd) else {
+        return match (secret, own_temp(&path, place)) {
+            (true, _) => Err(format!("{name} is a secret: nothing opens it for writing.")),
+            (false, true) => Ok(Vec::new()),
+            (false, false) => Ok(vec![writes(path)]),
+        };
+    };
+    if secret || is_protected_for_commands(short) {
+        return Ok(vec![writes(path)]);
     }
-    if secret {
-        return Err(format!("{name} is a secret: nothing opens it for writing."));
+    // A folder is opened by what is read-only in it, so that the question names that.
+    let inner = protected_below(&path, &cwd);
+    match short.as_os_str().is_empty() || inner.len() > MOST {
+        true => Err(format!("{name} holds more than can be asked about at once. Name the read-only paths in it.")),
+        false => Ok(inner.into_iter().map(writes).collect()),
     }
-    Ok((!inside || is_protected_for_commands(short)).then_some(Access::Write { path, program: None }))
+}
+
+/// What configures or runs code below a folder of the working directory: what is there, else what could be.
+fn protected_below(folder: &Path, cwd: &Path) -> Vec<PathBuf> {
+    let of_git = Repository::of(cwd).map(|repository| repository.protected()).unwrap_or_default();
+    let mut out = protected_in(cwd);
+    out.extend(of_git.into_iter().filter(|path| path.symlink_metadata().is_ok()));
+    out.retain(|path| path.starts_with(folder));
+    if out.is_empty() {
+        out.extend(protected_entries(folder).into_iter().map(|name| folder.join(name)));
+    }
+    out.sort();
+    out.dedup();
+    out
 }
 
 fn socket(name: &str, command: &str) -> Result<Access, String> {
@@ -151,17 +204,60 @@ pub(super) fn pushes(command: &str, place: &Place) -> Vec<Touch> {
     out
 }
 
-/// Writes that changes of the repository's settings and hooks need: they were asked about, and nothing else is opened.
+/// Repositories of this machine that git talks to, where every such command of the line talks to one.
+pub(super) fn local_remotes(command: &str, place: &Place) -> Vec<Touch> {
+    const TALKING: &[&str] = &["push", "pull", "fetch", "ls-remote", "clone"];
+    let cwd = real(&place.cwd);
+    let mut out = Vec::new();
+    for argv in reach::commands(command) {
+        let Some(("git", args)) = argv.split_first().map(|(program, args)| (program.as_str(), args)) else { continue };
+        let Some((subcommand, rest)) = domain::git_settings::subcommand(args).split_first() else { continue };
+        if !TALKING.contains(&subcommand.as_str()) {
+            continue;
+        }
+        let remotes = Repository::of(&cwd).map(|one| one.remotes()).unwrap_or_default();
+        let folder = |address: &str| {
+            let path = address.strip_prefix("file://").unwrap_or(address);
+            crate::sandbox::repository::folder_of(&lexical(&cwd, Path::new(path)))
+        };
+        let addresses: Vec<&str> = match rest.iter().find(|word| !word.starts_with('-')) {
+            // Which one is meant is git's to know.
+            None => remotes.iter().map(|(_, address)| address.as_str()).collect(),
+            Some(word) => {
+                let of_name: Vec<&str> =
+                    remotes.iter().filter(|(name, _)| name == word).map(|(_, one)| one.as_str()).collect();
+                if of_name.is_empty() { vec![word.as_str()] } else { of_name }
+            }
+        };
+        let found: Option<Vec<PathBuf>> = addresses.into_iter().map(folder).collect();
+        match found {
+            Some(found) if !found.is_empty() => out.extend(found),
+            _ => return Vec::new(),
+        }
+    }
+    out.sort();
+    out.dedup();
+    out.into_iter().map(|path| Touch::Read { path, secret: false }).collect()
+}
+
+/// Writes that changes of the repository's settings and hooks need: they are asked about, and nothing else is opened. A
+/// setting that runs nothing needs no answer on a line of git alone.
 pub(super) fn settings(command: &str, place: &Place) -> Vec<Touch> {
     let mut out = Vec::new();
-    let elsewhere = |word: &String| ["--global", "--system", "-C", "-f", "--file"].contains(&word.as_str());
+    let notes = moves::at(command, place).notes;
+    let elsewhere = |word: &String| ["--global", "--system", "-f", "--file"].contains(&word.as_str());
     for argv in reach::commands(command).iter().filter(|argv| !argv.iter().any(elsewhere)) {
         let names: &[&str] = match domain::reach::reach(argv).settles {
-            Some("git's settings") => &["config"],
-            Some("git's hooks") => &["config", "hooks"],
-            _ => continue,
+            Some(Settles::Git(written)) if notes && written.harmless => continue,
+            Some(Settles::Git(_)) => &["config"],
+            Some(Settles::Hooks) => &["config", "hooks"],
+            Some(Settles::Other(_)) | None => continue,
         };
-        let Some(repository) = Repository::of(&real(&place.cwd)) else { continue };
+        let folder = match argv.as_slice() {
+            [_, option, folder, ..] if option == "-C" => lexical(&real(&place.cwd), Path::new(folder)),
+            _ => real(&place.cwd),
+        };
+        let Some(repository) = Repository::of(&folder) else { continue };
         for path in names.iter().map(|name| repository.common.join(name)) {
             let access = Touch::Access(Access::Write { path, program: None });
             if !out.contains(&access) {
@@ -169,6 +265,42 @@ pub(super) fn settings(command: &str, place: &Place) -> Vec<Touch> {
             }
         }
     }
+    out
+}
+
+/// Writes outside of the working directory that the line names as its targets: what it copies to, clones to, makes.
+pub(super) fn targets(command: &str, place: &Place) -> Vec<Touch> {
+    let mut out = Vec::new();
+    let cwd = real(&place.cwd);
+    let mut at = cwd.clone();
+    let full = |at: &Path, word: &str| match (word.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(below), Some(home)) => lexical(&home, Path::new(below)),
+        _ => lexical(at, Path::new(word)),
+    };
+    for argv in reach::commands(command) {
+        if let [change, to] = argv.as_slice()
+            && change == "cd"
+        {
+            at = full(&at, to);
+            continue;
+        }
+        for word in domain::reach::reach(&argv).made(|word| full(&at, word).is_dir()) {
+            if word.contains(['$', '*', '?', '`', ':']) {
+                continue;
+            }
+            let path = real(&full(&at, &word));
+            let written = [&cwd, &real(&place.session_dir)].into_iter().any(|own| path.starts_with(own))
+                || place.allowances.caches.iter().any(|cache| path.starts_with(&cache.at))
+                || own_temp(&path, place)
+                || ["/tmp", "/var/tmp"].iter().any(|temp| path == Path::new(temp));
+            let opens = sound(&path.display().to_string(), place).is_ok() && !is_secret(&path);
+            let access = Touch::Access(Access::Write { path, program: None });
+            if opens && !written && !out.contains(&access) {
+                out.push(access);
+            }
+        }
+    }
+    out.truncate(MOST);
     out
 }
 
@@ -199,9 +331,9 @@ fn granted(extras: &Extras, own: &[PathBuf]) -> Granted {
             None => out.sockets.extend(Path::new(name).canonicalize().ok().filter(|path| sound(path))),
         }
     }
-    // Secrets among them are not masked: they were answered for by name.
-    out.unmasked = out.readable.iter().chain(&extras.readable).cloned().collect();
     out.writable = extras.writable.iter().filter(|path| sound(path)).map(|path| writable(path)).collect();
+    // Secrets among them are not masked: they were answered for by name.
+    out.unmasked = out.readable.iter().chain(&extras.readable).chain(&out.writable).cloned().collect();
     for list in [&mut out.readable, &mut out.unmasked, &mut out.writable, &mut out.sockets] {
         list.sort();
         list.dedup();

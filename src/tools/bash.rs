@@ -14,6 +14,7 @@ use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, T
 use crate::sandbox::{self, Namespaces, Network, able};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Seconds that a command may take when none are given.
@@ -100,8 +101,12 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     touches.extend(looked.touches);
     touches.extend(leaves::look(&command, place));
     touches.extend(reach::look(&command, place));
-    let wanted = access::asked(input, &command, place)?;
-    let needed = access::pushes(&command, place).into_iter().chain(access::settings(&command, place));
+    let wanted = access::asked(input, &command, place)?.touches;
+    touches.extend(access::local_remotes(&command, place));
+    let needed = access::pushes(&command, place)
+        .into_iter()
+        .chain(access::settings(&command, place))
+        .chain(access::targets(&command, place));
     touches.extend(needed.filter(|access| !wanted.contains(access)));
     touches.extend(wanted);
     if Fields::of("bash", input)?.flag("outside")? {
@@ -153,8 +158,21 @@ fn call(input: &Value) -> Result<Call<'_>, String> {
 fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> Line {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
-    let (named, approved) = (words::named(command, place), words::secrets(command, place));
-    let told = Told { named, approved, moves: moves::of(command), waited_for: true };
+    let (named, mut approved) = (words::named(command, place), words::secrets(command, place));
+    // What is shown anyway and stands anywhere in the line is the line's business, also in a text for a shell.
+    let stands =
+        |path: &&PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| command.contains(name));
+    approved.extend(place.allowances.granted.readable.iter().filter(stands).cloned());
+    approved.extend(reach::secrets(command, place));
+    let told = Told {
+        line: command.to_owned(),
+        named,
+        approved,
+        in_temp: words::in_temp(command),
+        moves: moves::at(command, place),
+        waited_for: true,
+        ..Told::default()
+    };
     Line { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
 }
 
@@ -180,7 +198,8 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     if background {
         return in_the_background(command, timeout, &with).await;
     }
-    let line = line(place, command, timeout, OUTPUT_LIMIT);
+    let mut line = line(place, command, timeout, OUTPUT_LIMIT);
+    line.told.not_opened = access::asked(input, command, place).map(|asked| asked.not_opened).unwrap_or_default();
     let running = held_process::start(place, with.sandbox, line, &with.host, &with.call).await?;
     let mut output = Output { kept: Kept::default(), progress: &with.progress, shown: 0 };
     let over = running.see_it_through(&mut output, &with.stop).await;

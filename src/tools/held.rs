@@ -7,6 +7,7 @@ use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::{By, Change, Guard, What};
+use crate::sandbox::places::drafts::{self, DraftPath};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
 use crate::sandbox::refusal::HostFiles;
@@ -15,18 +16,25 @@ use crate::sandbox::withheld::{self, EndedCommand, Withheld};
 use crate::sandbox::{Allowances, Network, Profile, able, refusal};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// What the line of a command says of its places.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Told {
+    /// The line itself, where there is one.
+    pub line: String,
     /// Paths that it names literally, outside of the working directory.
     pub named: Vec<PathBuf>,
     /// Secrets that it names, and that were therefore asked about.
     pub approved: Vec<PathBuf>,
+    /// Paths below `/tmp` that it names.
+    pub in_temp: Vec<PathBuf>,
     /// Whether it does nothing but move between states of the repository.
     pub moves: Moves,
     /// The call waits for its end: what it makes meanwhile is its own work.
     pub waited_for: bool,
+    /// What was asked for and is not opened, and why, a line each.
+    pub not_opened: Vec<String>,
 }
 
 /// What holds one command back.
@@ -41,6 +49,11 @@ pub(super) struct Held {
     guard: Option<Guard>,
     /// Secrets that were there before.
     secrets: Vec<PathBuf>,
+    /// Paths below `/tmp` that it names and that were not there, with where they lie.
+    new_temp: Vec<(PathBuf, PathBuf)>,
+    /// Paths that it may make.
+    drafts: Vec<DraftPath>,
+    began: SystemTime,
     /// Hosts that it was not let reach.
     pub refusals: Refusals,
 }
@@ -57,13 +70,25 @@ impl Held {
             _ => Vec::new(),
         };
         let site = site(&place, &told, home.as_deref());
+        let drafts = if sandbox == Sandbox::Workspace {
+            drafts::of(&place.allowances.granted.writable, &place.cwd)
+        } else {
+            Vec::new()
+        };
         let (profile, guarded, variables) = match sandbox {
             Sandbox::None => (Profile::Open, false, Vec::new()),
             Sandbox::ReadOnly => (places::read_only(&site), false, Vec::new()),
             Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
         };
         let guard = guarded.then(|| Guard::before(&site, profile.bounds()));
-        Self { sandbox, place, told, profile, variables, guard, secrets, refusals: Refusals::default() }
+        let is_own =
+            profile.bounds().is_some_and(|bounds| bounds.replaced.iter().any(|one| one.at == Path::new("/tmp")));
+        let lies = |path: &PathBuf| Some(places::session_temp(&place.session_dir).join(places::below_temp(path)?));
+        let in_temp = told.in_temp.iter().filter(|_| is_own).filter_map(|path| Some((path.clone(), lies(path)?)));
+        let new_temp = in_temp.filter(|(_, lies)| lies.symlink_metadata().is_err()).collect();
+        let began = SystemTime::now();
+        let refusals = Refusals::default();
+        Self { sandbox, place, told, profile, variables, guard, secrets, new_temp, drafts, began, refusals }
     }
 
     /// What it reaches of the network.
@@ -87,8 +112,13 @@ impl Held {
 
     /// What is to be known after the command: protected files that it made or changed, which are put back, and that a
     /// refusal may be why it failed. Blocks.
-    pub fn notes(&self, output: &str, code: Option<i32>) -> Notes {
-        let mut out = Vec::new();
+    pub fn notes(&self, output: &str, ended: CommandEnd<'_>) -> Notes {
+        let code = ended.code;
+        let mut out: Vec<String> =
+            listed("Not opened by `access`, since nothing keeps it from commands:", &self.told.not_opened)
+                .into_iter()
+                .collect();
+        out.extend(self.made());
         let mut protected = Vec::new();
         let mut put_back = Vec::new();
         if let Some(guard) = &self.guard {
@@ -109,19 +139,33 @@ impl Held {
             }
         }
         let network = self.network();
-        let mut kept = self.kept(output, code);
+        let mut kept = self.kept(output, ended);
         let withheld = kept.words(&self.place.cwd);
         // What can be named exactly is offered so, and not outside of the sandbox.
-        let exact = !(kept.read.is_empty() && kept.write.is_empty() && kept.sockets.is_empty());
+        let lists = [&kept.read, &kept.write, &kept.changed];
+        let exact = !kept.sockets.is_empty() || lists.iter().any(|list| !list.is_empty());
         kept.refused(put_back);
         out.extend(kept.told(&self.place.cwd));
         match refusal::hosts(&self.refusals.all(), &self.files()) {
             Some(refused) => out.push(refused),
             None if exact => {}
-            None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, output, code)),
+            None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, (&self.told.line, output), code)),
         }
+        out.extend(self.private_temp());
         self.note_made();
         Notes { lines: out, user: ForUser { protected, withheld } }
+    }
+
+    /// What the command made below `/tmp`, which nobody else finds there.
+    fn private_temp(&self) -> Option<String> {
+        let made: Vec<_> = self.new_temp.iter().filter(|(_, lies)| lies.symlink_metadata().is_ok()).collect();
+        let outer = |path: &Path| made.iter().any(|(other, _)| path != other && path.starts_with(other));
+        let lines: Vec<String> = made
+            .iter()
+            .filter(|(path, _)| !outer(path))
+            .map(|(path, lies)| format!("{} lies in {}", path.display(), lies.display()))
+            .collect();
+        listed("/tmp is a folder of this session alone. When the user is to find it, name the second path:", &lines)
     }
 
     /// Where the user opens a host for good.
@@ -136,10 +180,26 @@ impl Held {
     }
 
     /// What was kept from the command.
-    fn kept(&self, output: &str, code: Option<i32>) -> Withheld {
+    fn kept(&self, output: &str, ended: CommandEnd<'_>) -> Withheld {
         let Some(bounds) = self.profile.bounds() else { return Withheld::default() };
-        let packages = if code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
-        withheld::look(&EndedCommand { bounds, cwd: &self.place.cwd, output, code, packages: &packages })
+        let packages = if ended.code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
+        withheld::look(&EndedCommand {
+            bounds,
+            cwd: &self.place.cwd,
+            output,
+            code: ended.code,
+            packages: &packages,
+            opened: ended.opened,
+            since: Some(self.began),
+            own: &self.place.own_dirs,
+        })
+    }
+
+    /// Moves what the command made outside, as it was asked about, to its place. Lines about what was not moved.
+    fn made(&self) -> Vec<String> {
+        let Some(bounds) = self.profile.bounds().filter(|_| !self.drafts.is_empty()) else { return Vec::new() };
+        let lines = drafts::settle(&self.drafts, bounds, &self.place.session_dir);
+        listed("What this command made outside of the working directory:", &lines).into_iter().collect()
     }
 
     /// Secrets that this command made are shown to the next ones.
@@ -181,6 +241,15 @@ impl Held {
             (Fate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
         }
     }
+}
+
+/// How a command ended, as far as it says what was kept from it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct CommandEnd<'a> {
+    /// Its exit status.
+    pub code: Option<i32>,
+    /// Masked places that it opened, by their numbers in the profile; `None` where that is not known.
+    pub opened: Option<&'a [u32]>,
 }
 
 /// What is to be known after a command.
@@ -243,6 +312,12 @@ fn opened(place: &Place, home: Option<&Path>) -> Allowances {
     out.granted.unmasked.extend(named);
     out.granted.unmasked.extend(made::unchanged(&place.session_dir));
     out
+}
+
+/// Looks up something at the place of a call that has not been decided on yet.
+pub(super) fn site_of<T>(place: &Place, look: impl FnOnce(&Site<'_>) -> T) -> T {
+    let home = std::env::home_dir();
+    look(&site(place, &Told::default(), home.as_deref()))
 }
 
 fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {

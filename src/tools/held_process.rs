@@ -2,7 +2,7 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
-use super::held::{ForUser, Held, Told};
+use super::held::{self, ForUser, Held, Told};
 use super::host::Host;
 use super::input;
 use super::{Halt, Place};
@@ -281,7 +281,8 @@ impl Over {
     pub async fn told(self, output: String) -> Result<(String, ForUser), Halt> {
         let Over { report, said, held, timeout, .. } = self;
         let code = report.as_ref().and_then(Report::code);
-        let notes = blocking(move || held.notes(&output, code)).await?;
+        let opened = report.as_ref().and_then(|report| report.opened.clone());
+        let notes = blocking(move || held.notes(&output, held::CommandEnd { code, opened: opened.as_deref() })).await?;
         let Some(report) = report else {
             let said = input::one_line(&String::from_utf8_lossy(&said), 300);
             let said = if said.is_empty() { String::new() } else { format!(" It said: {said}") };
@@ -322,7 +323,7 @@ impl Over {
     pub async fn when_stopped(self, mut text: String) -> Result<String, Halt> {
         let held = self.held;
         let output = text.clone();
-        let notes = blocking(move || held.notes(&output, Some(0))).await?;
+        let notes = blocking(move || held.notes(&output, held::CommandEnd { code: Some(0), opened: None })).await?;
         if !notes.lines.is_empty() {
             text.push_str(&format!("\n{}", lines(&notes.lines)));
         }

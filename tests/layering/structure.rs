@@ -124,11 +124,23 @@ impl<'a> Graph<'a> {
 
     fn edges(&self) -> Vec<BTreeSet<usize>> {
         let of = |(at, file): (usize, &Source)| {
-            let named = paths(&file.code).into_iter().map(|(_, path)| self.full(&file.module, &path));
+            let code = without_visibility(&file.code);
+            let named = paths(&code).into_iter().map(|(_, path)| self.full(&file.module, &path));
             named.filter_map(|path| self.file_of(&path, 0)).filter(|to| *to != at).collect()
         };
         self.files.iter().enumerate().map(of).collect()
     }
+}
+
+/// The code without `pub(in path)`, whose path names who may see an item and is no import.
+fn without_visibility(code: &str) -> String {
+    let mut parts = code.split("pub(in ");
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out += "pub ";
+        out += part.split_once(')').map_or("", |(_, rest)| rest);
+    }
+    out
 }
 
 /// Groups of nodes that reach each other, largest first (Tarjan's algorithm).
@@ -313,7 +325,7 @@ mod checker {
             ("src/a/b.rs", "use super::C; struct B;"),
             ("src/a/c.rs", "use crate::a::d::D; fn f() -> Vec<super::d::D> {} struct C;"),
             ("src/a/d.rs", "use crate::a::{B}; struct D;"),
-            ("src/e.rs", "use crate::a::B; use std::a::X;"),
+            ("src/e.rs", "use crate::a::B; use std::a::X; pub(in crate::a) struct E;"),
         ]);
         assert_eq!(
             Graph::new(&files).edges(),

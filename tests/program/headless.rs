@@ -411,6 +411,50 @@ fn what_the_sandbox_keeps_is_told_with_the_rule_that_opens_it() {
     assert_eq!(code(&run("run cat .env")), Some(3));
 }
 
+/// The rule that a refusal names, pasted as it is, lets the very command run.
+#[test]
+fn the_rule_that_a_refusal_names_works_when_it_is_pasted() {
+    let lisle = Path::new(env!("CARGO_BIN_EXE_lisle"));
+    if lisle::sandbox::able::namespaces(lisle).is_err() {
+        return;
+    }
+    let place = Place::new();
+    // Commands have a `/tmp` of their own.
+    let beside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let git = |dir: &Path, args: &[&str]| {
+        let mut git = Command::new("git");
+        git.current_dir(dir).args(["-c", "user.name=D", "-c", "user.email=d@e"]).args(args);
+        assert!(git.env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap().status.success(), "{args:?}");
+    };
+    let remote = beside.path().join("r.git");
+    git(beside.path(), &["init", "-q", "--bare", "r.git"]);
+    git(place.project.path(), &["init", "-q", "-b", "main", "."]);
+    git(place.project.path(), &["commit", "-q", "--allow-empty", "-m", "one"]);
+    git(place.project.path(), &["remote", "add", "origin", remote.to_str().unwrap()]);
+    let rules = place.home.path().join("config/permissions.json");
+    std::fs::create_dir_all(rules.parent().unwrap()).unwrap();
+    let clone = format!("git clone -q . {}/copy", beside.path().display());
+    for (command, made) in [("git push -q origin main", "r.git/refs/heads/main"), (clone.as_str(), "copy/.git/HEAD")] {
+        for mode in ["execute", "ask"] {
+            let run = || place.lisle(&["run", "--connection", "rehearsal", "--mode", mode, &format!("run {command}")]);
+            let refused = err(&run());
+            let (_, named) = refused.split_once("without a question: ").unwrap_or_else(|| panic!("{refused}"));
+            std::fs::write(&rules, format!("{{\"rules\": [{}]}}", named.lines().next().unwrap())).unwrap();
+            let done = run();
+            assert_eq!((code(&done), err(&done).as_str()), (Some(0), ""), "{mode} {command}");
+            let made = beside.path().join(made);
+            assert!(made.exists(), "{mode} {command}");
+            std::fs::remove_file(&rules).unwrap();
+            if made.ends_with("HEAD") {
+                std::fs::remove_dir_all(beside.path().join("copy")).unwrap();
+            }
+        }
+    }
+    let tracks =
+        err(&place.lisle(&["run", "--connection", "rehearsal", "--mode", "execute", "run git push -u origin main"]));
+    assert!(!tracks.contains("without a question: ") && tracks.contains("Leave `-u` out."), "{tracks}");
+}
+
 #[test]
 fn a_session_that_another_process_has_is_refused_at_once() {
     let place = Place::new();

@@ -256,6 +256,7 @@ fn every_event_crosses_a_wire() {
             any: true,
             files: vec![],
             gaps: vec!["g".into()],
+            commits: true,
         })),
         Event::Enhanced { number: 1, result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }) },
         Event::FilesChanged(Box::default()),

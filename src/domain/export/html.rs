@@ -1,7 +1,7 @@
 //! A conversation as one page: everything escaped, nothing that runs, nothing that is fetched; light or dark as the
 //! reader's screen is.
 
-use super::{files, input, outcome, spent};
+use super::parts::{files, input, outcome, spent};
 use crate::domain::datatable;
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Message};

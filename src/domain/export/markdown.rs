@@ -1,6 +1,6 @@
 //! A conversation as markdown: a heading for each message, tool calls folded, fences longer than those inside.
 
-use super::{files, input, outcome, spent};
+use super::parts::{files, input, outcome, spent};
 use crate::domain::datatable;
 pub(super) use crate::domain::datatable::plain;
 use crate::domain::ids::At;

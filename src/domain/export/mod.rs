@@ -6,6 +6,9 @@
 mod html;
 mod markdown;
 mod mask;
+mod parts;
+
+use parts::{files, outcome};
 
 use super::datatable;
 use super::ids::At;
@@ -146,41 +149,6 @@ pub fn file_name(meta: &SessionMeta) -> String {
     }
     let name = name.trim_end_matches('-');
     if name.is_empty() { meta.id.as_str().to_owned() } else { name.to_owned() }
-}
-
-/// Outcome of a call on one line: exit status and time.
-fn outcome(call: &ToolCall) -> String {
-    let mut parts = Vec::new();
-    if let Some(exit) = call.figures.exit {
-        parts.push(format!("exit {exit}"));
-    }
-    if let Some(millis) = call.millis {
-        parts.push(spent(millis));
-    }
-    if call.status == super::tool::ToolStatus::Error && call.figures.exit.is_none() {
-        parts.push("failed".to_owned());
-    }
-    parts.join(" · ")
-}
-
-fn spent(millis: u64) -> String {
-    if millis < 1000 { format!("{millis} ms") } else { format!("{}.{} s", millis / 1000, millis % 1000 / 100) }
-}
-
-/// The input of a call as people read it.
-fn input(call: &ToolCall) -> String {
-    match call.input.get("command").and_then(|command| command.as_str()) {
-        Some(command) if call.name == "bash" => command.to_owned(),
-        _ => serde_json::to_string_pretty(&call.input).unwrap_or_default(),
-    }
-}
-
-/// The names of the files that went along.
-fn files(row: &Message) -> Vec<String> {
-    match &row.body {
-        Body::User(said) => said.attachments.iter().map(|file| clean_line(&file.name).into_owned()).collect(),
-        _ => Vec::new(),
-    }
 }
 
 fn text(row: &Message, time: &dyn Fn(At) -> String) -> String {

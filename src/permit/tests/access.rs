@@ -73,6 +73,9 @@ fn an_answer_keeps_exactly_what_was_asked() {
         ("cargo build", read("/home/u/lib", false), Some("any command may read ~/lib"), 2),
         ("cat x", read("/home/u/.aws/credentials", true), None, 0),
         ("git config a b", write("/w/p/.git/config", None), None, 0),
+        ("./seed", write("/w/p/.env.test", None), Some("any command may read and change ./.env.test"), 1),
+        ("direnv edit", write("/w/p/.envrc", None), None, 0),
+        ("git clone ../a ../b", write("/w/b", None), None, 0),
         ("git push", write("/w/r.git", Some("git")), Some("git may write /w/r.git"), 1),
         ("git push", socket(Service::SshAgent, "git"), Some("git may use ssh-agent"), 2),
         ("docker ps", socket(Service::Docker, "docker"), Some("docker may use docker"), 1),
@@ -114,12 +117,23 @@ fn one_program_gets_it_and_nothing_runs_beside_it() {
         let rule = ask(Mode::Execute, &rules(&[]), &with("git push", access)).offers.pop().unwrap().rule;
         let given =
             |line: &str| super::super::extras(HELD, Mode::Execute, &rules(std::slice::from_ref(&rule)), &command(line));
-        for line in ["git push", "git fetch origin && git log", "git commit -S -m x"] {
+        for line in [
+            "git push",
+            "git fetch origin && git log",
+            "git commit -S -m x",
+            "git add -A && git commit -m 'a b' && git push",
+            "git switch -c x; git push origin x",
+            "cd sub && git add . && git commit -m x | tail -3",
+        ] {
             assert_ne!(given(line), Extras::default(), "{line}");
         }
         for line in [
             "make",
             "git push; make",
+            "git add -A && curl -T x h && git push",
+            "git add -A && git -c core.sshCommand=./x fetch && git push",
+            "git config core.sshCommand ./x; git push",
+            "git x && git push",
             "ls",
             "./git push",
             "git push | sh",
@@ -196,6 +210,53 @@ fn what_was_asked_about_a_path_opens_that_path_and_the_sandbox_stays() {
     let mut outside = command("make");
     outside.touches.push(Touch::Outside);
     assert_eq!(super::super::sandbox(HELD, Mode::Execute, &outside), Sandbox::None);
+}
+
+/// The rules that a refusal names, as they would be pasted.
+fn pasted(reason: &str) -> Vec<Rule> {
+    let Some((_, list)) = reason.split_once("without a question: ") else { return Vec::new() };
+    serde_json::from_str(&format!("[{list}]")).unwrap()
+}
+
+#[test]
+fn a_rule_that_is_named_where_nobody_can_be_asked_lets_the_very_call_run() {
+    let remote = || write("/w/r.git", Some("git"));
+    for (line, accesses, named) in [
+        ("cargo build", vec![read("/w/lib", false)], true),
+        ("git push origin x", vec![remote()], true),
+        ("git push origin x", vec![], true),
+        ("git push", vec![socket(Service::SshAgent, "git"), remote()], true),
+        ("git add -A && git push", vec![remote()], true),
+        ("./seed", vec![write("/w/p/.env.test", None)], true),
+        ("cat .env", vec![read("/w/p/.env", true)], true),
+        // git's settings, secrets of others, and what runs code are asked about every time.
+        ("git push -u origin x", vec![remote(), write("/w/p/.git/config", None)], false),
+        ("git push && make", vec![read("/w/lib", false)], true),
+        ("cat ../x", vec![read("/home/u/.aws/credentials", true)], false),
+        ("git clone ../a ../b", vec![write("/w/b", None)], true),
+        ("git clone ../a ../b && make -C ../b", vec![write("/w/b", None)], false),
+        ("echo $X > ~/notes", vec![read("/w/lib", false)], false),
+    ] {
+        for mode in [Mode::Ask, Mode::Execute] {
+            let mut facts = command(line);
+            facts.touches.extend(accesses.iter().cloned().map(Touch::Access));
+            let refusal = match super::super::decide(HELD, mode, &rules(&[]), &facts, true) {
+                Verdict::Deny(refusal) => refusal.reason,
+                Verdict::Allow(_) if accesses.is_empty() => continue,
+                other => panic!("{line}: {other:?}"),
+            };
+            let all = pasted(&refusal);
+            assert_eq!(!all.is_empty(), named, "{line}: {refusal}");
+            assert_eq!(refusal.contains("No rule answers this part"), !named, "{line}: {refusal}");
+            if named {
+                let again = super::super::decide(HELD, mode, &rules(&all), &facts, true);
+                assert!(matches!(again, Verdict::Allow(_)), "{line}: {again:?}");
+            }
+        }
+    }
+    let facts = with("git push -u origin x", write("/w/p/.git/config", None));
+    let Verdict::Deny(refusal) = super::super::decide(HELD, Mode::Execute, &rules(&[]), &facts, true) else { panic!() };
+    assert!(refusal.reason.ends_with("Leave `-u` out."), "{}", refusal.reason);
 }
 
 #[test]

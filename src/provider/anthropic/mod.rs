@@ -15,12 +15,13 @@ mod request_options;
 mod tests;
 mod wire;
 
+pub use replay::WIRE;
+
 use super::client::{Ask, Client, Outgoing, Wire};
 use super::figures::Figures;
 use super::http::{Endpoint, Http, KeyIn};
-use super::levels;
 use super::model_catalogue::ModelCatalogue;
-use super::{ModelRequest, ProviderError};
+use super::{ModelRequest, ProviderError, levels};
 use crate::domain::session::ThinkingLevel;
 use map::MessagesEvents;
 use replay::Origin;
@@ -28,9 +29,6 @@ use request_options::{Lasts, RequestOptions};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-
-/// The wire format, in [`crate::domain::message::Native`].
-pub const WIRE: &str = "anthropic-messages";
 
 const VERSION: &str = "anthropic-version";
 const BETA: &str = "anthropic-beta";

@@ -3,12 +3,14 @@
 //!
 //! The place of text and calls between them is kept too, but a call's input only once, in its own row.
 
-use super::WIRE;
 use crate::domain::message::Native;
 use crate::provider::Reply;
 use crate::provider::arguments::is_same_call;
 use crate::provider::figures::{MILLION, claude_family};
 use serde_json::{Map, Value, json};
+
+/// The wire format, in [`crate::domain::message::Native`].
+pub const WIRE: &str = "anthropic-messages";
 
 /// Author of a block. Another server or model cannot read the thinking of this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -169,7 +169,7 @@ fn shortened(written: &str) -> String {
 fn refused(refusal: &Refusal) -> Response<Body> {
     let (status, text) = match refusal {
         Refusal::NotAllowed(text) => (StatusCode::FORBIDDEN, text),
-        Refusal::Unreachable(text) => (StatusCode::BAD_GATEWAY, text),
+        Refusal::Unreachable(text) => (StatusCode::BAD_GATEWAY, &format!("lisle's proxy let this through. {text}")),
         Refusal::Malformed(text) => (StatusCode::BAD_REQUEST, text),
     };
     let body = Full::new(Bytes::from(format!("{text}\n"))).map_err(|never: Infallible| match never {}).boxed();

@@ -52,6 +52,8 @@ pub struct Refused {
     pub target: Target,
     /// It is this machine, its network, or where a cloud serves credentials.
     pub private: bool,
+    /// It was allowed, and did not answer.
+    pub allowed: bool,
     /// A sentence why.
     pub why: String,
 }
@@ -61,10 +63,10 @@ pub struct Refused {
 pub struct Refusals(Arc<Mutex<Vec<Refused>>>);
 
 impl Refusals {
-    fn note(&self, target: &Target, private: bool, why: &str) {
+    fn note(&self, target: &Target, private: bool, allowed: bool, why: &str) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if all.len() < MOST_TOLD && !all.iter().any(|known| known.target == *target) {
-            all.push(Refused { target: target.clone(), private, why: why.to_owned() });
+            all.push(Refused { target: target.clone(), private, allowed, why: why.to_owned() });
         }
     }
 
@@ -105,6 +107,14 @@ impl Session {
 
     /// A connection, once it is allowed. A name is looked up only then, so that a refused one tells nobody anything.
     pub(super) async fn open(&self, target: &Target) -> Result<TcpStream, Refusal> {
+        self.connected(target).await.inspect_err(|refusal| {
+            if let Refusal::Unreachable(why) = refusal {
+                self.refusals.note(target, is_private_name(target.host()), true, why);
+            }
+        })
+    }
+
+    async fn connected(&self, target: &Target) -> Result<TcpStream, Refusal> {
         let private = is_private_name(target.host());
         self.decide(target, private).await?;
         let at = look_up(&*self.names, target.host(), target.port()).await.map_err(Refusal::Unreachable)?;
@@ -131,7 +141,7 @@ impl Session {
             decisions.entry(key).or_insert_with(|| self.ask(target, private)).clone()
         };
         decision.await.map_err(|why| {
-            self.refusals.note(target, private, &why);
+            self.refusals.note(target, private, false, &why);
             Refusal::NotAllowed(blocked(target, &why))
         })
     }

@@ -305,7 +305,7 @@ async fn one_question_for_a_host_however_many_connections_wait() {
         assert!(one.await.unwrap());
     }
     assert_eq!(slow.1.load(Ordering::SeqCst), 1);
-    assert_eq!(refusals.all(), [Refused { target, private: false, why: "No.".to_owned() }]);
+    assert_eq!(refusals.all(), [Refused { target, private: false, allowed: false, why: "No.".to_owned() }]);
 }
 
 #[tokio::test]

@@ -42,7 +42,7 @@ fn a_row_of_more_bytes_than_are_held_is_counted_and_not_folded_in_once_more() {
     let mut file = std::fs::OpenOptions::new().append(true).open(&path).unwrap();
     let row = |text: &str| {
         let row = call(2, ToolStatus::Completed, Some(text));
-        crate::store::row::write(&row, path.parent().unwrap()).unwrap()
+        crate::store::format::row::write(&row, path.parent().unwrap()).unwrap()
     };
     let (before, after) = {
         let row = row("LONG");

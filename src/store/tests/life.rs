@@ -89,7 +89,7 @@ fn rows_of_every_sort_come_back_as_they_were() {
     let root = tempfile::tempdir().unwrap();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
-    let rows = crate::store::row::samples(journal.dir());
+    let rows = crate::store::format::row::samples(journal.dir());
     journal.append(&rows, Durability::Written).unwrap();
     journal.close().unwrap();
     drop(journal);

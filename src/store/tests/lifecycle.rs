@@ -110,7 +110,7 @@ fn a_session(root: &Path, name: &str) -> SessionId {
 /// Every file below a directory but the lock and temporary ones, with length and hash; links as what they name.
 pub(super) fn tree(dir: &Path) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
-    for entry in super::files::below(&Disk, dir).unwrap() {
+    for entry in crate::store::io::trees::below(&Disk, dir).unwrap() {
         let path = dir.join(&entry.path);
         let content = match entry.kind {
             Kind::File => std::fs::read(&path).unwrap(),
@@ -120,7 +120,7 @@ pub(super) fn tree(dir: &Path) -> BTreeMap<String, String> {
         let content = format!("{} {}", content.len(), super::header::hash(&content));
         out.insert(entry.path.to_str().unwrap().to_owned(), content);
     }
-    out.retain(|name, _| name != "lisle.lock" && !super::layout::is_temp(name));
+    out.retain(|name, _| name != "lisle.lock" && !crate::store::format::layout::is_temp(name));
     out
 }
 

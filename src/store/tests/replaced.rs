@@ -1,7 +1,7 @@
 //! A session's own files replaced or removed while they are open: by a restore, by a program that keeps folders alike.
 
 use super::*;
-use crate::store::journal::Journal;
+use crate::store::write::journal::Journal;
 
 fn ids(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).unwrap();

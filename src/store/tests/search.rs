@@ -481,7 +481,7 @@ proptest! {
                     continue;
                 }
             };
-            file.extend(spelled(&crate::store::row::write(&row, &dir).unwrap(), *style));
+            file.extend(spelled(&crate::store::format::row::write(&row, &dir).unwrap(), *style));
             file.push(b'\n');
         }
         std::fs::create_dir_all(&dir).unwrap();

@@ -42,7 +42,7 @@ fn assert_nothing_lost(dir: &Path, before: &[Vec<u8>], when: &str) {
     let now = [now, std::fs::read(dir.join("session.jsonl.salvage")).unwrap_or_default()].concat();
     let there = |part: &[u8]| memchr::memmem::find(&now, part).is_some();
     for line in before {
-        let parts = super::pieces::of(line);
+        let parts = crate::store::format::damaged_line::of(line);
         assert!(
             there(line) || parts.iter().all(|piece| there(line[piece.at.clone()].trim_ascii())),
             "{when}: {}",

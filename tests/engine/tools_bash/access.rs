@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A bench whose commands run in the workspace profile; `None` where nothing can be hidden.
-fn bench() -> Option<Bench> {
+pub(super) fn bench() -> Option<Bench> {
     lisle::sandbox::able::namespaces(Path::new(LISLE)).ok().and_then(|()| held(Sandbox::Workspace))
 }
 
 impl Bench {
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.cwd.parent().unwrap().to_owned()
     }
 
-    fn write(&self, name: &str, content: &str) -> PathBuf {
+    pub(super) fn write(&self, name: &str, content: &str) -> PathBuf {
         let path = self.cwd.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
@@ -37,31 +37,151 @@ impl Bench {
     }
 
     /// Runs a command that gets this.
-    fn run_with(&self, extras: Extras, command: &str) -> lisle::domain::tool::Outcome {
+    pub(super) fn run_with(&self, extras: Extras, command: &str) -> lisle::domain::tool::Outcome {
         let (cwd, mut place, sandbox) = (self.cwd.clone(), self.place.clone(), self.sandbox);
         place.allow(&extras);
         Bench { _dir: tempfile::tempdir().unwrap(), cwd, place, sandbox, stop: self.stop.clone() }.run(command)
     }
 }
 
-fn git(dir: &Path, args: &[&str]) {
+pub(super) fn git(dir: &Path, args: &[&str]) {
     let done = Command::new("git").current_dir(dir).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
     assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
 }
 
 #[test]
-fn a_hidden_secret_is_told_and_an_answer_shows_it_and_lets_it_be_written() {
+fn a_hidden_secret_is_told_when_it_was_opened_and_an_answer_opens_what_it_says() {
     let Some(bench) = bench() else { return };
     let secret = bench.write(".env", "KEY=real\n");
-    bench.write("test.sh", "f=.en; grep -q real ${f}v && echo MORE=1 >> ${f}v\n");
+    bench.write("check.sh", "echo 1 test failed; exit 1\n");
+    bench.write("test.sh", "f=.en; grep -q real ${f}v\n");
+    bench.write("add.sh", "f=.en; echo MORE=1 >> ${f}v\n");
+    // It is there for every command, and only who opens it misses something.
+    for command in ["sh check.sh", "false", "ls -la .env && test -r .env && false", "cat missing"] {
+        let other = bench.run(command);
+        assert!(other.failed && !other.text.contains("kept this"), "{command}: {}", other.text);
+    }
     let hidden = bench.run("sh test.sh");
     assert!(hidden.failed && hidden.text.contains("- hidden secret: .env"), "{}", hidden.text);
     assert!(hidden.text.contains(r#"`access` {"read":[".env"]}"#), "{}", hidden.text);
     let input = json!({"command": "sh test.sh", "access": {"read": [".env"]}});
     assert_eq!(bench.accesses(&input).unwrap(), [Access::Read { path: secret.clone(), secret: true }]);
-    let shown = bench.run_with(Extras { readable: vec![secret.clone()], ..Extras::default() }, "sh test.sh");
+    let shows = || Extras { readable: vec![secret.clone()], ..Extras::default() };
+    let shown = bench.run_with(shows(), "sh test.sh");
     assert!(!shown.failed, "{}", shown.text);
+    // To read it is not to change it.
+    for extras in [shows(), Extras::default()] {
+        let refused = bench.run_with(extras, "sh add.sh");
+        assert!(refused.failed && refused.text.contains("- secret, not changed: .env"), "{}", refused.text);
+        assert!(refused.text.contains(r#"`access` {"write":[".env"]}"#), "{}", refused.text);
+    }
+    // A line that names it was decided on as a line.
+    let named = bench.run_with(shows(), "sh -c 'echo MORE=1 >> .env && echo done'");
+    assert!(!named.failed, "{}", named.text);
+    std::fs::write(&secret, "KEY=real\n").unwrap();
+    let input = json!({"command": "sh add.sh", "access": {"write": [".env"]}});
+    assert_eq!(bench.accesses(&input).unwrap(), [Access::Write { path: secret.clone(), program: None }]);
+    let changed = bench.run_with(Extras { writable: vec![secret.clone()], ..Extras::default() }, "sh add.sh");
+    assert!(!changed.failed, "{}", changed.text);
     assert_eq!(std::fs::read_to_string(secret).unwrap(), "KEY=real\nMORE=1\n");
+}
+
+#[test]
+fn settings_of_direnv_are_a_secret_and_run_code_and_one_answer_opens_both() {
+    let Some(bench) = bench() else { return };
+    let envrc = bench.write(".envrc", "export KEY=real\n");
+    bench.write("show.sh", "f=.envr; cat ${f}c; false\n");
+    bench.write("add.sh", "f=.envr; echo x >> ${f}c && cat ${f}c\n");
+    let hidden = bench.run("sh show.sh");
+    assert!(hidden.text.contains(r#"{"read":[".envrc"]}"#) && !hidden.text.contains("real"), "{}", hidden.text);
+    let refused = bench.run("sh add.sh");
+    assert!(refused.text.contains(r#"{"write":[".envrc"]}"#), "{}", refused.text);
+    let changed = bench.run_with(Extras { writable: vec![envrc.clone()], ..Extras::default() }, "sh add.sh");
+    assert!(!changed.failed && changed.text.starts_with("export KEY=real\nx\n"), "{}", changed.text);
+}
+
+#[test]
+fn what_is_not_there_yet_is_made_at_its_place_and_nothing_beside_it() {
+    let Some(bench) = bench() else { return };
+    let root = bench.root();
+    for repository in [&root.join("other"), &bench.cwd] {
+        std::fs::create_dir_all(repository).unwrap();
+        git(repository, &["init", "-q", "-b", "main", "."]);
+        git(repository, &["-c", "user.name=D", "-c", "user.email=d@e", "commit", "-q", "--allow-empty", "-m", "one"]);
+    }
+    std::fs::write(root.join("beside"), "x").unwrap();
+    let asked = |command: &str| bench.accesses(&json!({"command": command})).unwrap();
+    let write = |name: &str| Access::Write { path: root.join(name), program: None };
+    let opened = |name: &str| Extras { writable: vec![root.join(name)], ..Extras::default() };
+    for (command, name, made) in [
+        ("git clone -q ../other ../other9", "other9", "other9/.git/HEAD"),
+        ("git worktree add -q ../wtx -b b", "wtx", "wtx/.git"),
+        ("git -C ../other worktree add -q ../wty -b b", "wty", "wty/.git"),
+        ("mkdir ../new && touch ../new/a", "new", "new/a"),
+        ("cp .git/HEAD ../head", "head", "head"),
+        ("mkdir -p ../deep/er", "deep/er", "deep/er"),
+    ] {
+        assert!(asked(command).contains(&write(name)), "{command}: {:?}", asked(command));
+        let mut extras = opened(name);
+        if command.contains("-C") {
+            extras.writable.push(root.join("other"));
+        }
+        let done = bench.run_with(extras, command);
+        assert!(!done.failed && !done.text.contains("not kept"), "{command}: {}", done.text);
+        assert!(root.join(made).symlink_metadata().is_ok(), "{command}");
+    }
+    // git knows the tree where it lies.
+    let status = bench.run("git worktree list && git -C ../wtx status --short");
+    assert!(!status.failed && status.text.contains("/wtx"), "{}", status.text);
+    // Nothing of the folder is seen, and nothing else is made in it.
+    bench.write("more.sh", "d=..; ls $d; echo x > $d/beside; mkdir $d/third $d/fourth; test ! -e $d/other\n");
+    let more = bench.run_with(opened("third"), "sh more.sh");
+    assert!(more.text.contains("fourth was not kept") && root.join("third").is_dir(), "{}", more.text);
+    assert!(!root.join("fourth").exists() && !more.failed, "{}", more.text);
+    assert_eq!(std::fs::read_to_string(root.join("beside")).unwrap(), "x");
+    // Nothing came of it.
+    let none = bench.run_with(opened("fifth"), "true");
+    assert!(!none.failed && !root.join("fifth").exists(), "{}", none.text);
+    let left = std::fs::read_dir(bench.place.session_dir.join("drafts")).unwrap();
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn places_that_a_command_names_as_its_targets_are_asked_about() {
+    let bench = Bench::new();
+    let root = bench.root();
+    std::fs::create_dir(root.join("there")).unwrap();
+    for (command, names) in [
+        ("cp a ../there", vec!["there/a"]),
+        ("cp a ../there/b", vec!["there/b"]),
+        ("mv a ../c", vec!["c"]),
+        ("git init ../d", vec!["d"]),
+        ("cd sub && git clone ../../e ../../f", vec!["f"]),
+        ("cp ../there/a . && mkdir sub && touch sub/x && git clone ../g", vec![]),
+        ("ls ../there; git -C ../there log", vec![]),
+        ("cp a /dev/null; mkdir /tmp /proc/x ~", vec![]),
+    ] {
+        let expected: Vec<_> =
+            names.iter().map(|name| Access::Write { path: root.join(name), program: None }).collect();
+        assert_eq!(bench.accesses(&json!({"command": command})).unwrap(), expected, "{command}");
+    }
+}
+
+#[test]
+fn a_folder_is_opened_by_what_is_read_only_in_it_and_what_is_not_opened_is_said() {
+    let Some(bench) = bench() else { return };
+    bench.write(".github/workflows/ci.yml", "x");
+    bench.write(".vscode/settings.json", "{}");
+    let input = json!({"command": "true", "access": {"write": [".vscode", ".github", "src"]}});
+    let write = |name: &str| Access::Write { path: bench.cwd.join(name), program: None };
+    assert_eq!(bench.accesses(&input).unwrap(), [write(".vscode"), write(".github/workflows")]);
+    let done = bench.call(input, |_| {}).unwrap();
+    assert!(done.text.contains("- src: commands write it anyway"), "{}", done.text);
+    // A command that went on all the same is told of it.
+    bench.write("set.sh", "echo x > .github/workflows/ci.yml; echo y > .vscode/settings.json; exit 0\n");
+    let refused = bench.run("sh set.sh");
+    let named = r#"{"write":[".vscode",".github/workflows"]}"#;
+    assert!(!refused.failed && refused.text.contains(named), "{}", refused.text);
 }
 
 #[test]
@@ -74,7 +194,7 @@ fn a_secret_that_a_command_made_is_its_own_until_somebody_else_changes_it() {
     }
     bench.write(".env", "A=the real key\n");
     let hidden = bench.run("sh set-up.sh");
-    assert!(hidden.failed && hidden.text.contains("- hidden secret: .env"), "{}", hidden.text);
+    assert!(hidden.failed && hidden.text.contains("- secret, not changed: .env"), "{}", hidden.text);
     assert_eq!(std::fs::read_to_string(bench.cwd.join(".env")).unwrap(), "A=the real key\n");
 }
 
@@ -195,6 +315,7 @@ fn what_no_answer_opens_is_refused_before_it_is_asked() {
     let why = own.accesses(&json!({"command": "make", "access": {"write": ["../own"]}})).unwrap_err();
     assert!(why.contains("lisle's own files"), "{why}");
     bench.write("src/a", "x");
+    assert!(bench.accesses(&json!({"command": "make", "access": {"write": ["."]}})).is_err());
     let own = json!({"command": "make", "access": {"read": ["src"], "write": ["src", "new"]}});
     assert_eq!(bench.accesses(&own).unwrap(), []);
 }

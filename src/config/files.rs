@@ -1,0 +1,51 @@
+//! Reading and writing of configuration files, with rights for their owner alone.
+
+use crate::domain::problem::Problem;
+use std::io::{self, Write};
+use std::path::Path;
+
+/// A file's text; `None` when there is no such file. A byte order mark is taken off.
+pub(super) fn read_text(path: &Path) -> Result<Option<String>, Problem> {
+    match std::fs::read(path) {
+        Ok(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => Ok(Some(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))),
+            Err(_) => {
+                Err(Problem::whole(path, "The file is not UTF-8, so nothing of it was read.", "Save it as UTF-8."))
+            }
+        },
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            Err(Problem::whole(path, format!("The file could not be read: {error}."), "Check its owner and rights."))
+        }
+    }
+}
+
+/// Makes a folder, and those above it that are missing, for their owner alone, whatever the umask.
+pub(super) fn private_folder(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(folder)
+}
+
+/// Writes a file that nobody else can read, by way of a new one beside it.
+pub(super) fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    private_folder(folder)?;
+    let temp = folder.join(format!(".lisle-{}-{:08x}.tmp", std::process::id(), fastrand::u32(..)));
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(&temp).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(&temp, path)
+    });
+    if written.is_err() {
+        // The error that counts is the first one.
+        let _ = std::fs::remove_file(&temp);
+    }
+    written
+}

@@ -1,0 +1,256 @@
+//! A session's conversation written to a file for people, or its lines as they are. Read as it is written: one row is in
+//! memory at a time, and the session is not changed.
+
+use crate::domain::export::{Format, file_name};
+use crate::domain::{At, SessionId, SessionMeta, secret};
+use crate::store::format::{layout, live, portable_paths, row};
+use crate::store::io::whole_file::make_dirs;
+use crate::store::io::{How, lines};
+use crate::store::read::session;
+use crate::store::{Store, StoreError};
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// The folder of a session for what is given to others.
+const SHARED: &str = "shared";
+/// Bytes written at once.
+const LARGE: usize = 1 << 20;
+/// Names that are tried: `a.md`, `a-2.md` …
+const NAMES: usize = 999;
+
+/// Result of an export.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// The file.
+    pub path: PathBuf,
+    /// Number of keys masked in it.
+    pub masked: usize,
+}
+
+/// Takes the text piece by piece.
+struct Sink<'w> {
+    write: &'w mut dyn FnMut(&[u8]) -> io::Result<()>,
+    waiting: Vec<u8>,
+    masked: usize,
+}
+
+impl Sink<'_> {
+    /// A text in which nothing is left to mask.
+    fn safe(&mut self, (text, masked): (String, usize)) -> io::Result<()> {
+        self.masked += masked;
+        self.bytes(text.as_bytes())
+    }
+
+    /// A line of JSON.
+    fn json(&mut self, line: &str) -> io::Result<()> {
+        match secret::masked_json(line) {
+            Some(safe) => self.safe(safe),
+            None => self.bytes(line.as_bytes()),
+        }
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() < LARGE { Ok(()) } else { self.flush() }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.waiting.is_empty() {
+            (self.write)(&self.waiting)?;
+            self.waiting.clear();
+        }
+        Ok(())
+    }
+}
+
+impl Store {
+    /// Writes a session's whole conversation, keys masked, piece by piece. Gives how many keys were masked. `time` gives an
+    /// instant as people read it.
+    ///
+    /// # Errors
+    /// When the session cannot be read, or what `write` fails with.
+    pub fn export_to(
+        &self,
+        id: &SessionId,
+        format: Format,
+        time: &dyn Fn(At) -> String,
+        write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> Result<usize, StoreError> {
+        let io = self.io();
+        let reader = self.reader(id);
+        // The live rows first: one that becomes final meanwhile is then in both, and told apart.
+        let (live, _) = self.live(&reader.dir)?;
+        let found = session::find(io, &reader.dir)?;
+        let lacking = self.lacking_lines(&reader, &found)?;
+        let mut open = live::taken_along(self.open_rows(&reader, &found, &live)?);
+        let meta = reader.meta(&found);
+        let path = reader.dir.join(layout::SESSION);
+        let error = |error| StoreError::io("export", &path, error);
+        let mut sink = Sink { write, waiting: Vec::new(), masked: 0 };
+        let mut last = meta.created;
+        sink.safe(format.safe_head(&meta, time)).map_err(error)?;
+        if let Some(file) = &found.file {
+            let from = if format == Format::Json { 0 } else { found.head.body };
+            lines::each(io, file, from, found.len, |line| -> io::Result<()> {
+                if session::blank(line.bytes) {
+                    return Ok(());
+                }
+                if format == Format::Json {
+                    // Being written at this moment, or left by a death.
+                    if !line.ended && serde_json::from_slice::<serde::de::IgnoredAny>(line.bytes).is_err() {
+                        return Ok(());
+                    }
+                    let whole;
+                    let bytes = if line.len == line.bytes.len() as u64 {
+                        line.bytes
+                    } else {
+                        whole = lines::range(io, file, line.at, line.at + line.len)?;
+                        &whole
+                    };
+                    // Bytes that are no UTF-8 are no reason to give a key away.
+                    let text = String::from_utf8_lossy(bytes);
+                    match secret::masked_json(&text) {
+                        Some(safe) => sink.safe(safe)?,
+                        None => sink.bytes(bytes)?,
+                    }
+                    return sink.bytes(b"\n");
+                }
+                let mut rows = row::read(line.bytes, line.at, 0, &reader.dir).rows;
+                session::fill_times(&mut rows, last);
+                for row in &mut rows {
+                    row::settle(row);
+                    last = row.at;
+                    sink.safe(format.safe_row(row, time))?;
+                }
+                Ok(())
+            })
+            .map_err(error)?;
+        }
+        // What another program left out of the file is the session's all the same.
+        for line in lacking {
+            let mut rows = row::read(line.as_bytes(), 0, 0, &reader.dir).rows;
+            open.retain(|row| rows.iter().all(|there| there.id != row.id));
+            if format == Format::Json {
+                sink.json(&line).map_err(error)?;
+                continue;
+            }
+            session::fill_times(&mut rows, last);
+            for row in &mut rows {
+                row::settle(row);
+                last = row.at;
+                sink.safe(format.safe_row(row, time)).map_err(error)?;
+            }
+        }
+        for mut row in open {
+            let written = match format {
+                Format::Json => sink.json(&row::write(&row, &reader.dir).map(|line| line + "\n").unwrap_or_default()),
+                _ => sink.safe(format.safe_row(&mut row, time)),
+            };
+            written.map_err(error)?;
+        }
+        sink.bytes(format.tail().as_bytes()).and_then(|()| sink.flush()).map_err(error)?;
+        Ok(sink.masked)
+    }
+
+    /// Writes a session's conversation to a new file of mode 0600: at `wanted`, where one may write a relative path and
+    /// `~`, or a folder; without it under a name from its title where its tools work, else in its own folder. A file that
+    /// is there stays: then the name gets a number. The format is that of the name where none is given.
+    ///
+    /// # Errors
+    /// When the session cannot be read, or the file not be written: then there is none.
+    pub fn export(
+        &self,
+        id: &SessionId,
+        format: Option<Format>,
+        wanted: Option<&Path>,
+        time: &dyn Fn(At) -> String,
+    ) -> Result<Exported, StoreError> {
+        let meta = self.header_only(id)?;
+        let by_name = wanted.and_then(Format::of);
+        let format = format.or(by_name).unwrap_or_default();
+        let named = format!("{}.{}", file_name(&meta), format.ending());
+        let Some(wanted) = wanted else {
+            return match self.export_at(id, format, &meta.cwd.join(&named), time) {
+                Err(StoreError::Io { source, .. }) if is_no_place(&source) => {
+                    self.export_at(id, format, &self.session_dir(id).join(&named), time)
+                }
+                done => done,
+            };
+        };
+        let mut path = meta.cwd.join(portable_paths::absolute(&wanted.to_string_lossy(), &self.inner.home));
+        if self.io().stat(&path).is_ok_and(|stat| stat.is_dir) {
+            path = path.join(&named);
+        }
+        self.export_at(id, format, &path, time)
+    }
+
+    /// Writes a session's conversation as one page into its own folder, for the user to give to others. Nothing is sent.
+    ///
+    /// # Errors
+    /// As for [`Store::export`].
+    pub fn share(&self, id: &SessionId, time: &dyn Fn(At) -> String) -> Result<Exported, StoreError> {
+        let meta = self.header_only(id)?;
+        let folder = self.session_dir(id).join(SHARED);
+        make_dirs(self.io(), &folder)?;
+        let named = format!("{}.{}", file_name(&meta), Format::Html.ending());
+        self.export_at(id, Format::Html, &folder.join(named), time)
+    }
+
+    fn header_only(&self, id: &SessionId) -> Result<SessionMeta, StoreError> {
+        let reader = self.reader(id);
+        Ok(reader.meta(&session::find(self.io(), &reader.dir)?))
+    }
+
+    fn export_at(
+        &self,
+        id: &SessionId,
+        format: Format,
+        path: &Path,
+        time: &dyn Fn(At) -> String,
+    ) -> Result<Exported, StoreError> {
+        let io = self.io();
+        let (file, path) = self.free(path)?;
+        let written = self.export_to(id, format, time, &mut |bytes| io.append(&file, bytes));
+        let written = written.and_then(|masked| {
+            let kept = io.fsync(&file).map_err(|error| StoreError::io("save", &path, error));
+            kept.map(|()| masked)
+        });
+        match written {
+            Ok(masked) => Ok(Exported { path, masked }),
+            Err(error) => {
+                // What is half written helps nobody; that removing it may fail too changes nothing.
+                let _ = io.remove(&path);
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes a file of this name, or of the next one that is free.
+    fn free(&self, wanted: &Path) -> Result<(File, PathBuf), StoreError> {
+        let part = |part: Option<&std::ffi::OsStr>| part.map(|name| name.to_string_lossy().into_owned());
+        let stem = part(wanted.file_stem()).unwrap_or_default();
+        let ending = part(wanted.extension()).map_or_else(String::new, |ending| format!(".{ending}"));
+        for number in 1..=NAMES {
+            let path = match number {
+                1 => wanted.to_owned(),
+                number => wanted.with_file_name(format!("{stem}-{number}{ending}")),
+            };
+            match self.io().open(&path, How::New) {
+                Ok(file) => return Ok((file, path)),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(StoreError::io("write", &path, error)),
+            }
+        }
+        let error = io::Error::from(ErrorKind::AlreadyExists);
+        Err(StoreError::io("write", wanted, error))
+    }
+}
+
+/// No file can be made there by us, whatever its name.
+fn is_no_place(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::NotFound | ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem | ErrorKind::NotADirectory
+    )
+}

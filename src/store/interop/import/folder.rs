@@ -1,0 +1,271 @@
+//! Folders of sessions, of lisle itself or of Craft Agents: their lines are copied as they are.
+//!
+//! A second import of the same session adds what came since to the session of the first one. A conversation that went on
+//! by itself on both sides becomes another session.
+
+use super::{AT_ONCE, Again, Imported, LEFT, READ};
+use crate::domain::session::{SessionMeta, TitleFrom};
+use crate::domain::{At, Mode, SessionId};
+use crate::store::format::file_refs::Refers;
+use crate::store::format::{layout, row};
+use crate::store::io::{lines, trees};
+use crate::store::read::session::{self, Found, Reader};
+use crate::store::write::branch::{Cut, Manner};
+use crate::store::write::journal::Journal;
+use crate::store::{Fsync, Store, StoreError};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::Path;
+
+/// What is said of whose it was.
+const PROGRAM: &str = "lisle or Craft Agents";
+
+/// A row as it is compared: what tells it from others, and all of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Line {
+    id: u64,
+    whole: u64,
+}
+
+impl Line {
+    fn of(bytes: &[u8]) -> Self {
+        let bytes = bytes.trim_ascii();
+        let text = String::from_utf8_lossy(bytes);
+        let whole = hash(bytes);
+        Self { id: row::id_of(&text).map_or(whole, |id| hash(id.as_str())), whole }
+    }
+}
+
+fn hash(of: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    of.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What came since an earlier import.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Since {
+    /// So many rows behind those that are here.
+    Rows(usize),
+    /// Rows that are here have other content there.
+    Other,
+    /// Nothing.
+    Nothing,
+    /// The conversation is another one since: it went on here, or was rewound there.
+    Apart,
+}
+
+impl Since {
+    fn of(theirs: &[Line], here: &[Line]) -> Self {
+        let both = theirs.len().min(here.len());
+        if theirs.iter().zip(here).any(|(there, here)| there.id != here.id) {
+            return Since::Apart;
+        }
+        match theirs.len().checked_sub(here.len()) {
+            Some(_) if theirs[..both] != here[..both] => Since::Other,
+            Some(0) | None => Since::Nothing,
+            Some(more) => Since::Rows(more),
+        }
+    }
+}
+
+impl Store {
+    pub(super) fn import_folder(&self, dir: &Path, at_most: Mode, now: At) -> Result<Imported, StoreError> {
+        for name in READ {
+            let path = dir.join(name);
+            if self.io().lstat(&path).is_ok() {
+                self.regular(&path)?;
+            }
+        }
+        let name = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let id = SessionId::parse(name).unwrap_or_else(|_| SessionId::numbered(0));
+        let reader = Reader { io: self.io(), id: &id, dir: dir.to_owned(), home: &self.inner.home };
+        self.import_session(&reader, at_most, now).map_err(|error| match error {
+            StoreError::NoSession { path } => self.no_session(dir, path),
+            StoreError::Io { path, source, .. } if path.starts_with(dir) => StoreError::io("import", &path, source),
+            other => other,
+        })
+    }
+
+    /// What to give instead of a folder that is no session's.
+    fn no_session(&self, dir: &Path, path: std::path::PathBuf) -> StoreError {
+        let is_transcript = |name: &std::ffi::OsString| Path::new(name).extension().is_some_and(|end| end == "jsonl");
+        let why = if self.io().list(dir).unwrap_or_default().iter().any(is_transcript) {
+            "it has no session.jsonl. It looks like a folder of transcripts: give one of its *.jsonl"
+        } else {
+            "it has no session.jsonl. Name the folder of a session, or a transcript"
+        };
+        StoreError::NoImport { path, why }
+    }
+
+    fn import_session(&self, reader: &Reader<'_>, at_most: Mode, now: At) -> Result<Imported, StoreError> {
+        let (found, cut) = self.source_of(reader, None)?;
+        let origin = origin(reader.id, &found);
+        let mut why = None;
+        let earlier = self.imported_before(&origin);
+        if !earlier.is_empty() {
+            let mut theirs = Vec::new();
+            each_line(reader, &found, &cut, |line| {
+                theirs.push(Line::of(line));
+                Ok(())
+            })?;
+            for id in earlier.iter().rev() {
+                let since = Since::of(&theirs, &self.lines_of(id)?);
+                if since != Since::Apart {
+                    return self.update_folder((reader, &found, &cut), id, since, (theirs.len(), now));
+                }
+            }
+            why = earlier.last().map(|last| {
+                format!("This conversation and its earlier import, session {last}, went different ways, so this is another session.")
+            });
+        }
+        let manner = Manner::Import { at_most, origin };
+        let meta = self.branch_of(reader, None, now, manner)?;
+        Ok(Imported { meta, program: PROGRAM, left: Vec::new(), again: why.map(Again::Another) })
+    }
+
+    /// The rows of a session here, without what an import says of itself.
+    fn lines_of(&self, id: &SessionId) -> Result<Vec<Line>, StoreError> {
+        let reader = self.reader(id);
+        let (found, cut) = self.source_of(&reader, None)?;
+        let mut lines = Vec::new();
+        each_line(&reader, &found, &cut, |line| {
+            let is_ours = row::id_of(&String::from_utf8_lossy(line)).is_some_and(|id| id.as_str().starts_with(LEFT));
+            if !is_ours {
+                lines.push(Line::of(line));
+            }
+            Ok(())
+        })?;
+        Ok(lines)
+    }
+
+    /// Brings the session of an earlier import up to date.
+    fn update_folder(
+        &self,
+        (reader, found, cut): (&Reader<'_>, &Found, &Cut),
+        id: &SessionId,
+        since: Since,
+        (all, now): (usize, At),
+    ) -> Result<Imported, StoreError> {
+        let more = match since {
+            Since::Rows(more) => more,
+            Since::Other => all,
+            Since::Nothing | Since::Apart => 0,
+        };
+        if more > 0 {
+            let (mut journal, mut meta) = self.writer_of_earlier(id)?;
+            if since == Since::Other {
+                // The rows as they were go to the trash: nothing of them is lost.
+                journal.clear(now)?;
+                journal.given = journal.meta.clone();
+            }
+            self.add_lines((reader, found, cut), all - more, &mut journal)?;
+            let theirs = reader.meta(found);
+            refresh(&mut meta, theirs);
+            let own = journal.own.clone();
+            journal.set_meta(meta, own);
+            journal.close()?;
+        }
+        let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
+        let again = match since {
+            Since::Other => Again::Anew(id.clone()),
+            _ => Again::Added(id.clone(), more),
+        };
+        Ok(Imported { meta, program: PROGRAM, left: Vec::new(), again: Some(again) })
+    }
+
+    /// Adds the lines behind the first `skip` rows, with the files that they refer to.
+    fn add_lines(
+        &self,
+        (reader, found, cut): (&Reader<'_>, &Found, &Cut),
+        skip: usize,
+        journal: &mut Journal,
+    ) -> Result<(), StoreError> {
+        let io = self.io();
+        let mut refers = Refers::of(io, &reader.dir)?;
+        let (mut passed, mut waiting) = (0, Vec::new());
+        each_line(reader, found, cut, |line| {
+            passed += 1;
+            if passed <= skip {
+                return Ok(());
+            }
+            refers.look(line);
+            waiting.push(String::from_utf8_lossy(line).into_owned());
+            if waiting.len() < AT_ONCE {
+                return Ok(());
+            }
+            journal.append_lines(std::mem::take(&mut waiting))
+        })?;
+        journal.append_lines(waiting)?;
+        let sync = self.inner.fsync != Fsync::Off;
+        let here = journal.dir().to_owned();
+        for name in refers.used() {
+            let to = here.join(name);
+            if io.stat(&to).is_ok() {
+                continue;
+            }
+            for above in name.ancestors().skip(1).collect::<Vec<_>>().into_iter().rev() {
+                let dir = here.join(above);
+                if io.stat(&dir).is_err() {
+                    io.mkdir(&dir).map_err(|error| StoreError::io("make", &dir, error))?;
+                }
+            }
+            trees::copy(io, &reader.dir.join(name), &to, sync)?;
+        }
+        Ok(())
+    }
+}
+
+/// What tells a session from all others, wherever its folder lies.
+fn origin(id: &SessionId, found: &Found) -> String {
+    let fields = &found.head.fields;
+    let id = fields.text("id").unwrap_or_else(|| id.as_str().to_owned());
+    format!("session:{id}:{}", fields.number("createdAt").unwrap_or(0))
+}
+
+/// What the other side says of the session now, but for what a person may have changed here.
+fn refresh(meta: &mut SessionMeta, theirs: SessionMeta) {
+    if meta.title_from != TitleFrom::User || meta.title.trim().is_empty() {
+        (meta.title, meta.title_from) = (theirs.title, theirs.title_from);
+    }
+    meta.usage = theirs.usage;
+    meta.used = meta.used.max(theirs.used);
+}
+
+/// Shows every line of a session as it would be copied.
+fn each_line(
+    reader: &Reader<'_>,
+    found: &Found,
+    cut: &Cut,
+    mut show: impl FnMut(&[u8]) -> Result<(), StoreError>,
+) -> Result<(), StoreError> {
+    let error = |error| StoreError::io("import", &reader.dir.join(layout::SESSION), error);
+    let mut failed = None;
+    if let Some(file) = &found.file {
+        let read = lines::each(reader.io, file, found.head.body, cut.end, |line| -> io::Result<()> {
+            if session::blank(line.bytes) {
+                return Ok(());
+            }
+            let whole;
+            let bytes = if line.len == line.bytes.len() as u64 {
+                line.bytes
+            } else {
+                whole = lines::range(reader.io, file, line.at, line.at + line.len)?;
+                &whole
+            };
+            show(bytes).map_err(|error| {
+                failed = Some(error);
+                io::Error::from(io::ErrorKind::Interrupted)
+            })
+        });
+        match failed {
+            Some(failed) => return Err(failed),
+            None => read.map_err(error)?,
+        }
+    }
+    let rendered = cut.rows.iter().filter_map(|row| row::write(row, &reader.dir)).map(String::into_bytes);
+    for piece in cut.pieces.iter().cloned().chain(rendered) {
+        show(&piece)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,831 @@
+//! Sessions of other programs as sessions here: a folder of lisle or Craft Agents, a transcript of Claude Code, a rollout
+//! of Codex. The source is only read. What is not included is counted and reported.
+//!
+//! A file is read twice and one line at a time: first for what stands in the header, then for its rows.
+
+mod claude;
+mod codex;
+mod folder;
+
+use crate::domain::diff::{DiffKind, FileDiff};
+use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::notice::Level;
+use crate::domain::session::{SessionMeta, TitleFrom};
+use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::domain::usage::Usage;
+use crate::domain::{At, CallId, MessageId, Mode, SessionId, foreign};
+use crate::store::format::header::First;
+use crate::store::format::json::Fields;
+use crate::store::format::{layout, portable_paths, row};
+use crate::store::io::{How, Kind, lines};
+use crate::store::read::session;
+use crate::store::{Access, Durability, Journal, Store, StoreError};
+use serde_json::Value;
+use std::collections::{BTreeMap, VecDeque};
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+/// Number of rows written at a time.
+const AT_ONCE: usize = 256;
+/// A file says within so many lines whose it is.
+const TOLD_BY: usize = 50;
+/// Files of a session's folder that are read.
+const READ: [&str; 6] = [layout::SESSION, layout::THEIR_TEMP, layout::HEADER, layout::LIVE, layout::OURS, layout::LOCK];
+/// The key among lisle's own ones in the header that says where a session came from.
+const ORIGIN: &str = "origin";
+/// The key beside it: how many of what were not included.
+const COUNTS: &str = "notIncluded";
+/// How the id of a row begins that says what was not included.
+const LEFT: &str = "import-left-";
+
+/// Result of an import.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The new session.
+    pub meta: SessionMeta,
+    /// Program it came from.
+    pub program: &'static str,
+    /// What was not included, one sentence each.
+    pub left: Vec<String>,
+    /// What an earlier import of the same conversation has to do with it.
+    pub again: Option<Again>,
+}
+
+/// What came of a second import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Again {
+    /// So many rows were added to the session of the earlier one.
+    Added(SessionId, usize),
+    /// Rows had changed: all of the session's were replaced, and the old ones are in the trash.
+    Anew(SessionId),
+    /// It is another session: why.
+    Another(String),
+}
+
+impl Again {
+    /// In words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Again::Added(id, 0) => format!("It was imported before, as session {id}; nothing came since."),
+            Again::Added(id, 1) => {
+                format!("It was imported before, as session {id}; one row came since and was added.")
+            }
+            Again::Added(id, more) => {
+                format!("It was imported before, as session {id}; {more} rows came since and were added.")
+            }
+            Again::Anew(id) => format!(
+                "It was imported before, as session {id}; rows of it changed since, so all were imported anew. The old ones \
+                 are in the trash."
+            ),
+            Again::Another(why) => why.clone(),
+        }
+    }
+}
+
+/// Program of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Program {
+    Claude,
+    Codex,
+}
+
+impl Program {
+    fn name(self) -> &'static str {
+        match self {
+            Program::Claude => "Claude Code",
+            Program::Codex => "Codex",
+        }
+    }
+}
+
+impl Journal {
+    /// Keeps in the header where the session came from, so that a second import finds it.
+    fn mark_origin(&mut self, origin: &str) {
+        set_origin(&mut self.head.fields, Some(origin));
+        self.header_due = true;
+    }
+
+    /// How many of what an earlier import did not include. `None` when nobody says.
+    fn not_included(&self) -> Option<BTreeMap<String, usize>> {
+        serde_json::from_str(own_of(&self.head.fields).raw(COUNTS)?).ok()
+    }
+
+    /// Keeps in the header how many of what were not included, so that the next import says only what is new.
+    fn mark_not_included(&mut self, counts: &BTreeMap<&'static str, usize>) {
+        let mut own = own_of(&self.head.fields);
+        own.set(COUNTS, serde_json::json!(counts).to_string());
+        self.head.fields.set("lisle", own.render());
+        self.header_due = true;
+    }
+}
+
+/// lisle's own keys of a header.
+fn own_of(fields: &Fields) -> Fields {
+    fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default()
+}
+
+/// Says in a header where the session came from, or that it came from nowhere.
+pub(in crate::store) fn set_origin(fields: &mut Fields, origin: Option<&str>) {
+    let mut own = own_of(fields);
+    match origin {
+        Some(origin) => own.set(ORIGIN, serde_json::json!(origin).to_string()),
+        None if !own.has(ORIGIN) && !own.has(COUNTS) => return,
+        None => {
+            own.remove(ORIGIN);
+            own.remove(COUNTS);
+        }
+    }
+    fields.set("lisle", own.render());
+}
+
+/// Facts for the header of the new session.
+#[derive(Clone, Debug, Default)]
+struct Facts {
+    /// The other program's name for it.
+    id: Option<String>,
+    created: Option<At>,
+    cwd: Option<PathBuf>,
+    title: Option<String>,
+    title_from: TitleFrom,
+    model: Option<String>,
+    usage: Usage,
+}
+
+impl Facts {
+    /// The time and the directory of a line.
+    fn see(&mut self, at: At, cwd: &str) {
+        if at > At(0) {
+            self.created = Some(self.created.map_or(at, |known| known.min(at)));
+        }
+        if self.cwd.is_none() && !cwd.is_empty() {
+            self.cwd = Some(cwd.into());
+        }
+    }
+}
+
+/// A file of a conversation.
+#[derive(Debug)]
+struct Part {
+    path: PathBuf,
+    /// Only its rows with an ordinal below this are part of it.
+    before: Option<u64>,
+    /// What tells its rows from those of other files of the conversation with the same numbers; empty for the first one.
+    segment: String,
+}
+
+/// Meaning of a line.
+enum Read {
+    /// These rows.
+    Rows(Vec<Message>),
+    /// The result of a call of before.
+    Results(Vec<Answered>),
+    /// More about a call whose result is to come.
+    Known(Answered),
+    /// The user stopped what ran.
+    Interrupted(At),
+    /// Nothing that belongs into a conversation.
+    Nothing,
+    /// Omitted item: its name, in the plural.
+    Left(&'static str),
+}
+
+/// Result of a call.
+struct Answered {
+    call: String,
+    text: String,
+    failed: bool,
+    exit: Option<i32>,
+    millis: Option<u64>,
+    diffs: Vec<FileDiff>,
+}
+
+impl Answered {
+    fn new(call: &str, text: String, failed: bool) -> Self {
+        Self { call: call.to_owned(), text, failed, exit: None, millis: None, diffs: Vec::new() }
+    }
+}
+
+/// A conversation of another program while it is read: first all of it for what it is, then row by row.
+#[derive(Clone)]
+enum Reading {
+    Claude(Box<claude::Reading>),
+    Codex(Box<codex::Reading>),
+}
+
+impl Reading {
+    /// The same, to be read from its beginning.
+    fn again(&self) -> Self {
+        self.clone()
+    }
+
+    fn first(&mut self, value: &Value, number: u64) {
+        match self {
+            Reading::Claude(reading) => reading.first(value),
+            Reading::Codex(reading) => reading.first(value, number),
+        }
+    }
+
+    fn ready(&mut self, path: &Path) {
+        match self {
+            Reading::Claude(reading) => reading.ready(),
+            Reading::Codex(reading) => reading.ready(path),
+        }
+    }
+
+    fn read(&mut self, value: &Value, number: u64) -> Vec<Read> {
+        match self {
+            Reading::Claude(reading) => reading.read(value),
+            Reading::Codex(reading) => reading.read(value, number),
+        }
+    }
+
+    fn facts(&self) -> &Facts {
+        match self {
+            Reading::Claude(reading) => &reading.facts,
+            Reading::Codex(reading) => &reading.facts,
+        }
+    }
+
+    fn rewound(&self) -> usize {
+        match self {
+            Reading::Claude(reading) => reading.rewound,
+            Reading::Codex(reading) => reading.rewound(),
+        }
+    }
+
+    /// The id that the rows of a line get: the same at the next import.
+    fn row(&self, value: &Value, line: Line<'_>, index: usize) -> MessageId {
+        match self {
+            Reading::Claude(_) if !word(value, "uuid").is_empty() => row_id("cc", word(value, "uuid"), index),
+            Reading::Claude(_) => row_id("cc", &line.number.to_string(), index),
+            Reading::Codex(_) if line.segment.is_empty() => row_id("cx", &line.number.to_string(), index),
+            Reading::Codex(_) => row_id("cx", &format!("{}-{}", line.segment, line.number), index),
+        }
+    }
+}
+
+/// Where a line stands in a conversation.
+#[derive(Clone, Copy)]
+struct Line<'p> {
+    /// Its ordinal, or how many lines came before.
+    number: u64,
+    /// See [`Part::segment`].
+    segment: &'p str,
+}
+
+fn row_id(program: &str, row: &str, index: usize) -> MessageId {
+    MessageId::new(if index == 0 { format!("{program}-{row}") } else { format!("{program}-{row}-{index}") })
+}
+
+impl Store {
+    /// Makes a session of a file or folder of another program, with its times and its directory. `at_most` is the loosest
+    /// mode that it may have.
+    ///
+    /// # Errors
+    /// When it cannot be read, is none of the known sorts, or the session not be written: then nothing of it stays.
+    pub fn import(&self, written: &Path, from: &Path, at_most: Mode, now: At) -> Result<Imported, StoreError> {
+        let io = self.io();
+        let path = from.join(portable_paths::absolute(&written.to_string_lossy(), &self.inner.home));
+        let stat = io.stat(&path).map_err(|error| StoreError::io("import", &path, error))?;
+        if stat.is_dir {
+            return self.import_folder(&path, at_most, now);
+        }
+        self.regular(&path)?;
+        if path.file_name().is_some_and(|name| name == layout::SESSION)
+            && let Some(folder) = path.parent()
+        {
+            return self.import_folder(folder, at_most, now);
+        }
+        if let Some(folder) = self.unpacked(&path)? {
+            let imported = self.import_folder(&folder, at_most, now);
+            // A copy, in the temp directory.
+            let _ = std::fs::remove_dir_all(&folder);
+            return imported;
+        }
+        match self.whose(&path)? {
+            Some(program) => self.import_lines(&path, program, at_most, now, None),
+            None => Err(StoreError::NoImport {
+                path,
+                why: "it is no session that lisle knows: a folder with a session.jsonl, a transcript of Claude Code, or a rollout of Codex",
+            }),
+        }
+    }
+
+    /// It is a file itself: a link would bring in what lies elsewhere, and a pipe has no end.
+    fn regular(&self, path: &Path) -> Result<(), StoreError> {
+        let why = match self.io().lstat(path).map_err(|error| StoreError::io("import", path, error))?.0 {
+            Kind::File => return Ok(()),
+            Kind::Link => "it is a link. Name the file that it leads to",
+            Kind::Dir => "it is a directory where a file should be",
+            Kind::Other => "it is no regular file but a pipe, a socket or a device",
+        };
+        Err(StoreError::NoImport { path: path.to_owned(), why })
+    }
+
+    /// Shows every line that is a JSON object, in order. Gives how many lines are none.
+    fn objects(&self, path: &Path, mut show: impl FnMut(Value) -> Result<(), StoreError>) -> Result<usize, StoreError> {
+        let io = self.io();
+        let error = |error| StoreError::io("import", path, error);
+        self.regular(path)?;
+        let file = io.open(path, How::Read).map_err(error)?;
+        let len = io.stat_of(&file).map_err(error)?.len;
+        let (mut odd, mut failed) = (0, None);
+        let read = lines::each(io, &file, 0, len, |line| -> io::Result<()> {
+            if session::blank(line.bytes) {
+                return Ok(());
+            }
+            match serde_json::from_slice::<Value>(line.bytes) {
+                Ok(value) if value.is_object() => show(value).map_err(|error| {
+                    failed = Some(error);
+                    io::Error::from(ErrorKind::Interrupted)
+                }),
+                _ => {
+                    odd += 1;
+                    Ok(())
+                }
+            }
+        });
+        match (failed, read) {
+            (Some(failed), _) => Err(failed),
+            (None, read) => read.map(|()| odd).map_err(error),
+        }
+    }
+
+    fn whose(&self, path: &Path) -> Result<Option<Program>, StoreError> {
+        let io = self.io();
+        let error = |error| StoreError::io("import", path, error);
+        let file = io.open(path, How::Read).map_err(error)?;
+        let len = io.stat_of(&file).map_err(error)?.len;
+        let (lines, _) = lines::after(io, &file, 0, len, TOLD_BY).map_err(error)?;
+        let values = lines.iter().filter_map(|line| serde_json::from_slice::<Value>(&line.bytes).ok());
+        Ok(values
+            .filter_map(|value| {
+                if codex::is(&value) {
+                    return Some(Program::Codex);
+                }
+                claude::is(&value).then_some(Program::Claude)
+            })
+            .next())
+    }
+
+    /// `why` another session of the same conversation is made, where there is one.
+    fn import_lines(
+        &self,
+        path: &Path,
+        program: Program,
+        at_most: Mode,
+        now: At,
+        why: Option<String>,
+    ) -> Result<Imported, StoreError> {
+        let (mut reading, parts) = match program {
+            Program::Claude => (
+                Reading::Claude(Box::default()),
+                vec![Part { path: path.to_owned(), before: None, segment: String::new() }],
+            ),
+            Program::Codex => (Reading::Codex(Box::default()), codex::parts(path)),
+        };
+        let odd = self.each(&parts, |value, line| {
+            reading.first(&value, line.number);
+            Ok(())
+        })?;
+        reading.ready(path);
+        let mut left: BTreeMap<&'static str, usize> = BTreeMap::new();
+        left.extend([("lines that are no JSON", odd), ("rewound messages", reading.rewound())]);
+        if program == Program::Claude {
+            left.insert("records of subagents", self.subagents(path));
+        }
+        let source = Source { parts, program, reading, left };
+        // A session without a row would look like one that was lost.
+        if self.ids_of(&source)?.is_empty() {
+            let why = "no message of a conversation is in it: it is empty, or the work of a subagent. Give the file of the \
+                       conversation itself";
+            return Err(StoreError::NoImport { path: path.to_owned(), why });
+        }
+        let earlier = match (&why, source.origin()) {
+            (None, Some(origin)) => self.imported_before(&origin),
+            _ => Vec::new(),
+        };
+        let Some(last) = earlier.last() else { return self.import_anew(source, at_most, now, why) };
+        let last = last.clone();
+        match self.update(&earlier, source)? {
+            Some(imported) => Ok(imported),
+            None => {
+                let of_ours = |id: &MessageId| ["cc-", "cx-"].iter().any(|begin| id.as_str().starts_with(begin));
+                let why = if self.row_ids(&last)?.iter().all(of_ours) {
+                    format!(
+                        "The conversation was rewound in {} since it was imported as session {last}, so this is another one.",
+                        program.name()
+                    )
+                } else {
+                    format!(
+                        "An earlier import of this conversation went on by itself in session {last}, so this is another one."
+                    )
+                };
+                self.import_lines(path, program, at_most, now, Some(why))
+            }
+        }
+    }
+
+    /// Shows every object of the files with where it stands.
+    fn each(
+        &self,
+        parts: &[Part],
+        mut show: impl FnMut(Value, Line<'_>) -> Result<(), StoreError>,
+    ) -> Result<usize, StoreError> {
+        let (mut odd, mut number) = (0, 0);
+        for part in parts {
+            odd += self.objects(&part.path, |value| {
+                let at = value.get("ordinal").and_then(Value::as_u64).unwrap_or(number);
+                number = at + 1;
+                let line = Line { number: at, segment: &part.segment };
+                if part.before.is_some_and(|end| at >= end) { Ok(()) } else { show(value, line) }
+            })?;
+        }
+        Ok(odd)
+    }
+
+    /// Number of subagents' conversations beside a transcript.
+    fn subagents(&self, path: &Path) -> usize {
+        let names = self.io().list(&path.with_extension("").join("subagents")).unwrap_or_default();
+        names.iter().filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "jsonl")).count()
+    }
+
+    fn import_anew(&self, source: Source, at_most: Mode, now: At, why: Option<String>) -> Result<Imported, StoreError> {
+        let facts = source.reading.facts();
+        let created = facts.created.unwrap_or(now);
+        let cwd = facts.cwd.clone().unwrap_or_else(|| self.inner.home.clone());
+        let mut meta = SessionMeta::new(self.fresh_id(created), created, Mode::Ask.stricter(at_most), cwd);
+        meta.title = facts.title.clone().unwrap_or_default();
+        meta.title_from = facts.title_from;
+        let (origin, program) = (source.origin(), source.program);
+        let (id, mut journal) = self.create(&meta)?;
+        meta.id = id.clone();
+        if let Some(origin) = &origin {
+            journal.mark_origin(origin);
+        }
+        match self.copy(Rows::new(journal, created, VecDeque::new()), source, meta) {
+            Ok(copied) => {
+                let meta = self.reader(&id).meta(&session::find(self.io(), &self.session_dir(&id))?);
+                Ok(Imported { meta, program: program.name(), left: copied.left, again: why.map(Again::Another) })
+            }
+            Err(error) => {
+                // What is half imported helps nobody.
+                let _ = self.delete_now(&id);
+                Err(error)
+            }
+        }
+    }
+
+    /// Adds what came since to the session of an earlier import. `None`: each of them went on by itself here, or the
+    /// conversation was rewound there; nothing was changed.
+    fn update(&self, earlier: &[SessionId], source: Source) -> Result<Option<Imported>, StoreError> {
+        let program = source.program;
+        let ids = self.ids_of(&source)?;
+        let mut fitting = None;
+        for id in earlier.iter().rev() {
+            let known = self.row_ids(id)?;
+            if ids.iter().zip(&known).all(|(new, old)| new == old) {
+                fitting = Some((id, known));
+                break;
+            }
+        }
+        let Some((id, known)) = fitting else { return Ok(None) };
+        let Some(more) = ids.len().checked_sub(known.len()) else {
+            // It went on here alone.
+            let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
+            let again = Some(Again::Added(id.clone(), 0));
+            return Ok(Some(Imported { meta, program: program.name(), left: Vec::new(), again }));
+        };
+        let (journal, mut meta) = self.writer_of_earlier(id)?;
+        let last = meta.used;
+        let facts = source.reading.facts();
+        if let (Some(title), true) = (&facts.title, meta.title_from != TitleFrom::User) {
+            (meta.title, meta.title_from) = (title.clone(), facts.title_from);
+        }
+        let left = self.copy(Rows::new(journal, last, known.into()), source, meta)?.left;
+        let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
+        let again = Some(Again::Added(id.clone(), more));
+        Ok(Some(Imported { meta, program: program.name(), left, again }))
+    }
+
+    /// The session of an earlier import, for writing.
+    fn writer_of_earlier(&self, id: &SessionId) -> Result<(Journal, SessionMeta), StoreError> {
+        let loaded = self.load(id, 1)?;
+        match loaded.access {
+            Access::Writer(journal) => Ok((*journal, loaded.meta)),
+            Access::Reader { held_by } => Err(StoreError::Held { path: self.session_dir(id), holder: held_by }),
+        }
+    }
+
+    /// The ids of all rows that a source has, in order.
+    fn ids_of(&self, source: &Source) -> Result<Vec<MessageId>, StoreError> {
+        let mut reading = source.reading.again();
+        let mut sieve = Sieve::default();
+        self.each(&source.parts, |value, line| {
+            for read in reading.read(&value, line.number) {
+                sieve.rows(read, |index| reading.row(&value, line, index));
+            }
+            Ok(())
+        })?;
+        Ok(sieve.ids)
+    }
+
+    /// The ids of a session's rows in order, without what an import says of itself.
+    fn row_ids(&self, id: &SessionId) -> Result<Vec<MessageId>, StoreError> {
+        let dir = self.session_dir(id);
+        let found = session::find(self.io(), &dir)?;
+        let mut out = Vec::new();
+        if let Some(file) = &found.file {
+            lines::each(self.io(), file, found.head.body, found.len, |line| -> io::Result<()> {
+                if !session::blank(line.bytes) {
+                    out.extend(row::read(line.bytes, line.at, 0, &dir).rows.into_iter().map(|row| row.id));
+                }
+                Ok(())
+            })
+            .map_err(|error| StoreError::io("read", &dir, error))?;
+        }
+        out.extend(self.lacking_rows(&self.reader(id), &found)?.into_iter().map(|row| row.id));
+        out.retain(|id| !id.as_str().starts_with(LEFT));
+        Ok(out)
+    }
+
+    /// The sessions that were imported from there, oldest first.
+    fn imported_before(&self, origin: &str) -> Vec<SessionId> {
+        let (ids, _) = self.ids().unwrap_or_default();
+        let mut found: Vec<(At, SessionId)> = Vec::new();
+        for id in ids {
+            if let Ok(First::Header { fields, .. }) = self.first_bytes(&self.session_dir(&id).join(layout::SESSION))
+                && fields
+                    .raw("lisle")
+                    .and_then(|own| Fields::parse(own).ok())
+                    .and_then(|own| own.text(ORIGIN))
+                    .as_deref()
+                    == Some(origin)
+            {
+                found.push((At(fields.number("createdAt").unwrap_or(0)), id));
+            }
+        }
+        found.sort();
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// Copies a source's rows into a session that has these properties then.
+    fn copy(&self, mut writer: Rows, source: Source, mut meta: SessionMeta) -> Result<Copied, StoreError> {
+        let Source { parts, program, mut reading, mut left } = source;
+        let known = !writer.known.is_empty();
+        let mut sieve = Sieve::default();
+        self.each(&parts, |value, line| {
+            for read in reading.read(&value, line.number) {
+                match sieve.rows(read, |index| reading.row(&value, line, index)) {
+                    Read::Rows(rows) => rows.into_iter().for_each(|row| writer.push(row)),
+                    Read::Results(results) => results.into_iter().for_each(|result| writer.answer(result)),
+                    Read::Known(about) => writer.know(about),
+                    Read::Interrupted(_) | Read::Nothing => {}
+                    Read::Left(what) => *left.entry(what).or_default() += 1,
+                }
+            }
+            writer.write(AT_ONCE)
+        })?;
+        left.retain(|_, count| *count > 0);
+        let before = match writer.journal.not_included() {
+            Some(before) => before,
+            // Nobody says what an earlier import left out: nothing new, then.
+            None if known => left.iter().map(|(what, count)| ((*what).to_owned(), *count)).collect(),
+            None => BTreeMap::new(),
+        };
+        writer.journal.mark_not_included(&left);
+        let told = |(what, count): (&str, usize)| {
+            let new = count.saturating_sub(before.get(what).copied().unwrap_or(0));
+            let (first, rest) = what.split_at(1);
+            (new > 0).then(|| format!("{}{rest} not included: {new}.", first.to_uppercase()))
+        };
+        let left: Vec<String> = left.into_iter().filter_map(told).collect();
+        // It stays with the session what it lacks.
+        if !left.is_empty() {
+            let which = if known { "The rows above were added from" } else { "This was" };
+            let text = format!("{which} a session of {}. {}", program.name(), left.join(" "));
+            let info = Info { text, level: Level::Info, kind: InfoKind::Remark, carried: None };
+            let mut row = made(writer.last, Body::Info(info));
+            let number = if known { format!("-{}", sieve.ids.len()) } else { String::new() };
+            row.id = MessageId::new(format!("{LEFT}{}{number}", meta.id));
+            writer.push(row);
+        }
+        let facts = reading.facts();
+        if facts.usage.output_tokens > 0 || facts.usage.input_tokens > 0 {
+            meta.usage = facts.usage.clone();
+        }
+        meta.model = facts.model.clone().or(meta.model);
+        writer.end(meta)?;
+        Ok(Copied { left })
+    }
+}
+
+/// A conversation of another program, looked through and ready to be copied.
+struct Source {
+    parts: Vec<Part>,
+    program: Program,
+    reading: Reading,
+    left: BTreeMap<&'static str, usize>,
+}
+
+impl Source {
+    /// Identity of the conversation.
+    fn origin(&self) -> Option<String> {
+        let id = self.reading.facts().id.as_deref()?;
+        Some(format!("{}:{id}", self.program.name()))
+    }
+}
+
+/// Result of copying.
+struct Copied {
+    /// What was not included, one sentence each.
+    left: Vec<String>,
+}
+
+/// Gives rows their ids, and an interruption its row, once.
+#[derive(Default)]
+struct Sieve {
+    ids: Vec<MessageId>,
+    interrupted: bool,
+}
+
+impl Sieve {
+    fn rows(&mut self, read: Read, id: impl Fn(usize) -> MessageId) -> Read {
+        let mut rows = match read {
+            Read::Rows(rows) => rows,
+            Read::Interrupted(at) if !self.interrupted => {
+                let info = Info {
+                    text: "Response interrupted".to_owned(),
+                    level: Level::Info,
+                    kind: InfoKind::Interrupted,
+                    carried: None,
+                };
+                vec![made(at, Body::Info(info))]
+            }
+            other => return other,
+        };
+        for (index, row) in rows.iter_mut().enumerate() {
+            row.id = id(index);
+            self.interrupted = matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Interrupted);
+            self.ids.push(row.id.clone());
+        }
+        Read::Rows(rows)
+    }
+}
+
+/// Rows on their way into the session. A call waits for its result, and what follows it waits too.
+struct Rows {
+    journal: Journal,
+    waiting: VecDeque<Message>,
+    /// Rows that the session has already: they come first, and are passed over.
+    known: VecDeque<MessageId>,
+    last: At,
+}
+
+impl Rows {
+    fn new(journal: Journal, last: At, known: VecDeque<MessageId>) -> Self {
+        Self { journal, waiting: VecDeque::new(), known, last }
+    }
+
+    fn push(&mut self, mut row: Message) {
+        if self.known.pop_front().is_some() {
+            return;
+        }
+        if row.at == At(0) {
+            row.at = self.last;
+        }
+        self.last = row.at;
+        // What stands before a call is not the answer yet, and what was stopped is not all of it.
+        if let Some(Body::Assistant(said)) = self.waiting.back_mut().map(|before| &mut before.body) {
+            said.intermediate |= row.tool().is_some();
+            said.partial |= matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Interrupted);
+        }
+        self.waiting.push_back(row);
+    }
+
+    fn open(&mut self, id: &str) -> Option<&mut ToolCall> {
+        let row = self.waiting.iter_mut().rev().find(|row| row.tool().is_some_and(|call| call.id.as_str() == id))?;
+        match &mut row.body {
+            Body::Tool(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    fn know(&mut self, about: Answered) {
+        let Some(call) = self.open(&about.call).filter(|call| call.result.is_none()) else { return };
+        call.figures.exit = about.exit;
+        call.millis = about.millis;
+        put_diffs(call, about.diffs);
+    }
+
+    fn answer(&mut self, result: Answered) {
+        let Some(call) = self.open(&result.call) else { return };
+        call.status = if result.failed { ToolStatus::Error } else { ToolStatus::Completed };
+        call.figures.exit = result.exit.or(call.figures.exit);
+        call.millis = result.millis.or(call.millis);
+        put_diffs(call, result.diffs);
+        call.result = Some(result.text);
+    }
+
+    /// Writes what is whole, once there is so much of it.
+    fn write(&mut self, least: usize) -> Result<(), StoreError> {
+        if self.waiting.len() < least.max(1) {
+            return Ok(());
+        }
+        let whole = |row: &&Message| row.tool().is_none_or(|call| call.result.is_some());
+        let count = self.waiting.iter().take_while(whole).count();
+        // The last one may still be found to be no answer.
+        let rows: Vec<Message> = self.waiting.drain(..count.saturating_sub(usize::from(least > 1))).collect();
+        if rows.is_empty() { Ok(()) } else { self.journal.append(&rows, Durability::Written) }
+    }
+
+    fn end(&mut self, meta: SessionMeta) -> Result<(), StoreError> {
+        self.waiting.iter_mut().for_each(row::settle);
+        self.write(1)?;
+        let own = self.journal.own.clone();
+        self.journal.set_meta(meta, own);
+        self.journal.close()
+    }
+}
+
+fn put_diffs(call: &mut ToolCall, mut diffs: Vec<FileDiff>) {
+    match diffs.len() {
+        0 => {}
+        1 => call.figures.diff = diffs.pop(),
+        _ => call.figures.diffs = diffs,
+    }
+}
+
+/// A row of this time.
+fn made(at: At, body: Body) -> Message {
+    Message::new(MessageId::new(""), at, body)
+}
+
+/// A call that has no result yet.
+fn call(id: &str, name: &str, input: Value) -> Body {
+    // In our words: a model that goes on imitates what it sees.
+    let ours = foreign::tool(name);
+    let input = ours.map_or_else(|| input.clone(), |ours| foreign::input(ours, &input).into_owned());
+    Body::Tool(Box::new(ToolCall {
+        id: CallId::new(id),
+        name: ours.unwrap_or(name).to_owned(),
+        subject: row::subject(&input),
+        input,
+        status: ToolStatus::Executing,
+        result: None,
+        millis: None,
+        figures: Default::default(),
+        decision: None,
+    }))
+}
+
+/// A command that the user typed. It is told from others by its id.
+fn typed(id: &str, command: &str) -> Body {
+    call(&typed_id(id), "bash", serde_json::json!({"command": command}))
+}
+
+fn typed_id(id: &str) -> String {
+    format!("typed-{id}")
+}
+
+/// Output of a command, in one text.
+fn answered_text(parts: &[&str]) -> String {
+    let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
+    parts.join("\n")
+}
+
+/// Counts the lines of a change.
+fn counts(diff: &mut FileDiff) {
+    let all = |kind| diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count();
+    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    let (added, removed) = (number(all(DiffKind::Added)), number(all(DiffKind::Removed)));
+    (diff.added, diff.removed) = (added, removed);
+}
+
+fn word<'v>(value: &'v Value, key: &str) -> &'v str {
+    value.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn is_true(value: &Value, key: &str) -> bool {
+    value.get(key).and_then(Value::as_bool).unwrap_or(false)
+}
+
+/// The time of a line.
+fn time(value: &Value) -> At {
+    let text = value.get("timestamp").and_then(Value::as_str);
+    let parsed = text.and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    At(parsed.map_or(0, jiff::Timestamp::as_millisecond))
+}
+
+/// The text of content that is one text, or blocks of which some are text.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(blocks) => {
+            let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
+            texts.collect::<Vec<_>>().join("\n")
+        }
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,407 @@
+//! Others at the same session: another program that writes the file anew, and a lisle that takes the session over.
+//!
+//! The file is looked at before and after each write. What is found there becomes the base of what we write: the header
+//! is merged three ways, rows of ours that are missing come again (`shadow_log` pairs them). Who finds that the session was
+//! taken over writes nothing more.
+
+use super::merge::{Merged, merge, without_the_past};
+use super::shadow_log::{Ours, Paired, pair};
+use crate::domain::session::SessionMeta;
+use crate::store::StoreError;
+use crate::store::format::{layout, row};
+use crate::store::io::{How, Stat, lines, whole_file};
+use crate::store::read::session::{self, Found, Reader};
+use crate::store::write::journal::{Journal, Pending};
+use crate::store::write::lock::Lock;
+use std::io::ErrorKind;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// Between another program's unlink and its rename there are microseconds; this often, this long, they are waited for.
+const GAP_TRIES: u32 = 40;
+const GAP: Duration = Duration::from_millis(2);
+/// Number of attempts to read a file that another program replaces meanwhile.
+const TRIES: u32 = 8;
+
+/// Bytes from its end in which a file has our last row, if its writer knew of it.
+const PAST: u64 = 4 << 20;
+
+/// Error when that was not enough.
+pub(in crate::store) fn busy() -> std::io::Error {
+    std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment")
+}
+
+/// Actions of others on a session that we write.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Elsewhere {
+    /// Nothing that we know of.
+    #[default]
+    Quiet,
+    /// It is open there as well: where, in words.
+    Also(String),
+    /// Another program wrote the messages anew, for so many times since we opened it. Rows may have come, gone or
+    /// changed.
+    Rewritten(u64),
+    /// Its file or its directory is gone. Unsaved content is kept in memory, and written if it comes back.
+    Gone,
+    /// It was taken over: by whom, in words. Nothing more is written here.
+    Lost(String),
+}
+
+/// Another program that wrote the session so short a time ago has it open, most likely.
+const RECENT_MS: i64 = 60_000;
+
+/// Findings about others when a session is opened.
+pub(in crate::store) fn at_opening(lock: &Lock, found: &Found) -> Elsewhere {
+    if let Some(holder) = lock.taken_from() {
+        return Elsewhere::Also(format!("{holder}, which it was taken over from"));
+    }
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
+    let age = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(found.modified);
+    if found.ino != 0 && found.head.foreign && (0..RECENT_MS).contains(&age) {
+        return Elsewhere::Also("another program, which wrote it a moment ago".to_owned());
+    }
+    Elsewhere::Quiet
+}
+
+impl Journal {
+    /// Actions of others on the session, as far as they were noticed.
+    pub fn elsewhere(&self) -> &Elsewhere {
+        &self.elsewhere
+    }
+
+    /// The session is worth looking at now and then though nothing is written.
+    pub fn watched(&self) -> bool {
+        self.lost.is_none() && (self.store.inner.foreign || !self.lock.granted() || self.store.is_remote())
+    }
+
+    /// Looks whether another one wrote the session, and writes again what it left out.
+    ///
+    /// # Errors
+    /// When the files cannot be read, or what is missing could not be written yet.
+    pub fn look(&mut self) -> Result<(), StoreError> {
+        if self.closed || !self.watched() {
+            return Ok(());
+        }
+        self.mine()?;
+        if self.ino != 0 || self.mended {
+            let stat = self.present()?;
+            if stat.ino != self.ino || stat.len < self.len {
+                self.adopt()?;
+            }
+        }
+        // What has no file gets one with the first write, and is paired with it then.
+        let there = self.ino != 0 || self.mended || self.store.io().stat(&self.path()).is_ok();
+        if self.reconcile && there && !self.pair_ours()? {
+            self.adopt()?;
+        }
+        // Nothing of ours is missing: a session that is only looked at stays as it is.
+        if self.touched || self.pending.iter().any(|row| row.kept) {
+            self.touched = true;
+            self.retry()?;
+        }
+        Ok(())
+    }
+
+    /// Looks whether somebody took the session over, between two writes.
+    ///
+    /// # Errors
+    /// [`StoreError::TakenOver`].
+    pub fn still_mine(&mut self) -> Result<(), StoreError> {
+        if self.closed { Ok(()) } else { self.mine() }
+    }
+
+    /// Checks that no process took the session over. Asks for a lock that was not granted yet.
+    pub(in crate::store) fn mine(&mut self) -> Result<(), StoreError> {
+        if self.lost.is_none() {
+            self.lost = self.lock.look();
+            if let Some(who) = &self.lost {
+                self.elsewhere = Elsewhere::Lost(who.clone());
+                // The new writer can have it, and need not look before each row any more.
+                self.lock.let_go();
+            } else if !self.lock.granted() && self.lock.claim() {
+                self.elsewhere = Elsewhere::Quiet;
+                // The last one that can be missing because of two who write.
+                self.reconcile = self.ours.is_some();
+            }
+        }
+        let Some(holder) = self.lost.clone() else { return Ok(()) };
+        let unwritten = self.pending.len();
+        if unwritten > 0 {
+            // Beside the session, where it is in nobody's way.
+            let text: String = self.pending.iter().map(|row| row.line.as_str()).collect();
+            self.salvage(text.as_bytes())?;
+            self.pending.clear();
+        }
+        self.unwritten += unwritten;
+        Err(StoreError::TakenOver { path: self.dir.clone(), holder, unwritten: self.unwritten })
+    }
+
+    /// The session's file as it is now. Where another program is about to give it its name, that is waited for.
+    pub(in crate::store) fn appear(&self) -> std::io::Result<Stat> {
+        let io = self.store.io();
+        let mut tries = 0;
+        loop {
+            match io.stat(&self.path()) {
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                    tries += 1;
+                    let comes = io.stat(&self.dir.join(layout::THEIR_TEMP)).is_ok();
+                    // It may have got its name right after it was missed.
+                    if tries > GAP_TRIES || (tries > 2 && !comes) {
+                        return Err(error);
+                    }
+                }
+                done => return done,
+            }
+            if tries > 1 {
+                std::thread::sleep(GAP);
+            }
+        }
+    }
+
+    /// The same for a file that was there before; if it is gone for good, it comes back where that can be done.
+    pub(in crate::store) fn present(&mut self) -> Result<Stat, StoreError> {
+        let io = self.store.inner.io.clone();
+        let missing = match self.appear() {
+            Ok(stat) => {
+                if self.elsewhere == Elsewhere::Gone {
+                    self.elsewhere = Elsewhere::Quiet;
+                }
+                return Ok(stat);
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => error,
+            Err(error) => return Err(self.error("write", error)),
+        };
+        if io.stat(&self.dir).is_err() {
+            self.elsewhere = Elsewhere::Gone;
+            return Err(self.error("write", missing));
+        }
+        // What they left under their temporary name is taken over when it is old enough.
+        self.adopt_temp()?;
+        if self.ino != 0 {
+            self.reconcile = self.ours.is_some();
+        } else {
+            self.restore(missing)?;
+        }
+        io.stat(&self.path()).map_err(|e| self.error("write", e))
+    }
+
+    /// Restores a file that was removed, from the descriptor that is still open here.
+    fn restore(&mut self, missing: std::io::Error) -> Result<(), StoreError> {
+        let io = self.store.inner.io.clone();
+        let path = self.path();
+        let Some(file) = self.file.as_ref().filter(|_| self.len > 0) else {
+            self.elsewhere = Elsewhere::Gone;
+            return Err(self.error("write", missing));
+        };
+        let bytes = lines::range(&*io, file, 0, self.len).map_err(|e| self.error("read", e))?;
+        whole_file::replace(&*io, &path, &bytes, true)?;
+        self.store.sync_dir(&self.dir)?;
+        let found = session::find(&*io, &self.dir)?;
+        self.take_found(found).map(drop)
+    }
+
+    /// Goes on with the file that was found. False when its name is another one's by now.
+    pub(in crate::store) fn take_found(&mut self, found: Found) -> Result<bool, StoreError> {
+        let io = self.store.inner.io.clone();
+        self.recent.moved();
+        self.ino = found.ino;
+        self.len = found.len;
+        self.head = found.head;
+        self.torn = false;
+        self.fresh = true;
+        // They stand in another file, or are paired with those of this one.
+        self.unproven = Default::default();
+        // Not made where it is missing: between their unlink and their rename it would be an empty one, soon lost.
+        let file = io.open(&self.path(), How::Extend).ok();
+        let file = file.filter(|file| io.stat_of(file).is_ok_and(|stat| stat.ino == self.ino));
+        let same = file.is_some();
+        // Held open, so that its inode is given to no other while we know it by its inode.
+        self.file = file.or(found.file);
+        Ok(same)
+    }
+
+    /// Another program replaced the file or its line 1: what is there now is the base of what we write, but for what
+    /// we changed and did not write yet.
+    pub(in crate::store) fn adopt(&mut self) -> Result<(), StoreError> {
+        for _ in 0..TRIES {
+            if self.adopt_header()? && self.pair_ours()? {
+                if self.rewrites > 0 && self.ours.is_none() {
+                    // From here on it may come again.
+                    self.ours = Some(Ours::new(self.store.clone(), &self.dir));
+                }
+                return Ok(());
+            }
+        }
+        Err(self.error("read", busy()))
+    }
+
+    fn adopt_header(&mut self) -> Result<bool, StoreError> {
+        self.reconcile = true;
+        let io = self.store.inner.io.clone();
+        self.present()?;
+        let found = session::find(&*io, &self.dir)?;
+        if found.ino == 0 {
+            // Taken away once more; what was found is its temporary name.
+            return Err(self.error("read", busy()));
+        }
+        let reader = Reader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
+        let theirs = reader.meta(&found);
+        let mut counted = reader.recount(&found, &theirs)?;
+        for waits in &self.pending {
+            let rows = row::read(waits.line.as_bytes(), 0, 0, &self.dir).rows;
+            rows.iter().for_each(|row| session::count(&mut counted, row));
+        }
+        self.counted = counted;
+        let past = self.is_past(&found, &theirs)?;
+        let seen = if past { without_the_past(&self.base, &theirs) } else { theirs.clone() };
+        self.meta = merge(&self.base, &self.meta, &seen);
+        self.base = theirs;
+        self.merged = Some(Merged { given: self.given.clone(), merged: self.meta.clone() });
+        self.refused = None;
+        let replaced = found.ino != self.ino || self.is_overwritten(found.ino)?;
+        self.remember_ours(&found)?;
+        let same = self.take_found(found)?;
+        self.header_due = true;
+        if replaced {
+            self.rewrites += 1;
+            self.elsewhere = Elsewhere::Rewritten(self.rewrites);
+        }
+        self.reconcile = true;
+        Ok(same)
+    }
+
+    /// True if their content is an earlier one of ours: before our last row, or before our last
+    /// mark of what is read.
+    fn is_past(&self, found: &Found, theirs: &SessionMeta) -> Result<bool, StoreError> {
+        if self.base.usage.output_tokens > theirs.usage.output_tokens && self.base.messages <= theirs.messages {
+            return Ok(true);
+        }
+        if theirs.last_read != self.base.last_read
+            && theirs.last_read.as_ref().is_some_and(|id| self.was_read.contains(id))
+        {
+            return Ok(true);
+        }
+        let (Some(id), Some(file)) = (&self.last_written, &found.file) else { return Ok(false) };
+        let from = found.len.saturating_sub(PAST).max(found.head.body);
+        let bytes = lines::range(self.store.io(), file, from, found.len).map_err(|e| self.error("read", e))?;
+        let id = format!("\"{}\"", id.as_str());
+        // Without any row it was cleared by a person.
+        Ok(!bytes.trim_ascii().is_empty() && memchr::memmem::find(&bytes, id.as_bytes()).is_none())
+    }
+
+    /// Their changes of the properties since the last call.
+    pub fn take_merged(&mut self) -> Option<Merged> {
+        self.merged.take().filter(|merged| merged.given != merged.merged)
+    }
+
+    /// Looks which of our rows another program left out or changed. The former wait for the next write. False when the
+    /// file is not the one that we know any more.
+    fn pair_ours(&mut self) -> Result<bool, StoreError> {
+        let mut lines = match &self.ours {
+            Some(ours) => ours.read()?,
+            None => self.unsure.clone(),
+        };
+        for waits in self.pending.iter().filter(|row| row.kept) {
+            if let Some(at) = lines.iter().rposition(|line| *line == waits.line) {
+                lines.remove(at);
+            }
+        }
+        let mut paired = Paired::default();
+        if !lines.is_empty() {
+            let io = self.store.inner.io.clone();
+            let (file, stat) = session::open(&*io, &self.path()).map_err(|e| self.error("read", e))?;
+            if stat.ino != self.ino {
+                return Ok(false);
+            }
+            // All of it: where its rows begin is known of the file that was looked at last.
+            let rows = lines::range(&*io, &file, 0, stat.len).map_err(|e| self.error("read", e))?;
+            paired = pair(lines, &rows, self.head.sound && !rows.is_empty());
+        }
+        let Paired { missing, displaced, kept, .. } = paired;
+        if !displaced.is_empty() {
+            self.salvage(displaced.concat().as_bytes())?;
+            let waits = self.pending.iter().filter(|row| row.kept).map(|row| row.line.clone());
+            let stay: Vec<String> = kept.iter().chain(&missing).cloned().chain(waits).collect();
+            if let Some(ours) = &mut self.ours {
+                ours.replace(&stay)?;
+            }
+        }
+        self.unsure.clear();
+        self.reconcile = false;
+        for line in missing.into_iter().rev() {
+            for row in row::read(line.as_bytes(), 0, 0, &self.dir).rows {
+                session::count(&mut self.counted, &row);
+            }
+            self.pending.push_front(Pending { id: row::id_of(&line), line, kept: true, folded: false });
+            self.want_sync |= self.fsyncs();
+            self.header_due = true;
+        }
+        Ok(true)
+    }
+
+    /// Length of the file, which is checked before each row. Changes by others are taken in.
+    pub(in crate::store) fn there(&mut self) -> Result<u64, StoreError> {
+        let stat = self.present()?;
+        if stat.ino != self.ino || (stat.len < self.len && !self.torn) || self.is_overwritten(stat.ino)? {
+            self.adopt()?;
+            return Ok(self.len);
+        }
+        if self.reconcile && !self.pair_ours()? {
+            self.adopt()?;
+            return Ok(self.len);
+        }
+        if stat.len > self.len && !self.torn && !self.stray(stat.len)? {
+            return Ok(self.len);
+        }
+        Ok(stat.len)
+    }
+
+    /// Rows that somebody added behind ours: whoever was taken over from, in the middle of a write. False when they were
+    /// taken away because we wrote them ourselves, as rows that were interrupted.
+    fn stray(&mut self, len: u64) -> Result<bool, StoreError> {
+        let io = self.store.inner.io.clone();
+        // Not by its name, which may be another file's by now.
+        let Some(file) = &self.file else { return Ok(true) };
+        let bytes = lines::range(&*io, file, self.len, len).map_err(|e| self.error("read", e))?;
+        let whole = |line: &&[u8]| !line.trim_ascii().is_empty();
+        let read = bytes.split(|b| *b == b'\n').filter(whole).map(|line| row::read(line, 0, 0, &self.dir));
+        let rows: Vec<_> = read.flat_map(|line| line.rows).collect();
+        self.pending.retain(|waits| !waits.folded || rows.iter().all(|row| Some(&row.id) != waits.id.as_ref()));
+        if !rows.is_empty() && rows.iter().all(|row| self.folded.contains(&row.id)) {
+            self.salvage(&bytes)?;
+            io.truncate(file, self.len).map_err(|e| self.error("write", e))?;
+            return Ok(false);
+        }
+        rows.iter().for_each(|row| session::count(&mut self.counted, row));
+        self.header_due = true;
+        Ok(true)
+    }
+
+    /// Once the lock is ours and everything is there, nobody can take rows out any more.
+    pub(in crate::store) fn retire_ours(&mut self) -> Result<(), StoreError> {
+        let done = self.ours_for_now && self.lock.granted() && !self.reconcile && self.pending.is_empty();
+        if let Some(ours) = self.ours.as_mut().filter(|_| done && self.rewrites == 0) {
+            ours.remove()?;
+            (self.ours, self.ours_for_now) = (None, false);
+        }
+        Ok(())
+    }
+
+    /// Looks once more after a row was written: it may have gone to a file that was replaced in between.
+    pub(in crate::store) fn written(&mut self, line: &str) -> Result<(), StoreError> {
+        let now = self.store.io().stat(&self.path());
+        if now.as_ref().is_ok_and(|stat| stat.ino == self.ino) {
+            return Ok(());
+        }
+        // One that was taken over from cannot know where its row went: it counts as unwritten.
+        if self.mine().is_err() {
+            self.unwritten += 1;
+            return self.salvage(line.as_bytes()).and_then(|()| self.mine());
+        }
+        if self.ours.is_none() {
+            self.unsure.push(line.to_owned());
+        }
+        self.reconcile = true;
+        Ok(())
+    }
+}
