@@ -77,7 +77,7 @@ fn commands(cwd: &Path, root: &Path) {
         allowances: &allowances,
         named: &[],
         approved: &[],
-        moves: Moves::No,
+        moves: Moves::default(),
         home: Some(&home),
         namespaces: Namespaces::With,
     };
@@ -85,7 +85,7 @@ fn commands(cwd: &Path, root: &Path) {
         let began = Instant::now();
         let profile = places::workspace(&site);
         let looked_up = began.elapsed();
-        let guard = Guard::before(&site, profile.bounds());
+        let guard = Guard::before(&site, profile.bounds(), &[]);
         let before = began.elapsed() - looked_up;
         let changes = guard.after(&site).len();
         let after = began.elapsed() - looked_up - before;

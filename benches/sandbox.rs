@@ -45,7 +45,7 @@ fn main() {
                 allowances: &allowances,
                 named: &[],
                 approved: &[],
-                moves: Moves::No,
+                moves: Moves::default(),
                 home: home.as_deref(),
                 namespaces,
             };

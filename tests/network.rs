@@ -34,11 +34,7 @@ fn a_command_reaches_what_the_proxy_lets_through_and_nothing_else() {
     let closed = Bench::new(Network::Proxy, &[], &[]);
     let out = closed.run(&format!("{}; exit 3", through_proxy(at)));
     assert!(out.text.contains("403 Forbidden") && out.text.contains("blocked by lisle"), "{}", out.text);
-    assert!(
-        out.text.contains("The sandbox let this command not reach") && out.text.contains(&at.to_string()),
-        "{}",
-        out.text
-    );
+    assert!(out.text.contains("The sandbox blocked these hosts") && out.text.contains(&at.to_string()), "{}", out.text);
     assert_eq!(*count.lock().unwrap(), 1);
 
     // Around it: the server itself, a name server, and the network of the machine are not there.

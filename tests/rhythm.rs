@@ -196,7 +196,7 @@ fn nothing_that_is_written_answers() {
         pty.until(NEW);
         pty.keys(&format!("begin {n}\r"));
         clock.block_on(server.asked_times(n + 1));
-        pty.until("write ahead");
+        pty.until("Type ahead");
         if n + 1 < sessions {
             pty.keys("\x0e");
         }
@@ -248,7 +248,7 @@ fn nothing_that_is_written_answers() {
     pty.keys("\x18a");
     pty.until(&format!("{requests} requests"));
     pty.keys("\x1b[27u");
-    pty.gone("Waits for you");
+    pty.gone("Needs you");
     pty.until("the draft stays 1");
     pty.signal(Signal::TERM);
     pty.end();

@@ -239,7 +239,7 @@ impl Home {
             allowances,
             named: &[],
             approved: &[],
-            moves: Moves::No,
+            moves: Moves::default(),
             home: Some(&self.root),
             namespaces,
         }

@@ -30,6 +30,13 @@ pub enum Line {
         /// The words.
         text: String,
     },
+    /// The answer in the user's own words to this question of the agent.
+    Reply {
+        /// Request to answer.
+        request: RequestId,
+        /// The words.
+        text: String,
+    },
     /// The key that this request wants; none leads back to the answers.
     Key {
         /// Request to answer.

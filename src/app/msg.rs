@@ -7,7 +7,7 @@ use crate::app::state::sessions::Group;
 use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
 use crate::domain::finding::Finding;
-use crate::domain::ids::{MessageId, SessionId};
+use crate::domain::ids::{MessageId, RequestId, SessionId};
 use crate::domain::picture::{Known, Pixels, Want};
 use crate::domain::setting::Setting;
 use crate::domain::workspace::Workspace;
@@ -34,6 +34,8 @@ pub enum Msg {
     Line(Line),
     /// A text was pasted.
     Paste(String),
+    /// Several characters came in one read while answers had the keys.
+    Typed(String),
     /// Position in the conversation that the next mouse message is about.
     Spot(Option<Spot>),
     /// The mouse.
@@ -271,6 +273,8 @@ pub struct Frame {
     pub panel_steps: Vec<(u16, u16)>,
     /// Rows in which the panel's text is shown.
     pub panel_rows: u16,
+    /// Request of the panel, and whether all of it is on the screen; `None` where none is shown.
+    pub panel: Option<(RequestId, bool)>,
     /// Rows in which the topmost overlay shows its items or text.
     pub overlay_rows: u16,
     /// Lines of the topmost overlay's text, for one that is read.

@@ -209,7 +209,8 @@ fn verify(ground: &Ground, args: &Verify) -> Exit {
     let told = |report: &&HealthReport| args.id.is_some() || !report.is_sound() || report.repaired;
     let mut out: String = reports.iter().filter(told).map(health).collect();
     if args.id.is_none() {
-        let _ = writeln!(out, "{} sessions, {odd} with something odd.", reports.len());
+        let _ =
+            writeln!(out, "{}, {odd} with problems", crate::domain::count::count(reports.len(), "session", "sessions"));
     }
     say(&out);
     exit

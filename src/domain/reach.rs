@@ -4,6 +4,7 @@
 //! Read broadly: an option that is not known makes the rest of the command count all the same. What lies below the words is
 //! for the executor to look at.
 
+use super::git_settings::{self, Written};
 use std::path::Path;
 
 /// Effects of a simple command on files.
@@ -17,8 +18,44 @@ pub struct Reach {
     pub writes: Vec<String>,
     /// A file or a program says what it writes: an archive, a patch, another command.
     pub unknown: bool,
-    /// It changes settings that run code, or trusts such; what, in a few words.
-    pub settles: Option<&'static str>,
+    /// It removes or stashes files that git does not track.
+    pub cleans: Option<Clean>,
+    /// It changes settings that run code, or trusts such.
+    pub settles: Option<Settles>,
+}
+
+/// Untracked files that a command of git removes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clean {
+    /// All but ignored ones.
+    Visible,
+    /// Ignored ones, too.
+    Ignored,
+}
+
+/// Settings that a command changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settles {
+    /// Settings of git.
+    Git(Written),
+    /// Hooks of git, and settings with them.
+    Hooks,
+    /// Others, in a few words.
+    Other(&'static str),
+}
+
+impl Settles {
+    /// Descriptions for the user.
+    #[must_use]
+    pub fn told(&self) -> Vec<String> {
+        match self {
+            Settles::Git(written) => {
+                written.settings.iter().map(|setting| format!("git's setting {setting}")).collect()
+            }
+            Settles::Hooks => vec!["git's hooks".to_owned()],
+            Settles::Other(what) => vec![(*what).to_owned()],
+        }
+    }
 }
 
 /// Tree that is put elsewhere.
@@ -102,13 +139,37 @@ pub fn reach(argv: &[String]) -> Reach {
             out.unknown = args.iter().any(|word| runs.contains(&word.as_str()));
         }
         "git" => {
-            let first = of_git(args).first().map_or("", String::as_str);
             out.writes.extend(git_writes(args));
-            out.unknown = matches!(first, "apply" | "am" | "clone" | "archive" | "checkout-index" | "read-tree");
+            if let Some((first, rest)) = git_settings::subcommand(args).split_first() {
+                of_git(first, rest, &mut out);
+            }
         }
         _ => {}
     }
     out
+}
+
+/// Effects of a subcommand of git.
+fn of_git(first: &str, rest: &[String], out: &mut Reach) {
+    out.unknown = matches!(first, "apply" | "am" | "clone" | "archive" | "checkout-index" | "read-tree");
+    let has = |long: &str, short: &[char]| {
+        let shorts = |word: &String| word.starts_with('-') && !word.starts_with("--") && word.contains(short);
+        rest.iter().any(|word| word == long || shorts(word))
+    };
+    let words = operands(rest);
+    let second = words.first().map_or("", String::as_str);
+    match (first, second) {
+        ("rm", _) if !has("--cached", &[]) => out.removes.extend(words),
+        ("mv", _) => copies("mv", rest, out),
+        ("worktree", "remove") | ("submodule", "deinit") => out.removes.extend(words.into_iter().skip(1)),
+        ("worktree", "move") => copies("mv", &words[1..], out),
+        ("clean", _) if !has("--dry-run", &['n']) => {
+            out.cleans = Some(if has("", &['x', 'X']) { Clean::Ignored } else { Clean::Visible });
+        }
+        ("stash", "" | "push" | "save") if has("--all", &['a']) => out.cleans = Some(Clean::Ignored),
+        ("stash", "" | "push" | "save") if has("--include-untracked", &['u']) => out.cleans = Some(Clean::Visible),
+        _ => {}
+    }
 }
 
 fn is_listing(word: &str) -> bool {
@@ -188,19 +249,6 @@ fn copies(base: &str, args: &[String], out: &mut Reach) {
     }));
 }
 
-/// The subcommand of git with what follows it.
-fn of_git(args: &[String]) -> &[String] {
-    // Options before the subcommand with a value of their own.
-    let valued = |word: &String| {
-        ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"].contains(&word.as_str())
-    };
-    let mut at = 0;
-    while args.get(at).is_some_and(|word| word.starts_with('-')) {
-        at += 1 + usize::from(args.get(at).is_some_and(valued));
-    }
-    args.get(at..).unwrap_or_default()
-}
-
 /// Options of git's subcommands that make a folder, whose value is a word of its own.
 const GIT_VALUED: &[(&str, &str)] = &[
     (
@@ -238,7 +286,7 @@ const GIT_CHANGES: &[&str] = &[
 
 /// Folders that a command of git makes or works in by its words.
 fn git_writes(args: &[String]) -> Option<String> {
-    let (first, rest) = of_git(args).split_first()?;
+    let (first, rest) = git_settings::subcommand(args).split_first()?;
     let before = args.get(..args.len() - rest.len() - 1).unwrap_or_default();
     let base =
         before.windows(2).filter(|pair| pair[0] == "-C").fold(std::path::PathBuf::new(), |at, pair| at.join(&pair[1]));
@@ -264,89 +312,15 @@ fn git_writes(args: &[String]) -> Option<String> {
     operands.get(at).map(|path| base.join(path).display().to_string())
 }
 
-/// Subcommands of git that write its settings with one of these options, which may be shortened: what the branch follows,
-/// its name, or where objects come from.
-const SETTLING: &[(&str, &str, &[&str])] = &[
-    ("switch", "t", &["--track"]),
-    ("checkout", "t", &["--track"]),
-    (
-        "branch",
-        "tumMcC",
-        &["--track", "--set-upstream-to", "--unset-upstream", "--move", "--copy", "--edit-description"],
-    ),
-    ("push", "u", &["--set-upstream"]),
-    ("pull", "", &["--set-upstream"]),
-    ("fetch", "", &["--set-upstream", "--filter"]),
-    ("worktree", "", &["--track"]),
-    ("submodule", "", &["--init"]),
-];
-
-/// Whether a word is one of these options: a long one by its beginning, a short one among others.
-fn is_option(word: &str, short: &str, long: &[&str]) -> bool {
-    let name = word.split('=').next().unwrap_or(word);
-    if name.starts_with("--") {
-        return name.len() > 3 && long.iter().any(|option| option.starts_with(name));
-    }
-    name.strip_prefix('-').is_some_and(|letters| letters.contains(|c| short.contains(c)))
-}
-
-/// The option by which a command of git writes settings beside what it is for, as it is written.
-#[must_use]
-pub fn settling_option(argv: &[String]) -> Option<&str> {
-    let (program, args) = argv.split_first()?;
-    let (first, rest) = of_git(args).split_first().filter(|_| program == "git")?;
-    let (_, short, long) = SETTLING.iter().find(|(name, ..)| name == first)?;
-    rest.iter().map(String::as_str).find(|word| is_option(word, short, long))
-}
-
-/// Commands of git that change its settings.
-fn git_settles(args: &[String]) -> Option<&'static str> {
-    const SETTINGS: Option<&str> = Some("git's settings");
-    let args = of_git(args);
-    let (first, rest) = args.split_first()?;
-    let mut words = rest.iter().filter(|word| !word.starts_with('-')).map(String::as_str);
-    let second = words.next().unwrap_or_default();
-    let options = SETTLING.iter().find(|(name, ..)| name == first);
-    if options.is_some_and(|(_, short, long)| rest.iter().any(|word| is_option(word, short, long))) {
-        return SETTINGS;
-    }
-    match (first.as_str(), second) {
-        ("config", _) => {
-            let asks = [
-                "--get",
-                "--get-all",
-                "--get-regexp",
-                "--get-urlmatch",
-                "--list",
-                "-l",
-                "--get-color",
-                "--get-colorbool",
-            ];
-            let one = words.next().is_none() && second.contains('.');
-            let alone =
-                second.is_empty() || one && !rest.iter().any(|word| word.starts_with("--unset") || word == "--add");
-            let reads = rest.iter().any(|word| asks.contains(&word.as_str())) || matches!(second, "get" | "list");
-            let edits = rest.iter().any(|word| word == "-e" || word == "--edit");
-            let shows = reads || alone && !edits;
-            if shows { None } else { SETTINGS }
-        }
-        ("remote", "add" | "set-url" | "rename" | "remove" | "rm" | "set-branches") => SETTINGS,
-        ("submodule", "add" | "init" | "deinit" | "set-url" | "set-branch" | "sync" | "absorbgitdirs") => SETTINGS,
-        ("sparse-checkout", "init" | "set" | "add" | "disable" | "reapply") => SETTINGS,
-        ("lfs", "install" | "update" | "uninstall") => Some("git's hooks"),
-        ("maintenance", "start" | "register" | "stop" | "unregister") => SETTINGS,
-        _ => None,
-    }
-}
-
 /// Commands that change settings which run code, or that say such settings may be trusted.
-fn settles(base: &str, args: &[String]) -> Option<&'static str> {
+fn settles(base: &str, args: &[String]) -> Option<Settles> {
     let mut words = args.iter().filter(|word| !word.starts_with('-')).map(String::as_str);
     let first = words.next().unwrap_or_default();
     let second = words.next().unwrap_or_default();
-    match (base, first, second) {
-        ("git", ..) => git_settles(args),
-        ("pre-commit" | "lefthook" | "husky" | "overcommit", "install", _) => Some("git's hooks"),
+    let other = match (base, first, second) {
+        ("git", "lfs", "install" | "update" | "uninstall")
+        | ("pre-commit" | "lefthook" | "husky" | "overcommit", "install", _) => return Some(Settles::Hooks),
+        ("git", ..) => return git_settings::written(args).map(Settles::Git),
         ("direnv", "allow" | "permit" | "grant", _) | ("mise", "trust", _) => {
             Some("what is trusted to run in this folder")
         }
@@ -358,7 +332,8 @@ fn settles(base: &str, args: &[String]) -> Option<&'static str> {
         ("go", "env", _) if args.iter().any(|word| word == "-w" || word == "-u") => Some("the settings of go"),
         ("crontab" | "at" | "batch" | "chsh", ..) if !args.iter().any(|word| word == "-l") => Some("what runs later"),
         _ => None,
-    }
+    };
+    other.map(Settles::Other)
 }
 
 #[cfg(test)]
@@ -386,11 +361,16 @@ mod tests {
             ("rsync -a --exclude z x y", vec!["y", "y/x"]),
             ("rm -rf a b", vec!["a", "b"]),
             ("touch a", vec!["a"]),
+            ("git rm -rf a b", vec!["a", "b"]),
+            ("git rm --cached a", vec![]),
+            ("git mv a b", vec!["b", "b/a", "a"]),
+            ("git -C s worktree remove -f w", vec!["w"]),
+            ("git submodule deinit -f s", vec!["s"]),
             ("git clone -b x ../r ../s", vec!["../s"]),
             ("git clone ../r", vec![]),
             ("git worktree add -b x ../s", vec!["../s"]),
             ("git -C sub worktree add ../s -b x", vec!["sub/../s"]),
-            ("git worktree move ../s ../t", vec!["../t"]),
+            ("git worktree move ../s ../t", vec!["../t", "../t/s", "../s", "../t"]),
             ("git init -q --bare ../r", vec!["../r"]),
             ("git -C ../r commit -m x", vec!["../r"]),
             ("git -C ../r log", vec![]),
@@ -398,6 +378,21 @@ mod tests {
             ("ls a", vec![]),
         ] {
             assert_eq!(of(line).targets().collect::<Vec<_>>(), targets, "{line}");
+        }
+    }
+
+    #[test]
+    fn untracked_files_that_go_are_told() {
+        for (line, cleans) in [
+            ("git clean -fd", Some(Clean::Visible)),
+            ("git clean -fdx", Some(Clean::Ignored)),
+            ("git clean -n", None),
+            ("git stash -u", Some(Clean::Visible)),
+            ("git stash push --all", Some(Clean::Ignored)),
+            ("git stash", None),
+            ("git stash pop", None),
+        ] {
+            assert_eq!(of(line).cleans, cleans, "{line}");
         }
     }
 
@@ -449,6 +444,7 @@ mod tests {
             "npm config set x y",
             "go env -w A=b",
             "crontab x",
+            "git branch -d x",
         ] {
             assert!(of(line).settles.is_some(), "{line}");
         }
@@ -461,7 +457,6 @@ mod tests {
             "git remote update",
             "git push origin x",
             "git push --force-with-lease origin x",
-            "git branch -d x",
             "git branch --list",
             "git checkout -b x",
             "git switch main",

@@ -105,6 +105,9 @@ pub struct Approval {
     /// The session was switched to a looser mode since: it would now run without being asked.
     #[serde(default)]
     pub would_run_now: bool,
+    /// A catastrophic command: a yes needs more than a letter.
+    #[serde(default)]
+    pub irreversible: bool,
 }
 
 /// A simple command of a command line.

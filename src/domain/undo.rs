@@ -5,7 +5,12 @@
 use super::diff::FileDiff;
 use super::ids::{At, MessageId};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::{Arc, LazyLock};
+
+/// What undo leaves of the work of git.
+pub const COMMITS_STAY: &str = "Commits, branches and the index stay; files are restored";
 
 /// Kind of entry under a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -17,6 +22,9 @@ pub enum Thing {
     Folder {
         /// Permission bits.
         mode: u32,
+        /// Its owner and extended attributes.
+        #[serde(default, skip_serializing_if = "Attributes::is_unknown")]
+        attributes: Attributes,
     },
     /// A file of this content.
     File {
@@ -24,6 +32,9 @@ pub enum Thing {
         hash: String,
         /// Permission bits.
         mode: u32,
+        /// Its owner and extended attributes.
+        #[serde(default, skip_serializing_if = "Attributes::is_unknown")]
+        attributes: Attributes,
     },
     /// A file that is too large to be read every time.
     Large {
@@ -47,6 +58,72 @@ pub enum Thing {
         /// Reason, as the end of a sentence.
         why: String,
     },
+}
+
+/// Owner and extended attributes of a file, access lists among them.
+///
+/// What is not known is equal to anything: lists of earlier versions tell nothing of them, and no file differs for that.
+#[derive(Clone, Debug, Default)]
+pub struct Attributes(Option<Arc<KnownAttributes>>);
+
+/// Attributes that are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownAttributes {
+    /// User and group; `None` for those of this process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owner: Option<(u32, u32)>,
+    /// Extended attributes by name; the values in hexadecimal.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub extended: BTreeMap<String, String>,
+}
+
+impl Attributes {
+    /// Attributes that were looked at. Most files have none of their own, which takes no room.
+    #[must_use]
+    pub fn of(known: KnownAttributes) -> Self {
+        static PLAIN: LazyLock<Arc<KnownAttributes>> = LazyLock::new(Arc::default);
+        Self(Some(if known == **PLAIN { PLAIN.clone() } else { Arc::new(known) }))
+    }
+
+    /// The attributes; `None` where they are not known.
+    #[must_use]
+    pub fn known(&self) -> Option<&KnownAttributes> {
+        self.0.as_deref()
+    }
+
+    /// Nothing is known of them.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.0.is_none()
+    }
+}
+
+impl Serialize for Attributes {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.known().serialize(to)
+    }
+}
+
+impl<'de> Deserialize<'de> for Attributes {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        Ok(Option::<KnownAttributes>::deserialize(from)?.map_or_else(Self::default, Self::of))
+    }
+}
+
+impl PartialEq for Attributes {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other) || one == other,
+            _ => true,
+        }
+    }
+}
+
+impl Eq for Attributes {}
+
+impl std::hash::Hash for Attributes {
+    // Equal ones must hash alike, and the unknown equal all.
+    fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
 
 impl Thing {
@@ -105,6 +182,9 @@ pub struct UndoPlan {
     pub files: Vec<UndoFile>,
     /// Gaps in what is known of these changes: one sentence each.
     pub gaps: Vec<String>,
+    /// A command of these changes, or after them, made a commit or went to another branch. That stays.
+    #[serde(default)]
+    pub commits: bool,
 }
 
 /// One file of an [`UndoPlan`].
@@ -137,7 +217,7 @@ pub enum UndoDeed {
     Bring,
     /// Content is restored.
     Change,
-    /// Only its permissions go back.
+    /// Only its permissions, owner or attributes go back.
     Mode,
 }
 

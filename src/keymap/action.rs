@@ -441,6 +441,7 @@ actions! {
         Focus "focus" "answer what waits here" [Global];
         Plan "plan" "back to the plan that waits" [Global];
         Inbox "inbox" "all that waits, in every session" [Global];
+        YesOnce "yes_once" "yes, this once, from the composer" [Global];
         Previous "previous" "the answer before" [Approval Plan Question];
         Next "next" "the next answer" [Approval Plan Question];
         Number "number" "the answer of that number" [Approval Plan Question];
@@ -453,7 +454,7 @@ actions! {
         Instead "instead" "edit the command first" [Approval];
         PlanToAsk "plan_to_ask" "approve, go to Ask to Edit" [Plan];
         PlanToExecute "plan_to_execute" "approve, go to Execute" [Plan];
-        PlanCompact "plan_compact" "approve, compact first; again: the other mode" [Plan];
+        PlanCompact "plan_compact" "approve, compact first, go to Ask to Edit" [Plan];
         PlanChanges "plan_changes" "request changes" [Plan];
         PlanEdit "plan_edit" "edit the plan in $EDITOR, then decide" [Plan];
         PlanDecline "plan_decline" "decline the plan" [Plan];

@@ -11,7 +11,7 @@ use super::{Ground, Policy};
 use crate::domain::access::{Access, Extras, Service};
 use crate::domain::paths::{is_protected_for_commands, is_secret, lexical};
 use crate::domain::permission::Mode;
-use crate::domain::reach::reach;
+use crate::domain::reach::{Settles, reach};
 use crate::domain::rule::{Offer, Rule, SANDBOX};
 use crate::domain::tool::{CallFacts, Place, Touch};
 use std::path::{Path, PathBuf};
@@ -40,11 +40,33 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
     }
     let reason = match access {
         Access::Read { .. } => "The sandbox hides this from commands.",
-        Access::Write { .. } => "The sandbox keeps this read-only.",
+        Access::Write { path, .. } => &written_there(facts, path),
         Access::Socket { .. } => "The sandbox hides the sockets of other programs.",
     };
     let offers: Vec<Offer> = offer(access, &rules.ground).into_iter().collect();
     Row::Ask { reason: reason.to_owned(), risks: vec![risk], offers, every_time: true }
+}
+
+/// Why a path is opened for writing: of git's settings, which ones.
+fn written_there(facts: &CallFacts, path: &Path) -> String {
+    let plain = "The sandbox keeps this read-only.".to_owned();
+    let Some((command, _)) = line(facts).filter(|_| path.ends_with("config")) else { return plain };
+    let known = shell::known(command).map(|known| known.commands).unwrap_or_default();
+    let settings: Vec<String> = known
+        .iter()
+        .filter_map(|one| reach(one.argv.as_deref()?).settles)
+        .filter_map(|settles| match settles {
+            Settles::Git(written) => Some(written),
+            Settles::Hooks | Settles::Other(_) => None,
+        })
+        .filter(|written| written.harmless)
+        .flat_map(|written| written.settings)
+        .map(|setting| format!("`{setting}`"))
+        .collect();
+    if settings.is_empty() {
+        return plain;
+    }
+    format!("It sets {} in git's settings, while other programs or hooks run.", settings.join(", "))
 }
 
 /// The rule that an answer for longer would keep; `None` where it is asked every time: what configures or runs code, and

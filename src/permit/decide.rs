@@ -6,8 +6,8 @@ use super::rows::{self, Row};
 use super::rules::Rules;
 use super::shell;
 use super::{Allowed, Policy, Question, Refusal, Ruled, Verdict};
+use crate::domain::git_settings::settling_option;
 use crate::domain::permission::Mode;
-use crate::domain::reach::settling_option;
 use crate::domain::rule::{Effect, Rule, SANDBOX};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
@@ -105,9 +105,9 @@ fn headless_reason(
     let runs = |mode, rules: &Rules| matches!(decide(policy, mode, rules, facts, false), Verdict::Allow(_));
     // Execute is only named where it would help.
     let way = if mode == Mode::Ask && runs(Mode::Execute, rules) {
-        "Run it from the app, where you are asked, or with --mode execute"
+        "Approve it in the app, or run with --mode execute"
     } else {
-        "Run it from the app, where you are asked"
+        "Approve it in the app"
     };
     let mut with = rules.clone();
     let touches = unanswered.iter().filter_map(|(touch, _)| *touch);
@@ -146,7 +146,7 @@ fn headless_reason(
     let risks: Vec<String> = opened.collect();
     let what = if risks.is_empty() { String::new() } else { format!(" ({})", risks.join("; ")) };
     let reasons = question.reasons.join(" ");
-    format!("Nobody can be asked here, and this has to be asked{what}: {reasons} {way}.{rule}")
+    format!("Needs approval, and nobody can answer here{what}: {reasons} {way}.{rule}")
 }
 
 /// Options on the line that have git write its settings beside what the command is for.

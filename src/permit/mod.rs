@@ -22,7 +22,7 @@ pub use access::extras;
 pub use decide::decide;
 pub use grants::takes;
 pub use matches::{Ground, names_host};
-pub use rows::parts;
+pub use rows::{is_catastrophic, parts};
 pub use rules::{Clause, Rules, Standing};
 pub use sandbox::sandbox;
 pub use struck::{Struck, hold_struck};

@@ -8,7 +8,7 @@ use super::shell::{self, Judged, Judgement, Part};
 use super::{AskEdits, ExploreCommands, Policy};
 use crate::domain::paths;
 use crate::domain::permission::{Mode, Sandbox};
-use crate::domain::reach::reach;
+use crate::domain::reach::{Settles, reach};
 use crate::domain::request::{PartShown, PartState};
 use crate::domain::rule::{NETWORK, Offer, Rule};
 use crate::domain::tool::{CallFacts, Place, Program, Proposal, Touch};
@@ -230,6 +230,15 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
     }
 }
 
+/// True if a call runs a command that may destroy what nobody can bring back.
+#[must_use]
+pub fn is_catastrophic(facts: &CallFacts) -> bool {
+    facts
+        .touches
+        .iter()
+        .any(|touch| matches!(touch, Touch::Command { command, .. } if shell::danger(command).is_some()))
+}
+
 /// The parts of the command that a call runs, and what becomes of each, for the user who is asked. Empty where the line
 /// was not understood.
 #[must_use]
@@ -244,11 +253,11 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
     let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
     let known = shell::known(command);
     let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
-    let whole = shell::looks(command, cwd);
+    let whole = line.looks(command, facts);
     let shown = |part: &Part| {
         let wide = part.argv.as_deref().is_some_and(|argv| reach(argv).unknown) && !is_held(policy);
         let ways = ways.as_ref().filter(|_| !wide);
-        let looks = shell::looks(&part.text, cwd);
+        let looks = line.looks(&part.text, facts);
         let state = line.state(part, &looks, rules, ways);
         let mut risks = if state == PartState::Reads { Vec::new() } else { looks.risks.clone() };
         if !looks.secrets.is_empty() {
@@ -290,7 +299,7 @@ impl Line<'_> {
         let name = shortened(self.command);
         let why = match &self.judgement.verdict {
             Judged::ReadOnly(_) if self.secrets_here && self.judgement.computes => COMPUTES.to_owned(),
-            Judged::ReadOnly(words) => match self.read_row(mode, rules, words) {
+            Judged::ReadOnly(words) => match self.read_row(mode, rules, &self.read(words)) {
                 Ok(row) => return row,
                 Err(why) => why,
             },
@@ -314,13 +323,13 @@ impl Line<'_> {
             let text = if listed { why } else { format!("`{name}` is not proved to only read: {why}") };
             return Row::Deny(explore(&text));
         }
-        let looks = shell::looks(self.command, self.cwd);
+        let looks = self.looks(self.command, facts);
         let list = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
         let leaves = super::matches::leaves(facts);
         let leads = |word: &&String| leaves.iter().any(|path| self.full(word).starts_with(path));
         let elsewhere: Vec<String> = self.judgement.writes.iter().filter(leads).cloned().collect();
         let known = shell::known(self.command);
-        let Reached { protected, settles } = self.reached(known.as_ref());
+        let Reached { protected, settles, noted } = self.reached(known.as_ref());
         let secrets: Vec<String> =
             looks.secrets.iter().filter(|word| rules.shows(&self.full(word), true).is_none()).cloned().collect();
         let stops = [
@@ -350,7 +359,7 @@ impl Line<'_> {
             return Row::Allow;
         }
         match known.filter(|_| !self.reads_badly()) {
-            Some(known) => self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)),
+            Some(known) => noting(self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)), &noted),
             None => asked(&why, looks.risks, Vec::new()),
         }
     }
@@ -385,7 +394,11 @@ impl Line<'_> {
                     out.protected.push(target);
                 }
             }
-            out.settles.extend(reach.settles.map(str::to_owned));
+            match reach.settles {
+                Some(Settles::Git(written)) if written.harmless => out.noted.extend(written.settings),
+                Some(settles) => out.settles.extend(settles.told()),
+                None => {}
+            }
         }
         out
     }
@@ -423,6 +436,33 @@ impl Line<'_> {
     /// It only reads, and yet it is asked about: what it reads is the matter, and no rule speaks of that.
     fn reads_badly(&self) -> bool {
         matches!(self.judgement.verdict, Judged::ReadOnly(_))
+    }
+
+    /// The words whose content a line reads: what it only tests the presence of is not among them.
+    fn read(&self, words: &[String]) -> Vec<String> {
+        let known = shell::known(self.command);
+        words.iter().filter(|word| !known.as_ref().is_some_and(|known| known.only_tests(word))).cloned().collect()
+    }
+
+    /// What the line, or a part of it, seems to touch, without what is known to be otherwise.
+    fn looks(&self, text: &str, facts: &CallFacts) -> shell::Looks {
+        let mut out = shell::looks(text, self.cwd);
+        let Some(known) = shell::known(self.command) else { return out };
+        out.secrets.retain(|word| !known.only_tests(word));
+        // git talks to a repository of this machine: the executor looked it up.
+        let is_repository = |touch: &Touch| match touch {
+            Touch::Read { path, secret } => !secret && !paths::is_device(path),
+            _ => false,
+        };
+        let network = |command: &shell::Command| shell::looks(&command.text, self.cwd).sends();
+        let is_git = |command: &shell::Command| {
+            command.argv.as_deref().and_then(<[String]>::first).is_some_and(|program| program == "git")
+        };
+        let mut sending = known.commands.iter().filter(|command| network(command));
+        if facts.touches.iter().any(is_repository) && sending.all(is_git) {
+            out.stays_here();
+        }
+        out
     }
 
     /// The row of a line that only reads these words, or why it is not let through all the same.
@@ -532,7 +572,7 @@ impl Line<'_> {
             return false;
         }
         match judgement.verdict {
-            Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, rules, &words), Ok(Row::Allow)),
+            Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, rules, &self.read(&words)), Ok(Row::Allow)),
             Judged::Other(_) | Judged::Catastrophic(_) => false,
         }
     }
@@ -550,6 +590,19 @@ impl Line<'_> {
 struct Reached {
     protected: Vec<String>,
     settles: Vec<String>,
+    /// Settings of git that run nothing.
+    noted: Vec<String>,
+}
+
+/// The question with git's settings that an answer lets it write.
+fn noting(row: Row, noted: &[String]) -> Row {
+    match row {
+        Row::Ask { reason, risks, offers, every_time } if !noted.is_empty() => {
+            let settings = noted.iter().map(|setting| format!("`{setting}`")).collect::<Vec<_>>().join(", ");
+            Row::Ask { reason: format!("{reason} It sets {settings} in git's settings."), risks, offers, every_time }
+        }
+        row => row,
+    }
 }
 
 /// What was found of the parts of a line.

@@ -171,8 +171,8 @@ pub fn hold_struck(
         return verdict;
     }
     if headless || mode == Mode::Explore {
-        let why = if headless { "Nobody can be asked here" } else { "Explore asks nothing" };
-        let reason = format!("{why}, and this has to be asked: {} Leave it out.", reasons.join(" "));
+        let why = if headless { "nobody can answer here" } else { "Explore asks nothing" };
+        let reason = format!("Needs approval, and {why}: {} Leave it out.", reasons.join(" "));
         return Verdict::Deny(Refusal { reason, rule: None });
     }
     // Nothing of it is remembered: the next call of the kind is asked for again.

@@ -1,6 +1,7 @@
 //! The table of the modes, and the properties that hold for every call. `rules` has what rules do.
 
 mod access;
+mod git;
 mod hosts;
 mod parts;
 mod rules;
@@ -230,7 +231,10 @@ fn denials_say_why_and_what_would_allow_it() {
     let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &command("cargo test"), true) else {
         panic!()
     };
-    assert!(text.starts_with("Nobody can be asked here") && text.contains("--mode execute"), "{text}");
+    assert!(
+        text.starts_with("Needs approval, and nobody can answer here") && text.contains("--mode execute"),
+        "{text}"
+    );
     for never in [command("rm -rf /"), write("/w/p/.envrc", Place::Protected)] {
         let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &never, true) else { panic!() };
         assert!(!text.contains("--mode execute"), "Execute would ask, too: {text}");

@@ -14,6 +14,7 @@ use super::graphics::way::{self, Able};
 use super::memory::Memory;
 use super::setup::Ground;
 use super::{canvas, clipboard};
+use crate::domain::count::count;
 use crate::domain::finding::Finding;
 use std::path::{Path, PathBuf};
 
@@ -87,10 +88,10 @@ fn store(ground: &Ground) -> Finding {
     };
     let foreign = if ground.store.is_foreign() { ", made by another program" } else { "" };
     let says = format!(
-        "{} ({}): {} sessions, {cached}{foreign}",
+        "{} ({}): {}, {cached}{foreign}",
         ground.store.workspace_name(),
         ground.workspace().display(),
-        listing.sessions.len()
+        count(listing.sessions.len(), "session", "sessions")
     );
     if odd > 0 {
         return Finding::warn("workspace", format!("{says}; {odd} of them odd"), "Run lisle sessions verify");
@@ -105,7 +106,10 @@ fn trash(ground: &Ground) -> Finding {
     let all = ground.store.trash();
     let bytes: u64 = all.iter().map(|one| one.bytes).sum();
     let days = ground.settings.inbox.trash_days;
-    Finding::ok("trash", format!("{} sessions, {}, each kept for {days} days", all.len(), megabytes(bytes)))
+    Finding::ok(
+        "trash",
+        format!("{}, {}, each kept for {days} days", count(all.len(), "session", "sessions"), megabytes(bytes)),
+    )
 }
 
 fn megabytes(bytes: u64) -> String {

@@ -20,7 +20,7 @@ use super::tty::Tty;
 use super::workspaces::Workspaces;
 use super::{Exit, Folders, Link};
 use crate::app::msg::{MouseKind, Timer};
-use crate::app::{Msg, State, resolve, update};
+use crate::app::{Msg, State, chooses, resolve, update};
 use crate::domain::picture::Want;
 use crate::domain::unsaved::Unsaved;
 use crate::domain::{At, SessionId};
@@ -31,6 +31,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use termina::event::{KeyEvent, KeyEventKind};
 use tokio::sync::mpsc::UnboundedSender;
 
 /// Event of the runtime's tasks and threads, for the loop.
@@ -175,12 +176,12 @@ impl Face {
     /// Handles input from the terminal.
     pub fn input(&mut self, input: Input) {
         match input {
-            Input::Key(event) => {
-                if let Some(key) = translate::key(&event) {
-                    let msg = resolve(&self.state, key);
-                    self.tell(msg, Owed::User);
-                }
+            Input::Key(event) => self.key(&event),
+            Input::Typed(events) if chooses(&self.state) => {
+                let text = events.iter().filter_map(|event| translate::key(event)?.printable()).collect();
+                self.tell(Msg::Typed(text), Owed::User);
             }
+            Input::Typed(events) => events.iter().for_each(|event| self.key(event)),
             Input::Mouse(event) => {
                 if let Some(mouse) = translate::mouse(&event) {
                     if matches!(mouse.kind, MouseKind::Press | MouseKind::Drag | MouseKind::Release) {
@@ -200,6 +201,16 @@ impl Face {
             }
             Input::Gone => self.terminal_gone(),
         }
+    }
+
+    fn key(&mut self, event: &KeyEvent) {
+        let Some(key) = translate::key(event) else { return };
+        // A key held down answers nothing.
+        if event.kind == KeyEventKind::Repeat && key.printable().is_some() && chooses(&self.state) {
+            return;
+        }
+        let msg = resolve(&self.state, key);
+        self.tell(msg, Owed::User);
     }
 
     fn learn(&mut self, learnt: Learnt) {

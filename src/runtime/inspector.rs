@@ -75,6 +75,9 @@ impl Inspector {
                     lines.push(format!("key     {code}: lisle has no name for it and does nothing"));
                 }
             },
+            Input::Typed(events) => {
+                events.iter().filter_map(translate::key).for_each(|key| self.key(key, &mut lines));
+            }
             Input::Mouse(event) => {
                 let what = clean_line(&format!("{:?}", event.kind)).into_owned();
                 lines.push(format!("mouse   {what} at column {}, row {}", event.column + 1, event.row + 1));

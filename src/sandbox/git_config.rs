@@ -3,13 +3,14 @@
 //!
 //! Format: <https://git-scm.com/docs/git-config>. Conditions of `includeIf` are not looked at: any of them may hold later.
 
+use crate::domain::git_settings::{is_plain_address, runs_nothing};
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Larger files are no settings.
-const LARGEST: u64 = 1024 * 1024;
+pub(super) const LARGEST: u64 = 1024 * 1024;
 /// Files that one file leads to, and how deep.
 const MOST_FILES: usize = 50;
 const DEEPEST: usize = 10;
@@ -110,10 +111,34 @@ pub(super) fn is_harmless((key, value): &Setting) -> bool {
     known && !(is_address && (value.contains("::") || value.starts_with('-')))
 }
 
-/// Whether the two differ only in settings of branches: which branch of which remote they follow.
-pub(super) fn only_tracking(before: &[Setting], after: &[Setting]) -> bool {
-    let (old, new): (BTreeSet<&Setting>, BTreeSet<&Setting>) = (before.iter().collect(), after.iter().collect());
-    old.symmetric_difference(&new).all(|setting| setting.0.starts_with("branch.") && is_harmless(setting))
+/// Whether the two differ only in settings that a command may write without a question.
+///
+/// All others are the same, in the same order: of two values the last one counts. No remote that stays has another address,
+/// and what a branch follows is a remote that is there.
+pub(super) fn only_harmless(before: &[Setting], after: &[Setting]) -> bool {
+    // What a submodule had goes with it.
+    let gone = |setting: &Setting| setting.0.starts_with("submodule.") && !after.contains(setting);
+    let weighty = |all: &[Setting]| -> Vec<Setting> {
+        all.iter().filter(|one| !runs_nothing(&one.0, &one.1) && !gone(one)).cloned().collect()
+    };
+    let names: BTreeSet<&str> = after.iter().filter_map(remote_of_address).collect();
+    let addresses = |all: &[Setting], name: &str| -> Vec<Setting> {
+        all.iter().filter(|setting| remote_of_address(setting) == Some(name)).cloned().collect()
+    };
+    let mut old = before.iter().filter_map(remote_of_address);
+    let follows = |(key, value): &Setting| {
+        let is_branch = key.starts_with("branch.") && (key.ends_with(".remote") || key.ends_with(".pushremote"));
+        !is_branch || value == "." || names.contains(value.as_str()) || is_plain_address(value)
+    };
+    weighty(before) == weighty(after)
+        && old.all(|name| addresses(before, name) == addresses(after, name))
+        && after.iter().filter(|setting| !before.contains(setting)).all(follows)
+}
+
+/// The remote whose address this is.
+fn remote_of_address((key, _): &Setting) -> Option<&str> {
+    let name = key.strip_prefix("remote.")?;
+    name.strip_suffix(".url").or_else(|| name.strip_suffix(".pushurl"))
 }
 
 /// The settings of a text; `None` where git would not read it either.
@@ -124,7 +149,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<Setting>> {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            c if c.is_whitespace() => {}
+            c if is_space(c) => {}
             '#' | ';' => {
                 chars.by_ref().find(|c| *c == '\n');
             }
@@ -149,6 +174,11 @@ pub(super) fn parse(text: &str) -> Option<Vec<Setting>> {
         }
     }
     Some(out)
+}
+
+/// What git takes for white space: other blanks are letters of a value.
+fn is_space(c: char) -> bool {
+    matches!(c, ' ' | '\t' | '\n' | '\r')
 }
 
 type Chars<'a> = std::iter::Peekable<std::str::Chars<'a>>;
@@ -198,11 +228,11 @@ fn value(chars: &mut Chars<'_>) -> Option<String> {
                 '\n' => continue,
                 'n' => out.push('\n'),
                 't' => out.push('\t'),
-                'b' => drop(out.pop()),
+                'b' => out.push('\u{8}'),
                 c @ ('"' | '\\') => out.push(c),
                 _ => return None,
             },
-            c if c.is_whitespace() && !quoted => {
+            c if is_space(c) && !quoted => {
                 if !out.is_empty() {
                     out.push(c);
                 }
@@ -394,10 +424,53 @@ mod tests {
         ] {
             assert!(!harmless(text), "{text}");
         }
-        let (a, b) =
-            (of("[core]\nbare = false\n"), of("[core]\nbare = false\n[branch \"x\"]\nremote = o\nmerge = m\n"));
-        assert!(only_tracking(&a, &b) && only_tracking(&b, &a) && !only_tracking(&a, &of("[core]\npager = x\n")));
-        assert!(!only_tracking(&a, &of("[core]\nbare = false\n[branch \"x\"]\nremote = ext::sh\n")));
+    }
+
+    #[test]
+    fn a_backspace_hides_nothing() {
+        // git keeps it as a letter, so what stands before it counts.
+        let text = format!("[remote \"o\"]\nurl = ext::sh{}https://h/x\n", "\\b".repeat(7));
+        assert!(!of(&text).iter().all(is_harmless));
+        assert!(!only_harmless(&[], &of(&text)));
+        assert_eq!(of("[a]\nb = x\u{a0}\n")[0].1, "x\u{a0}");
+    }
+
+    #[test]
+    fn a_harmless_difference_is_told_from_others() {
+        let base =
+            "[core]\nbare = false\n[core]\nsshCommand = a\n[core]\nsshCommand = b\n[remote \"o\"]\nurl = https://h/x\n";
+        let with = |more: &str| of(&format!("{base}{more}"));
+        for more in [
+            "",
+            "[branch \"x\"]\nremote = o\nmerge = refs/heads/x\n",
+            "[branch \"x\"]\nremote = .\n",
+            "[user]\nname = x\nemail = y\n",
+            "[remote \"n\"]\nurl = git@h:x\nfetch = +refs/heads/*:refs/remotes/n/*\n[branch \"x\"]\nremote = n\n",
+            "[color]\nui = auto\n",
+        ] {
+            assert!(only_harmless(&of(base), &with(more)), "{more}");
+            // A remote is not taken away without a question.
+            assert_eq!(only_harmless(&with(more), &of(base)), !more.contains("remote \"n"), "{more}");
+        }
+        for more in [
+            "[core]\npager = x\n",
+            "[core]\nworktree = /home\n",
+            "[include]\npath = x\n",
+            "[branch \"x\"]\nremote = ext::sh\n",
+            "[branch \"x\"]\nremote = folder\n",
+            "[remote \"n\"]\nurl = ./folder\n",
+            "[remote \"o\"]\nurl = https://evil/x\n",
+            "[remote \"o\"]\npushurl = https://evil/x\n",
+            "[remote \"o\"]\nuploadpack = x\n",
+            "[url \"https://evil/\"]\ninsteadOf = https://h/\n",
+        ] {
+            assert!(!only_harmless(&of(base), &with(more)), "{more}");
+        }
+        // Of two values the last one counts.
+        let turned = base.replace("= a", "= c").replace("= b", "= a").replace("= c", "= b");
+        assert!(!only_harmless(&of(base), &of(&turned)));
+        let other = base.replace("https://h/x", "https://evil/x");
+        assert!(!only_harmless(&of(base), &of(&other)) && !only_harmless(&of(base), &of("")));
     }
 
     #[test]

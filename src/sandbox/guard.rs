@@ -38,6 +38,8 @@ pub struct Guard {
     /// Paths that the command could not change.
     held: HashSet<PathBuf>,
     began: SystemTime,
+    /// Folders all of whose protected files were looked at: the working directory, and its repository.
+    scope: Vec<PathBuf>,
 }
 
 /// State of a file.
@@ -52,7 +54,7 @@ struct State {
 type Seen = (u64, u64, u64, i64, i64);
 
 /// Change of a protected file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Change {
     /// The file.
     pub path: PathBuf,
@@ -63,7 +65,7 @@ pub struct Change {
 }
 
 /// Who changed a protected file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum By {
     /// The command, without having asked.
     Command,
@@ -76,7 +78,7 @@ pub enum By {
 }
 
 /// Kind of change of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum What {
     /// It is new.
     Made,
@@ -87,7 +89,7 @@ pub enum What {
 }
 
 /// A file as it was.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Earlier {
     /// Its content; of a link, where it led.
     pub content: Vec<u8>,
@@ -114,21 +116,59 @@ impl State {
 }
 
 impl Guard {
-    /// Looks at what is there before a command runs at `site`, held to `bounds`. Blocks.
+    /// Looks at what is there before a command runs at `site`, held to `bounds`. Of what commands that still run may have
+    /// made or changed, the state before them counts: `running` are their guards. Blocks.
     #[must_use]
-    pub fn before(site: &Site<'_>, bounds: Option<&Bounds>) -> Self {
+    pub fn before(site: &Site<'_>, bounds: Option<&Bounds>, running: &[&Guard]) -> Self {
+        let mut out = Self::first(site, bounds);
+        let meeting: Vec<&&Guard> = running.iter().filter(|other| other.meets(&out)).collect();
+        for other in meeting {
+            out.before.retain(|path, _| !other.covers(path));
+            out.before.extend(other.before.clone());
+            out.held.retain(|path| !other.covers(path) || other.before.keys().any(|known| known.starts_with(path)));
+            out.known.retain(|path| !other.covers(path));
+            out.known.extend(other.known.iter().cloned());
+            out.whole &= other.whole;
+            out.began = out.began.min(other.began);
+            if out.repository.as_ref().is_some_and(|one| other.covers(&one.common)) {
+                out.repository.clone_from(&other.repository);
+            }
+        }
+        out
+    }
+
+    fn first(site: &Site<'_>, bounds: Option<&Bounds>) -> Self {
         let repository = Repository::of(site.cwd);
         let guarded = places::guarded(site, repository.as_ref());
         let (before, whole) = look(&guarded.paths, &BTreeMap::new(), MOST);
         let mounted = bounds.filter(|bounds| bounds.namespaces == Namespaces::With);
         let held = mounted.into_iter().flat_map(|bounds| &bounds.protected);
+        let own = repository.iter().flat_map(|one| [one.common.clone(), one.own.clone()]);
         Self {
+            scope: std::iter::once(site.cwd.to_owned()).chain(own).collect(),
             before,
             whole: whole && guarded.whole,
             known: repository.iter().map(|one| one.common.clone()).chain(guarded.repositories).collect(),
             repository,
             held: held.filter(|path| path.symlink_metadata().is_ok()).cloned().collect(),
             began: SystemTime::now(),
+        }
+    }
+
+    fn covers(&self, path: &Path) -> bool {
+        self.scope.iter().any(|folder| path.starts_with(folder))
+    }
+
+    /// A path is looked at by both.
+    fn meets(&self, other: &Self) -> bool {
+        other.scope.iter().any(|folder| self.covers(folder)) || self.scope.iter().any(|folder| other.covers(folder))
+    }
+
+    /// Takes a file as it is now for what was there before: another command was allowed to change it. Blocks.
+    pub fn accept(&mut self, path: &Path) {
+        if self.covers(path) {
+            self.before.remove(path);
+            self.before.extend(look(&[path.to_owned()], &BTreeMap::new(), MOST).0);
         }
     }
 
@@ -180,9 +220,8 @@ impl Guard {
         match what {
             // Git removes the folder of a working tree that it is told to forget, and that of a submodule.
             What::Gone(_) if own.is_some_and(|own| own.lost_whole(path)) => None,
-            What::Changed(Some(before)) if own.is_some() && site.moves.tree() => {
-                let tracks = path.ends_with("config") && repository::only_tracking(&before.content, path);
-                (!tracks).then_some(By::Command)
+            What::Changed(Some(before)) if site.moves.notes && repository::is_config(path) => {
+                (!repository::only_harmless(&before.content, path)).then_some(By::Command)
             }
             What::Made if !self.whole => Some(By::Unknown),
             _ => Some(By::Command),
@@ -198,7 +237,7 @@ impl Guard {
             let own = self.repository.as_ref();
             let in_own =
                 own.is_some_and(|one| change.path.starts_with(&one.common) || change.path.starts_with(&one.own));
-            if site.moves.settings() && own.is_some_and(|one| one.is_setting(&change.path)) {
+            if site.moves.settings && own.is_some_and(|one| one.is_setting(&change.path)) {
                 change.by = By::Git;
                 continue;
             }
@@ -212,7 +251,7 @@ impl Guard {
                 (of.clone(), has)
             });
             let has = has.contains(&change.path);
-            if is_own && site.moves.tree() && (has || matches!(change.what, What::Gone(_))) {
+            if is_own && site.moves.tree && (has || matches!(change.what, What::Gone(_))) {
                 change.by = By::Git;
             } else if !is_own && has && change.what == What::Made && self.is_new(site, &of.top) {
                 change.by = By::NewRepository;
@@ -323,7 +362,7 @@ mod tests {
             allowances,
             named: &[],
             approved: &[],
-            moves: Moves::No,
+            moves: Moves::default(),
             home: None,
             namespaces: Namespaces::Without,
         }
@@ -339,7 +378,7 @@ mod tests {
         std::fs::write(&file, "use flake").unwrap();
         let allowances = Allowances::default();
         let site = site(&cwd, &session_dir, &allowances);
-        let guard = Guard::before(&site, None);
+        let guard = Guard::before(&site, None, &[]);
         let times = std::fs::metadata(&file).unwrap().modified().unwrap();
         let change = |text: &str| {
             let open = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
@@ -376,7 +415,7 @@ mod tests {
         let session_dir = root.join("session");
         let allowances = Allowances::default();
         let site = site(&cwd, &session_dir, &allowances);
-        let guard = Guard::before(&site, None);
+        let guard = Guard::before(&site, None, &[]);
         assert_eq!(guard.after(&site), []);
         write("src/main.rs", "fn main() {}");
         write(".git/index", "x");
@@ -437,13 +476,13 @@ mod tests {
             let (cwd, session) = (root.join("p"), root.join("session"));
             std::fs::create_dir_all(&cwd).unwrap();
             repository(&cwd.join(".git"));
-            Self { _dir: dir, cwd, session, allowances: Allowances::default(), moves: Moves::No }
+            Self { _dir: dir, cwd, session, allowances: Allowances::default(), moves: Moves::default() }
         }
 
         /// What is found after this was done.
         fn after(&self, act: impl FnOnce(&dyn Fn(&str, &str))) -> Vec<String> {
             let site = Site { moves: self.moves, ..site(&self.cwd, &self.session, &self.allowances) };
-            let guard = Guard::before(&site, None);
+            let guard = Guard::before(&site, None, &[]);
             act(&|name, text| {
                 let path = self.cwd.join(name);
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -547,14 +586,14 @@ mod tests {
     }
 
     #[test]
-    fn git_may_note_which_branch_follows_which_where_it_moves_between_them() {
+    fn git_may_note_what_runs_nothing_where_it_was_asked_to() {
         let mut folder = Folder::new();
-        folder.moves = Moves::Repository;
-        let track = "[core]\n\tbare = false\n[branch \"x\"]\n\tremote = origin\n\tmerge = refs/heads/x\n";
+        folder.moves = Moves { notes: true, ..Moves::default() };
+        let track = "[core]\n\tbare = false\n[branch \"x\"]\n\tremote = .\n\tmerge = refs/heads/x\n";
         assert_eq!(folder.after(|write| write(".git/config", track)), Vec::<String>::new());
         let found = folder.after(|write| write(".git/config", "[core]\n\tpager = x\n"));
         assert_eq!(found, [format!("changed .git/config {track}")]);
-        folder.moves = Moves::Settings;
+        folder.moves = Moves { settings: true, ..Moves::default() };
         let found = folder.after(|write| write(".git/config", track));
         assert_eq!(found, ["changed .git/config [core]\n\tpager = x\n Git"]);
     }

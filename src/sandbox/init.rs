@@ -15,8 +15,9 @@
 
 #![allow(unsafe_code, reason = "forking and becoming the first process of a namespace have no safe form")]
 
-use super::mounts::{self, Net, Spaces};
+use super::mounts::{self, Net, SpaceFiles, Spaces};
 use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
@@ -27,6 +28,8 @@ pub(super) struct Child {
     pub(super) pid: Pid,
     /// By what the first process tells how the command ended.
     pub(super) word: Option<OwnedFd>,
+    /// Its namespaces, where it has some.
+    pub(super) spaces: Option<SpaceFiles>,
 }
 
 /// Descriptors that a process begins with in the place of its parent's.
@@ -90,7 +93,7 @@ pub(super) fn start(wanted: Option<Net>, streams: Option<Streams<'_>>, task: &dy
     let Some(net) = wanted else {
         return match clone(0).map_err(no_process)? {
             None => be_alone(None, streams, task),
-            Some(pid) => Ok(Child { pid, word: None }),
+            Some(pid) => Ok(Child { pid, word: None, spaces: None }),
         };
     };
     for spaces in mounts::spaces(net) {
@@ -104,7 +107,7 @@ pub(super) fn start(wanted: Option<Net>, streams: Option<Streams<'_>>, task: &dy
     for spaces in mounts::spaces(net) {
         match clone(spaces.flags) {
             Ok(None) => be_alone(Some(spaces), streams, task),
-            Ok(Some(pid)) => return Ok(Child { pid, word: None }),
+            Ok(Some(pid)) => return Ok(Child { pid, word: None, spaces: None }),
             Err(_) => {}
         }
     }
@@ -121,15 +124,20 @@ enum Attempt {
 
 /// A process in namespaces, with one for processes.
 fn start_first(spaces: Spaces, streams: Option<Streams<'_>>, task: &dyn Confined) -> Result<Attempt, String> {
-    let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
-        .map_err(|e| format!("no pipe to the first process: {e}"))?;
+    let (read, write) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
+        .map_err(|e| format!("no way to the first process: {e}"))?;
     let Ok(cloned) = clone(spaces.flags | libc::CLONE_NEWPID) else { return Ok(Attempt::Refused) };
     let Some(pid) = cloned else { be_first(spaces, write, streams, task) };
     drop(write);
     let mut ready = [0];
     loop {
         match rustix::io::read(&read, &mut ready) {
-            Ok(1) => return Ok(Attempt::Started(Child { pid, word: Some(read) })),
+            Ok(1) => {
+                // It waits for this: later nobody can open them any more.
+                let spaces = SpaceFiles::of(pid, spaces).ok();
+                let _ = rustix::io::write(&read, &[READY]);
+                return Ok(Attempt::Started(Child { pid, word: Some(read), spaces }));
+            }
             Err(Errno::INTR) => {}
             _ => break,
         }
@@ -184,7 +192,7 @@ fn be_first(spaces: Spaces, word: OwnedFd, streams: Option<Streams<'_>>, task: &
     let ready = mounts::name_users(spaces);
     let Ok(processes) = mounts::processes() else { end(NO_PROCESSES) };
     // Nobody who hears it: the parent has ended already.
-    if rustix::io::write(&word, &[READY]).is_err() {
+    if rustix::io::write(&word, &[READY]).is_err() || rustix::io::read(&word, &mut [0]) != Ok(1) {
         end(126);
     }
     let inside = Inside { net: Some(spaces.net), processes: Some(processes), queue };

@@ -50,6 +50,8 @@ pub mod process;
 mod profile;
 pub mod proxy;
 pub mod refusal;
+#[cfg(target_os = "linux")]
+mod renewal;
 pub mod repository;
 #[cfg(target_os = "linux")]
 mod rights;

@@ -55,6 +55,35 @@ fn descriptor(result: libc::c_long) -> Result<OwnedFd, Errno> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
+/// Files that stand for the namespaces of a process, by which another one enters them.
+#[derive(Debug)]
+pub(super) struct SpaceFiles {
+    users: Option<OwnedFd>,
+    mounts: OwnedFd,
+}
+
+impl SpaceFiles {
+    /// Those of a child that was started in `spaces`.
+    pub(super) fn of(child: rustix::process::Pid, spaces: Spaces) -> Result<Self, Errno> {
+        let open = |name: &str| {
+            let path = format!("/proc/{}/ns/{name}", child.as_raw_nonzero());
+            rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
+        };
+        let users = (spaces.flags & libc::CLONE_NEWUSER != 0).then(|| open("user")).transpose()?;
+        Ok(Self { users, mounts: open("mnt")? })
+    }
+
+    /// This process is in them from here on.
+    pub(super) fn enter(&self) -> Result<(), Errno> {
+        for (file, kind) in [(self.users.as_ref(), libc::CLONE_NEWUSER), (Some(&self.mounts), libc::CLONE_NEWNS)] {
+            let Some(file) = file else { continue };
+            // SAFETY: takes numbers alone. This process has one thread.
+            outcome(unsafe { libc::setns(file.as_raw_fd(), kind) }.into())?;
+        }
+        Ok(())
+    }
+}
+
 fn unshare(flags: libc::c_int) -> Result<(), Errno> {
     // SAFETY: takes numbers alone. This process has one thread, so none is left behind in the old namespaces.
     outcome(unsafe { libc::unshare(flags) }.into()).map(|_| ())
@@ -119,7 +148,7 @@ pub(super) fn try_each(report: &mut dyn FnMut(&str, Result<(), Errno>)) {
 }
 
 /// Runs something that changes the process in a child; its error comes back as the exit status.
-fn in_child(attempt: impl FnOnce() -> Result<(), Errno>) -> Result<(), Errno> {
+pub(super) fn in_child(attempt: impl FnOnce() -> Result<(), Errno>) -> Result<(), Errno> {
     // SAFETY: this process has one thread; the child ends without returning.
     match unsafe { libc::fork() } {
         0 => {

@@ -80,7 +80,7 @@ static READY: Mutex<Option<(PathBuf, Parent)>> = Mutex::new(None);
 /// Starts a command by `runner`, lisle's own program.
 ///
 /// # Errors
-/// The program cannot be started, or takes no order while it runs.
+/// The program cannot be started, or takes no order.
 pub fn start(runner: &Path, order: &Order) -> Result<Parent> {
     let message = order.message()?;
     let ready = READY.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -92,10 +92,11 @@ pub fn start(runner: &Path, order: &Order) -> Result<Parent> {
     }
     let mut parent = spawn(runner)?;
     match parent.control.write_all(&message) {
-        // It has ended already, as its missing report says.
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
-        _ => Ok(parent),
+        // One that ended before it read its order tells by its status.
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
+        other => other?,
     }
+    Ok(parent)
 }
 
 /// Keeps a parent ready for the next command, if there is none.

@@ -100,7 +100,7 @@ pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
         return Some(format!("These hosts were allowed and could not be reached:\n{}", list.join("\n")));
     }
     Some(format!(
-        "The sandbox let this command not reach these hosts (sandbox.network = \"hosts\"):\n{}\n{}{} Do not look for a way \
+        "The sandbox blocked these hosts for this command (sandbox.network = \"hosts\"):\n{}\n{}{} Do not look for a way \
          around it.",
         list.join("\n"),
         public.unwrap_or_default().trim_start(),

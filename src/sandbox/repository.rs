@@ -118,26 +118,25 @@ impl Repository {
         folders(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
     }
 
+    /// Addresses of its remotes, by name. Blocks.
+    #[must_use]
+    pub fn remotes(&self) -> Vec<(String, String)> {
+        let of_remote = |(key, address): (String, String)| {
+            let rest = key.strip_prefix("remote.")?;
+            let name = rest.strip_suffix(".url").or_else(|| rest.strip_suffix(".pushurl"))?;
+            Some((name.to_owned(), address))
+        };
+        settings(&self.common.join("config")).unwrap_or_default().into_iter().filter_map(of_remote).collect()
+    }
+
     /// Its remotes that are repositories of this machine: name and the folder that holds their objects. Blocks.
     #[must_use]
     pub fn local_remotes(&self) -> Vec<(String, PathBuf)> {
-        let mut out = Vec::new();
-        let mut name = None;
-        for line in small(&self.common.join("config")).unwrap_or_default().lines().map(str::trim) {
-            if line.starts_with('[') {
-                let quoted = line.strip_prefix("[remote \"").and_then(|rest| rest.strip_suffix("\"]"));
-                name = quoted.map(str::to_owned);
-            }
-            let (Some(name), Some((key, value))) = (&name, line.split_once('=')) else { continue };
-            if !matches!(key.trim().to_ascii_lowercase().as_str(), "url" | "pushurl") {
-                continue;
-            }
-            let value = value.trim().trim_matches('"');
-            let path = value.strip_prefix("file://").unwrap_or(value);
-            if path.starts_with(['/', '.']) {
-                out.extend(folder_of(&self.top.join(path)).map(|folder| (name.clone(), folder)));
-            }
-        }
+        let of_path = |(name, address): (String, String)| {
+            let path = address.strip_prefix("file://").unwrap_or(&address);
+            path.starts_with(['/', '.']).then(|| folder_of(&self.top.join(path)).map(|folder| (name, folder)))?
+        };
+        let mut out: Vec<(String, PathBuf)> = self.remotes().into_iter().filter_map(of_path).collect();
         out.dedup();
         out.truncate(MOST);
         out
@@ -244,14 +243,61 @@ fn runs_nothing(git: &Path) -> bool {
 /// The settings in a file; `None` for one that cannot be read as such.
 #[must_use]
 pub fn settings(path: &Path) -> Option<Vec<(String, String)>> {
-    git_config::parse(&small(path)?)
+    git_config::parse(&text_of(path, git_config::LARGEST)?)
 }
 
-/// Whether two contents of a file of settings differ only in which branch follows which.
+/// Whether two contents of a file of settings differ only in such as a command may write without a question.
 #[must_use]
-pub fn only_tracking(before: &[u8], after: &Path) -> bool {
+pub fn only_harmless(before: &[u8], after: &Path) -> bool {
     let before = std::str::from_utf8(before).ok().and_then(git_config::parse);
-    before.zip(settings(after)).is_some_and(|(before, after)| git_config::only_tracking(&before, &after))
+    let Some((mut before, mut now)) = before.zip(settings(after)) else { return false };
+    // A submodule's repository names its working tree, which must name it as well, or none where it has none.
+    let is_tree = |(key, _): &(String, String)| key == "core.worktree";
+    let of_submodule = after.parent().filter(|dir| dir.components().any(|part| part.as_os_str() == "modules"));
+    let names_its_own = |dir: &Path| {
+        !now.iter().any(is_tree)
+            || worktree(dir).and_then(|top| Repository::of(&top)).is_some_and(|one| one.common == dir)
+    };
+    if of_submodule.is_some_and(names_its_own) {
+        before.retain(|one| !is_tree(one));
+        now.retain(|one| !is_tree(one));
+    }
+    git_config::only_harmless(&before, &now)
+}
+
+/// Whether a protected path is a file of settings in a repository's folder.
+#[must_use]
+pub fn is_config(path: &Path) -> bool {
+    let named = path.file_name().is_some_and(|name| name == "config" || name == "config.worktree");
+    let in_hooks = || path.components().any(|part| part.as_os_str() == "hooks");
+    let dir = path.parent();
+    named && !in_hooks() && dir.is_some_and(|dir| is_repository(dir) || dir.join("commondir").is_file())
+}
+
+/// Hooks that are there and that these subcommands of git run, `git lfs` and git's examples left out.
+#[must_use]
+pub fn own_hooks(repository: &Repository, home: Option<&Path>, names: &[&str]) -> Vec<String> {
+    let mut folders = vec![repository.common.join("hooks")];
+    folders.extend(repository.named(&repository.top, home).into_iter().filter(|path| path.is_dir()));
+    let mut out: Vec<String> = Vec::new();
+    for (folder, name) in folders.iter().flat_map(|folder| names.iter().map(move |name| (folder, *name))) {
+        let path = folder.join(name);
+        let is_lfs = || small(&path).is_some_and(|text| is_hook_of_lfs(&text, name));
+        if path.metadata().is_ok() && !is_lfs() && !out.iter().any(|known| known == name) {
+            out.push(name.to_owned());
+        }
+    }
+    out
+}
+
+/// The text that `git lfs install` writes.
+fn is_hook_of_lfs(text: &str, name: &str) -> bool {
+    let last = format!("git lfs {name} \"$@\"");
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    text.contains(&last)
+        && lines.all(|line| {
+            line == last || line.starts_with("command -v git-lfs >/dev/null 2>&1 || {") && !line.contains(['$', '`'])
+        })
 }
 
 /// Folders of working trees and submodules in a repository's folder.
@@ -305,8 +351,12 @@ fn worktree(git: &Path) -> Option<PathBuf> {
 }
 
 fn small(path: &Path) -> Option<String> {
+    text_of(path, SMALL)
+}
+
+fn text_of(path: &Path, most: u64) -> Option<String> {
     let meta = path.symlink_metadata().ok()?;
-    if !meta.is_file() || meta.len() > SMALL {
+    if !meta.is_file() || meta.len() > most {
         return None;
     }
     std::fs::read_to_string(path).ok()

@@ -224,7 +224,7 @@ fn put_inside(top: &OwnedFd, shown: &[Cloned], one: &Cloned, role: RootRole) -> 
 }
 
 /// So often something is tried that another program at work in the same folder foils.
-const TRIES: usize = 200;
+pub(super) const TRIES: usize = 200;
 
 /// Attaches a place. Another program may remove or replace what stands there at this moment, so it is cloned anew until
 /// both are the same. What was removed needs no protection, and what is to replace it has no place.
@@ -394,6 +394,24 @@ fn hide(
         done.map_err(|e| (path, e))?;
     }
     Ok(())
+}
+
+/// Covers a place of a root that was made before, in its namespace: read-only, or so that nothing of it can be opened. What
+/// is not there is left out.
+pub(super) fn cover_again(path: &Path, masked: bool) -> Result<(), Errno> {
+    let point = match place(path) {
+        Ok(point) => point,
+        Err(e) if is_gone(e) => return Ok(()),
+        Err(e) => return Err(e),
+    };
+    let what = match (masked, is_folder(&point)?) {
+        (false, _) => clone_of(&point)?,
+        (true, true) => mounts::memory()?,
+        // A device that cannot be opened.
+        (true, false) => clone_of(place(Path::new("/dev/null"))?)?,
+    };
+    set(&what, &mounts::READ_ONLY)?;
+    attach(&what, &point)
 }
 
 /// What lies over a masked place.

@@ -143,6 +143,8 @@ struct Main {
     speaks: bool,
     #[cfg(target_os = "linux")]
     openings: Option<super::opened::Openings>,
+    #[cfg(target_os = "linux")]
+    renewal: Option<super::renewal::Renewal>,
 }
 
 impl Main {
@@ -152,6 +154,23 @@ impl Main {
         return self.openings.as_ref().map(super::opened::Openings::numbers);
         #[cfg(not(target_os = "linux"))]
         None
+    }
+
+    /// Time after which it is looked at its mounts, whatever happens.
+    fn look_again(&self) -> Duration {
+        #[cfg(target_os = "linux")]
+        if self.renewal.as_ref().is_some_and(|renewal| renewal.events().is_none()) {
+            return super::renewal::PAUSE;
+        }
+        Duration::MAX
+    }
+
+    /// Mounts what was replaced again; where that fails, everything ends, since nothing covers it any more.
+    fn renew(&mut self) {
+        #[cfg(target_os = "linux")]
+        if self.renewal.as_mut().is_some_and(|renewal| !renewal.look()) {
+            process::signal(&own_descendants(), Signal::KILL);
+        }
     }
 }
 
@@ -164,16 +183,18 @@ fn begin(
 ) -> Result<Main, String> {
     #[cfg(target_os = "linux")]
     if profile.bounds().is_some() {
-        use super::{hold::HeldCommand, init::Streams, opened::Openings, rules};
+        use super::{hold::HeldCommand, init::Streams, opened::Openings, renewal::Renewal, rules};
         let why = |e: String| format!("it could not be closed in: {e}");
         let input = input(&profile)?;
         let masks = profile.bounds().is_some_and(|bounds| !bounds.masked.is_empty());
         let openings = if masks { Openings::new() } else { None };
+        let renewal = profile.bounds().map(Renewal::of);
         let held = HeldCommand::new(profile, rules::NEWEST, command.to_vec(), Some(environment)).map_err(why)?;
         let queue = openings.as_ref().map(AsFd::as_fd);
         let child = held.start(Streams { input: input.as_fd(), output: output.as_fd(), queue }).map_err(why)?;
         let speaks = child.word.is_some();
-        return Ok(Main { pid: child.pid, end: child.word.or_else(|| end_of(child.pid)), speaks, openings });
+        let renewal = renewal.and_then(|renewal| renewal.enter(child.spaces));
+        return Ok(Main { pid: child.pid, end: child.word.or_else(|| end_of(child.pid)), speaks, openings, renewal });
     }
     #[cfg(not(target_os = "linux"))]
     let (program, arguments) = match profile.bounds() {
@@ -200,6 +221,8 @@ fn begin(
         speaks: false,
         #[cfg(target_os = "linux")]
         openings: None,
+        #[cfg(target_os = "linux")]
+        renewal: None,
     })
 }
 
@@ -394,6 +417,7 @@ impl Parent {
     fn wait(&mut self, now: Instant) {
         let quick = !matches!(self.phase, Phase::Running) || self.main.end.is_none();
         let most = if quick { TICK } else { self.deadline.saturating_duration_since(now) };
+        let most = most.min(self.main.look_again());
         let stdin = std::io::stdin();
         let stdout = std::io::stdout();
         let mut fds = Vec::with_capacity(4);
@@ -414,6 +438,11 @@ impl Parent {
             fds.push(PollFd::from_borrowed_fd(main.as_fd(), PollFlags::IN));
             who.push(Ready::Main);
         }
+        #[cfg(target_os = "linux")]
+        if let Some(events) = self.main.renewal.as_ref().and_then(super::renewal::Renewal::events) {
+            fds.push(PollFd::from_borrowed_fd(events, PollFlags::IN));
+            who.push(Ready::Renewal);
+        }
         let ready: Vec<Ready> = match poll(&mut fds, timespec(most).as_ref()) {
             Ok(_) => fds.iter().zip(who).filter(|(fd, _)| !fd.revents().is_empty()).map(|(_, who)| who).collect(),
             Err(_) => Vec::new(),
@@ -426,8 +455,10 @@ impl Parent {
                 Ready::Output => self.take(),
                 Ready::Lisle => self.give(),
                 Ready::Main => self.hear(),
+                Ready::Renewal => {}
             }
         }
+        self.main.renew();
     }
 
     /// Takes in what the first process of a namespace says; the end of any other is seen by waiting for it.
@@ -511,6 +542,8 @@ enum Ready {
     Output,
     Lisle,
     Main,
+    /// A protected or masked place was replaced.
+    Renewal,
 }
 
 fn own_descendants() -> Vec<i32> {
@@ -544,7 +577,7 @@ mod tests {
         drop(write);
         let pid = rustix::process::getpid();
         let mut parent = Parent {
-            main: Main { pid, end: Some(read), speaks: true, openings: None },
+            main: Main { pid, end: Some(read), speaks: true, openings: None, renewal: None },
             output: None,
             waiting: Vec::new(),
             passed: 0,

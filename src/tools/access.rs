@@ -4,11 +4,12 @@
 //! Whether it gets it is the permission function's decision. Here it is found out what the words stand for on this machine.
 
 use super::input::Fields;
-use super::{Place, paths, places, reach};
+use super::{Place, moves, paths, places, reach};
 use crate::domain;
 use crate::domain::access::{Access, Extras, Service};
 use crate::domain::paths::{is_device, is_protected_for_commands, is_secret, lexical, protected_entries};
 use crate::domain::permission::READERS;
+use crate::domain::reach::Settles;
 use crate::domain::tool::Touch;
 use crate::sandbox::places::{below_temp, protected_in};
 use crate::sandbox::repository::Repository;
@@ -203,17 +204,60 @@ pub(super) fn pushes(command: &str, place: &Place) -> Vec<Touch> {
     out
 }
 
-/// Writes that changes of the repository's settings and hooks need: they were asked about, and nothing else is opened.
+/// Repositories of this machine that git talks to, where every such command of the line talks to one.
+pub(super) fn local_remotes(command: &str, place: &Place) -> Vec<Touch> {
+    const TALKING: &[&str] = &["push", "pull", "fetch", "ls-remote", "clone"];
+    let cwd = real(&place.cwd);
+    let mut out = Vec::new();
+    for argv in reach::commands(command) {
+        let Some(("git", args)) = argv.split_first().map(|(program, args)| (program.as_str(), args)) else { continue };
+        let Some((subcommand, rest)) = domain::git_settings::subcommand(args).split_first() else { continue };
+        if !TALKING.contains(&subcommand.as_str()) {
+            continue;
+        }
+        let remotes = Repository::of(&cwd).map(|one| one.remotes()).unwrap_or_default();
+        let folder = |address: &str| {
+            let path = address.strip_prefix("file://").unwrap_or(address);
+            crate::sandbox::repository::folder_of(&lexical(&cwd, Path::new(path)))
+        };
+        let addresses: Vec<&str> = match rest.iter().find(|word| !word.starts_with('-')) {
+            // Which one is meant is git's to know.
+            None => remotes.iter().map(|(_, address)| address.as_str()).collect(),
+            Some(word) => {
+                let of_name: Vec<&str> =
+                    remotes.iter().filter(|(name, _)| name == word).map(|(_, one)| one.as_str()).collect();
+                if of_name.is_empty() { vec![word.as_str()] } else { of_name }
+            }
+        };
+        let found: Option<Vec<PathBuf>> = addresses.into_iter().map(folder).collect();
+        match found {
+            Some(found) if !found.is_empty() => out.extend(found),
+            _ => return Vec::new(),
+        }
+    }
+    out.sort();
+    out.dedup();
+    out.into_iter().map(|path| Touch::Read { path, secret: false }).collect()
+}
+
+/// Writes that changes of the repository's settings and hooks need: they are asked about, and nothing else is opened. A
+/// setting that runs nothing needs no answer on a line of git alone.
 pub(super) fn settings(command: &str, place: &Place) -> Vec<Touch> {
     let mut out = Vec::new();
-    let elsewhere = |word: &String| ["--global", "--system", "-C", "-f", "--file"].contains(&word.as_str());
+    let notes = moves::at(command, place).notes;
+    let elsewhere = |word: &String| ["--global", "--system", "-f", "--file"].contains(&word.as_str());
     for argv in reach::commands(command).iter().filter(|argv| !argv.iter().any(elsewhere)) {
         let names: &[&str] = match domain::reach::reach(argv).settles {
-            Some("git's settings") => &["config"],
-            Some("git's hooks") => &["config", "hooks"],
-            _ => continue,
+            Some(Settles::Git(written)) if notes && written.harmless => continue,
+            Some(Settles::Git(_)) => &["config"],
+            Some(Settles::Hooks) => &["config", "hooks"],
+            Some(Settles::Other(_)) | None => continue,
         };
-        let Some(repository) = Repository::of(&real(&place.cwd)) else { continue };
+        let folder = match argv.as_slice() {
+            [_, option, folder, ..] if option == "-C" => lexical(&real(&place.cwd), Path::new(folder)),
+            _ => real(&place.cwd),
+        };
+        let Some(repository) = Repository::of(&folder) else { continue };
         for path in names.iter().map(|name| repository.common.join(name)) {
             let access = Touch::Access(Access::Write { path, program: None });
             if !out.contains(&access) {

@@ -3,7 +3,8 @@
 //!
 //! Permission bits are set by the caller, afterwards: an access list changes them.
 
-use rustix::fs::{Mode, OFlags, XattrFlags};
+use crate::domain::undo::{Attributes, KnownAttributes};
+use rustix::fs::{Mode, OFlags, Stat, XattrFlags};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -38,12 +39,91 @@ pub(super) fn carry(folder: &OwnedFd, name: &OsStr, to: &OwnedFd) -> Vec<String>
     lost.map(|name| name.to_string_lossy().into_owned()).collect()
 }
 
+/// Bytes of the attributes of one file, at the most, that undo keeps in its list.
+const MOST_KEPT: usize = 4 * 1024;
+
+/// Owner and attributes of an open file, of which this is what the system says; unknown where there are too many of them.
+#[allow(clippy::useless_conversion)]
+pub(super) fn of(file: impl AsFd, stat: &Stat) -> Attributes {
+    let own = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let owner = (u32::from(stat.st_uid), u32::from(stat.st_gid));
+    let mut known = KnownAttributes { owner: (owner != own).then_some(owner), ..KnownAttributes::default() };
+    let mut size = 0;
+    for name in names(&file) {
+        // One that may not be read is nobody's to restore.
+        let Ok(value) = value(&file, &name) else { continue };
+        size += value.len() + name.as_bytes().len();
+        let Ok(name) = name.into_string() else { return Attributes::default() };
+        if size > MOST_KEPT {
+            return Attributes::default();
+        }
+        known.extended.insert(name, value.iter().map(|byte| format!("{byte:02x}")).collect());
+    }
+    Attributes::of(known)
+}
+
+/// The same of a folder by its name.
+pub(super) fn of_folder(above: &OwnedFd, name: &OsStr) -> Attributes {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(folder) = rustix::fs::openat(above, name, flags, Mode::empty()) else { return Attributes::default() };
+    rustix::fs::fstat(&folder).map_or_else(|_| Attributes::default(), |stat| of(&folder, &stat))
+}
+
+/// Gives an open file this owner, as far as that is allowed, and these attributes and no others. Names those that it does not
+/// get.
+pub(super) fn give(known: &KnownAttributes, to: &OwnedFd) -> Vec<String> {
+    let owner = owner(known);
+    if !is_owner(known, to) {
+        // Giving a file away takes rights that few have; the group alone may be allowed.
+        let both = std::os::unix::fs::fchown(to, Some(owner.0), Some(owner.1));
+        let _ = both.or_else(|_| std::os::unix::fs::fchown(to, None, Some(owner.1)));
+    }
+    for name in names(to).iter().filter(|name| name.to_str().is_ok_and(|name| !known.extended.contains_key(name))) {
+        let _ = rustix::fs::fremovexattr(to, name.as_c_str());
+    }
+    let given = |(name, text): &(&String, &String)| {
+        let name = CString::new(name.as_str()).map_err(|_| Errno::INVAL)?;
+        let wanted = bytes(text).ok_or(Errno::INVAL)?;
+        if value(to, &name).is_ok_and(|there| there == wanted) {
+            return Ok(());
+        }
+        rustix::fs::fsetxattr(to, name.as_c_str(), &wanted, XattrFlags::empty())
+    };
+    let mut lost: Vec<String> =
+        known.extended.iter().filter(|one| given(one).is_err()).map(|(name, _)| name.clone()).collect();
+    if !is_owner(known, to) {
+        lost.push(format!("owner {}:{}", owner.0, owner.1));
+    }
+    lost
+}
+
+/// Whether an open file belongs to this owner.
+#[allow(clippy::useless_conversion)]
+pub(super) fn is_owner(known: &KnownAttributes, file: &OwnedFd) -> bool {
+    rustix::fs::fstat(file).is_ok_and(|stat| (u32::from(stat.st_uid), u32::from(stat.st_gid)) == owner(known))
+}
+
+fn owner(known: &KnownAttributes) -> (u32, u32) {
+    known.owner.unwrap_or_else(|| (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw()))
+}
+
+fn bytes(hexadecimal: &str) -> Option<Vec<u8>> {
+    let pairs = hexadecimal.as_bytes().chunks(2);
+    pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
+}
+
 fn names(file: impl AsFd) -> BTreeSet<CString> {
     let mut buffer = vec![0_u8; MOST];
     // A file system without attributes has none.
     let length = rustix::fs::flistxattr(file, &mut buffer[..]).unwrap_or(0);
     buffer.truncate(length);
-    buffer.split(|byte| *byte == 0).filter(|name| !name.is_empty()).filter_map(|name| CString::new(name).ok()).collect()
+    let names = buffer.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !is_systems(name));
+    names.filter_map(|name| CString::new(name).ok()).collect()
+}
+
+/// An attribute that the system keeps itself: it follows the content, or says which program wrote it.
+fn is_systems(name: &[u8]) -> bool {
+    [&b"security.ima"[..], b"security.evm", b"com.apple.provenance"].contains(&name)
 }
 
 fn value(file: impl AsFd, name: &CString) -> Result<Vec<u8>, Errno> {

@@ -102,6 +102,7 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
     touches.extend(leaves::look(&command, place));
     touches.extend(reach::look(&command, place));
     let wanted = access::asked(input, &command, place)?.touches;
+    touches.extend(access::local_remotes(&command, place));
     let needed = access::pushes(&command, place)
         .into_iter()
         .chain(access::settings(&command, place))
@@ -162,11 +163,13 @@ fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> L
     let stands =
         |path: &&PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| command.contains(name));
     approved.extend(place.allowances.granted.readable.iter().filter(stands).cloned());
+    approved.extend(reach::secrets(command, place));
     let told = Told {
         line: command.to_owned(),
         named,
         approved,
-        moves: moves::of(command),
+        in_temp: words::in_temp(command),
+        moves: moves::at(command, place),
         waited_for: true,
         ..Told::default()
     };

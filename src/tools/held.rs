@@ -2,11 +2,11 @@
 //!
 //! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
 
-use super::put_back::{self, Fate};
+use super::guarded::Guarded;
 use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
-use crate::sandbox::guard::{By, Change, Guard, What};
+use crate::sandbox::guard::By;
 use crate::sandbox::places::drafts::{self, DraftPath};
 use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::proxy::Refusals;
@@ -27,6 +27,8 @@ pub(super) struct Told {
     pub named: Vec<PathBuf>,
     /// Secrets that it names, and that were therefore asked about.
     pub approved: Vec<PathBuf>,
+    /// Paths below `/tmp` that it names.
+    pub in_temp: Vec<PathBuf>,
     /// Whether it does nothing but move between states of the repository.
     pub moves: Moves,
     /// The call waits for its end: what it makes meanwhile is its own work.
@@ -44,9 +46,11 @@ pub(super) struct Held {
     pub profile: Profile,
     /// Variables that it gets beside its own.
     pub variables: Vec<(String, PathBuf)>,
-    guard: Option<Guard>,
+    guard: Option<Guarded>,
     /// Secrets that were there before.
     secrets: Vec<PathBuf>,
+    /// Paths below `/tmp` that it names and that were not there, with where they lie.
+    new_temp: Vec<(PathBuf, PathBuf)>,
     /// Paths that it may make.
     drafts: Vec<DraftPath>,
     began: SystemTime,
@@ -76,9 +80,15 @@ impl Held {
             Sandbox::ReadOnly => (places::read_only(&site), false, Vec::new()),
             Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
         };
-        let guard = guarded.then(|| Guard::before(&site, profile.bounds()));
+        let guard = guarded.then(|| Guarded::begin(&place, &told, profile.bounds()));
+        let is_own =
+            profile.bounds().is_some_and(|bounds| bounds.replaced.iter().any(|one| one.at == Path::new("/tmp")));
+        let lies = |path: &PathBuf| Some(places::session_temp(&place.session_dir).join(places::below_temp(path)?));
+        let in_temp = told.in_temp.iter().filter(|_| is_own).filter_map(|path| Some((path.clone(), lies(path)?)));
+        let new_temp = in_temp.filter(|(_, lies)| lies.symlink_metadata().is_err()).collect();
         let began = SystemTime::now();
-        Self { sandbox, place, told, profile, variables, guard, secrets, drafts, began, refusals: Refusals::default() }
+        let refusals = Refusals::default();
+        Self { sandbox, place, told, profile, variables, guard, secrets, new_temp, drafts, began, refusals }
     }
 
     /// What it reaches of the network.
@@ -110,18 +120,14 @@ impl Held {
                 .collect();
         out.extend(self.made());
         let mut protected = Vec::new();
-        let mut put_back = Vec::new();
+        let (mut put_back, mut told) = (Vec::new(), Vec::new());
         if let Some(guard) = &self.guard {
-            let home = std::env::home_dir();
-            let mut changes = guard.after(&site(&self.place, &self.told, home.as_deref()));
-            // What was answered for is no breach.
-            let asked = &self.place.allowances.granted.writable;
-            changes.retain(|change| !asked.iter().any(|path| change.path.starts_with(path)));
-            let mine = changes.iter().filter(|change| change.by == By::Command);
-            put_back.extend(mine.map(|change| change.path.clone()));
+            for (change, line) in guard.end() {
+                put_back.extend((change.by == By::Command).then(|| change.path.clone()));
+                told.push((change.by, line));
+            }
             for (by, heading) in HEADINGS {
-                let of: Vec<&Change> = changes.iter().filter(|change| change.by == *by).collect();
-                let lines: Vec<String> = of.iter().map(|change| self.settled(change)).collect();
+                let lines: Vec<String> = told.iter().filter(|(of, _)| of == by).map(|(_, line)| line.clone()).collect();
                 out.extend(listed(heading, &lines));
                 if *by != By::Git {
                     protected.extend(lines);
@@ -141,8 +147,21 @@ impl Held {
             None if exact => {}
             None => out.extend(refusal::hint(self.sandbox, network, &self.place.cwd, (&self.told.line, output), code)),
         }
+        out.extend(self.private_temp());
         self.note_made();
         Notes { lines: out, user: ForUser { protected, withheld } }
+    }
+
+    /// What the command made below `/tmp`, which nobody else finds there.
+    fn private_temp(&self) -> Option<String> {
+        let made: Vec<_> = self.new_temp.iter().filter(|(_, lies)| lies.symlink_metadata().is_ok()).collect();
+        let outer = |path: &Path| made.iter().any(|(other, _)| path != other && path.starts_with(other));
+        let lines: Vec<String> = made
+            .iter()
+            .filter(|(path, _)| !outer(path))
+            .map(|(path, lies)| format!("{} lies in {}", path.display(), lies.display()))
+            .collect();
+        listed("/tmp is a folder of this session alone. When the user is to find it, name the second path:", &lines)
     }
 
     /// Where the user opens a host for good.
@@ -192,31 +211,6 @@ impl Held {
         let new = after.into_iter().filter(|path| !self.secrets.contains(path));
         let known = &self.place.allowances.granted.unmasked;
         made::note(&self.place.session_dir, new, self.told.waited_for.then_some(known.as_slice()));
-    }
-
-    /// Takes back what the command was not to do, and tells of a change in one line.
-    fn settled(&self, change: &Change) -> String {
-        let path = change.path.strip_prefix(&self.place.cwd).unwrap_or(&change.path).display().to_string();
-        let path = super::input::one_line(&path, 200);
-        let what = match &change.what {
-            What::Made => "is new",
-            What::Changed(_) => "was changed",
-            What::Gone(_) => "was removed",
-        };
-        if change.by != By::Command {
-            return format!("{path} {what}");
-        }
-        // Not below `data/`, which commands write: a link that they lay there would lead lisle out of it.
-        let fate = put_back::put_back(change, &self.place.session_dir.join("protected"));
-        put_back::tidy(&change.path, &self.place.cwd);
-        match (fate, &change.what) {
-            (Fate::Aside(copy), What::Made) => format!("{path} is new: it was moved to {}", copy.display()),
-            (Fate::Aside(copy), _) => {
-                format!("{path} {what}: it is as before again, what the command wrote is in {}", copy.display())
-            }
-            (Fate::Restored, _) => format!("{path} {what}: it is there again"),
-            (Fate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
-        }
     }
 }
 
@@ -291,7 +285,13 @@ fn opened(place: &Place, home: Option<&Path>) -> Allowances {
     out
 }
 
-fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
+/// Looks up something at the place of a call that has not been decided on yet.
+pub(super) fn site_of<T>(place: &Place, look: impl FnOnce(&Site<'_>) -> T) -> T {
+    let home = std::env::home_dir();
+    look(&site(place, &Told::default(), home.as_deref()))
+}
+
+pub(super) fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
     Site {
         cwd: &place.cwd,
         session_dir: &place.session_dir,

@@ -70,7 +70,7 @@ pub trait Host: Send + Sync {
     /// A sentence why not.
     fn may_reach(&self, call: CallId, facts: CallFacts) -> BoxFuture<'static, Result<(), String>> {
         let _ = (call, facts);
-        Box::pin(async { Err("Nobody can be asked here.".to_owned()) })
+        Box::pin(async { Err("Nobody can answer here.".to_owned()) })
     }
 
     /// The small model of the session's connection, where it has one of its own.

@@ -182,6 +182,7 @@ pub mod fetch;
 pub mod files;
 pub mod glob;
 pub mod grep;
+mod guarded;
 mod held;
 mod held_process;
 pub mod holding;

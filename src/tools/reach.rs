@@ -1,23 +1,47 @@
 //! Files that the commands of a line would change without naming them: files that configure or run
-//! code in folders that are copied, moved or removed as a whole.
+//! code, and hidden secrets, in folders that are copied, moved or removed as a whole.
+//!
+//! A command that met one of them unasked would stop halfway.
 
-use super::Place;
-use crate::domain::paths::{is_protected, lexical};
-use crate::domain::reach::reach;
+use super::{Place, held, words};
+use crate::domain::paths::{is_protected, is_protected_for_commands, lexical};
+use crate::domain::reach::{Clean, reach};
 use crate::domain::tool::{self, Touch};
+use crate::sandbox::places::removal::{self, HeldBelow};
 use std::path::{Path, PathBuf};
 
 /// Entries of folders that are looked at for one line.
 const MOST: usize = 5_000;
-/// Number of paths that are reported; one is enough to ask.
+/// Number of paths that are reported of one folder; of one with more the folder is.
 const TOLD: usize = 5;
+/// Names that patterns of one line stand for.
+const MOST_MATCHES: usize = 2_000;
 /// Folders that are made by programs and whose files nobody's editor or shell reads.
 const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "vendor"];
 
-/// The writes, each once.
+/// The writes, and the secrets that an answer shows, each once.
 pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
-    let mut look = Look { place, left: MOST, found: Vec::new() };
+    let look = looked(command, place);
+    let writes = look.found.into_iter().map(|path| Touch::Write { path, place: tool::Place::Protected });
+    let secrets = look.secrets.into_iter().filter(|path| !in_dependency(path, &place.cwd));
+    writes.chain(secrets.map(|path| Touch::Read { path, secret: true })).collect()
+}
+
+/// Hidden secrets in what the line removes or moves as a whole: those that were asked about, and those of other people's
+/// packages.
+pub(super) fn secrets(command: &str, place: &Place) -> Vec<PathBuf> {
+    looked(command, place).secrets
+}
+
+fn in_dependency(path: &Path, cwd: &Path) -> bool {
+    let below = path.strip_prefix(cwd).unwrap_or(path);
+    below.iter().any(|part| PASSED_OVER.iter().any(|passed| part == *passed))
+}
+
+fn looked<'a>(command: &str, place: &'a Place) -> Look<'a> {
+    let mut look = Look { place, left: MOST, found: Vec::new(), secrets: Vec::new() };
     let mut bases = vec![place.cwd.clone()];
+    let mut made: Vec<PathBuf> = Vec::new();
     for argv in &commands(command) {
         if let [change, to] = argv.as_slice()
             && change == "cd"
@@ -30,18 +54,28 @@ pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
         for base in &bases {
             for copied in &reach.copies {
                 let (from, mut to) = (base.join(&copied.from), base.join(&copied.to));
-                if copied.into && to.is_dir() {
+                let is_folder = to.is_dir() || copied.to.ends_with('/') || made.contains(&to);
+                if copied.into && is_folder {
                     to = copied.within().map_or(to, |within| base.join(within));
                 }
                 look.folder(&from, &to);
             }
             for gone in &reach.removes {
-                look.folder(&base.join(gone), &base.join(gone));
+                let full = base.join(gone);
+                let mut budget = MOST_MATCHES;
+                match gone.contains(['*', '?', '[']).then(|| words::matches(&full, &mut budget)) {
+                    Some(Ok(trees)) => trees.iter().for_each(|tree| look.removed(tree)),
+                    Some(Err(_)) => look.removed(base),
+                    None => look.removed(&full),
+                }
             }
         }
+        made.extend(bases.iter().flat_map(|base| reach.writes.iter().map(move |name| base.join(name))));
+        if let Some(clean) = reach.cleans {
+            look.cleaned(clean);
+        }
     }
-    look.found.truncate(TOLD);
-    look.found.into_iter().map(|path| Touch::Write { path, place: tool::Place::Protected }).collect()
+    look
 }
 
 /// The words of what may be simple commands, as broadly as they can be told apart: whatever a shell would expand stands as
@@ -82,19 +116,63 @@ struct Look<'a> {
     place: &'a Place,
     left: usize,
     found: Vec<PathBuf>,
+    secrets: Vec<PathBuf>,
 }
 
 impl Look<'_> {
+    /// Whatever protected or hidden lies at or below a tree that goes.
+    fn removed(&mut self, tree: &Path) {
+        let tree = lexical(Path::new("/"), tree);
+        if tree.symlink_metadata().is_err() {
+            return;
+        }
+        let HeldBelow { protected, secrets } = held::site_of(self.place, |site| removal::held_below(site, &tree));
+        let earlier = self.found.len();
+        self.folder(&tree, &tree);
+        for path in protected {
+            let short = path.strip_prefix(&self.place.cwd).unwrap_or(&path);
+            // The words of the line name it.
+            let named = path == tree && is_protected_for_commands(short);
+            if !named && !self.found.iter().any(|known| path.starts_with(known)) {
+                self.found.push(path);
+            }
+        }
+        if self.found.len() > earlier + TOLD {
+            self.found.truncate(earlier);
+            self.found.push(tree);
+        }
+        secrets.into_iter().for_each(|path| self.secret(path));
+    }
+
+    fn secret(&mut self, path: PathBuf) {
+        if !self.secrets.contains(&path) {
+            self.secrets.push(path);
+        }
+    }
+
+    /// Whatever protected git removes because it does not track it; a hidden secret goes with what it ignores.
+    fn cleaned(&mut self, clean: Clean) {
+        let ignored = clean == Clean::Ignored;
+        let found = held::site_of(self.place, |site| removal::untracked(site, ignored));
+        found.protected.into_iter().for_each(|path| {
+            if !self.found.contains(&path) {
+                self.found.push(path);
+            }
+        });
+        found.secrets.into_iter().for_each(|path| self.secret(path));
+    }
+
     /// Whatever lies below `from` and would lie at a protected path below `to`.
     fn folder(&mut self, from: &Path, to: &Path) {
         if from.file_name().is_some_and(|name| PASSED_OVER.iter().any(|passed| name == *passed)) {
             return;
         }
+        let earlier = self.found.len();
         let mut open = vec![(from.to_owned(), lexical(Path::new("/"), to))];
         while let Some((from, to)) = open.pop() {
             let Ok(entries) = std::fs::read_dir(&from) else { continue };
             for entry in entries.flatten() {
-                if self.left == 0 || self.found.len() >= TOLD {
+                if self.left == 0 || self.found.len() > earlier + TOLD {
                     return;
                 }
                 self.left -= 1;
@@ -151,6 +229,8 @@ mod tests {
             ("cp -rT payload .", vec![".envrc", "deep/.github"]),
             ("cp -r payload/. .", vec![".envrc", "deep/.github"]),
             ("cp -r payload new", vec!["new/.envrc", "new/deep/.github"]),
+            ("cp -r payload new/", vec!["new/payload/.envrc", "new/payload/deep/.github"]),
+            ("mkdir new; cp -r payload new", vec!["new/payload/.envrc", "new/payload/deep/.github"]),
             ("cp -r payload plain", vec!["plain/payload/.envrc", "plain/payload/deep/.github"]),
             ("mv payload/deep .", vec!["deep/.github", "payload/deep/.github"]),
             ("rm -r payload", vec!["payload/.envrc", "payload/deep/.github"]),
@@ -159,6 +239,9 @@ mod tests {
             ("cp -r x/fish .config", vec![".config/fish/config"]),
             ("cp -r plain other", vec![]),
             ("rm -rf node_modules", vec![]),
+            ("rm -rf pay*", vec!["payload/.envrc", "payload/deep/.github"]),
+            ("git rm -r payload", vec!["payload/.envrc", "payload/deep/.github"]),
+            ("git worktree remove payload", vec!["payload/.envrc", "payload/deep/.github"]),
             ("ls payload", vec![]),
         ] {
             assert_eq!(found(command), paths, "{command}");

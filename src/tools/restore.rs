@@ -4,7 +4,7 @@
 
 use super::attributes;
 use super::files::{self, FileError};
-use crate::domain::undo::Thing;
+use crate::domain::undo::{Attributes, KnownAttributes, Thing};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -71,7 +71,7 @@ fn look_in(
     };
     let mode = stat.st_mode as u32 & 0o7777;
     Ok(match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => Thing::Folder { mode },
+        FileType::Directory => Thing::Folder { mode, attributes: attributes::of_folder(folder, name) },
         FileType::Symlink => {
             let target = rustix::fs::readlinkat(folder, name, Vec::new()).map_err(|e| files::from_errno(path, e))?;
             Thing::Link { target: PathBuf::from(OsStr::from_bytes(target.as_bytes())) }
@@ -85,6 +85,7 @@ fn look_in(
             let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
             let fd = rustix::fs::openat(folder, name, flags, Mode::empty()).map_err(|e| files::from_errno(path, e))?;
             let io = |source| FileError::Io { path: path.to_owned(), source };
+            let attributes = attributes::of(&fd, &stat);
             let hash = match content {
                 None => files::hash_of(File::from(fd), most).map_err(io)?,
                 Some(bytes) => {
@@ -93,7 +94,7 @@ fn look_in(
                 }
             };
             let hash = hash.ok_or_else(|| FileError::Changed(path.to_owned()))?;
-            Thing::File { hash: files::hex(&hash), mode }
+            Thing::File { hash: files::hex(&hash), mode, attributes }
         }
         _ => Thing::Special,
     })
@@ -125,7 +126,20 @@ fn at<'a>(path: &'a Path, now: &Thing) -> Result<(OwnedFd, &'a OsStr), FileError
 /// # Errors
 /// [`FileError::Changed`] when something else is there; then, as after every error, nothing was changed.
 pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &Thing) -> Result<Vec<String>, FileError> {
-    put(path, bytes, mode, now, None)
+    put(path, bytes, mode, now, Source::There)
+}
+
+/// The same with the owner and the attributes that a file had earlier. Where they are not known, as [`file`].
+///
+/// # Errors
+/// As [`file`].
+pub fn earlier(
+    path: &Path,
+    bytes: &[u8],
+    (mode, attributes): (u32, &Attributes),
+    now: &Thing,
+) -> Result<Vec<String>, FileError> {
+    put(path, bytes, mode, now, attributes.known().map_or(Source::There, Source::Known))
 }
 
 /// Puts a file under a free name that was another's before, with that one's owner and extended attributes.
@@ -133,10 +147,21 @@ pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &Thing) -> Result<Vec<Str
 /// # Errors
 /// As [`file`].
 pub fn moved(path: &Path, bytes: &[u8], mode: u32, from: &Path) -> Result<Vec<String>, FileError> {
-    put(path, bytes, mode, &Thing::Absent, Some(from))
+    put(path, bytes, mode, &Thing::Absent, Source::At(from))
 }
 
-fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, from: Option<&Path>) -> Result<Vec<String>, FileError> {
+/// Source of a file's owner and attributes.
+#[derive(Clone, Copy, Debug)]
+enum Source<'a> {
+    /// The file that stands there.
+    There,
+    /// The file at this path.
+    At(&'a Path),
+    /// These.
+    Known(&'a KnownAttributes),
+}
+
+fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: Source<'_>) -> Result<Vec<String>, FileError> {
     let (folder, name) = at(path, now)?;
     let errno = |errno| files::from_errno(path, errno);
     // Only the rights are other: the file itself stays.
@@ -145,20 +170,31 @@ fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, from: Option<&Path>) -
     {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(errno)?;
-        return rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)).map(|()| Vec::new()).map_err(errno);
+        let lost = match source {
+            Source::Known(known) => attributes::give(known, &fd),
+            Source::There | Source::At(_) => Vec::new(),
+        };
+        return rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)).map(|()| lost).map_err(errno);
     }
     let temp = temp();
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(&folder, temp.as_str(), flags, Mode::from_raw_mode(0o600)).map_err(errno)?;
-    let lost = match (from.and_then(|from| Some((from.parent()?, from.file_name()?))), now) {
-        (Some((parent, name)), _) => {
+    let lost = match (source, now) {
+        (Source::Known(known), _) => attributes::give(known, &fd),
+        (Source::At(from), _) => from.parent().zip(from.file_name()).map_or_else(Vec::new, |(parent, name)| {
             files::open_folder_of(parent).map_or_else(|_| Vec::new(), |folder| attributes::carry(&folder, name, &fd))
-        }
-        (None, Thing::File { .. }) => attributes::carry(&folder, name, &fd),
-        (None, _) => Vec::new(),
+        }),
+        (Source::There, Thing::File { .. }) => attributes::carry(&folder, name, &fd),
+        (Source::There, _) => Vec::new(),
     };
-    // Nobody's owner comes back with a file that is gone: its set-id bits would make it run as whoever restores it.
-    let mode = if from.is_none() && !matches!(now, Thing::File { .. }) { mode & 0o1777 } else { mode };
+    // An owner that is not known does not come back with a file that is gone: its set-id bits would make it run as whoever
+    // restores it. The same holds for one that could not be given.
+    let keeps_owner = match source {
+        Source::Known(known) => attributes::is_owner(known, &fd),
+        Source::At(_) => true,
+        Source::There => matches!(now, Thing::File { .. }),
+    };
+    let mode = if keeps_owner { mode } else { mode & 0o1777 };
     let mut written = File::from(fd);
     let io = |source| FileError::Io { path: path.to_owned(), source };
     let done = written
@@ -233,11 +269,12 @@ pub fn remove_folder(path: &Path) -> Result<bool, FileError> {
     }
 }
 
-/// Makes a folder, or gives the one that is there these permission bits.
+/// Makes a folder, or gives the one that is there these permission bits and attributes, where they are known. Attributes that
+/// it could not be given come back by name.
 ///
 /// # Errors
 /// When something else is there.
-pub fn folder(path: &Path, mode: u32) -> Result<(), FileError> {
+pub fn folder(path: &Path, mode: u32, attributes: &Attributes) -> Result<Vec<String>, FileError> {
     let errno = |errno| files::from_errno(path, errno);
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(FileError::Directory(path.to_owned()));
@@ -249,7 +286,9 @@ pub fn folder(path: &Path, mode: u32) -> Result<(), FileError> {
     }
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let inner = rustix::fs::openat(&above, name, flags, Mode::empty()).map_err(errno)?;
-    rustix::fs::fchmod(&inner, Mode::from_raw_mode(mode)).map_err(errno)
+    let lost = attributes.known().map_or_else(Vec::new, |known| attributes::give(known, &inner));
+    rustix::fs::fchmod(&inner, Mode::from_raw_mode(mode)).map_err(errno)?;
+    Ok(lost)
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! Links are never followed, other file systems never entered, and what is named to be skipped is not looked into. A
 //! file is read only where its facts say that it may have changed. Who keeps the contents is the caller's business.
 
-use crate::domain::undo::{Entry, Thing};
+use super::attributes;
+use crate::domain::undo::{Attributes, Entry, Thing};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
@@ -319,7 +320,7 @@ impl Look<'_, '_> {
         let mode = facts.mode & 0o7777;
         let fresh = facts.changed >= self.began - LAG;
         let thing = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => Thing::Folder { mode },
+            FileType::Directory => Thing::Folder { mode, attributes: attributes::of_folder(folder, name) },
             FileType::Symlink => match rustix::fs::readlinkat(folder, name, Vec::new()) {
                 Ok(target) => Thing::Link { target: PathBuf::from(OsStr::from_bytes(target.as_bytes())) },
                 Err(_) => return None,
@@ -334,10 +335,10 @@ impl Look<'_, '_> {
             }
             FileType::RegularFile => match read(folder, name, self.limits.file) {
                 Ok(None) => return None,
-                Ok(Some(bytes)) => match (self.keep)(&bytes) {
+                Ok(Some((bytes, attributes))) => match (self.keep)(&bytes) {
                     Ok(hash) => {
                         self.table.kept += bytes.len() as u64;
-                        Thing::File { hash, mode }
+                        Thing::File { hash, mode, attributes }
                     }
                     Err(why) => {
                         self.unkept.get_or_insert(why.clone());
@@ -353,7 +354,7 @@ impl Look<'_, '_> {
 }
 
 /// Reads a file; `None` when it is gone.
-fn read(folder: &OwnedFd, name: &OsStr, most: u64) -> Result<Option<Vec<u8>>, String> {
+fn read(folder: &OwnedFd, name: &OsStr, most: u64) -> Result<Option<(Vec<u8>, Attributes)>, String> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
     let fd = match rustix::fs::openat(folder, name, flags, Mode::empty()) {
         Ok(fd) => fd,
@@ -364,9 +365,10 @@ fn read(folder: &OwnedFd, name: &OsStr, most: u64) -> Result<Option<Vec<u8>>, St
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
         return Ok(None);
     }
+    let attributes = attributes::of(&fd, &stat);
     let mut bytes = Vec::new();
     File::from(fd).take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("it could not be read: {error}"))?;
-    if bytes.len() as u64 > most { Err("it grew while it was read".to_owned()) } else { Ok(Some(bytes)) }
+    if bytes.len() as u64 > most { Err("it grew while it was read".to_owned()) } else { Ok(Some((bytes, attributes))) }
 }
 
 #[allow(clippy::unnecessary_cast, clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::useless_conversion)]

@@ -5,11 +5,12 @@
 //! broad: text that no shell would take for a path is looked up like one, and a path that does not
 //! exist is ignored.
 
-use super::{Place, paths, places};
+use super::{Place, paths, places, reach};
 use crate::domain::paths::{is_device, is_secret, lexical};
 use crate::domain::permission::{READERS, WIDE_READERS};
 use crate::domain::tool::{Program, Touch};
 use crate::sandbox::environment;
+use crate::sandbox::places::below_temp;
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
 
@@ -130,7 +131,16 @@ pub(super) fn secrets(command: &str, place: &Place) -> Vec<PathBuf> {
     }
     let home = std::env::home_dir();
     let mut out = Vec::new();
-    for word in split(command, ";|&<>(){}`$").iter().filter(|word| !word.open).take(MOST) {
+    // A word that only tests have was perhaps not asked about.
+    let is_test = |argv: &&Vec<String>| argv.iter().any(|word| matches!(word.as_str(), "test" | "[" | "[["));
+    let commands = reach::commands(command);
+    let (tests, others): (Vec<&Vec<String>>, Vec<&Vec<String>>) = commands.iter().partition(is_test);
+    let only_tested = |text: &str| {
+        tests.iter().any(|argv| argv.iter().any(|word| word == text))
+            && !others.iter().any(|argv| argv.iter().any(|word| word.contains(text)))
+    };
+    let words = split(command, ";|&<>(){}`$");
+    for word in words.iter().filter(|word| !word.open && !only_tested(&word.text)).take(MOST) {
         let value = word.text.split_once('=').map(|(_, value)| value);
         for part in [Some(word.text.as_str()), value].into_iter().flatten() {
             let given = match (part.strip_prefix("~/"), &home) {
@@ -142,6 +152,23 @@ pub(super) fn secrets(command: &str, place: &Place) -> Vec<PathBuf> {
                 push_new(&mut out, path);
             }
         }
+    }
+    out.truncate(MOST_NAMED);
+    out
+}
+
+/// Paths below `/tmp` that the line names by their letters.
+pub(super) fn in_temp(command: &str) -> Vec<PathBuf> {
+    let words = all_words(command);
+    let named = words
+        .iter()
+        .take(MOST)
+        .flat_map(|word| candidates(&word.text))
+        .map(|part| lexical(Path::new("/"), Path::new(part)));
+    let mut out = Vec::new();
+    for path in named.filter(|path| path.is_absolute() && below_temp(path).is_some_and(|below| below != Path::new("")))
+    {
+        push_new(&mut out, path);
     }
     out.truncate(MOST_NAMED);
     out
@@ -199,7 +226,7 @@ fn bases(words: &[Word], place: &Place, home: Option<&Path>) -> Vec<PathBuf> {
 
 /// The files that a pattern stands for, as bash expands it: names with a dot at their beginning only where the pattern has
 /// one.
-fn matches(pattern: &Path, budget: &mut usize) -> Result<Vec<PathBuf>, String> {
+pub(super) fn matches(pattern: &Path, budget: &mut usize) -> Result<Vec<PathBuf>, String> {
     let mut found = vec![PathBuf::from("/")];
     for part in pattern.components() {
         let name = part.as_os_str().to_str().ok_or("is not understood")?;
@@ -399,6 +426,10 @@ mod tests {
             ("sh -c 'cat .env'", vec![]),
             ("cat <<X\n.env\nX", vec![]),
             ("cat .e*", vec![]),
+            // Who decided was not asked about a file that is only tested.
+            ("test -f .env && sh x", vec![]),
+            ("test -f .env && cat .env", vec!["work/.env"]),
+            ("[ -n 'a; .env b' ]", vec![]),
         ] {
             assert_eq!(secrets(command, &bench.place), paths.into_iter().map(at).collect::<Vec<_>>(), "{command}");
         }

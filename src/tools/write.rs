@@ -220,7 +220,8 @@ pub(crate) fn carry_out(
     let (added, removed) = facts.proposal.diffs().next().map_or((0, 0), |diff| (diff.added, diff.removed));
     let lines = change.new.lines().count();
     let what = if change.before.is_none() { "Created" } else { "Changed" };
-    let mut text = format!("{what} {shown}: {lines} lines, {added} added, {removed} removed.");
+    let lines = crate::domain::count::count(lines, "line", "lines");
+    let mut text = format!("{what} {shown}: {lines}, {added} added, {removed} removed.");
     text.extend(other_names(change.before.as_ref()));
     if let Some(lost) = attributes::lost(&lost) {
         text.push_str(&format!(" Note: {lost}."));

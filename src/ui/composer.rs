@@ -509,10 +509,10 @@ fn placeholder(paint: &Paint<'_>) -> String {
     }
     if state.panel().is_some() && state.focus == Focus::Composer {
         let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
-        return send.map_or_else(String::new, |key| format!("write here, or {key} to answer above"));
+        return send.map_or_else(String::new, |key| format!("Reply, or {key} to answer the request above"));
     }
     if state.running() {
-        return "write ahead: it is queued until the turn ends".to_owned();
+        return "Type ahead: sent when the turn ends".to_owned();
     }
     let begun = state.current_open().is_some_and(|open| !open.loaded || !open.chat.entries.is_empty());
     if begun { "Write a message".to_owned() } else { "What is to be done?".to_owned() }

@@ -1,6 +1,7 @@
 //! Numbers as words: ages, durations, tokens, money, paths.
 
 use crate::domain::At;
+pub use crate::domain::count::count;
 
 const SECOND: u64 = 1_000;
 const MINUTE: u64 = 60 * SECOND;
@@ -82,12 +83,6 @@ pub fn tokens(n: u64) -> String {
 #[must_use]
 pub fn dollars(usd: f64) -> String {
     if usd > 0.0 && usd < 0.01 { "<$0.01".to_owned() } else { format!("${usd:.2}") }
-}
-
-/// `n` of something: `1 line`, `3 lines`.
-#[must_use]
-pub fn count(n: usize, one: &str, many: &str) -> String {
-    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
 }
 
 #[cfg(test)]

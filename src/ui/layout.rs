@@ -23,8 +23,10 @@ pub const NARROW: u16 = 80;
 pub const WIDEST: u16 = 160;
 /// Cells of the pane of details.
 const DETAILS: u16 = 42;
-/// Below this height a panel is one row until it has the focus.
+/// Below this height a focused panel has the whole screen, and rows that are only air go.
 pub const LOW: u16 = 16;
+/// Below this height a panel is only announced until it has the focus, and then it has the whole pane.
+pub const PANEL_LOW: u16 = 30;
 /// Below this size there is only the title of the list and the status.
 pub const LEAST: (u16, u16) = (20, 5);
 
@@ -42,8 +44,8 @@ pub enum Front {
 pub enum PanelWant {
     /// Nothing waits here.
     None,
-    /// It waits, docked: the number of rows it wants.
-    Docked(u16),
+    /// It waits, docked: the number of rows it wants, and those that announce it where the screen is low.
+    Docked(u16, u16),
     /// It has the focus: the number of rows it wants; all of them where the screen is low.
     Focused(u16),
     /// The user wants it as large as the screen.
@@ -157,10 +159,12 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     }
     out.right = right;
     let low = area.height < LOW;
-    if matches!(wants.panel, PanelWant::Full) || (low && matches!(wants.panel, PanelWant::Focused(_))) {
-        // The whole screen but the status line.
-        out.panel = if low || (!out.both && out.side.is_empty()) { body } else { right };
-        if low {
+    let announced = area.height < PANEL_LOW;
+    if matches!(wants.panel, PanelWant::Full) || (announced && matches!(wants.panel, PanelWant::Focused(_))) {
+        // The whole pane, or the whole screen but the status line.
+        let all = low || (announced && wants.panel == PanelWant::Full);
+        out.panel = if all || (!out.both && out.side.is_empty()) { body } else { right };
+        if all {
             (out.list, out.rule, out.both) = (Rect::default(), Rect::default(), false);
             (out.side, out.side_rule) = (Rect::default(), Rect::default());
         }
@@ -187,9 +191,9 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     }
     let panel = match wants.panel {
         PanelWant::None | PanelWant::Full => 0,
-        PanelWant::Docked(_) | PanelWant::Focused(_) if low => 1,
+        PanelWant::Docked(_, rows) if announced => rows.min(rest.height.saturating_sub(1)).max(1),
         // Some of the conversation stays in view: it says why this is asked.
-        PanelWant::Docked(rows) => rows.min(rest.height * 3 / 5),
+        PanelWant::Docked(rows, _) => rows.min(rest.height * 3 / 5),
         PanelWant::Focused(rows) => rows.min(rest.height.saturating_sub(4).max(rest.height * 3 / 5)),
     };
     out.panel = take_bottom(&mut rest, panel);
@@ -268,7 +272,12 @@ mod tests {
     #[test]
     fn a_low_screen_gives_a_panel_one_row_or_everything() {
         let low = |panel| divide(Rect::new(0, 0, 100, 15), Wants { panel, ..PLAIN });
-        assert_eq!(low(PanelWant::Docked(12)).panel.height, 1);
+        assert_eq!(low(PanelWant::Docked(12, 1)).panel.height, 1);
+        assert_eq!(low(PanelWant::Docked(12, 2)).panel.height, 2);
+        let middle = |panel| divide(Rect::new(0, 0, 80, 24), Wants { panel, ..PLAIN });
+        assert_eq!(middle(PanelWant::Docked(12, 2)).panel.height, 2);
+        assert_eq!(middle(PanelWant::Focused(12)).panel, Rect::new(25, 0, 55, 23));
+        assert_eq!(middle(PanelWant::Full).panel, Rect::new(0, 0, 80, 23));
         assert_eq!(low(PanelWant::Focused(12)).panel, Rect::new(0, 0, 100, 14));
         let high = divide(Rect::new(0, 0, 100, 30), Wants { panel: PanelWant::Focused(12), ..PLAIN });
         assert_eq!((high.panel.height, high.composer.height), (12, 1));
@@ -290,7 +299,7 @@ mod tests {
         ) {
             let panel = match panel {
                 0 => PanelWant::None,
-                1 => PanelWant::Docked(rows),
+                1 => PanelWant::Docked(rows, 1 + rows % 2),
                 2 => PanelWant::Focused(rows),
                 _ => PanelWant::Full,
             };

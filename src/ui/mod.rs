@@ -148,7 +148,11 @@ fn wants(paint: &mut Paint<'_>, area: Rect) -> Wants {
         Some(view) if view.panel.extent == Extent::Full && view.focused => PanelWant::Full,
         Some(view) => {
             let rows = panel::rows(paint, view, right.width);
-            if view.focused { PanelWant::Focused(rows) } else { PanelWant::Docked(rows) }
+            if view.focused {
+                PanelWant::Focused(rows)
+            } else {
+                PanelWant::Docked(rows, panel::least_rows(view.request))
+            }
         }
     };
     let queue = u16::try_from(queue).unwrap_or(u16::MAX);

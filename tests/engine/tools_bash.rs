@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod access;
+mod whole;
 
 use lisle::domain::ids::CallId;
 use lisle::domain::permission::Sandbox;

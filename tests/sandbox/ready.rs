@@ -107,3 +107,60 @@ fn the_end_of_the_control_socket_ends_a_command() {
     let (said, report) = outcome(held);
     assert_eq!((&begun, said.as_str(), report.ended), (b"begun\n", "asked\n", Ended::Asked));
 }
+
+#[test]
+fn what_is_replaced_from_outside_is_covered_again() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let spaces = able::spaces(Path::new(LISLE));
+    if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let cwd = dir.path().canonicalize().unwrap();
+    std::fs::create_dir_all(cwd.join(".aws")).unwrap();
+    std::fs::create_dir_all(cwd.join("hooks")).unwrap();
+    for name in [".envrc", ".env", ".aws/x", "hooks/x"] {
+        std::fs::write(cwd.join(name), "first\n").unwrap();
+    }
+    let bounds = Bounds {
+        readable: ["/usr", "/bin", "/lib", "/lib64"].map(Into::into).to_vec(),
+        writable: vec![cwd.clone()],
+        protected: vec![cwd.join(".envrc"), cwd.join("hooks")],
+        masked: vec![cwd.join(".env"), cwd.join(".aws")],
+        namespaces: spaces,
+        network: Network::Off,
+        ..Bounds::default()
+    };
+    let line = "echo ready; until [ -e go ]; do sleep 0.01; done; \
+        echo evil >> .envrc || echo kept; echo evil > hooks/x || echo kept; cat .env .aws/x || echo hidden";
+    let mut held = parent::start(Path::new(LISLE), &order(&cwd, Profile::Workspace(bounds), line)).unwrap();
+    let mut begun = [0; 6];
+    held.output.read_exact(&mut begun).unwrap();
+    // As editors and git save.
+    for name in [".envrc", ".env"] {
+        std::fs::write(cwd.join("new"), "second\n").unwrap();
+        std::fs::rename(cwd.join("new"), cwd.join(name)).unwrap();
+    }
+    for name in ["hooks", ".aws"] {
+        std::fs::rename(cwd.join(name), dir.path().join(format!("old-{name}"))).unwrap();
+        std::fs::create_dir(cwd.join(name)).unwrap();
+        std::fs::write(cwd.join(name).join("x"), "second\n").unwrap();
+    }
+    let own = i32::try_from(held.process.id().unwrap()).unwrap();
+    let is_covered = |name: &str| {
+        let place = format!(" {} ", cwd.join(name).display());
+        lisle::sandbox::process::descendants(own).iter().any(|pid| {
+            std::fs::read_to_string(format!("/proc/{pid}/mountinfo")).is_ok_and(|mounts| mounts.contains(&place))
+        })
+    };
+    while ![".envrc", "hooks", ".env", ".aws"].iter().all(|name| is_covered(name)) {
+        std::thread::yield_now();
+    }
+    std::fs::write(cwd.join("go"), "").unwrap();
+    let (said, report) = outcome(held);
+    assert!(said.matches("kept\n").count() == 2 && said.ends_with("hidden\n"), "{said} {report:?}");
+    assert!(!said.contains("second"), "{said}");
+    for name in [".envrc", "hooks/x"] {
+        assert_eq!(std::fs::read_to_string(cwd.join(name)).unwrap(), "second\n");
+    }
+}

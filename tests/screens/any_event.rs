@@ -211,6 +211,7 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
             any: dice.once_in(2),
             files: vec![file(dice)],
             gaps: vec![dice.text()],
+            commits: true,
         })),
     ]
 }

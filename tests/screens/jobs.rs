@@ -149,6 +149,7 @@ fn ask(state: &mut State, tool: &str, proposal: Proposal, intent: &str) {
         offers: vec![],
         scopes: vec![],
         would_run_now: false,
+        irreversible: false,
     };
     let request = Request { id: RequestId::new("r1"), ask: Ask::Approval(Box::new(approval)) };
     let open = open(state);

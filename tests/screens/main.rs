@@ -230,6 +230,7 @@ fn command(command: &str) -> Ask {
         })],
         scopes: vec![RuleScope::Session, RuleScope::Workspace],
         would_run_now: false,
+        irreversible: false,
     }))
 }
 
@@ -246,6 +247,7 @@ fn change() -> Ask {
         offers: vec![offer(Rule { path: Some("./**".to_owned()), ..Rule::allow("edit") })],
         scopes: vec![RuleScope::Session],
         would_run_now: false,
+        irreversible: false,
     }))
 }
 

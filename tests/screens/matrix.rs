@@ -128,14 +128,17 @@ fn every_answer_of_a_window_is_on_the_screen_whatever_it_says() {
 
 #[test]
 fn every_answer_to_a_request_is_on_a_small_screen_whichever_is_selected() {
-    for (scene, keys) in [(Scene::Approval, "yswnre"), (Scene::Plan, "yesrvn")] {
+    for (scene, keys) in [
+        (Scene::Approval, ["y", "s", "w", "n", "r", "e"].as_slice()),
+        (Scene::Plan, &["y", "↑↓", "s", "↑↓", "r", "v", "n"]),
+    ] {
         for selected in 0..keys.len() {
             let mut state = scene.state(40, 10);
             let panel = scenes::open(&mut state).panel.as_mut().unwrap();
             assert_eq!(panel.choices.len(), keys.len());
             panel.selected = Some(selected);
             let shown = lines(&state, 40, 10);
-            for key in keys.chars() {
+            for key in keys {
                 assert!(shown.contains(&format!(" {key} ")), "{key} with {selected} selected:\n{shown}");
             }
         }

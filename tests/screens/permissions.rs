@@ -145,6 +145,7 @@ fn a_host_that_a_command_connects_to_is_asked_in_the_panel() {
         offers: vec![Offer { rule, harmless: None, worst: Some(worst.into()) }],
         scopes: vec![RuleScope::Session, RuleScope::Workspace],
         would_run_now: false,
+        irreversible: false,
     };
     let request = Request { id: RequestId::new("ask-1"), ask: Ask::Approval(Box::new(approval)) };
     let open = state.current_open_mut().unwrap();

@@ -47,6 +47,7 @@ fn plan(aim: UndoAim) -> UndoPlan {
             file("tools/check.sh", UndoDeed::Mode, None, UndoState::Ready),
         ],
         gaps: vec!["The files below /home/me/src/app were still being copied when it began.".to_owned()],
+        commits: false,
     }
 }
 

@@ -8,7 +8,7 @@ use super::keep::Show;
 use super::{Lane, ToLane, now};
 use crate::domain::message::Body;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::undo::UndoAim;
+use crate::domain::undo::{COMMITS_STAY, UndoAim};
 use crate::domain::{At, Event, MessageId};
 use crate::tools::{attributes, paths};
 use jiff::Timestamp;
@@ -215,6 +215,9 @@ fn in_words(aim: &UndoAim, done: &Done) -> String {
         text.push_str(&format!("{colon} {}", named(done.restored.clone())));
     }
     text.push('.');
+    if done.commits {
+        text.push_str(&format!(" {COMMITS_STAY}."));
+    }
     if done.restored.is_empty() && !done.gaps.is_empty() {
         text.push_str(&format!(" What was changed is not known: {}", done.gaps.join(" ")));
     }

@@ -250,6 +250,7 @@ impl Machine {
                 offers: question.offers,
                 scopes: question.scopes,
                 would_run_now: false,
+                irreversible: permit::is_catastrophic(&facts),
             })),
         };
         let Some(one) = self.open_call(&call.id) else { return };

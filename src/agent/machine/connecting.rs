@@ -44,6 +44,7 @@ impl Machine {
             offers: question.offers,
             scopes: question.scopes,
             would_run_now: false,
+            irreversible: false,
         };
         let request = Request { id: self.request_id(now), ask: Ask::Approval(Box::new(approval)) };
         out.push(Step::Emit(Event::Asked(Box::new(request.clone()))));

@@ -70,6 +70,8 @@ pub(super) struct Restoration {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct History {
     changes: Vec<Change>,
+    /// Numbers of the calls during which git made a commit or went to another branch.
+    commits: Vec<u64>,
     restorations: Vec<Restoration>,
     /// History of each path, as far as it is known.
     chains: Chains,
@@ -100,7 +102,8 @@ impl History {
                         undone: false,
                     });
                 }
-                Record::Ended { change, entries, gaps, at, sure } => {
+                Record::Ended { change, entries, gaps, at, sure, commits } => {
+                    out.commits.extend(commits.then_some(change));
                     if let Some(one) = out.changes.iter_mut().rev().find(|one| one.number == change) {
                         (one.entries, one.gaps, one.ended, one.records.1) = (entries, gaps, at, place);
                         if sure {
@@ -178,6 +181,15 @@ impl History {
         let Some(last) = self.changes.iter().rev().find(|change| !change.undone) else { return Vec::new() };
         let same = |change: &&Change| change.number == last.number || (last.turn.is_some() && change.turn == last.turn);
         self.changes.iter().filter(|change| !change.undone).filter(same).collect()
+    }
+
+    /// git made a commit, or went to another branch, with one of these changes or after the first of them.
+    pub(super) fn has_commits(&self, changes: &[&Change]) -> bool {
+        changes
+            .iter()
+            .map(|change| change.number)
+            .min()
+            .is_some_and(|first| self.commits.iter().any(|one| *one >= first))
     }
 
     /// The changes that are wanted and were not taken back, oldest first.

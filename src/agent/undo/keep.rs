@@ -100,6 +100,8 @@ enum Kind {
         reach: Reach,
         /// Entries of the repository's own folders that configure or run code.
         code: Vec<(PathBuf, Thing)>,
+        /// Where the repository stood.
+        head: Head,
     },
     /// Nothing could be kept.
     Nothing,
@@ -181,8 +183,8 @@ impl Keeper {
             missing.reverse();
             kept.extend(missing.into_iter().map(|folder| (folder, Thing::Absent)));
             let thing = match look(path, LARGEST) {
-                Ok((Thing::File { hash, mode }, Some(bytes))) => match about.checkpoints.keep(&bytes, Sync::Yes) {
-                    Ok(_) => Thing::File { hash, mode },
+                Ok((file @ Thing::File { .. }, Some(bytes))) => match about.checkpoints.keep(&bytes, Sync::Yes) {
+                    Ok(_) => file,
                     Err(error) => {
                         gaps.push(format!("{error}."));
                         Thing::unkept("it could not be saved")
@@ -211,7 +213,8 @@ impl Keeper {
     async fn begin_command(self: &Arc<Self>, about: About, reach: Reach) -> Underway {
         let change = self.number(&about.checkpoints);
         let (keeper, asked) = (self.clone(), about.clone());
-        let code = tokio::task::spawn_blocking(move || keeper.code(&asked)).await.unwrap_or_default();
+        let found = tokio::task::spawn_blocking(move || (keeper.code(&asked), head_of(&asked.cwd))).await;
+        let (code, head) = found.unwrap_or_default();
         let (keeper, asked) = (self.clone(), about.clone());
         let mut look = tokio::task::spawn_blocking(move || {
             if let Err(error) = asked.checkpoints.add(&begun(&asked, change, Vec::new()), Sync::No) {
@@ -237,7 +240,7 @@ impl Keeper {
                 (Some(look), None, vec![gap])
             }
         };
-        Underway { about, change, gaps, kind: Kind::Command { look, before, began, reach, code } }
+        Underway { about, change, gaps, kind: Kind::Command { look, before, began, reach, code, head } }
     }
 
     /// Keeps the hooks and the configuration of the repository, which the look at the directory leaves out: the one thing in
@@ -248,9 +251,9 @@ impl Keeper {
         }
         let keep = |path: PathBuf| {
             let thing = match look(&path, MOST_CODE).ok()? {
-                (Thing::File { hash, mode }, Some(bytes)) => {
+                (file @ Thing::File { .. }, Some(bytes)) => {
                     about.checkpoints.keep(&bytes, Sync::No).ok()?;
-                    Thing::File { hash, mode }
+                    file
                 }
                 (thing, _) => thing,
             };
@@ -288,16 +291,19 @@ impl Keeper {
     pub(in crate::agent) async fn end(self: &Arc<Self>, underway: Underway, did: bool, now: At) -> Vec<String> {
         let Underway { about, change, mut gaps, kind } = underway;
         let ended_ns = now_ns();
-        let (late, before, span, reach, files, code) = match kind {
+        let (late, before, span, reach, files, (code, head)) = match kind {
             Kind::Nothing => {
-                let ended =
-                    Record::Ended { change, entries: Vec::new(), gaps: gaps.clone(), at: Some(now), sure: false };
+                let (entries, told, at) = (Vec::new(), gaps.clone(), Some(now));
+                let ended = Record::Ended { change, entries, gaps: told, at, sure: false, commits: false };
                 // Why it could not be listed, if it cannot be, was told with what could not be kept.
                 let _ = tokio::task::spawn_blocking(move || about.checkpoints.add(&ended, Sync::No)).await;
                 return gaps;
             }
-            Kind::Files(files) => (false, None, (0, 0), Reach::Unknown, Some(files), Vec::new()),
-            Kind::Command { look: Some(look), began, reach, code, .. } if look.is_finished() => {
+            Kind::Files(files) => {
+                let head = head_of(&about.cwd);
+                (false, None, (0, 0), Reach::Unknown, Some(files), (Vec::new(), head))
+            }
+            Kind::Command { look: Some(look), began, reach, code, head, .. } if look.is_finished() => {
                 let table = match look.await {
                     Ok(Ok(table)) => Some(table),
                     Ok(Err(gap)) => {
@@ -306,10 +312,10 @@ impl Keeper {
                     }
                     Err(_) => None,
                 };
-                (true, table, (began, ended_ns), reach, None, code)
+                (true, table, (began, ended_ns), reach, None, (code, head))
             }
-            Kind::Command { look, before, began, reach, code } => {
-                (look.is_some(), before, (began, ended_ns), reach, None, code)
+            Kind::Command { look, before, began, reach, code, head } => {
+                (look.is_some(), before, (began, ended_ns), reach, None, (code, head))
             }
         };
         let keeper = self.clone();
@@ -328,7 +334,8 @@ impl Keeper {
                     None => Self::changed_code(code, &about.cwd),
                 },
             };
-            let ended = Record::Ended { change, entries, gaps: gaps.clone(), at: Some(now), sure };
+            let commits = head != head_of(&about.cwd);
+            let ended = Record::Ended { change, entries, gaps: gaps.clone(), at: Some(now), sure, commits };
             if let Err(error) = about.checkpoints.add(&ended, Sync::No) {
                 gaps.push(format!("{error}."));
             }
@@ -412,6 +419,20 @@ const MOST_CODE: u64 = 1_000_000;
 /// Files of the repository's own folders that configure or run code; those that may be made and are not there, too.
 fn code_files(cwd: &Path) -> Vec<PathBuf> {
     Repository::of(cwd).map(|repository| repository.code_files()).unwrap_or_default()
+}
+
+/// Where a repository stands: what its HEAD and that branch say, and the list of stashes.
+type Head = Option<[String; 3]>;
+
+fn head_of(cwd: &Path) -> Head {
+    let repository = Repository::of(cwd)?;
+    let text = |path: PathBuf| match see(&path, MOST_CODE) {
+        Ok(Thing::File { hash, .. }) => hash,
+        _ => String::new(),
+    };
+    let head = std::fs::read_to_string(repository.own.join("HEAD")).ok()?;
+    let branch = head.strip_prefix("ref:").map_or_else(String::new, |name| text(repository.common.join(name.trim())));
+    Some([head.clone(), branch, text(repository.common.join("refs/stash"))])
 }
 
 /// The paths that a call of a file tool writes.

@@ -125,6 +125,7 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
         any: !chosen.is_empty() || undo.is_some(),
         files: Vec::new(),
         gaps: chosen.iter().flat_map(|change| change.gaps.iter().cloned()).collect(),
+        commits: history.has_commits(&chosen),
     };
     let mut items = Vec::new();
     for (path, way) in ways {

@@ -3,7 +3,7 @@
 //! Other changes while the call ran are somebody else's, and undo leaves them alone. Pure.
 
 use crate::domain::tool::{CallFacts, Proposal, Touch};
-use crate::domain::undo::Thing;
+use crate::domain::undo::{Attributes, Thing};
 use crate::permit::shell::{Hold, Judged, judge_found};
 use std::path::{Component, Path, PathBuf};
 
@@ -118,12 +118,14 @@ impl Intent {
         if !did {
             return None;
         }
-        let mode = match (before, &found) {
-            (_, Thing::File { mode, .. }) | (Thing::File { mode, .. }, _) => *mode,
-            _ => 0o644,
+        let (mode, attributes) = match (before, &found) {
+            (_, Thing::File { mode, attributes, .. }) | (Thing::File { mode, attributes, .. }, _) => {
+                (*mode, attributes.clone())
+            }
+            _ => (0o644, Attributes::default()),
         };
         match hashes.as_slice() {
-            [one] if !one.is_empty() => Some(Thing::File { hash: one.clone(), mode }),
+            [one] if !one.is_empty() => Some(Thing::File { hash: one.clone(), mode, attributes }),
             _ => Some(Thing::unkept("somebody changed it at the very moment")),
         }
     }
@@ -167,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_a_file_tool_left_is_what_it_was_to_write() {
-        let file = |hash: &str| Thing::File { hash: hash.into(), mode: 0o600 };
+        let file = |hash: &str| Thing::File { hash: hash.into(), mode: 0o600, attributes: Attributes::default() };
         let intent = Intent::Contents(vec!["new".into()]);
         for (found, did, wanted) in [
             (file("new"), true, Some(file("new"))),

@@ -27,6 +27,8 @@ pub(in crate::agent) struct Done {
     pub(in crate::agent) at: At,
     /// There was nothing to undo.
     pub(in crate::agent) nothing: bool,
+    /// Commits or branches changed as well, and stay.
+    pub(in crate::agent) commits: bool,
 }
 
 /// Restores what `aim` names. Files that somebody changed since are left, unless `also` names them.
@@ -41,7 +43,8 @@ pub(in crate::agent) fn restore(
     now: At,
 ) -> Result<Done, String> {
     let Worked { plan, items, undoes, redoes } = plan(checkpoints, aim, known).map_err(|error| error.to_string())?;
-    let mut done = Done { at: plan.at, nothing: !plan.any, gaps: plan.gaps.clone(), ..Done::default() };
+    let mut done =
+        Done { at: plan.at, nothing: !plan.any, gaps: plan.gaps.clone(), commits: plan.commits, ..Done::default() };
     done.gaps.dedup();
     if !plan.any {
         return Ok(done);
@@ -169,16 +172,16 @@ fn apply(checkpoints: &Checkpoints, item: &Entry, lost: &mut Vec<String>) -> Res
     match &item.after {
         Thing::Absent if now == Thing::Absent => {}
         Thing::Absent => disk::remove(&item.path, &now).map_err(said)?,
-        Thing::Folder { mode } => {
+        Thing::Folder { mode, attributes } => {
             if !matches!(now, Thing::Absent | Thing::Folder { .. }) {
                 disk::remove(&item.path, &now).map_err(said)?;
             }
-            disk::folder(&item.path, *mode).map_err(said)?;
+            lost.extend(disk::folder(&item.path, *mode, attributes).map_err(said)?);
         }
-        Thing::File { hash, mode } => {
+        Thing::File { hash, mode, attributes } => {
             let bytes = checkpoints.content(hash).map_err(|error| format!("{error}."))?;
             let bytes = bytes.ok_or("Its old content is damaged or gone.")?;
-            lost.extend(disk::file(&item.path, &bytes, *mode, &now).map_err(said)?);
+            lost.extend(disk::earlier(&item.path, &bytes, (*mode, attributes), &now).map_err(said)?);
         }
         Thing::Link { target } => disk::link(&item.path, target, &now).map_err(said)?,
         Thing::Large { .. } | Thing::Special | Thing::Unkept { .. } => return Err("It was not kept.".to_owned()),

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+mod attributes;
 mod others;
 
 /// A working directory, a workspace, and who keeps what changes.

@@ -70,6 +70,8 @@ pub struct Composer {
     vim: Vim,
     /// The files that go along.
     files: Files,
+    /// Its text began in a panel of answers.
+    spilled: bool,
     /// Completions shown above it.
     pub menu: Option<Menu>,
     /// The revision for which that was made.
@@ -143,6 +145,7 @@ impl Composer {
     /// Replaces the draft, as one step of undo. A very long text becomes a chip.
     pub fn set(&mut self, text: &str) {
         self.walk = None;
+        self.spilled = false;
         if is_long(text) && text.lines().count() > 10 * CHIP_LINES || text.len() > 4 * CHIP_CHARS {
             self.editor.replace("");
             self.fold(text);
@@ -198,6 +201,16 @@ impl Composer {
         self.vim.types(text);
         self.editor.insert(text);
         self.changed();
+    }
+
+    /// Marks the text as one that began in a panel of answers.
+    pub(crate) fn spill(&mut self) {
+        self.spilled = true;
+    }
+
+    /// True once if the text began in a panel of answers.
+    pub(crate) fn take_spill(&mut self) -> bool {
+        std::mem::take(&mut self.spilled)
     }
 
     /// Inserts a pasted text: line ends made one kind, control characters taken out, a long one folded into a chip.

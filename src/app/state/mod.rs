@@ -218,6 +218,10 @@ pub struct State {
     pub last_key: At,
     /// Until then keys are dropped: what they were meant for has just changed under them.
     pub quiet_until: At,
+    /// Time since when the request in [`Frame::panel`] is on the screen.
+    pub(crate) panel_seen: At,
+    /// Time when Esc closed something last.
+    pub(crate) closed: At,
     /// The way to the end.
     pub quit: Quit,
     /// The terminal's title as last set.
@@ -340,6 +344,8 @@ impl State {
             creating: false,
             apart: false,
             quiet_until: At(i64::MIN),
+            panel_seen: At(i64::MIN),
+            closed: At(i64::MIN),
             quit: Quit::No,
             title: String::new(),
             frame: Frame::default(),

@@ -7,7 +7,7 @@ use super::hidden::Hidden;
 use super::plan::PlanView;
 use crate::domain::Mode;
 use crate::domain::diff::FileDiff;
-use crate::domain::ids::RequestId;
+use crate::domain::ids::{At, RequestId};
 use crate::domain::request::{Answer, Approval, Ask, Request};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::Proposal;
@@ -140,7 +140,11 @@ pub fn choices(request: &Request) -> Vec<Choice> {
             if !plan.capped {
                 choices.push(Choice::PlanToExecute);
             }
-            choices.extend([Choice::PlanCompactToAsk, Choice::PlanChanges, Choice::PlanEdit, Choice::PlanDecline]);
+            choices.push(Choice::PlanCompactToAsk);
+            if !plan.capped {
+                choices.push(Choice::PlanCompactToExecute);
+            }
+            choices.extend([Choice::PlanChanges, Choice::PlanEdit, Choice::PlanDecline]);
             choices
         }
         Ask::Question(question) => {
@@ -239,6 +243,15 @@ impl Stage {
     }
 }
 
+/// A letter typed in a panel of answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Letter {
+    pub c: char,
+    pub at: At,
+    /// It marked an answer; else it moved the panel.
+    pub marks: bool,
+}
+
 /// A request on the screen.
 #[derive(Clone, Debug)]
 pub struct Panel {
@@ -248,6 +261,10 @@ pub struct Panel {
     pub choices: Vec<Choice>,
     /// The selected one, by its place in `choices`; nothing at first.
     pub selected: Option<usize>,
+    /// Letter typed last; `None` after arrows and clicks.
+    pub(crate) letter: Option<Letter>,
+    /// A yes is selected by arrows only.
+    irreversible: bool,
     /// Stage of answering.
     pub stage: Stage,
     /// Lines of what is asked that are scrolled away above.
@@ -270,6 +287,8 @@ impl Panel {
             request: request.id.clone(),
             choices: choices(request),
             selected: None,
+            letter: None,
+            irreversible: matches!(&request.ask, Ask::Approval(approval) if approval.irreversible),
             stage: Stage::Choosing,
             scroll: 0,
             extent: Extent::Docked,
@@ -399,6 +418,21 @@ impl Panel {
             self.stage = Stage::Choosing;
         }
         self
+    }
+
+    /// True if no letter or digit selects this answer: nothing brings back what it lets happen.
+    #[must_use]
+    pub fn needs_arrows(&self, at: usize) -> bool {
+        match self.choices.get(at) {
+            Some(Choice::PlanToExecute | Choice::PlanCompactToExecute) => true,
+            Some(Choice::Once | Choice::Session | Choice::Workspace) => self.irreversible,
+            _ => false,
+        }
+    }
+
+    /// Selects nothing.
+    pub(crate) fn unselect(&mut self) {
+        (self.selected, self.letter) = (None, None);
     }
 
     /// The selected answer.

@@ -24,6 +24,10 @@ pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     mark::drawn(state, &mut frame.marked, fx);
     let rows_changed = state.frame.list_rows != frame.list_rows;
     let hidden = frame.panel_hidden;
+    let asked = |frame: &Frame| frame.panel.as_ref().map(|(request, _)| request.clone());
+    if asked(&state.frame) != asked(&frame) {
+        state.panel_seen = state.now;
+    }
     state.frame = frame;
     if rows_changed {
         let height = state.list_height();

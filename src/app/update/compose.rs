@@ -1,6 +1,6 @@
 //! Writing and sending: the verbs of the composer, which also edit every other text that is being written.
 
-use super::{attach, chat, enhance, offer, overlay, panel, plan, properties, queue, slash, to, workspace};
+use super::{attach, chat, enhance, letters, offer, overlay, panel, plan, properties, queue, slash, to, workspace};
 use crate::app::effect::Effect;
 use crate::app::slash as commands;
 use crate::app::state::composer::{Composer, EnterDoes, Picked, UNFOLD_LINES};
@@ -276,6 +276,7 @@ pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
             let text = "Not sent: a part of it was typed over a window.";
             state.notify(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"));
         }
+        EnterDoes::Send if letters::holds_back(state) => {}
         EnterDoes::Send => {
             let text = state.composer().text();
             if let Some(command) = command(&text) {
@@ -285,9 +286,8 @@ pub(super) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
                 return slash::run_own(state, at, &args, fx);
             }
             match commands::read(&text) {
-                None => {
-                    send(state, text, how, fx);
-                }
+                None if how == How::Queue && letters::reply(state, &text, fx) => {}
+                None => drop(send(state, text, how, fx)),
                 Some(Ok(call)) => {
                     state.composer_mut().take();
                     slash::run(state, call, fx);
@@ -404,11 +404,37 @@ pub(super) fn command(draft: &str) -> Option<&str> {
     draft.strip_prefix('!').map(str::trim)
 }
 
+/// Programs that take the whole terminal. Without one some of them end at once and others wait for keys for ever.
+const FULL_SCREEN: &[&str] = &[
+    "vi", "vim", "nvim", "view", "vimdiff", "nano", "pico", "micro", "hx", "helix", "kak", "emacs", "mg", "joe", "ne",
+    "top", "htop", "btop", "atop", "iotop", "tmux", "screen", "zellij", "mc", "ranger", "nnn", "lf", "yazi", "tig",
+    "lazygit", "gitui", "k9s", "fzf", "dialog", "whiptail", "mutt", "lynx", "w3m",
+];
+
+/// The program of a command line that takes the whole terminal; `None` where it was told not to.
+fn needs_terminal(command: &str) -> Option<&str> {
+    let batch =
+        ["-b", "--batch", "-es", "-Es", "--headless", "--version", "--help", "-h", "-f", "--filter", "-dump", "-d"];
+    let before = |word: &str| ["sudo", "exec", "command", "nohup", "env"].contains(&word) || word.contains('=');
+    let mut words = command.split_whitespace().skip_while(|word| before(word));
+    let name = words.next()?.rsplit('/').next()?;
+    let told = words.any(|word| batch.iter().any(|option| word.starts_with(option)) || word.starts_with(['|', '>']));
+    // These two also run without a terminal, for other programs.
+    let serves = ["tmux", "screen"].contains(&name) && command.split_whitespace().count() > 1;
+    (FULL_SCREEN.contains(&name) && !told && !serves).then_some(name)
+}
+
 /// Runs what stands behind a `!`: a command of the user's own, whose output goes into the conversation.
 fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
     if command.is_empty() {
         let text = "Write a command after the !: it runs at once, and its output goes into the conversation.";
         return state.notify(Notice::new(Level::Info, text).hint("a blank before the ! sends the text as it is"));
+    }
+    if let Some(program) = needs_terminal(command) {
+        let text = format!("{program} needs a terminal, and commands here have none");
+        let key = state.keys.key_for(crate::keymap::action::AppAction::Suspend);
+        return state
+            .notify(Notice::new(Level::Warning, text).hint(format!("{key} goes to your shell; fg comes back")));
     }
     if state.running() {
         let text = "A turn runs: the command waits in the composer.";

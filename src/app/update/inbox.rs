@@ -149,6 +149,10 @@ pub(super) fn refresh_inbox(state: &mut State) {
         inbox.reach = Reach::This;
     }
     inbox.equal = equal;
+    if let Some((_, panel)) = inbox.answering.as_mut().filter(|_| others) {
+        // What was marked was an answer to all of them.
+        panel.unselect();
+    }
     if gone {
         inbox.answering = None;
     }
@@ -178,6 +182,7 @@ pub(super) fn forget_answer(state: &mut State, session: &SessionId, request: &Re
         }
     }
     if changed {
+        state.frame.panel = None;
         panel::hush(state);
     }
 }

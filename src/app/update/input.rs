@@ -1,7 +1,8 @@
 //! Keys on their way: which are dropped, which are typed, and what Esc closes.
 
 use super::{
-    act, attach, chat, compose, enhance, list, mark, overlay, panel, properties, redeliver, rewind, session, workspace,
+    act, attach, chat, compose, enhance, letters, list, mark, overlay, panel, properties, redeliver, rewind, session,
+    workspace,
 };
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
@@ -49,7 +50,7 @@ fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
 
 /// A key is typed where an overlay has no text that it could go into.
 fn swallowed(state: &mut State, key: Key) {
-    if !state.overlays.is_empty() && !writes(state) && key.printable().is_some() {
+    if !state.overlays.is_empty() && !writes(state) && !letters::chooses(state) && key.printable().is_some() {
         state.blind = Blind::Swallowed;
     }
 }
@@ -71,7 +72,7 @@ pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Ef
         return;
     }
     mark::key(state, Some(action));
-    let over = !state.overlays.is_empty() && !writes(state);
+    let over = !state.overlays.is_empty() && !writes(state) && !letters::chooses(state);
     act(state, action, Some(key), fx);
     if over && state.overlays.is_empty() && (state.blind == Blind::Swallowed || key.printable().is_some()) {
         state.blind = Blind::WentOn;
@@ -119,10 +120,7 @@ pub(super) fn type_into(state: &mut State, key: Option<Key>) {
     let mut buffer = [0; 4];
     let text: &str = c.encode_utf8(&mut buffer);
     match state.contexts().first() {
-        Some(Context::Approval | Context::Plan | Context::Question) if state.overlays.is_empty() => {
-            panel::give_back(state);
-            state.composer_mut().type_char(c);
-        }
+        Some(Context::Approval | Context::Plan | Context::Question) => letters::to_composer(state, text),
         Some(Context::Composer | Context::Slash | Context::Insert) => state.composer_mut().type_char(c),
         Some(Context::Normal | Context::Visual | Context::Operator) => {
             if awaits(state) {
@@ -239,7 +237,9 @@ pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     let clean = crate::app::state::composer::clean_paste(text);
     if state.contexts().first().is_some_and(|context| inputs.contains(context)) {
         insert(state, &clean);
-    } else if state.overlays.is_empty() && !is_a_lost_key(state, &clean) {
+    } else if (state.overlays.is_empty() || letters::chooses(state)) && !is_a_lost_key(state, &clean) {
+        // Answers in the inbox give way to it as those of the panel do.
+        state.overlays.clear();
         panel::give_back(state);
         state.focus = Focus::Composer;
         let text = state.composer().text();
@@ -261,38 +261,17 @@ pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     }
 }
 
+/// Milliseconds after Esc closed something in which it stops no turn.
+const CLOSED: u64 = 800;
+
 /// Esc: closes what is open, gives the focus back, else stops the turn.
 pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
-    if !state.overlays.is_empty() {
-        return overlay::back(state, fx);
-    }
-    if mark::clear(state) || (state.focus == Focus::Composer && state.composer_mut().unpick()) {
-        return;
-    }
-    if state.focus == Focus::List && list::back(state, fx) {
-        return;
-    }
-    match state.focus {
-        Focus::Panel => return panel::back(state),
-        Focus::Chat if state.search.is_some() => {
-            state.search = None;
-            return;
+    if closes(state, fx) {
+        state.closed = state.now;
+    } else if state.running() {
+        if state.now.since(state.closed) >= CLOSED {
+            session::stop(state, fx);
         }
-        Focus::Chat if state.trail.is_some() => {
-            state.trail = None;
-            return;
-        }
-        Focus::Composer if state.composer().offers() => return compose::close_menu(state),
-        _ => {}
-    }
-    if state.focus == Focus::Composer && state.composer_mut().unmark() {
-        return;
-    }
-    if enhance::give_up(state, fx) {
-        return state.notify(Notice::new(Level::Info, "The draft stays as it is."));
-    }
-    if state.running() {
-        session::stop(state, fx);
     } else if matches!(state.focus, Focus::List | Focus::Chat) {
         state.focus = Focus::Composer;
         state.shown = Default::default();
@@ -300,6 +279,36 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         state.notices.clear();
         twice(state, fx);
     }
+}
+
+/// Closes what lies on top of the rest. False: nothing did.
+fn closes(state: &mut State, fx: &mut Vec<Effect>) -> bool {
+    if !state.overlays.is_empty() {
+        overlay::back(state, fx);
+        return true;
+    }
+    if mark::clear(state) || (state.focus == Focus::Composer && state.composer_mut().unpick()) {
+        return true;
+    }
+    if state.focus == Focus::List && list::back(state, fx) {
+        return true;
+    }
+    match state.focus {
+        Focus::Panel => panel::back(state),
+        Focus::Chat if state.search.is_some() => state.search = None,
+        Focus::Chat if state.trail.is_some() => state.trail = None,
+        Focus::Composer if state.composer().offers() => compose::close_menu(state),
+        _ => {
+            if state.focus == Focus::Composer && state.composer_mut().unmark() {
+                return true;
+            }
+            if !enhance::give_up(state, fx) {
+                return false;
+            }
+            state.notify(Notice::new(Level::Info, "The draft stays as it is."));
+        }
+    }
+    true
 }
 
 /// Esc where it has nothing to do: twice, it leads back to an earlier message.

@@ -38,6 +38,10 @@ pub(super) fn heard(state: &mut State, line: Line, fx: &mut Vec<Effect>) {
         Line::DropDraft => compose::keep_draft(state, fx),
         Line::Answer { request, choice } => answer(state, &request, &choice, fx),
         Line::Words { request, text } => words(state, &request, &text, fx),
+        Line::Reply { request, text } => {
+            answer(state, &request, &Choice::Words, fx);
+            words(state, &request, &text, fx);
+        }
         Line::Key { request, key } => {
             if asked(state, &request).is_none() {
                 return;
@@ -97,7 +101,7 @@ fn answer(state: &mut State, request: &RequestId, choice: &Choice, fx: &mut Vec<
     let Some(panel) = asked(state, request) else { return };
     let Some(at) = panel::place(panel, choice) else { return };
     panel::leave_words(panel);
-    panel.selected = Some(at);
+    (panel.selected, panel.letter) = (Some(at), None);
     state.focus = Focus::Panel;
     panel::confirm(state, fx);
 }

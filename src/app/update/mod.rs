@@ -17,6 +17,7 @@ mod inbox;
 mod input;
 mod jobs;
 mod leave;
+mod letters;
 mod lifecycle;
 mod line;
 mod list;
@@ -63,6 +64,13 @@ pub fn resolve(state: &State, key: Key) -> Msg {
     }
 }
 
+/// True while answers have the keys: several characters in one read are one text for the composer then, and keys that
+/// repeat by themselves are no answers.
+#[must_use]
+pub fn chooses(state: &State) -> bool {
+    letters::chooses(state)
+}
+
 /// The first effects: the list, and the session to begin with (a new one without `resume`).
 pub fn start(state: &mut State, resume: Option<SessionId>) -> Vec<Effect> {
     let mut fx = vec![Effect::Send(Command::List)];
@@ -85,6 +93,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Key(key) => input::unbound(state, key, &mut fx),
         Msg::Line(line) => line::heard(state, line, &mut fx),
         Msg::Paste(text) => input::paste(state, &text, &mut fx),
+        Msg::Typed(text) => letters::typed(state, &text),
         Msg::Spot(spot) => {
             state.spot = spot;
             return fx;

@@ -98,7 +98,7 @@ fn choose(state: &mut State, at: usize) {
         None => state.current_open_mut().and_then(|open| open.panel.as_mut()),
     };
     if let Some(panel) = panel.filter(|panel| at < panel.choices.len()) {
-        panel.selected = Some(at);
+        (panel.selected, panel.letter) = (Some(at), None);
     }
 }
 

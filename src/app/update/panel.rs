@@ -1,6 +1,8 @@
 //! The focus of what is asked, to the letter: it never takes the focus by itself, nothing is selected when it gets it,
-//! keys that come within 300 ms are dropped, and no key that was meant for the composer answers.
+//! keys that come within 300 ms are dropped, and no key that was meant for the composer answers. `letters` knows what a
+//! printable key does in it.
 
+use super::letters::{self, Did};
 use super::{compose, inbox, input, plan, to};
 use crate::app::effect::Effect;
 use crate::app::state::edit::Editor;
@@ -36,9 +38,9 @@ pub(super) fn focus(state: &mut State, fx: &mut Vec<Effect>) {
         if state.sessions.needing() > 0 {
             return inbox::open_inbox(state, fx);
         }
-        return state.notify(Notice::new(Level::Info, "Nothing waits for an answer here."));
+        return state.notify(Notice::new(Level::Info, "Nothing to answer here"));
     };
-    panel.selected = None;
+    panel.unselect();
     leave_words(panel);
     state.focus = Focus::Panel;
     state.shown = Default::default();
@@ -49,7 +51,7 @@ pub(super) fn focus(state: &mut State, fx: &mut Vec<Effect>) {
 pub(super) fn give_back(state: &mut State) {
     if state.focus == Focus::Panel {
         if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) {
-            panel.selected = None;
+            panel.unselect();
             panel.extent = Extent::Docked;
             leave_words(panel);
         }
@@ -71,13 +73,13 @@ pub(super) fn out_of_words(panel: &mut Panel) -> bool {
         Stage::Choosing => return false,
         Stage::Writing { .. } => {
             leave_words(panel);
-            panel.selected = None;
+            panel.unselect();
         }
         Stage::Rules { .. } => panel.stage = Stage::Choosing,
         Stage::Secret { .. } => {
             // Nothing of it is kept.
             panel.stage = Stage::Choosing;
-            panel.selected = None;
+            panel.unselect();
         }
     }
     true
@@ -101,6 +103,8 @@ pub(super) fn sync(state: &mut State, session: &SessionId, changed: Option<&Requ
     if keep {
         return;
     }
+    // It has to stand on the screen for a while again.
+    state.frame.panel = None;
     let same = shown.as_ref().and_then(|id| open.request(id)).or_else(|| open.requests.first());
     let panel = same.map(Panel::new);
     let was = shown.is_some();
@@ -134,6 +138,7 @@ pub(super) fn act(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &
         AnswerAction::Focus => focus(state, fx),
         AnswerAction::Plan => focus_plan(state, fx),
         AnswerAction::Inbox => inbox::open_inbox(state, fx),
+        AnswerAction::YesOnce => letters::yes_once(state, fx),
         _ => in_panel(state, verb, key, fx),
     }
 }
@@ -156,7 +161,7 @@ fn focus_plan(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 /// The panel that has the focus, in the pane or in the inbox, and its session.
-fn focused(state: &mut State) -> Option<(SessionId, &mut Panel)> {
+pub(super) fn focused(state: &mut State) -> Option<(SessionId, &mut Panel)> {
     if !state.overlays.is_empty() {
         return match state.overlays.last_mut() {
             Some(Overlay::Inbox(inbox)) => inbox.answering.as_mut().map(|(session, panel)| (session.clone(), panel)),
@@ -172,76 +177,85 @@ fn focused(state: &mut State) -> Option<(SessionId, &mut Panel)> {
 }
 
 fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Vec<Effect>) {
-    let frame = (state.frame.panel_hidden, state.frame.panel_rows.max(2) - 1);
-    let steps = std::mem::take(&mut state.frame.panel_steps);
-    state.frame.panel_steps.clone_from(&steps);
     let Some((_, panel)) = focused(state) else { return };
     if !matches!(panel.stage, Stage::Choosing) {
         return;
     }
-    let last = panel.choices.len().saturating_sub(1);
-    let wanted = match verb {
-        AnswerAction::Previous => Some(panel.selected.map_or(last, |at| at.saturating_sub(1))),
-        AnswerAction::Next => Some(panel.selected.map_or(0, |at| (at + 1).min(last))),
-        AnswerAction::Number => key.and_then(Key::digit).map(|digit| digit - 1).filter(|at| *at <= last),
-        AnswerAction::Once => place(panel, &Choice::Once),
-        AnswerAction::Session => place(panel, &Choice::Session),
-        AnswerAction::Workspace => place(panel, &Choice::Workspace),
-        AnswerAction::No => place(panel, &Choice::No),
-        AnswerAction::Reason => place(panel, &Choice::Reason),
-        AnswerAction::Instead => place(panel, &Choice::Instead),
-        AnswerAction::PlanToAsk => place(panel, &Choice::PlanToAsk),
-        AnswerAction::PlanToExecute => place(panel, &Choice::PlanToExecute),
-        AnswerAction::PlanCompact => plan::compact(panel),
-        AnswerAction::PlanEdit => place(panel, &Choice::PlanEdit),
-        AnswerAction::StepNext | AnswerAction::StepPrevious | AnswerAction::StepStrike | AnswerAction::StepComment => {
-            if !plan::step(panel, verb, &steps, frame.1 + 1) {
-                input::type_into(state, key);
-            }
-            return;
-        }
-        AnswerAction::PlanChanges => place(panel, &Choice::PlanChanges),
-        AnswerAction::PlanDecline => place(panel, &Choice::PlanDecline),
-        AnswerAction::Words => place(panel, &Choice::Words),
-        AnswerAction::Confirm => return confirm(state, fx),
-        AnswerAction::Equal => {
-            if !inbox::toggle_reach(state) {
-                input::type_into(state, key);
-            }
-            return;
-        }
-        AnswerAction::Rules if panel.remembers() => return change_rules(state),
-        AnswerAction::Rules => None,
-        // Letters that mean something only where the text has the whole screen.
-        AnswerAction::ScrollTop if panel.extent == Extent::Full => {
-            panel.scroll = 0;
-            return;
-        }
-        AnswerAction::ScrollEnd if panel.extent == Extent::Full => {
-            panel.scroll = frame.0;
-            return;
-        }
-        AnswerAction::ScrollTop | AnswerAction::ScrollEnd => None,
-        AnswerAction::Full => {
-            panel.extent = if panel.extent == Extent::Full { Extent::Docked } else { Extent::Full };
-            panel.scroll = 0;
-            return;
-        }
-        AnswerAction::ScrollUp => {
-            panel.scroll = panel.scroll.saturating_sub(frame.1);
-            return;
-        }
-        AnswerAction::ScrollDown => {
-            panel.scroll = panel.scroll.saturating_add(frame.1).min(frame.0);
-            return;
-        }
-        AnswerAction::Focus | AnswerAction::Plan | AnswerAction::Inbox => return,
-    };
-    match wanted {
-        Some(_) => panel.selected = wanted,
-        // An answer that is not on offer is no answer: the key was a letter for the composer.
-        None => input::type_into(state, key),
+    if key.and_then(Key::printable).is_some() && letters::is_marked(state) {
+        return input::type_into(state, key);
     }
+    let did = match verb {
+        AnswerAction::Confirm if key.is_some() && letters::is_too_soon(state) => return,
+        AnswerAction::Confirm => return confirm(state, fx),
+        AnswerAction::Equal if inbox::toggle_reach(state) => Did::Moved,
+        AnswerAction::Equal => Did::Nothing,
+        AnswerAction::Rules if focused(state).is_some_and(|(_, panel)| panel.remembers()) => {
+            return change_rules(state);
+        }
+        AnswerAction::Rules => Did::Nothing,
+        AnswerAction::StepNext | AnswerAction::StepPrevious | AnswerAction::StepStrike | AnswerAction::StepComment => {
+            step(state, verb)
+        }
+        _ => scrolled(state, verb).or_else(|| selects(state, verb, key)).unwrap_or(Did::Nothing),
+    };
+    letters::settle(state, did, key);
+}
+
+fn step(state: &mut State, verb: AnswerAction) -> Did {
+    let (steps, rows) = (state.frame.panel_steps.clone(), state.frame.panel_rows.max(2));
+    match focused(state).is_some_and(|(_, panel)| plan::step(panel, verb, &steps, rows)) {
+        true => Did::Moved,
+        false => Did::Nothing,
+    }
+}
+
+/// The verbs that move what is asked; `None` for other ones.
+fn scrolled(state: &mut State, verb: AnswerAction) -> Option<Did> {
+    let (last, page) = (state.frame.panel_hidden, state.frame.panel_rows.max(2) - 1);
+    let (_, panel) = focused(state)?;
+    let full = panel.extent == Extent::Full;
+    match verb {
+        // Letters that mean something only where the text has the whole screen.
+        AnswerAction::ScrollTop | AnswerAction::ScrollEnd if !full => return Some(Did::Nothing),
+        AnswerAction::ScrollTop => panel.scroll = 0,
+        AnswerAction::ScrollEnd => panel.scroll = last,
+        AnswerAction::Full => {
+            panel.extent = if full { Extent::Docked } else { Extent::Full };
+            panel.scroll = 0;
+        }
+        AnswerAction::ScrollUp => panel.scroll = panel.scroll.saturating_sub(page),
+        AnswerAction::ScrollDown => panel.scroll = panel.scroll.saturating_add(page).min(last),
+        _ => return None,
+    }
+    Some(Did::Moved)
+}
+
+/// The answer that a verb is about, where it is on offer.
+fn selects(state: &mut State, verb: AnswerAction, key: Option<Key>) -> Option<Did> {
+    let (_, panel) = focused(state)?;
+    let last = panel.choices.len().saturating_sub(1);
+    let choice = match verb {
+        AnswerAction::Previous => return Some(Did::Selects(panel.selected.map_or(last, |at| at.saturating_sub(1)))),
+        AnswerAction::Next => return Some(Did::Selects(panel.selected.map_or(0, |at| (at + 1).min(last)))),
+        AnswerAction::Number => {
+            return key.and_then(Key::digit).map(|digit| digit - 1).filter(|at| *at <= last).map(Did::Selects);
+        }
+        AnswerAction::Once => Choice::Once,
+        AnswerAction::Session => Choice::Session,
+        AnswerAction::Workspace => Choice::Workspace,
+        AnswerAction::No => Choice::No,
+        AnswerAction::Reason => Choice::Reason,
+        AnswerAction::Instead => Choice::Instead,
+        AnswerAction::PlanToAsk => Choice::PlanToAsk,
+        AnswerAction::PlanToExecute => Choice::PlanToExecute,
+        AnswerAction::PlanCompact => Choice::PlanCompactToAsk,
+        AnswerAction::PlanEdit => Choice::PlanEdit,
+        AnswerAction::PlanChanges => Choice::PlanChanges,
+        AnswerAction::PlanDecline => Choice::PlanDecline,
+        AnswerAction::Words => Choice::Words,
+        _ => return None,
+    };
+    place(panel, &choice).map(Did::Selects)
 }
 
 pub(super) fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
@@ -252,6 +266,8 @@ pub(super) fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
 pub(super) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focused(state) else { return };
     let Some(choice) = panel.choice().cloned() else { return };
+    // The letter did its work.
+    panel.letter = None;
     let request = panel.request.clone();
     if compose::is_held(state, &session, fx) {
         return;
@@ -349,7 +365,7 @@ pub(super) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-fn give(state: &mut State, session: &SessionId, request: &RequestId, answer: Answer, fx: &mut Vec<Effect>) {
+pub(super) fn give(state: &mut State, session: &SessionId, request: &RequestId, answer: Answer, fx: &mut Vec<Effect>) {
     let mut answered = vec![(session.clone(), request.clone())];
     let own = focused(state).map(|(_, panel)| panel.clone());
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {

@@ -1,6 +1,6 @@
 //! The panel of a plan: walking through its steps, striking them out, saying something to them, editing the whole.
 
-use super::panel::{hush, place};
+use super::panel::hush;
 use super::settle::plain;
 use super::to;
 use crate::app::effect::Effect;
@@ -11,20 +11,6 @@ use crate::domain::contract::Act;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
-
-/// The answer that compacts first. Chosen once more it leads to the other mode.
-pub(super) fn compact(panel: &mut Panel) -> Option<usize> {
-    let ask = place(panel, &Choice::PlanCompactToAsk);
-    let at = ask.or_else(|| place(panel, &Choice::PlanCompactToExecute))?;
-    let capped = place(panel, &Choice::PlanToExecute).is_none();
-    if panel.selected == Some(at) && !capped {
-        let other = if ask.is_some() { Choice::PlanCompactToExecute } else { Choice::PlanCompactToAsk };
-        if let Some(choice) = panel.choices.get_mut(at) {
-            *choice = other;
-        }
-    }
-    Some(at)
-}
 
 /// A verb about a step. Whether it was one here: a plan without steps, or with none looked at, knows no such verbs.
 pub(super) fn step(panel: &mut Panel, verb: AnswerAction, ends: &[(u16, u16)], rows: u16) -> bool {

@@ -62,7 +62,7 @@ pub(super) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Eff
     says.extend(text.lines().take(12).map(|line| line.chars().take(200).collect()));
     let more = text.lines().count().saturating_sub(12);
     if more > 0 {
-        says.push(format!("and {more} more lines"));
+        says.push(format!("and {}", crate::domain::count::count(more, "more line", "more lines")));
     }
     let deed = Deed::Own { hash: own.hash, text };
     let title = format!("Send the text of /{}?", own.name);

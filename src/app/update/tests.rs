@@ -87,6 +87,7 @@ pub(super) fn approval(id: &str) -> Request {
             offers: vec![Offer { rule: cargo_test(), harmless: None, worst: None }],
             scopes: vec![RuleScope::Session],
             would_run_now: false,
+            irreversible: false,
         })),
     }
 }
@@ -162,9 +163,13 @@ impl Screen {
         self.msg(msg)
     }
 
-    /// Presses keys by their names, with blanks between, at once.
+    /// Presses keys by their names, with blanks between, at once; but Enter after a letter that marks an answer as
+    /// soon as it counts.
     pub(super) fn keys(&mut self, names: &str) -> &mut Self {
         for key in Key::parse_chord(names).unwrap() {
+            if key == Key::plain(crate::keymap::key::Code::Enter) && letters::is_marked(&mut self.state) {
+                self.wait(150);
+            }
             self.key(key);
         }
         self
@@ -221,6 +226,7 @@ impl Screen {
             list_rows: 30,
             panel_rows: 5,
             panel_hidden: 20,
+            panel: self.state.panel().map(|(panel, _)| (panel.request.clone(), true)),
             both_panes: true,
             ..Frame::default()
         })))

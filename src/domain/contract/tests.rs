@@ -217,6 +217,7 @@ fn every_event_crosses_a_wire() {
         offers: vec![Offer { rule: rule(), harmless: Some("h".into()), worst: None }],
         scopes: vec![RuleScope::Workspace],
         would_run_now: true,
+        irreversible: false,
     };
     let question = Question { call: CallId::new("c"), text: "?".into(), options: vec!["a".into()] };
     let review = PlanReview { path: "p".into(), title: "t".into(), capped: true, ..PlanReview::default() };
@@ -255,6 +256,7 @@ fn every_event_crosses_a_wire() {
             any: true,
             files: vec![],
             gaps: vec!["g".into()],
+            commits: true,
         })),
         Event::Enhanced { number: 1, result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }) },
         Event::FilesChanged(Box::default()),

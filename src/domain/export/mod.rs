@@ -15,7 +15,6 @@ use super::ids::At;
 use super::message::{Body, Message};
 use super::sanitise::{clean, clean_line};
 use super::session::SessionMeta;
-use super::tool::ToolCall;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::path::Path;

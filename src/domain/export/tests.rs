@@ -5,7 +5,7 @@ use crate::domain::ids::{CallId, MessageId, SessionId};
 use crate::domain::message::{AssistantText, Failure, UserText};
 use crate::domain::permission::Mode;
 use crate::domain::secret::{self, escapings, examples};
-use crate::domain::tool::{ToolFigures, ToolStatus};
+use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use proptest::prelude::*;
 use pulldown_cmark::{Event, Parser, Tag};
 

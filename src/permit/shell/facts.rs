@@ -56,6 +56,11 @@ impl Looks {
         self.risks.iter().any(|risk| risk == "network")
     }
 
+    /// It reaches a repository of this machine alone.
+    pub(in crate::permit) fn stays_here(&mut self) {
+        self.risks.retain(|risk| risk != "network" && risk != SENDS_SECRET);
+    }
+
     /// What a network part of a line carries where another part names a secret.
     pub(in crate::permit) fn with_secret(risks: &mut Vec<String>) {
         if !risks.iter().any(|risk| risk == SENDS_SECRET) {
@@ -78,15 +83,16 @@ pub fn looks(command: &str, cwd: &Path) -> Looks {
     }
     for text in &texts {
         for simple in loose::split(text).commands {
+            let hosts = simple.words.iter().any(|word| REMOTE.contains(&word.rsplit('/').next().unwrap_or(word)));
             for word in &simple.words {
-                note_word(word, cwd, &mut out, &mut risks);
+                note_word(word, cwd, hosts, &mut out, &mut risks);
             }
             for at in grave::starts(&simple).programs {
                 let Some((program, arguments)) = simple.words[at..].split_first() else { continue };
                 risks.extend(risk(program.rsplit('/').next().unwrap_or(program), arguments));
             }
             for (operator, target) in &simple.redirects {
-                note_word(target, cwd, &mut out, &mut risks);
+                note_word(target, cwd, false, &mut out, &mut risks);
                 let path = paths::lexical(cwd, Path::new(target));
                 let to_descriptor = operator.ends_with('&') && target.bytes().all(|b| b.is_ascii_digit() || b == b'-');
                 if !operator.contains('>') || to_descriptor || path.starts_with("/dev") && !paths::is_secret(&path) {
@@ -120,7 +126,19 @@ fn below(path: &Path, cwd: &Path) -> bool {
     path.starts_with(cwd) || ["/tmp", "/var/tmp", "/private/tmp"].iter().any(|temp| path.starts_with(temp))
 }
 
-fn note_word(word: &str, cwd: &Path, out: &mut Looks, risks: &mut BTreeSet<&'static str>) {
+/// Programs that take `host:path` for a path of another machine.
+const REMOTE: &[&str] = &["git", "scp", "sftp", "rsync"];
+
+/// A word such as `user@host:path`, with the path.
+fn path_elsewhere(word: &str) -> Option<&str> {
+    let (host, path) = word.split_once(':')?;
+    let is_host = |c: char| c.is_ascii_alphanumeric() || "@-_.".contains(c);
+    (host.len() > 1 && !host.starts_with(['-', '.']) && host.chars().all(is_host)).then_some(path)
+}
+
+/// `hosts`: the command may take the word for a path of another machine.
+fn note_word(word: &str, cwd: &Path, hosts: bool, out: &mut Looks, risks: &mut BTreeSet<&'static str>) {
+    let elsewhere = path_elsewhere(word).filter(|_| hosts);
     // `--file=.env`, `-d@.env`, `host:path`: a path may begin after such a mark.
     let marks = ['=', '@', ':', ','];
     for part in std::iter::once(word).chain(word.split(marks).skip(1)) {
@@ -137,7 +155,11 @@ fn note_word(word: &str, cwd: &Path, out: &mut Looks, risks: &mut BTreeSet<&'sta
             out.protected.push(part.to_owned());
         }
         let names_path = part.starts_with(['/', '~']) || part == ".." || part.starts_with("../");
-        if names_path && (part.starts_with('~') || !below(&resolved, cwd)) && !part.starts_with("/dev/") {
+        if names_path
+            && elsewhere != Some(part)
+            && (part.starts_with('~') || !below(&resolved, cwd))
+            && !part.starts_with("/dev/")
+        {
             risks.insert("outside the working directory");
         }
     }

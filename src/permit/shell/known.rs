@@ -24,6 +24,26 @@ pub struct Command {
     pub writes: Option<Vec<String>>,
 }
 
+impl Known {
+    /// Only `test` and `[` have this word, which tell whether a file is there and never what is in it.
+    pub(in crate::permit) fn only_tests(&self, word: &str) -> bool {
+        let names = |command: &&Command| {
+            let written = command.writes.as_ref().is_none_or(|writes| writes.iter().any(|path| path == word));
+            written || command.text.contains(word)
+        };
+        let tests = |command: &Command| match command.argv.as_deref() {
+            Some([program, ..]) => {
+                (program == "test" || program == "[")
+                    && command.writes.as_ref().is_some_and(Vec::is_empty)
+                    && !command.text.contains('<')
+            }
+            _ => false,
+        };
+        let mut naming = self.commands.iter().filter(names).peekable();
+        naming.peek().is_some() && naming.all(tests)
+    }
+}
+
 /// Reads a line; `None` where more than simple commands could run, or where what runs is not certain.
 #[must_use]
 pub fn known(line: &str) -> Option<Known> {

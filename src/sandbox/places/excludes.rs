@@ -6,6 +6,7 @@
 
 use super::Site;
 use crate::sandbox::repository::Repository;
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Path, PathBuf};
 
 /// The file's name in the session's folder, which commands cannot write.
@@ -45,6 +46,15 @@ pub(super) fn variables(site: &Site<'_>) -> Vec<(String, PathBuf)> {
     ]
     .map(|(name, value)| (name.to_owned(), value))
     .to_vec()
+}
+
+/// Patterns of a repository for files that it ignores, those of its top folder and its own alone.
+pub(super) fn of_repository(repository: &Repository) -> Gitignore {
+    let mut out = GitignoreBuilder::new(&repository.top);
+    // A file that cannot be read ignores nothing.
+    let _ = out.add(repository.top.join(".gitignore"));
+    let _ = out.add(repository.common.join("info/exclude"));
+    out.build().unwrap_or_else(|_| Gitignore::empty())
 }
 
 /// A pattern for this path alone; `None` for one that is no text or has more lines.

@@ -11,6 +11,7 @@ mod excludes;
 mod index;
 mod points;
 mod readable;
+pub mod removal;
 pub mod scan;
 mod watch;
 
@@ -49,31 +50,26 @@ pub struct Site<'a> {
     pub namespaces: Namespaces,
 }
 
-/// What git was asked to change of what configures or runs code.
+/// What git was asked to change of what configures or runs code. The line runs nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Moves {
-    /// Nothing.
-    #[default]
-    No,
+pub struct Moves {
     /// Files of its commits: `git switch`, `pull`, `merge` and the like, and nothing else.
-    Repository,
-    /// Its settings and hooks, which the user was asked about.
-    Settings,
-    /// Both.
-    Both,
+    pub tree: bool,
+    /// Settings that run nothing: which branch follows which, the user's name, a new remote.
+    pub notes: bool,
+    /// All of its settings and hooks, which the user was asked about.
+    pub settings: bool,
 }
 
 impl Moves {
-    /// Files of its commits.
+    /// Both together.
     #[must_use]
-    pub fn tree(self) -> bool {
-        matches!(self, Self::Repository | Self::Both)
-    }
-
-    /// Its settings and hooks.
-    #[must_use]
-    pub fn settings(self) -> bool {
-        matches!(self, Self::Settings | Self::Both)
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            tree: self.tree || other.tree,
+            notes: self.notes || other.notes,
+            settings: self.settings || other.settings,
+        }
     }
 }
 
@@ -309,18 +305,18 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
 /// What an answer lets this command write: a protected path loses its protection, one outside is added. lisle's own folders
 /// stay out of reach.
 fn open_for_writing(site: &Site<'_>, bounds: &mut Bounds) {
-    for path in &site.allowances.granted.writable {
-        if site.own_dirs.iter().any(|own| path.starts_with(own) || own.starts_with(path)) {
-            continue;
-        }
-        let own = |protected: &PathBuf| site.own_dirs.contains(protected);
-        bounds.protected.retain(|protected| own(protected) || !path.starts_with(protected));
-        if !path.starts_with(site.cwd) {
-            bounds.writable.push(path.clone());
-            // Of a repository what runs code stays as it is.
-            bounds.protected.extend(repository::folder_of(path).iter().flat_map(|git| repository::protected_in(git)));
-        }
+    for path in opened(site).filter(|path| !path.starts_with(site.cwd)) {
+        bounds.writable.push(path.clone());
+        // Of a repository what runs code stays as it is.
+        bounds.protected.extend(repository::folder_of(path).iter().flat_map(|git| repository::protected_in(git)));
     }
+}
+
+/// Paths that an answer opened for writing. lisle's own folders are never among them.
+fn opened<'a>(site: &Site<'a>) -> impl Iterator<Item = &'a PathBuf> + use<'a> {
+    let own = site.own_dirs;
+    let is_own = move |path: &PathBuf| own.iter().any(|own| path.starts_with(own) || own.starts_with(path));
+    site.allowances.granted.writable.iter().filter(move |path| !is_own(path))
 }
 
 /// Secrets that an answer or a rule shows are not changed by that. What the line itself names was decided on with the line.
@@ -409,14 +405,22 @@ fn mounted(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>
         }
     }
     let mut all = protected_of(site, found, repository);
-    if let Some(repository) = repository.filter(|_| site.moves.tree()) {
+    if let Some(repository) = repository.filter(|_| site.moves.tree) {
         let tracked = repository.tracked(&all);
-        // It notes there which branch follows which, which is looked at afterwards.
-        all.retain(|path| !tracked.contains(path) && *path != repository.common.join("config"));
+        all.retain(|path| !tracked.contains(path));
     }
-    if let Some(repository) = repository.filter(|_| site.moves.settings()) {
+    if site.moves.notes {
+        // Compared afterwards: git notes there what is harmless, and nothing else stays.
+        all.retain(|path| !repository::is_config(path));
+    }
+    if let Some(repository) = repository.filter(|_| site.moves.settings) {
         all.retain(|path| !repository.is_setting(path));
     }
+    // Neither a mount nor a folder held for one may stand in the way of what was answered for.
+    let open: Vec<&PathBuf> = opened(site).collect();
+    let is_open = |path: &PathBuf| open.iter().any(|open| path.starts_with(open));
+    all.retain(|path| !is_open(path) && !open.iter().any(|open| open.starts_with(path)));
+    pinned.retain(|path| !is_open(path));
     let mut protected: Vec<PathBuf> = Vec::new();
     let mut known: HashSet<PathBuf> = pinned.iter().cloned().collect();
     for path in all {

@@ -31,10 +31,12 @@ const KEY: u64 = 64 * 1024;
 /// Larger files whose name says that they are secret are taken at their word.
 const PUBLIC: u64 = 1024 * 1024;
 
-/// Folders of what others wrote or machines made: nothing in them configures the user's own programs.
-const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor"];
-/// Folders of version control, which are not looked into here.
-const REPOSITORIES: &[&str] = &[".git", ".hg", ".jj", ".svn"];
+/// Folders of what others wrote or machines made: nothing in them configures the user's own programs but for repositories
+/// of git, whose settings count wherever a repository lies.
+const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor", ".hg", ".jj", ".svn"];
+/// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
+/// elsewhere.
+const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
 /// Endings of files that machines write and that are no keys; they are not opened.
 const NO_KEYS: &[&str] = &[
     "o", "a", "so", "rlib", "rmeta", "d", "wasm", "class", "jar", "pyc", "map", "png", "jpg", "jpeg", "gif", "webp",
@@ -292,7 +294,7 @@ impl Tree {
     fn entries(&mut self, dir: &Path, stamp: Stamp, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
         let mut out = Folder { stamp: Some(stamp), inherited, ..Folder::default() };
         let above = dir.file_name().filter(|_| dir != self.root && !is_environment(dir)).map(Path::new);
-        let mut of_git = 0;
+        let mut names_of_git: HashSet<&str> = HashSet::new();
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             if self.entries >= self.most {
                 self.whole = false;
@@ -304,10 +306,11 @@ impl Tree {
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             let is_own = !inherited.dependency && !inherited.protected;
             let is_protected = is_own && is_protected_for_commands(&below);
-            of_git += usize::from(["HEAD", "objects", "refs"].iter().any(|one| name == *one));
+            names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
             if kind.is_dir() {
-                if REPOSITORIES.iter().any(|one| name == *one) {
-                    out.git |= name == ".git";
+                if name == ".git" {
+                    // Looked into by `repository` alone.
+                    out.git = true;
                     continue;
                 }
                 let secret = inherited.secret || is_secret_folder(&below);
@@ -323,7 +326,7 @@ impl Tree {
             if name == ".git" {
                 // The file of a working tree or submodule says where its repository is.
                 out.git = true;
-                out.protected.extend(is_own.then_some(name));
+                out.protected.extend((!inherited.protected).then_some(name));
                 continue;
             }
             if kind.is_socket() {
@@ -357,7 +360,8 @@ impl Tree {
                 out.manifests.push(name);
             }
         }
-        out.bare = of_git == 3 && !inherited.dependency;
+        let has = |names: &[&str]| names.iter().all(|name| names_of_git.contains(name));
+        out.bare = has(&["HEAD", "objects", "refs"]) || has(&["HEAD", "commondir"]);
         out.checked.sort_unstable();
         out.checked.shrink_to_fit();
         out
@@ -701,9 +705,31 @@ mod tests {
     #[test]
     fn a_repository_without_a_working_tree_is_one() {
         let (_dir, root) = root();
-        for name in ["x/HEAD", "x/objects/y", "x/refs/z", "y/HEAD", "y/refs/z", "target/x/HEAD"] {
+        for name in
+            ["x/HEAD", "x/objects/y", "x/refs/z", "y/HEAD", "y/refs/z", "s/HEAD", "s/commondir", "target/x/HEAD"]
+        {
             write(root.join(name), "x");
         }
-        assert_eq!(below(&root, &look(&root, &[]).repositories), ["x"]);
+        assert_eq!(below(&root, &look(&root, &[]).repositories), ["s", "x"]);
+    }
+
+    #[test]
+    fn a_repository_counts_wherever_it_lies() {
+        let (_dir, root) = root();
+        let names = ["vendor", "node_modules/a", "target/b", ".venv/c", ".svn", ".hg/d", ".jj"];
+        for dir in names.iter().map(|name| root.join(name)) {
+            for name in ["bare/HEAD", "bare/objects/y", "bare/refs/z", "common/HEAD", "common/commondir"] {
+                write(dir.join(name), "x");
+            }
+            write(dir.join("file/.git"), "gitdir: ../bare");
+            std::os::unix::fs::symlink("../bare", dir.join(".git")).unwrap();
+        }
+        let found = look(&root, &[]);
+        for dir in names.iter().map(|name| root.join(name)) {
+            for path in ["bare", "common", "file/.git", ".git"].map(|name| dir.join(name)) {
+                assert!(found.repositories.contains(&path), "{}", path.display());
+            }
+            assert!(found.protected.contains(&dir.join("file/.git")) && found.protected.contains(&dir.join(".git")));
+        }
     }
 }

@@ -43,7 +43,7 @@ impl Bench {
             allowances: Allowances::default(),
             named: Vec::new(),
             approved: Vec::new(),
-            moves: Moves::No,
+            moves: Moves::default(),
             namespaces: Namespaces::With,
             root,
             _dir: dir,
@@ -283,8 +283,10 @@ fn moving_between_states_may_change_protected_files_that_git_has() {
         out
     };
     assert_eq!(names(&bench), [".envrc", ".git/config", ".npmrc", ".vscode"]);
-    bench.moves = Moves::Repository;
-    assert_eq!(names(&bench), [".npmrc"]);
-    bench.moves = Moves::Settings;
+    bench.moves = Moves { tree: true, ..Moves::default() };
+    assert_eq!(names(&bench), [".git/config", ".npmrc"]);
+    bench.moves = Moves { notes: true, ..Moves::default() };
+    assert_eq!(names(&bench), [".envrc", ".npmrc", ".vscode"]);
+    bench.moves = Moves { settings: true, ..Moves::default() };
     assert_eq!(names(&bench), [".envrc", ".npmrc", ".vscode"]);
 }

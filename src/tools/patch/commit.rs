@@ -2,7 +2,7 @@
 
 use super::super::files::{self, FileError, Loaded};
 use super::super::restore;
-use crate::domain::undo::Thing;
+use crate::domain::undo::{Attributes, Thing};
 use std::path::{Path, PathBuf};
 
 /// One change on the disk.
@@ -54,7 +54,7 @@ struct Done<'a> {
 }
 
 fn thing(before: &Loaded) -> Thing {
-    Thing::File { hash: files::hex(&before.hash), mode: before.mode }
+    Thing::File { hash: files::hex(&before.hash), mode: before.mode, attributes: Attributes::default() }
 }
 
 fn check(deed: &Deed<'_>) -> Result<(), FileError> {

@@ -13,6 +13,7 @@ use super::input::{self, Fields};
 use super::text::{self, Newlines};
 use super::write::{Change, explain, known, other_names};
 use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, same_facts, seen::Seen};
+use crate::domain::count::count;
 use crate::domain::diff::FileDiff;
 use crate::domain::tool::{CallFacts, FileChange, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use format::{Deed, One};
@@ -218,7 +219,10 @@ impl Piece {
         let diff = self.diff(place);
         let counts = format!("{} added, {} removed", diff.added, diff.removed);
         match &diff {
-            FileDiff { is_new: true, path, .. } => format!("Created {path}: {} lines.", diff.added),
+            FileDiff { is_new: true, path, .. } => {
+                let lines = count(usize::try_from(diff.added).unwrap_or(usize::MAX), "line", "lines");
+                format!("Created {path}: {lines}.")
+            }
             FileDiff { is_gone: true, path, .. } => format!("Deleted {path}."),
             FileDiff { moved_from: Some(from), path, .. } => format!("Moved {from} to {path}: {counts}."),
             FileDiff { path, .. } => {

@@ -6,6 +6,7 @@ use super::super::panel::approval::oddities;
 use super::prose;
 use super::row::{change, diff, labelled};
 use crate::app::state::panel::{Choice, Panel};
+use crate::domain::count::count;
 use crate::domain::lookalike::{expose, expose_line};
 use crate::domain::request::{Approval, Ask, KeyRequest, PartShown, PartState, Request, TrustRequest, TrustWhat};
 use crate::domain::sanitise::{clean_line, reveal, reveal_line};
@@ -34,7 +35,7 @@ pub(super) fn lines(panel: &Panel, request: &Request, place: Option<(usize, usiz
             let mut out = vec![format!("plan: {}", reveal_line(plan.title.trim()))];
             let marked = panel.plan.as_ref().map_or_else(|| plan.markdown.clone(), |view| view.text());
             out.extend(prose::whole(&reveal(&marked)));
-            out.push("end of plan. Is it good?".to_owned());
+            out.push("end of plan. Approve it?".to_owned());
             out
         }
         Ask::Question(question) => labelled("question", prose::whole(&question.text)),
@@ -67,13 +68,13 @@ fn remembered(panel: &Panel, request: &Request, which: &str) -> Vec<String> {
     let Ask::Approval(approval) = &request.ask else { return Vec::new() };
     let mut out = Vec::new();
     for rule in &panel.rules {
-        let mut line = format!("what {which} would remember: {}", expose_line(&rule.in_words()));
+        let mut line = format!("{which} will allow: {}", expose_line(&rule.in_words()));
         if let Some(offer) = approval.offers.iter().find(|offer| offer.rule == *rule) {
             if let Some(harmless) = &offer.harmless {
-                line.push_str(&format!("; also runs: {}", expose_line(harmless)));
+                line.push_str(&format!("; also allows: {}", expose_line(harmless)));
             }
             if let Some(worst) = &offer.worst {
-                line.push_str(&format!("; at worst: {}", expose_line(worst)));
+                line.push_str(&format!("; worst case: {}", expose_line(worst)));
             }
         }
         out.push(line.replace('\n', " "));
@@ -94,8 +95,8 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
                     approval.parts.iter().partition(|part| part.worst);
                 for part in worst.into_iter().chain(others) {
                     let word = match part.state {
-                        PartState::Asked => "asked for",
-                        PartState::Reads => "only reads",
+                        PartState::Asked => "needs you",
+                        PartState::Reads => "read-only",
                         PartState::Allowed => "allowed",
                     };
                     let mark = if part.worst { "riskiest part" } else { "part" };
@@ -115,7 +116,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
             out.extend(diff_exposed(one));
         }
         Proposal::Changes { changes } => {
-            out.push(format!("permission needed: change {} files", changes.len()));
+            out.push(format!("permission needed: change {}", count(changes.len(), "file", "files")));
             for one in approval.proposal.diffs() {
                 out.push(format!("file: {}, {}", expose_line(&one.path), change(one)));
                 out.extend(diff_exposed(one));
@@ -148,11 +149,11 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
     out.extend(approval.risks.iter().map(|risk| format!("risk: {}", reveal_line(risk))));
     out.extend(approval.reasons.iter().map(|reason| format!("why: {}", reveal_line(reason))));
     if matches!(approval.proposal, Proposal::Command { .. }) && approval.parts.is_empty() {
-        let text = "guessed: the line could not be taken apart, so more may happen than is said here";
+        let text = "guessed: the line could not be parsed, so it may do more than is shown here";
         out.push(text.to_owned());
     }
     if approval.would_run_now {
-        out.push("note: the mode was changed since: it would run now without being asked".to_owned());
+        out.push("note: the mode has changed since: it would now run without asking".to_owned());
     }
     out
 }
@@ -193,8 +194,8 @@ fn key(wanted: &KeyRequest, home: &str) -> Vec<String> {
 pub(super) fn words_for(choice: &Choice, begun: &str) -> Vec<String> {
     let what = match choice {
         Choice::Reason => "why not",
-        Choice::Instead => "the command that is to run in its place",
-        Choice::PlanChanges => "what is to change",
+        Choice::Instead => "the command to run instead",
+        Choice::PlanChanges => "what to change",
         _ => "your answer",
     };
     let mut out = vec![format!("write {what}; an empty line goes back to the answers")];

@@ -1,5 +1,6 @@
 //! Meaning of an input line, by what was printed before it. A number answers only the question
-//! whose numbers were printed last; everything else is a message.
+//! whose numbers were printed last; a text answers the agent's own question, and everything else is a message, but for
+//! a single word while answers are asked.
 
 use super::{Asked, Printer, Withdrawn, Writer, page, sheet};
 use crate::app::Msg;
@@ -7,7 +8,8 @@ use crate::app::line::Line;
 use crate::app::slash::{self, Call, Slash};
 use crate::app::state::State;
 use crate::app::state::hidden::Hidden;
-use crate::domain::ids::At;
+use crate::domain::ids::{At, RequestId};
+use crate::domain::request::Ask;
 use crate::keymap::action::{Action, ChatAction, ComposerAction};
 
 /// Milliseconds after a question was printed in which no line answers it.
@@ -39,6 +41,17 @@ fn number(text: &str) -> Option<usize> {
     // With a blank before it, it is a message.
     (!digits.is_empty() && digits.len() <= 4 && digits.bytes().all(|b| b.is_ascii_digit()))
         .then(|| digits.parse().ok())?
+}
+
+/// A line of one word: where answers are asked it may be meant as one.
+fn is_word(text: &str) -> bool {
+    !text.starts_with(char::is_whitespace) && !text.trim().contains(char::is_whitespace)
+}
+
+/// True if any text answers this request.
+fn is_agents_question(state: &State, request: &RequestId) -> bool {
+    let requests = state.current_open().map(|open| open.requests.as_slice()).unwrap_or_default();
+    requests.iter().any(|one| one.id == *request && matches!(one.ask, Ask::Question(_)))
 }
 
 impl Printer {
@@ -92,6 +105,21 @@ impl Printer {
                     };
                 }
                 None if text.trim().is_empty() || text.trim() == "?" => return self.repeat(state),
+                None if slash::read(text).is_some() || text.starts_with('!') => {}
+                None if is_agents_question(state, request) => {
+                    if soon || withdrawn {
+                        return Heard::say("note: that line came too early to be the answer; write it again");
+                    }
+                    self.acted = true;
+                    return Heard::line(Line::Reply { request: request.clone(), text: text.to_owned() });
+                }
+                None if is_word(text) => {
+                    return Heard::say(format!(
+                        "note: “{}” is no answer; write a number from 1 to {}. To send it as a message put a blank before it",
+                        text.trim(),
+                        choices.len()
+                    ));
+                }
                 None => {}
             },
             Asked::Draft(_) => match number {

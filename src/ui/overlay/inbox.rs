@@ -14,7 +14,7 @@ use ratatui::layout::Rect;
 
 pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
     let title = [
-        paint.piece("Waits for you", Role::PanelTitle),
+        paint.piece("Needs you", Role::PanelTitle),
         paint.piece(format!("  {}", count(inbox.rows.len(), "request", "requests")), Role::Dim),
     ];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Inbox);
@@ -49,7 +49,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
     let list = Rect { height: list_rows.min(inner.height), ..inner };
     paint.found.overlay_rows = list.height;
     if inbox.rows.is_empty() {
-        let text = "Nothing waits for you, in any session. What asks shows up here and in the list.";
+        let text = "Nothing needs you, in any session. Requests show up here and in the list.";
         for (n, line) in super::folded(text, usize::from(list.width)).iter().enumerate() {
             paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
         }

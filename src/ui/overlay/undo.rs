@@ -7,7 +7,7 @@ use crate::app::msg::Target;
 use crate::app::state::overlay::UndoCard;
 use crate::domain::At;
 use crate::domain::sanitise::clean_line;
-use crate::domain::undo::{UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
+use crate::domain::undo::{COMMITS_STAY, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use crate::keymap::action::{Action, Context, PickerAction, UndoAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
@@ -194,6 +194,9 @@ fn foot(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan, width: usize, heigh
     if let Some(command) = chosen.filter(|file| card.restores(file)).and_then(|file| file.during.as_ref()) {
         let text = format!("Changed while `{}` ran: by the command, or by you.", clean_line(command));
         out.extend(super::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
+    }
+    if plan.commits {
+        out.extend(super::folded(COMMITS_STAY, width).into_iter().map(|line| (line, Role::Warning)));
     }
     for gap in plan.gaps.iter().take(GAPS) {
         let text = format!("{} not all is known: {}", paint.signs.warning, clean_line(gap));

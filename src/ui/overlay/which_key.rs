@@ -199,6 +199,7 @@ fn word(action: Action) -> Option<&'static str> {
             _ => return None,
         },
         Action::Answer(AnswerAction::Focus) => "answer",
+        Action::Answer(AnswerAction::YesOnce) => "yes, this once",
         Action::Answer(AnswerAction::Plan) => "plan",
         Action::Answer(AnswerAction::Inbox) => "inbox",
         Action::Mode(ModeAction::Next) => "next mode",

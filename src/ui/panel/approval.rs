@@ -80,8 +80,8 @@ fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'s
     let (worst, others): (Vec<&PartShown>, Vec<&PartShown>) = parts.iter().partition(|part| part.worst);
     for part in worst.into_iter().chain(others) {
         let (word, role) = match part.state {
-            PartState::Asked => ("asked for", Role::NeedsYou),
-            PartState::Reads => ("only reads", Role::Dim),
+            PartState::Asked => ("needs you", Role::NeedsYou),
+            PartState::Reads => ("read-only", Role::Dim),
             PartState::Allowed => ("allowed", Role::Good),
         };
         let role_of_text = match part.state {
@@ -145,6 +145,19 @@ fn code(c: char) -> String {
     format!("U+{:04X}", u32::from(c))
 }
 
+/// Warnings of a request, the worst first.
+pub(super) fn warnings(approval: &Approval) -> Vec<String> {
+    oddities(&approval.proposal).into_iter().chain(approval.risks.iter().map(|risk| reveal_line(risk))).collect()
+}
+
+/// The worst of them.
+pub(super) fn worst(request: &Request) -> Option<String> {
+    match &request.ask {
+        Ask::Approval(approval) => warnings(approval).into_iter().next(),
+        _ => None,
+    }
+}
+
 /// Other process that writes the session of this request.
 pub(super) fn holder<'s>(paint: &Paint<'s>, request: &Request) -> Option<&'s str> {
     let state = paint.state;
@@ -157,7 +170,7 @@ pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
     let mut lines = Vec::new();
     if let Some(holder) = holder(paint, view.request) {
         let said = format!(
-            "{} {} writes this session: no answer is taken here. /takeover writes it here instead.",
+            "{} {} writes this session, so no answer is taken here. /takeover moves it here.",
             paint.signs.warning,
             clean_line(holder)
         );
@@ -192,14 +205,10 @@ pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
         say(paint.signs.dot, Role::Dim, said);
     }
     if matches!(proposal, Proposal::Command { .. }) && parts.is_empty() {
-        say(
-            paint.signs.dot,
-            Role::Dim,
-            "guessed: the line could not be taken apart, so more may happen than is said here",
-        );
+        say(paint.signs.dot, Role::Dim, "guessed: the line could not be parsed, so it may do more than is shown here");
     }
     if *would_run_now {
-        say(paint.signs.dot, Role::Good, "the mode was changed since: it would run now without being asked");
+        say(paint.signs.dot, Role::Good, "the mode has changed since: it would now run without asking");
     }
     let (equal, reach) = view.equal;
     if equal > 0 {

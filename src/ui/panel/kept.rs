@@ -25,15 +25,17 @@ pub(super) fn lines(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
     }
     let mut out = Vec::new();
     for (n, rule) in view.panel.rules.iter().enumerate() {
-        push(paint, &mut out, "remembers", &expose(&rule.in_words()), (Role::Strong, Role::Strong), (width, n == 0));
+        push(paint, &mut out, "will allow", &expose(&rule.in_words()), (Role::Strong, Role::Strong), (width, n == 0));
         if view.panel.rules.len() <= WITH_EXAMPLES {
             examples(paint, &mut out, approval, rule, width);
         }
     }
-    if let Some(key) = paint.key(Action::Answer(AnswerAction::Rules), Context::Approval) {
+    // After a letter every other one is text.
+    let key = paint.key(Action::Answer(AnswerAction::Rules), Context::Approval);
+    if let Some(key) = key.filter(|_| view.panel.letter.is_none()) {
         let pad = Span::raw(" ".repeat(INDENT.min(usize::from(width) / 8)));
         let key = Span::styled(key, flat(paint, Role::Key));
-        out.push(Line::from(vec![pad, key, Span::styled(" changes what is remembered", flat(paint, Role::Dim))]));
+        out.push(Line::from(vec![pad, key, Span::styled(" edit this rule", flat(paint, Role::Dim))]));
     }
     out
 }
@@ -42,10 +44,10 @@ fn examples(paint: &Paint<'_>, out: &mut Vec<Line<'static>>, approval: &Approval
     match approval.offers.iter().find(|offer| offer.rule == *rule) {
         Some(offer) => {
             if let Some(harmless) = &offer.harmless {
-                push(paint, out, "also runs", &expose(harmless), (Role::Dim, Role::Dim), (width, true));
+                push(paint, out, "also allows", &expose(harmless), (Role::Dim, Role::Dim), (width, true));
             }
             if let Some(worst) = &offer.worst {
-                push(paint, out, "at worst", &expose(worst), (Role::Warning, Role::Dim), (width, true));
+                push(paint, out, "worst case", &expose(worst), (Role::Warning, Role::Dim), (width, true));
             }
         }
         None => push(paint, out, "", "changed by you", (Role::Dim, Role::Dim), (width, true)),
@@ -63,7 +65,7 @@ fn push(
 ) {
     let width = usize::from(width);
     let indent = INDENT.min(width / 8);
-    let lead = if width < 50 { 0 } else { 11 };
+    let lead = if width < 50 { 0 } else { 12 };
     let room = width.saturating_sub(indent + lead).max(1);
     let text = if lead == 0 && labelled && !label.is_empty() { format!("{label} {text}") } else { text.to_owned() };
     for (n, part) in cells::wrap(&text, room).into_iter().enumerate() {

@@ -3,7 +3,9 @@
 //! The same drawing serves the panel docked above the composer, the one that has the whole screen, and the inbox. It
 //! never decides who has the focus: it only says so, loudly.
 
+mod answers;
 pub(in crate::ui) mod approval;
+mod brief;
 mod kept;
 mod key;
 mod plan;
@@ -17,9 +19,8 @@ use super::paint::Paint;
 use super::text::{self, Fold};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Reach;
-use crate::app::state::panel::{Choice, Panel, Stage};
+use crate::app::state::panel::{Choice, Extent, Panel, Stage};
 use crate::app::state::plan::PlanView;
-use crate::domain::Mode;
 use crate::domain::diff::FileDiff;
 use crate::domain::lookalike::{expose, expose_line};
 use crate::domain::request::{Ask, Request};
@@ -83,7 +84,7 @@ fn inner_width(width: u16) -> u16 {
     width.saturating_sub(4).max(1)
 }
 
-/// Draws the panel into `area`; one row is enough for its name and the key that leads to it.
+/// Draws the panel into `area`; a row or two are enough for its name, its worst risk and the key that leads to it.
 pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     if area.is_empty() {
         return;
@@ -100,28 +101,74 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     }
     let inner = cells::after(area, 3);
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
-    title(paint, view, cells::row(inner, 0), area.height == 1);
-    if area.height == 1 {
+    let worst = approval::worst(view.request);
+    if area.height <= least_rows(view.request) {
+        if let Some(worst) = worst.as_ref().filter(|_| area.height > 1) {
+            pinned(paint, worst, cells::row(inner, 1));
+        }
+        let whole = brief::is_whole(paint, view, inner.width, area.height);
+        title(paint, view, cells::row(inner, 0), (true, whole));
+        paint.found.panel = Some((view.request.id.clone(), whole));
         return;
     }
     let mut rest = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
+    let lines = body(paint, view, inner.width);
+    let mut facts = approval::facts(paint, view, inner.width);
+    let answers = answer_rows(paint, view, inner.width);
+    let fits = lines.len() + facts.len() + answers <= usize::from(rest.height);
+    if let Some(worst) = worst.filter(|_| !fits) {
+        // Above whatever is cut: the worst is never what has to be scrolled to.
+        pinned(paint, &worst, cells::row(rest, 0));
+        rest = Rect { y: rest.y + 1, height: rest.height.saturating_sub(1), ..rest };
+        if cells::width(&worst) + 2 <= usize::from(inner.width) {
+            facts.remove(0);
+        }
+    }
+    let whole = content(paint, view, rest, (lines, facts), answers);
+    title(paint, view, cells::row(inner, 0), (false, whole));
+    paint.found.panel = Some((view.request.id.clone(), whole));
+}
 
+/// Rows of a panel that is only announced: its name, and the worst risk.
+pub(in crate::ui) fn least_rows(request: &Request) -> u16 {
+    1 + u16::from(approval::worst(request).is_some())
+}
+
+/// The worst risk on a row of its own.
+fn pinned(paint: &mut Paint<'_>, worst: &str, row: Rect) {
+    let said = format!("{} {worst}", paint.signs.warning);
+    let said = cells::cut(&said, usize::from(row.width), paint.signs.cut).into_owned();
+    paint.over(row, &said, Role::Error);
+}
+
+/// What is asked, the facts and the answers. True if all of it is on the screen.
+fn content(
+    paint: &mut Paint<'_>,
+    view: View<'_>,
+    mut rest: Rect,
+    (mut lines, facts): (Rc<Vec<Line<'static>>>, Vec<Line<'static>>),
+    answers: usize,
+) -> bool {
     // The answers stand at the bottom. They scroll before nothing is left of what they answer: nobody is to approve
     // what is not on the screen.
-    let mut lines = body(paint, view, inner.width);
     let kept = u16::try_from(lines.len().min(KEPT)).unwrap_or(0).min(rest.height.saturating_sub(1));
-    let answers = u16::try_from(answer_rows(paint, view, inner.width)).unwrap_or(u16::MAX);
+    let all = lines.len() + facts.len() + answers;
+    let answers = u16::try_from(answers).unwrap_or(u16::MAX);
     // One row less of what is asked, where that makes room for the last answer.
     let kept = if answers == rest.height - kept + 1 { kept.saturating_sub(1).max(1) } else { kept };
     // Where no answer is taken, the word about that comes before the answers.
     let held = approval::holder(paint, view.request).is_some();
-    let all = lines.len() + approval::facts(paint, view, inner.width).len() + usize::from(answers);
     let crowded = held && all > usize::from(rest.height);
-    let answers = if crowded { 0 } else { answers.min(rest.height - kept) };
+    let reads = view.panel.extent == Extent::Full && matches!(view.panel.stage, Stage::Choosing);
+    let answers = match () {
+        () if crowded => 0,
+        // Whoever wants the whole screen for it wants to read: the answers stay as a row.
+        () if reads && all > usize::from(rest.height) => 1.min(rest.height),
+        () => answers.min(rest.height - kept),
+    };
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
     rest.height -= answers;
 
-    let facts = approval::facts(paint, view, inner.width);
     let free = usize::from(rest.height);
     // Where it does not all fit, the blank rows go first, then the facts get a third and what is asked scrolls in the
     // rest, with a row that says so.
@@ -162,9 +209,15 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
     for (n, line) in facts.iter().take(shown_facts).enumerate() {
         paint.line(cells::row(facts_area, u16::try_from(n).unwrap_or(u16::MAX)), line);
     }
+    stage(paint, view, below, crowded);
+    hidden == 0 && !crowded
+}
+
+/// The answers, or what is being written for one.
+fn stage(paint: &mut Paint<'_>, view: View<'_>, below: Rect, crowded: bool) {
     match &view.panel.stage {
         Stage::Choosing if crowded => {}
-        Stage::Choosing => answers_list(paint, view, below),
+        Stage::Choosing => answers::draw(paint, view, below),
         Stage::Secret { key } => key::field(paint, key, below, view.focused),
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
             let (label, sends) = match &view.panel.stage {
@@ -219,10 +272,10 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
         let of = |verb| paint.key(Action::Answer(verb), context);
         let mut hints = match steps.map(|plan| plan.step()) {
             None => Vec::new(),
-            Some(None) => vec![(of(AnswerAction::StepNext), "to the steps")],
+            Some(None) => vec![(of(AnswerAction::StepNext), "review steps")],
             Some(Some(step)) => vec![
                 (of(AnswerAction::StepNext), "next"),
-                (of(AnswerAction::StepStrike), if step.struck { "take back" } else { "strike out" }),
+                (of(AnswerAction::StepStrike), if step.struck { "restore" } else { "strike out" }),
                 (of(AnswerAction::StepComment), "comment"),
             ],
         };
@@ -237,7 +290,9 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
     paint.sides(area, &left, &keys, cells::pieces_width(&left));
 }
 
-fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
+/// Name of the request and the keys that lead on. `alone`: nothing below names the subject; `whole`: all of it is on the
+/// screen.
+fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, (alone, whole): (bool, bool)) {
     let mut left = heading(paint, view.request, area.width, alone);
     if let Some(plan) = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty()) {
         let role = if plan.outline.is_marked() { Role::Accent } else { Role::Dim };
@@ -265,9 +320,7 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, alone: bool) {
             Stage::Writing { .. } | Stage::Rules { .. } | Stage::Secret { .. } => Vec::new(),
         }
     } else {
-        let focus = paint.key(Action::Answer(AnswerAction::Focus), Context::Global);
-        let held = approval::holder(paint, view.request).is_some();
-        paint.hints(&[(focus, if held { "to read it" } else { "to answer" })])
+        brief::ways(paint, view, whole)
     };
     // On a narrow row the way to the panel matters more than the end of its name.
     paint.sides(area, &left, &hints, 12);
@@ -330,7 +383,7 @@ fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec
             }
             Proposal::Plain => vec![loud(&format!("Allow {}?", clean_line(&approval.tool)))],
         },
-        Ask::Plan(plan) => vec![loud("Is this plan good?"), strong(format!("  {}", expose_line(&plan.title)))],
+        Ask::Plan(plan) => vec![loud("Approve this plan?"), strong(format!("  {}", expose_line(&plan.title)))],
         Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
         Ask::Question(_) => vec![loud("A question for you")],
         Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
@@ -423,122 +476,6 @@ fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
             1 + problem + composer::answer_rows(paint, &view.request.id, text, width).clamp(1, most)
         }
     }
-}
-
-fn answers_list(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
-    let context = context(view.request);
-    let letters: Vec<Option<String>> = view
-        .panel
-        .choices
-        .iter()
-        .map(|choice| verb(choice).and_then(|verb| paint.key(Action::Answer(verb), context)))
-        .collect();
-    let widest = letters.iter().flatten().map(|key| cells::width(key)).max().unwrap_or(0);
-    // What a yes for longer keeps stands below it once it is selected.
-    let details = kept::lines(paint, view, area.width);
-    let selected = view.panel.selected.unwrap_or(0);
-    // Where not all fit, those around the selected one are shown, and below them the keys of the others.
-    let others = area.height > 2 && view.panel.choices.len() + details.len() > usize::from(area.height);
-    let whole = area;
-    let area = Rect { height: area.height - u16::from(others), ..area };
-    let rows = usize::from(area.height);
-    let first = (selected + details.len()).saturating_sub(rows.saturating_sub(1)).min(selected);
-    let capped = matches!(&view.request.ask, Ask::Plan(plan) if plan.capped);
-    let mut y = 0u16;
-    let mut hidden: Vec<usize> = (0..first).collect();
-    for (n, choice) in view.panel.choices.iter().enumerate().skip(first) {
-        if y >= area.height {
-            hidden.push(n);
-            continue;
-        }
-        let row = cells::row(area, y);
-        y += 1;
-        // The selection begins under the bar's blank, so that the text keeps its column.
-        let band = Rect { x: row.x.saturating_sub(1), width: row.width + 1, ..row };
-        let chosen = view.panel.selected == Some(n);
-        if chosen {
-            let role = if view.focused { Role::Selected } else { Role::SelectedDim };
-            paint.tint(band, role);
-            let sign = paint.signs.prompt;
-            paint.over(Rect { width: 1, ..band }, sign, Role::Strong);
-        }
-        let key_role = if view.focused { Role::Key } else { Role::Dim };
-        let mut pieces = vec![paint.piece(format!("{}  ", n + 1), Role::Dim)];
-        if widest > 0 {
-            let key = letters.get(n).and_then(Option::as_deref).unwrap_or("");
-            let blanks = widest - cells::width(key) + 2;
-            pieces.push(paint.piece(format!("{key}{:blanks$}", ""), key_role));
-        }
-        let label = clean_line(choice.label());
-        let role = if chosen { Role::Strong } else { Role::Text };
-        pieces.push(paint.piece(label, role));
-        if choice.scope().is_some() && !chosen {
-            pieces.push(paint.piece(format!("   remembers {}", kept::in_short(view.panel)), Role::Dim));
-        }
-        if chosen && !capped {
-            let other = match choice {
-                Choice::PlanCompactToAsk => Some(Mode::Execute),
-                Choice::PlanCompactToExecute => Some(Mode::Ask),
-                _ => None,
-            };
-            pieces.extend(other.map(|mode| paint.piece(format!("   again: {}", mode.shown()), Role::Dim)));
-        }
-        // Only the words' colour: the ground is the panel's or the selection's.
-        for piece in &mut pieces {
-            piece.1.bg = None;
-        }
-        paint.pieces(row, &pieces);
-        paint.target(band, Target::Choice(n));
-        if chosen {
-            for line in &details {
-                if y >= area.height {
-                    break;
-                }
-                paint.line(cells::row(area, y), line);
-                y += 1;
-            }
-        }
-    }
-    if others {
-        let key = |n: usize| letters.get(n).cloned().flatten().unwrap_or_else(|| (n + 1).to_string());
-        let words: Vec<String> = hidden
-            .iter()
-            .filter_map(|n| view.panel.choices.get(*n))
-            .map(|choice| first_word(&clean_line(choice.label())).to_owned())
-            .collect();
-        let with_words: Vec<_> = hidden.iter().zip(&words).map(|(n, word)| (Some(key(*n)), word.as_str())).collect();
-        let keys: Vec<_> = hidden.iter().map(|n| (Some(key(*n)), "")).collect();
-        let long = paint.hints(&with_words);
-        let fits = cells::pieces_width(&long) <= usize::from(whole.width);
-        let row = if fits { long } else { paint.hints(&keys) };
-        paint.pieces(cells::row(whole, area.height), &row);
-    }
-}
-
-fn first_word(label: &str) -> &str {
-    label.split([' ', ',']).next().unwrap_or_default()
-}
-
-/// The verb that gives this answer at once.
-fn verb(choice: &Choice) -> Option<AnswerAction> {
-    Some(match choice {
-        Choice::Once => AnswerAction::Once,
-        Choice::Session => AnswerAction::Session,
-        Choice::Workspace => AnswerAction::Workspace,
-        Choice::No => AnswerAction::No,
-        Choice::Reason => AnswerAction::Reason,
-        Choice::Instead => AnswerAction::Instead,
-        Choice::PlanToAsk => AnswerAction::PlanToAsk,
-        Choice::PlanToExecute => AnswerAction::PlanToExecute,
-        Choice::PlanCompactToAsk | Choice::PlanCompactToExecute => AnswerAction::PlanCompact,
-        Choice::PlanChanges => AnswerAction::PlanChanges,
-        Choice::PlanEdit => AnswerAction::PlanEdit,
-        Choice::PlanDecline => AnswerAction::PlanDecline,
-        Choice::Words => AnswerAction::Words,
-        Choice::Option(_) | Choice::Trust | Choice::Distrust | Choice::Key | Choice::NoKey | Choice::StepComment(_) => {
-            return None;
-        }
-    })
 }
 
 /// Keymap context of this request.

@@ -11,16 +11,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A bench whose commands run in the workspace profile; `None` where nothing can be hidden.
-fn bench() -> Option<Bench> {
+pub(super) fn bench() -> Option<Bench> {
     lisle::sandbox::able::namespaces(Path::new(LISLE)).ok().and_then(|()| held(Sandbox::Workspace))
 }
 
 impl Bench {
-    fn root(&self) -> PathBuf {
+    pub(super) fn root(&self) -> PathBuf {
         self.cwd.parent().unwrap().to_owned()
     }
 
-    fn write(&self, name: &str, content: &str) -> PathBuf {
+    pub(super) fn write(&self, name: &str, content: &str) -> PathBuf {
         let path = self.cwd.join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, content).unwrap();
@@ -37,14 +37,14 @@ impl Bench {
     }
 
     /// Runs a command that gets this.
-    fn run_with(&self, extras: Extras, command: &str) -> lisle::domain::tool::Outcome {
+    pub(super) fn run_with(&self, extras: Extras, command: &str) -> lisle::domain::tool::Outcome {
         let (cwd, mut place, sandbox) = (self.cwd.clone(), self.place.clone(), self.sandbox);
         place.allow(&extras);
         Bench { _dir: tempfile::tempdir().unwrap(), cwd, place, sandbox, stop: self.stop.clone() }.run(command)
     }
 }
 
-fn git(dir: &Path, args: &[&str]) {
+pub(super) fn git(dir: &Path, args: &[&str]) {
     let done = Command::new("git").current_dir(dir).args(args).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
     assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
 }

@@ -252,6 +252,7 @@ fn approval() -> Ask {
         offers: vec![Offer { rule, harmless: None, worst: Some("cargo test -- --ignored".to_owned()) }],
         scopes: vec![RuleScope::Session, RuleScope::Workspace],
         would_run_now: false,
+        irreversible: false,
     }))
 }
 

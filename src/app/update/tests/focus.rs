@@ -99,7 +99,7 @@ fn keys_select_and_enter_answers() {
         ("down", Answer::Once),
         ("down down", kept()),
         ("up up up", Answer::No(None)),
-        ("n y", Answer::Once),
+        ("n up y", Answer::Once),
     ] {
         let mut screen = waiting();
         screen.keys("f3").wait(300).keys(keys);
@@ -188,7 +188,7 @@ fn rule(program: &str, args: &[&str]) -> Rule {
 #[test]
 fn what_is_remembered_can_be_changed() {
     let mut screen = Screen::new();
-    screen.ask(wide("r1")).keys("f3").wait(300).keys("w m");
+    screen.ask(wide("r1")).keys("f3").wait(300).keys("down down down m");
     let words = |screen: &Screen| match screen.state.panel().map(|p| &p.0.stage) {
         Some(Stage::Rules { text, .. }) => text.text(),
         other => panic!("{other:?}"),
@@ -212,17 +212,17 @@ fn what_is_remembered_can_be_changed() {
 
     // Esc leaves them as they were; a line taken away is a rule less, and none at all is said.
     let mut screen = Screen::new();
-    screen.ask(wide("r1")).keys("f3").wait(300).keys("s m").wait(300).type_text("x").keys("esc");
+    screen.ask(wide("r1")).keys("f3").wait(300).keys("m").wait(300).type_text("x").keys("esc");
     assert_eq!(screen.state.focus, Focus::Panel);
     screen.keys("m").wait(300).keys("ctrl+u backspace ctrl+u enter");
     assert!(matches!(screen.state.panel().map(|p| &p.0.stage), Some(Stage::Rules { problem: Some(_), .. })));
-    screen.type_text("cargo test").keys("enter").wait(300).keys("enter");
+    screen.type_text("cargo test").keys("enter").wait(300).keys("s enter");
     let kept = Answer::Remember { scope: RuleScope::Session, rules: vec![cargo_test()] };
     assert_eq!(answered(&screen.acts()), vec![kept]);
 
     // Another content forgets what was changed for the first.
     let mut screen = Screen::new();
-    screen.ask(wide("r1")).keys("f3").wait(300).keys("s m").wait(300).keys("ctrl+u").type_text("git *").keys("enter");
+    screen.ask(wide("r1")).keys("f3").wait(300).keys("m").wait(300).keys("ctrl+u").type_text("git *").keys("enter");
     screen.ask(approval("r1")).wait(300).keys("s enter");
     assert_eq!(answered(&screen.acts()), vec![kept_once()]);
 
@@ -247,7 +247,7 @@ fn to_its_ends_only_where_it_has_the_whole_screen() {
     assert_eq!(screen.state.panel().map(|p| p.0.scroll), Some(20));
     screen.keys("pageup");
     assert_eq!(screen.state.panel().map(|p| p.0.scroll), Some(16));
-    screen.keys("g f g");
+    screen.keys("g f").wait(150).keys("g");
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "g"), "docked it is a letter");
 }
 
@@ -350,12 +350,11 @@ fn tab_and_shift_tab_never_answer() {
 fn plans_are_answered_and_an_empty_one_is_not_approved() {
     for (keys, answer) in [
         ("y enter", approved("# A\n1. b", Mode::Ask, false)),
-        ("e enter", approved("# A\n1. b", Mode::Execute, false)),
+        ("down down enter", approved("# A\n1. b", Mode::Execute, false)),
         ("s enter", approved("# A\n1. b", Mode::Ask, true)),
-        ("s s enter", approved("# A\n1. b", Mode::Execute, true)),
-        ("s s s enter", approved("# A\n1. b", Mode::Ask, true)),
+        ("s down enter", approved("# A\n1. b", Mode::Execute, true)),
         ("n enter", Answer::PlanDecline),
-        ("2 enter", approved("# A\n1. b", Mode::Execute, false)),
+        ("3 enter", approved("# A\n1. b", Mode::Ask, true)),
     ] {
         let mut screen = Screen::new();
         screen.ask(plan("p", "# A\n1. b")).keys("ctrl+x p").wait(300).keys(keys);
@@ -417,11 +416,135 @@ fn the_inbox_answers_under_the_same_rules() {
     assert_eq!(screen.state.contexts().first(), Some(&Context::Approval));
     screen.wait(299).keys("y enter");
     assert_eq!(screen.sent(), vec![]);
-    screen.wait(1).keys("enter x y enter");
+    screen.wait(1).keys("enter y enter");
     let sent = screen.sent();
     let expected = Act::Answer { request: RequestId::new("ra"), answer: Answer::Once };
     assert_eq!(sent, vec![Command::To { session: id("a"), act: expected }]);
     assert_eq!(screen.state.current, Current::Session(id("s")), "without leaving the session");
+}
+
+#[test]
+fn a_text_in_the_inbox_goes_to_the_composer_where_it_is_seen() {
+    for keys in ["x", "y e", "y y", "9"] {
+        let mut screen = equal_ones();
+        screen.keys(keys);
+        assert!(screen.state.overlays.is_empty(), "{keys}");
+        assert_eq!((screen.text(), screen.state.focus), (keys.replace(' ', ""), Focus::Composer), "{keys}");
+        assert_eq!(who_was_answered(&mut screen), Vec::<String>::new(), "{keys}");
+    }
+    let mut screen = equal_ones();
+    screen.keys("y").msg(Msg::Paste("yes\n".to_owned()));
+    assert_eq!((screen.text().as_str(), screen.state.overlays.len()), ("yes\n", 0));
+    let mut screen = equal_ones();
+    screen.msg(Msg::Typed("yes".to_owned())).keys("enter");
+    assert_eq!(who_was_answered(&mut screen), Vec::<String>::new());
+}
+
+#[test]
+fn two_letters_are_a_text_and_one_word_of_it_is_not_sent_unasked() {
+    for (keys, typed) in [("y y", "yy"), ("y n", "yn"), ("s x", "sx"), ("1 2", "12"), ("y f", "yf"), ("n space", "n ")]
+    {
+        let mut screen = waiting();
+        screen.keys("f3").wait(300).keys(keys);
+        assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, typed));
+        assert_eq!(selected(&screen), None, "{keys}");
+        screen.wait(2_000).keys("enter");
+        assert_eq!(screen.acts(), vec![], "{keys} may have been meant as an answer");
+        assert!(screen.last_notice().contains(typed.trim()), "{}", screen.last_notice());
+        screen.keys("enter");
+        assert_eq!(screen.acts(), vec![Act::send(typed)], "Enter once more sends it");
+    }
+    let mut screen = waiting();
+    screen.keys("f3").wait(300).type_text("yes, but only the tests").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::send("yes, but only the tests")], "a sentence is a message");
+    let mut screen = waiting();
+    screen.keys("f3").wait(300).msg(Msg::Typed("yes".to_owned()));
+    assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "yes"), "one read is one text");
+}
+
+#[test]
+fn enter_counts_a_while_after_the_mark() {
+    let mut screen = waiting();
+    screen.keys("f3").wait(300).key(Key::char('y')).wait(149).key(Key::plain(Code::Enter));
+    assert_eq!(screen.acts(), vec![]);
+    screen.wait(1).key(Key::plain(Code::Enter));
+    assert_eq!(answered(&screen.acts()), vec![Answer::Once]);
+}
+
+fn catastrophic(id: &str) -> Request {
+    let mut request = approval(id);
+    if let Ask::Approval(approval) = &mut request.ask {
+        approval.irreversible = true;
+    }
+    request
+}
+
+#[test]
+fn what_cannot_be_taken_back_is_selected_by_arrows() {
+    for keys in ["y", "1", "s", "2"] {
+        let mut screen = Screen::new();
+        screen.ask(catastrophic("r1")).draw(true).keys("f3").wait(300).keys(keys).wait(200).keys("enter enter");
+        assert_eq!(answered(&screen.acts()), vec![], "{keys}");
+    }
+    let mut screen = Screen::new();
+    screen.ask(catastrophic("r1")).draw(true).keys("f3").wait(300).keys("down enter");
+    assert_eq!(answered(&screen.acts()), vec![Answer::Once]);
+    let mut screen = Screen::new();
+    screen.ask(catastrophic("r1")).keys("f3").wait(300).keys("n enter");
+    assert_eq!(answered(&screen.acts()), vec![Answer::No(None)]);
+    for keys in ["e", "2", "4"] {
+        let mut screen = Screen::new();
+        screen.ask(plan("p", "# A\n1. b")).keys("ctrl+x p").wait(300).keys(keys).wait(200).keys("enter");
+        assert_eq!((answered(&screen.acts()), screen.text().as_str()), (vec![], keys));
+    }
+}
+
+#[test]
+fn one_chord_says_yes_to_what_stood_on_the_screen() {
+    for keys in ["f4", "ctrl+x ctrl+y"] {
+        let mut screen = waiting();
+        screen.type_text("draft").wait(440).keys(keys);
+        assert_eq!(screen.acts(), vec![], "too soon after it appeared");
+        screen.wait(10).keys(keys).type_text("ed");
+        assert_eq!(answered(&screen.acts()), vec![Answer::Once], "{keys}");
+        assert_eq!((screen.text().as_str(), screen.state.focus), ("drafted", Focus::Composer));
+    }
+    // Another content begins anew.
+    let mut screen = waiting();
+    screen.wait(500).ask(wide("r1")).keys("f4").draw(true).wait(499).keys("f4");
+    assert_eq!(screen.acts(), vec![]);
+    screen.wait(1).keys("f4");
+    assert_eq!(answered(&screen.acts()), vec![Answer::Once]);
+    for request in [catastrophic("r1"), plan("r1", "# A"), question("r1", &["a"])] {
+        let mut screen = Screen::new();
+        screen.ask(request).draw(true).wait(500).keys("f4").wait(500).keys("f4");
+        assert_eq!((answered(&screen.acts()), screen.state.focus), (vec![], Focus::Panel));
+    }
+    for keys in ["f6", "f6 f6", "ctrl+p"] {
+        let mut screen = waiting();
+        screen.wait(500).keys(keys).keys("f4");
+        assert_eq!(answered(&screen.acts()), vec![], "{keys}");
+    }
+    let mut screen = waiting();
+    if let Some((_, whole)) = &mut screen.state.frame.panel {
+        *whole = false;
+    }
+    screen.wait(500).keys("f4");
+    assert_eq!((answered(&screen.acts()), screen.state.focus), (vec![], Focus::Panel), "to be read first");
+}
+
+#[test]
+fn a_text_from_the_composer_answers_the_question_that_is_seen() {
+    let mut screen = Screen::new();
+    screen.type_text("green, and").ask(question("q", &["red"])).draw(true).wait(499).keys("enter");
+    assert_eq!(screen.acts(), vec![], "it was begun as a message");
+    screen.wait(1).keys("enter");
+    assert_eq!(answered(&screen.acts()), vec![Answer::Reply("green, and".to_owned())]);
+    assert_eq!(screen.text(), "");
+    // Behind an approval nobody sees it.
+    let mut screen = waiting();
+    screen.ask(question("q", &["red"])).draw(true).wait(500).type_text("hello there").keys("enter");
+    assert_eq!(screen.acts(), vec![Act::send("hello there")]);
 }
 
 /// The inbox over `s` and `a`, both asking for the same, `b` for something else; the first row is being answered.
@@ -631,101 +754,197 @@ fn arb_any_key() -> impl Strategy<Value = Key> {
 enum Move {
     /// A key, and the milliseconds since the event before.
     Key(Key, u64),
+    /// Several characters in one read, or a paste.
+    Text(String, bool, u64),
     /// One of the ways to the panel that are no plain key: by number.
     Way(u8, u64),
     Ask(Box<Request>, u64),
     Settle(String, u64),
+    Draw(u64),
 }
 
 fn arb_move() -> impl Strategy<Value = Move> {
     let key = prop_oneof![
-        6 => prop::sample::select("ysnwremf123459 abz".chars().collect::<Vec<_>>()).prop_map(Key::char),
+        6 => prop::sample::select("ysnwremafgj123459 abz".chars().collect::<Vec<_>>()).prop_map(Key::char),
         5 => Just(Key::plain(Code::Enter)),
-        2 => prop::sample::select(vec!["up", "down", "esc", "shift+tab", "backspace", "ctrl+u", "pagedown"])
+        2 => prop::sample::select(vec!["up", "down", "esc", "shift+tab", "backspace", "ctrl+u", "pagedown", "f4"])
             .prop_map(|name| Key::parse(name).unwrap()),
     ];
-    let pause = prop_oneof![4 => 0..80u64, 3 => 200..400u64, 2 => 1_000..3_000u64];
+    let pause = prop_oneof![4 => 0..200u64, 3 => 200..400u64, 2 => 400..3_000u64];
     // The same id with other bytes is another content.
-    let request = (0u8..2, any::<bool>()).prop_map(|(n, wider)| {
+    let request = (0u8..2, 0u8..4).prop_map(|(n, kind)| {
         let id = format!("r{n}");
-        Box::new(if wider { wide(&id) } else { approval(&id) })
+        Box::new(match kind {
+            0 => wide(&id),
+            1 => catastrophic(&id),
+            _ => approval(&id),
+        })
     });
     prop_oneof![
         14 => (key, pause.clone()).prop_map(|(key, ms)| Move::Key(key, ms)),
+        2 => ("[ynsw1 ]{2,4}", any::<bool>(), pause.clone()).prop_map(|(text, paste, ms)| Move::Text(text, paste, ms)),
         4 => (0u8..3, pause.clone()).prop_map(|(way, ms)| Move::Way(way, ms)),
         2 => (request, pause.clone()).prop_map(|(request, ms)| Move::Ask(request, ms)),
-        1 => (0u8..2, pause).prop_map(|(n, ms)| Move::Settle(format!("r{n}"), ms)),
+        1 => (0u8..2, pause.clone()).prop_map(|(n, ms)| Move::Settle(format!("r{n}"), ms)),
+        2 => pause.prop_map(Move::Draw),
     ]
 }
 
-/// Request that the panel of the shown session is about, and whether it has the focus.
+/// Request that has the keys, in the panel or in the inbox; else the one that the panel shows.
 fn about(screen: &Screen) -> (bool, Option<Request>) {
-    (screen.state.focus == Focus::Panel, screen.state.panel().map(|(_, request)| request.clone()))
+    let state = &screen.state;
+    let (session, panel) = match state.overlays.last() {
+        Some(Overlay::Inbox(inbox)) => match &inbox.answering {
+            Some((session, panel)) => (session.clone(), panel.clone()),
+            None => return (false, None),
+        },
+        Some(_) => return (false, None),
+        None => match (state.current_id(), state.panel()) {
+            (Some(session), Some((panel, _))) => (session.clone(), panel.clone()),
+            _ => return (false, None),
+        },
+    };
+    let focused = !state.overlays.is_empty() || state.focus == Focus::Panel;
+    (focused, state.request(&session, &panel.request).cloned())
 }
 
-/// True while text is written in the panel.
+/// The answer that is selected there.
+fn chosen(screen: &Screen) -> Option<Choice> {
+    match screen.state.overlays.last() {
+        Some(Overlay::Inbox(inbox)) => inbox.answering.as_ref().and_then(|(_, panel)| panel.choice().cloned()),
+        _ => selected(screen),
+    }
+}
+
+/// True while text is written in it.
 fn writes(screen: &Screen) -> bool {
-    screen.state.panel().is_some_and(|(panel, _)| !matches!(panel.stage, Stage::Choosing))
+    screen.state.contexts().first() == Some(&Context::Input)
+}
+
+/// Letters that an answer may rest on.
+#[derive(Debug, Default)]
+struct Deliberate {
+    /// Time of each that came since the last arrow, the focus or another content.
+    letters: Vec<At>,
+}
+
+fn send(screen: &mut Screen, one: Move) -> (Option<Key>, bool) {
+    match one {
+        Move::Key(pressed, ms) => {
+            screen.wait(ms).key(pressed);
+            return (Some(pressed), false);
+        }
+        Move::Text(text, paste, ms) => {
+            screen.wait(ms);
+            if paste || super::chooses(&screen.state) {
+                screen.msg(if paste { Msg::Paste(text) } else { Msg::Typed(text) });
+            }
+        }
+        Move::Way(n, ms) => {
+            screen.wait(ms);
+            match n {
+                0 => drop(screen.keys("f3")),
+                1 => drop(screen.keys("ctrl+x y")),
+                _ => {
+                    let press = crate::app::msg::MouseKind::Press;
+                    screen.msg(Msg::Mouse(crate::app::msg::Mouse { kind: press, col: 50, row: 30 }));
+                }
+            }
+            return (None, true);
+        }
+        Move::Ask(request, ms) => drop(screen.wait(ms).ask(*request)),
+        Move::Settle(id, ms) => {
+            screen.wait(ms).session("s", Event::Settled { request: RequestId::new(id) });
+        }
+        Move::Draw(ms) => drop(screen.wait(ms).draw(true)),
+    }
+    (None, false)
+}
+
+/// Plays the moves from here and holds each answer against the rule.
+fn only_deliberate(screen: &mut Screen, moves: Vec<Move>) -> Result<(), TestCaseError> {
+    let mut changed = At(i64::MIN / 2);
+    let mut held = Deliberate::default();
+    for one in moves {
+        let before = about(screen);
+        let (text, wrote, choice) = (screen.text(), writes(screen), chosen(screen));
+        let seen = screen.state.panel_seen;
+        let idle = screen.state.last_key;
+        let context = screen.state.contexts().first().copied();
+        let deaf = screen.state.quiet_until;
+        let (key, way) = send(screen, one.clone());
+        let (now, after) = (screen.state.now, about(screen));
+        let dropped = now < deaf;
+        let rested = key.is_some_and(|key| key.code == Code::Enter) && now.since(idle) >= 1_500 && text.is_empty();
+        let f4 = key == Key::parse("f4").ok();
+        let in_list = context == Some(Context::Inbox) && key.is_some_and(|key| key.code == Code::Enter);
+        let way = way || rested || f4 || in_list;
+        let quiet = now.since(changed) >= 300;
+        prop_assert!(before.0 || !after.0 || way, "the focus came by {:?}", one);
+        let sent = screen.sent();
+        let answers = sent.iter().filter(|command| matches!(command, Command::To { act: Act::Answer { .. }, .. }));
+        let answers = answers.count();
+        if answers > 0 && f4 {
+            prop_assert!(now.since(seen) >= 500 && before.1.is_some());
+            let grave = matches!(&before.1, Some(Request { ask: Ask::Approval(a), .. }) if a.irreversible);
+            prop_assert!(!grave, "a chord said yes to what cannot be taken back");
+        } else if answers > 0 {
+            prop_assert_eq!(key.map(|key| key.code), Some(Code::Enter));
+            prop_assert!(before.0 && quiet && choice.is_some(), "{:?} {:?}", before, choice);
+            if !wrote {
+                prop_assert!(held.letters.len() <= 1, "{:?} is text", held);
+                prop_assert!(held.letters.iter().all(|at| now.since(*at) >= 150));
+                let grave = matches!(&before.1, Some(Request { ask: Ask::Approval(a), .. }) if a.irreversible);
+                let yes = matches!(choice, Some(Choice::Once | Choice::Session | Choice::Workspace));
+                prop_assert!(!(grave && yes) || held.letters.is_empty());
+            }
+        }
+        // What is printable is seen where it lands, unless what had the keys has just changed, or it moved an answer.
+        let lands = key.and_then(Key::printable).filter(|_| screen.state.overlays.is_empty());
+        if let Some(c) = lands.filter(|_| !wrote && (!before.0 || !after.0) && quiet) {
+            prop_assert!(screen.text().ends_with(c), "{:?} is not in {:?}", c, screen.text());
+            prop_assert_eq!(screen.state.focus, Focus::Composer);
+        }
+        match key {
+            _ if before != after || !after.0 || matches!(one, Move::Way(..)) => held = Deliberate::default(),
+            Some(key) if writes(screen) || matches!(key.code, Code::Up | Code::Down) => held = Deliberate::default(),
+            Some(key) if key.printable().is_some() && quiet && !dropped => {
+                // A letter that scrolls, opens or counts marks nothing.
+                if !matches!(key.code, Code::Char('m' | 'a' | 'f' | 'g' | 'j')) {
+                    held.letters.push(now);
+                }
+            }
+            _ => {}
+        }
+        // Only what was looked at with the focus changes under the keys.
+        if (matches!(one, Move::Way(0 | 1, _)) && !dropped) || (before != after && (before.0 || after.0)) {
+            changed = now;
+        }
+        // Two Escs lead elsewhere; that is another matter.
+        if screen.state.overlays.iter().any(|one| !matches!(one, Overlay::Inbox(_))) {
+            while !screen.state.overlays.is_empty() {
+                screen.keys("esc").wait(700);
+            }
+        }
+    }
+    Ok(())
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// Any order of keys, clicks and requests at any times: the panel gets the focus in one of its four ways only; an
-    /// answer is Enter on something selected, 300 ms after the focus or another content at the earliest; and what is
-    /// printable lands in the composer, unless the panel had the focus or what had it has just changed.
+    /// Any order of keys, pastes, clicks, frames and requests at any times: the panel gets the focus in one of its ways only;
+    /// an answer is Enter on what arrows or exactly one letter selected, 300 ms after the focus or another content and
+    /// 150 ms after the letter at the earliest, or the chord on what stood there for 500 ms; and what is printable lands in
+    /// the composer, unless the panel had the focus or what had it has just changed.
     #[test]
     fn an_answer_is_always_deliberate(moves in prop::collection::vec(arb_move(), 1..60)) {
-        let mut screen = Screen::new();
-        let mut changed = At(i64::MIN / 2);
-        for one in moves {
-            let before = about(&screen);
-            let (text, wrote, chosen) = (screen.text(), writes(&screen), selected(&screen));
-            let (mut key, mut way) = (None, false);
-            match one {
-                Move::Key(pressed, ms) => {
-                    key = Some(pressed);
-                    let idle = screen.state.now.plus(ms).since(screen.state.last_key);
-                    way = pressed.code == Code::Enter && idle >= 1_500 && text.is_empty();
-                    screen.wait(ms).key(pressed);
-                }
-                Move::Way(n, ms) => {
-                    way = true;
-                    screen.wait(ms);
-                    match n {
-                        0 => screen.keys("f3"),
-                        1 => screen.keys("ctrl+x y"),
-                        _ => {
-                            let press = crate::app::msg::MouseKind::Press;
-                            screen.msg(Msg::Mouse(crate::app::msg::Mouse { kind: press, col: 50, row: 30 }))
-                        }
-                    };
-                }
-                Move::Ask(request, ms) => drop(screen.wait(ms).ask(*request)),
-                Move::Settle(id, ms) => {
-                    screen.wait(ms).session("s", Event::Settled { request: RequestId::new(id) });
-                }
-            }
-            let (now, after) = (screen.state.now, about(&screen));
-            let quiet = now.since(changed) >= 300;
-            prop_assert!(before.0 || !after.0 || way, "the focus came by {key:?}");
-            let acts = screen.acts();
-            if !answered(&acts).is_empty() {
-                prop_assert_eq!(key.map(|key| key.code), Some(Code::Enter));
-                prop_assert!(before.0 && quiet && chosen.is_some(), "{:?} {:?}", before, chosen);
-            }
-            let lands = key.and_then(Key::printable).filter(|_| screen.state.overlays.is_empty());
-            if lands.is_some() && !wrote && (!before.0 || !after.0) && quiet {
-                prop_assert_eq!(screen.text().chars().count(), text.chars().count() + 1);
-            }
-            // Only what was looked at with the focus changes under the keys.
-            if before != after && (before.0 || after.0) {
-                changed = now;
-            }
-            // Two Escs lead elsewhere; that is another matter.
-            while !screen.state.overlays.is_empty() {
-                screen.keys("esc").wait(700);
-            }
-        }
+        only_deliberate(&mut Screen::new(), moves)?;
+    }
+
+    /// The same from the inbox.
+    #[test]
+    fn an_answer_in_the_inbox_is_always_deliberate(moves in prop::collection::vec(arb_move(), 1..40)) {
+        only_deliberate(&mut equal_ones(), moves)?;
     }
 }

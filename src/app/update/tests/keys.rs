@@ -130,7 +130,9 @@ fn esc_closes_then_stops() {
     screen.type_text("/").keys("esc");
     assert!(!screen.state.composer().offers());
     assert_eq!(screen.acts(), vec![]);
-    screen.keys("esc");
+    screen.wait(799).keys("esc");
+    assert_eq!(screen.acts(), vec![], "an Esc too many stops no turn");
+    screen.wait(1).keys("esc");
     assert_eq!(screen.acts(), vec![Act::Stop]);
     assert_eq!(screen.text(), "/", "the draft stays");
     // Nothing of the turn is shown any more.
@@ -689,4 +691,24 @@ fn the_pages_of_the_strip_are_turned_within_the_chord() {
     assert_eq!(screen.state.chord.page, 0);
     screen.keys("esc").keys("ctrl+x").keys("tab");
     assert!(screen.state.chord.keys.is_empty(), "without the strip it is a slip");
+}
+
+#[test]
+fn a_program_that_takes_the_terminal_is_not_begun() {
+    for (typed, starts) in [
+        ("!vim notes.md", false),
+        ("!EDITOR=x sudo /usr/bin/nano a", false),
+        ("!top", false),
+        ("!top -bn1", true),
+        ("!vim -es -c q", true),
+        ("!tmux ls", true),
+        ("!ls vim", true),
+        ("!git log", true),
+    ] {
+        let mut screen = Screen::new();
+        screen.type_text(typed).keys("enter");
+        assert_eq!(!screen.acts().is_empty(), starts, "{typed}");
+        let told = screen.last_notice().contains("needs a terminal");
+        assert_eq!((told, screen.text().is_empty()), (!starts, starts), "{typed}: the line stays to be changed");
+    }
 }

@@ -42,7 +42,7 @@ fn steps_are_struck_out_and_commented_before_the_approval() {
     assert_eq!(words(&screen), "3 steps, 1 struck, 1 comment");
     screen.keys("k k c").type_text("never mind").keys("esc");
     assert_eq!(words(&screen), "3 steps, 1 struck, 1 comment", "what was left with Esc is not said");
-    screen.keys("e enter");
+    screen.keys("down down enter");
     let approval = approval(&mut screen);
     assert_eq!(
         (approval.mode, approval.compact, approval.covers.as_str()),
@@ -118,11 +118,12 @@ fn where_the_workspace_is_capped_execute_is_not_offered() {
     if let Ask::Plan(review) = &mut request.ask {
         review.capped = true;
     }
-    screen.ask(request).keys("ctrl+x p").wait(300).keys("s s");
+    screen.ask(request).keys("ctrl+x p").wait(300).keys("s");
     let (panel, _) = screen.state.panel().unwrap();
     assert_eq!(panel.choice(), Some(&Choice::PlanCompactToAsk));
     assert!(!panel.choices.contains(&Choice::PlanToExecute));
-    screen.keys("e");
+    assert!(!panel.choices.contains(&Choice::PlanCompactToExecute));
+    screen.keys("up e");
     assert_eq!(screen.text(), "e", "an answer that is not on offer is no answer");
 }
 

@@ -81,7 +81,7 @@ fn a_plan_that_is_held_elsewhere_says_so_before_it_takes_an_answer() {
     screen.ask(super::plan("p", "# A\n\n1. a\n2. b\n"));
     held(&mut screen);
     screen.keys("ctrl+x p").wait(300).keys("j c").type_text("only this").keys("enter");
-    for answer in ["y enter", "e enter", "r enter", "v enter"] {
+    for answer in ["y enter", "down enter", "r enter", "v enter"] {
         screen.wait(300).keys(answer);
         assert_eq!(screen.acts(), vec![], "{answer}");
         assert!(screen.last_notice().contains("process 7"));

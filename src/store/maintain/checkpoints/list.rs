@@ -58,6 +58,9 @@ pub enum Record {
         /// another session, writes into the same directory, and nothing tells whose change it was.
         #[serde(default)]
         sure: bool,
+        /// git made a commit meanwhile, or went to another branch.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        commits: bool,
     },
     /// Files are about to be restored.
     Restoring {

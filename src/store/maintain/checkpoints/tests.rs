@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::{Bounds, Checkpoints, Record, Sync};
-use crate::domain::undo::{Entry, Thing};
+use crate::domain::undo::{Attributes, Entry, Thing};
 use crate::domain::{At, CallId, SessionId};
 use crate::store::format::header;
 use crate::store::io::{Disk, Fault, Io, Watched};
@@ -36,7 +36,7 @@ fn begun(change: u64, at: i64, before: Thing) -> Record {
 }
 
 fn file(hash: &str) -> Thing {
-    Thing::File { hash: hash.to_owned(), mode: 0o644 }
+    Thing::File { hash: hash.to_owned(), mode: 0o644, attributes: Attributes::default() }
 }
 
 #[test]
