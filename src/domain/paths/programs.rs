@@ -95,7 +95,8 @@ pub(super) fn is_one(names: &[String]) -> bool {
         let parts: Vec<&str> = end.split('/').collect();
         names.windows(parts.len()).any(|some| some.iter().zip(&parts).all(|(name, part)| name == part))
     };
-    history || known && !(last == "cookies" && !of_browser(names)) || OF_PROGRAMS.iter().any(|end| within(&end))
+    let known = known && (last != "cookies" || of_browser(names));
+    history || known || OF_PROGRAMS.iter().any(within)
 }
 
 /// Cookies lie beside the profile of a program; a folder of source code may have the name as well.

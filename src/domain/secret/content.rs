@@ -150,7 +150,7 @@ mod tests {
         assert!(!secret("README.md", "Keys begin with `-----BEGIN PRIVATE KEY-----` and end alike.\n"));
         assert!(!secret(
             "README.md",
-            "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n".repeat(3)[28..].as_bytes()
+            &"-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n".repeat(3).as_bytes()[28..]
         ));
     }
 

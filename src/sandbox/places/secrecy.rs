@@ -34,7 +34,7 @@ impl View<'_> {
         if self.is_of_session(path) || self.is_granted(path) {
             return false;
         }
-        let mut own = self.own_dirs.iter().map(|own| real(own));
+        let mut own = self.own_dirs.iter().map(real);
         if own.any(|own| path.starts_with(&own) && !(below_cwd && cwd.starts_with(&own))) {
             return true;
         }
