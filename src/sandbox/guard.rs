@@ -160,7 +160,8 @@ impl Guard {
     }
 
     /// A path is looked at by both.
-    fn meets(&self, other: &Self) -> bool {
+    #[must_use]
+    pub fn meets(&self, other: &Self) -> bool {
         other.scope.iter().any(|folder| self.covers(folder)) || self.scope.iter().any(|folder| other.covers(folder))
     }
 

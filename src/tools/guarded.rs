@@ -101,11 +101,12 @@ fn changes(running: &[Running], at: usize) -> (Vec<Change>, Vec<Change>) {
 /// more. Blocks.
 fn look_after_jobs() -> bool {
     let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    // The end of a call that is waited for is near, and whatever it does meanwhile is not done yet.
-    if running.iter().any(|one| one.told.waited_for) {
-        return running.iter().any(|one| !one.told.waited_for);
-    }
     for at in 0..running.len() {
+        // The end of a call that is waited for is near, and whatever it does meanwhile is not done yet.
+        let waits = |own: &Running| running.iter().any(|one| one.told.waited_for && one.guard.meets(&own.guard));
+        if running.get(at).is_none_or(|own| own.told.waited_for || waits(own)) {
+            continue;
+        }
         let (breaches, _) = changes(&running, at);
         let Some(own) = running.get_mut(at) else { continue };
         let (same, new): (Vec<Change>, Vec<Change>) = breaches
@@ -118,7 +119,7 @@ fn look_after_jobs() -> bool {
             own.settled.push((change, line));
         }
     }
-    !running.is_empty()
+    running.iter().any(|one| !one.told.waited_for)
 }
 
 /// A file of a working tree that git writes at this moment: whether it is one of a commit is known afterwards.
