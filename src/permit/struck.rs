@@ -324,7 +324,9 @@ mod tests {
         assert!(
             matches!(with(allow(), Mode::Explore, false), Verdict::Deny(why) if why.reason.contains("struck step 3"))
         );
-        assert!(matches!(with(allow(), Mode::Execute, true), Verdict::Deny(why) if why.reason.contains("Nobody")));
+        assert!(
+            matches!(with(allow(), Mode::Execute, true), Verdict::Deny(why) if why.reason.contains("nobody can answer"))
+        );
         let no = || Verdict::Deny(Refusal { reason: "no".into(), rule: None });
         assert_eq!(with(no(), Mode::Execute, false), no());
     }

@@ -20,7 +20,7 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// A command that runs.
-struct Running {
+struct RunningCommand {
     number: u64,
     place: Place,
     told: Told,
@@ -31,13 +31,13 @@ struct Running {
     settled: Vec<(Change, String)>,
 }
 
-static RUNNING: Mutex<Vec<Running>> = Mutex::new(Vec::new());
+static RUNNING: Mutex<Vec<RunningCommand>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The part of one command in this, to its end.
-pub(super) struct Guarded(u64);
+pub(super) struct GuardedCommand(u64);
 
-impl Guarded {
+impl GuardedCommand {
     /// Looks at what is there before a command. Blocks.
     pub(super) fn begin(place: &Place, told: &Told, bounds: Option<&Bounds>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -47,7 +47,7 @@ impl Guarded {
         let guard = Guard::before(&site(place, told, home.as_deref()), bounds, &others);
         let (place, told) = (place.clone(), told.clone());
         let background = !told.waited_for && !running.iter().any(|one| !one.told.waited_for);
-        running.push(Running { number, place, told, guard, suspects: HashSet::new(), settled: Vec::new() });
+        running.push(RunningCommand { number, place, told, guard, suspects: HashSet::new(), settled: Vec::new() });
         if background {
             // Without the thread the changes are found at the end.
             let _ = std::thread::Builder::new().name("lisle-guard".to_owned()).spawn(|| {
@@ -79,14 +79,14 @@ impl Guarded {
     }
 }
 
-impl Drop for Guarded {
+impl Drop for GuardedCommand {
     fn drop(&mut self) {
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| one.number != self.0);
     }
 }
 
 /// Changes since the command at this index began: those that are told, and those that were answered for.
-fn changes(running: &[Running], at: usize) -> (Vec<Change>, Vec<Change>) {
+fn changes(running: &[RunningCommand], at: usize) -> (Vec<Change>, Vec<Change>) {
     let Some(own) = running.get(at) else { return (Vec::new(), Vec::new()) };
     let home = std::env::home_dir();
     let moves = running.iter().map(|one| one.told.moves).fold(Moves::default(), Moves::and);
@@ -103,7 +103,7 @@ fn look_after_jobs() -> bool {
     let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
     for at in 0..running.len() {
         // The end of a call that is waited for is near, and whatever it does meanwhile is not done yet.
-        let waits = |own: &Running| running.iter().any(|one| one.told.waited_for && one.guard.meets(&own.guard));
+        let waits = |own: &RunningCommand| running.iter().any(|one| one.told.waited_for && one.guard.meets(&own.guard));
         if running.get(at).is_none_or(|own| own.told.waited_for || waits(own)) {
             continue;
         }
@@ -175,8 +175,8 @@ mod tests {
         }
     }
 
-    fn begin(place: &Place) -> Guarded {
-        Guarded::begin(place, &Told { waited_for: true, ..Told::default() }, None)
+    fn begin(place: &Place) -> GuardedCommand {
+        GuardedCommand::begin(place, &Told { waited_for: true, ..Told::default() }, None)
     }
 
     /// A working directory with a repository, and the session's folder.
@@ -225,7 +225,7 @@ mod tests {
     }
 
     fn is_clean(cwd: &Path) -> bool {
-        std::fs::read_to_string(cwd.join(".git/config")).unwrap() == "[core]\n"
+        std::fs::read_to_string(cwd.join(".git/config")).is_ok_and(|text| text == "[core]\n")
             && !cwd.join(".git/hooks/pre-commit").exists()
             && !cwd.join("sub/.envrc").exists()
     }
@@ -248,7 +248,7 @@ mod tests {
     #[test]
     fn what_a_job_leaves_there_is_taken_back_while_it_runs() {
         let (_dir, cwd, session) = folder();
-        let job = Guarded::begin(&place(&cwd, &session, &[]), &Told::default(), None);
+        let job = GuardedCommand::begin(&place(&cwd, &session, &[]), &Told::default(), None);
         plant(&cwd);
         // The job's own thread looks as well.
         while !is_clean(&cwd) {

@@ -2,7 +2,7 @@
 //!
 //! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
 
-use super::guarded::Guarded;
+use super::guarded::GuardedCommand;
 use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
@@ -46,7 +46,7 @@ pub(super) struct Held {
     pub profile: Profile,
     /// Variables that it gets beside its own.
     pub variables: Vec<(String, PathBuf)>,
-    guard: Option<Guarded>,
+    guard: Option<GuardedCommand>,
     /// Secrets that were there before.
     secrets: Vec<PathBuf>,
     /// Paths below `/tmp` that it names and that were not there, with where they lie.
@@ -80,7 +80,7 @@ impl Held {
             Sandbox::ReadOnly => (places::read_only(&site), false, Vec::new()),
             Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
         };
-        let guard = guarded.then(|| Guarded::begin(&place, &told, profile.bounds()));
+        let guard = guarded.then(|| GuardedCommand::begin(&place, &told, profile.bounds()));
         let is_own =
             profile.bounds().is_some_and(|bounds| bounds.replaced.iter().any(|one| one.at == Path::new("/tmp")));
         let lies = |path: &PathBuf| Some(places::session_temp(&place.session_dir).join(places::below_temp(path)?));

@@ -126,7 +126,7 @@ fn at<'a>(path: &'a Path, now: &Thing) -> Result<(OwnedFd, &'a OsStr), FileError
 /// # Errors
 /// [`FileError::Changed`] when something else is there; then, as after every error, nothing was changed.
 pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &Thing) -> Result<Vec<String>, FileError> {
-    put(path, bytes, mode, now, Source::There)
+    put(path, bytes, mode, now, FileSource::There)
 }
 
 /// The same with the owner and the attributes that a file had earlier. Where they are not known, as [`file`].
@@ -139,7 +139,7 @@ pub fn earlier(
     (mode, attributes): (u32, &Attributes),
     now: &Thing,
 ) -> Result<Vec<String>, FileError> {
-    put(path, bytes, mode, now, attributes.known().map_or(Source::There, Source::Known))
+    put(path, bytes, mode, now, attributes.known().map_or(FileSource::There, FileSource::Known))
 }
 
 /// Puts a file under a free name that was another's before, with that one's owner and extended attributes.
@@ -147,12 +147,12 @@ pub fn earlier(
 /// # Errors
 /// As [`file`].
 pub fn moved(path: &Path, bytes: &[u8], mode: u32, from: &Path) -> Result<Vec<String>, FileError> {
-    put(path, bytes, mode, &Thing::Absent, Source::At(from))
+    put(path, bytes, mode, &Thing::Absent, FileSource::At(from))
 }
 
-/// Source of a file's owner and attributes.
+/// FileSource of a file's owner and attributes.
 #[derive(Clone, Copy, Debug)]
-enum Source<'a> {
+enum FileSource<'a> {
     /// The file that stands there.
     There,
     /// The file at this path.
@@ -161,7 +161,7 @@ enum Source<'a> {
     Known(&'a KnownAttributes),
 }
 
-fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: Source<'_>) -> Result<Vec<String>, FileError> {
+fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: FileSource<'_>) -> Result<Vec<String>, FileError> {
     let (folder, name) = at(path, now)?;
     let errno = |errno| files::from_errno(path, errno);
     // Only the rights are other: the file itself stays.
@@ -171,8 +171,8 @@ fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: Source<'_>) ->
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&folder, name, flags, Mode::empty()).map_err(errno)?;
         let lost = match source {
-            Source::Known(known) => attributes::give(known, &fd),
-            Source::There | Source::At(_) => Vec::new(),
+            FileSource::Known(known) => attributes::give(known, &fd),
+            FileSource::There | FileSource::At(_) => Vec::new(),
         };
         return rustix::fs::fchmod(&fd, Mode::from_raw_mode(mode)).map(|()| lost).map_err(errno);
     }
@@ -180,19 +180,19 @@ fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: Source<'_>) ->
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let fd = rustix::fs::openat(&folder, temp.as_str(), flags, Mode::from_raw_mode(0o600)).map_err(errno)?;
     let lost = match (source, now) {
-        (Source::Known(known), _) => attributes::give(known, &fd),
-        (Source::At(from), _) => from.parent().zip(from.file_name()).map_or_else(Vec::new, |(parent, name)| {
+        (FileSource::Known(known), _) => attributes::give(known, &fd),
+        (FileSource::At(from), _) => from.parent().zip(from.file_name()).map_or_else(Vec::new, |(parent, name)| {
             files::open_folder_of(parent).map_or_else(|_| Vec::new(), |folder| attributes::carry(&folder, name, &fd))
         }),
-        (Source::There, Thing::File { .. }) => attributes::carry(&folder, name, &fd),
-        (Source::There, _) => Vec::new(),
+        (FileSource::There, Thing::File { .. }) => attributes::carry(&folder, name, &fd),
+        (FileSource::There, _) => Vec::new(),
     };
     // An owner that is not known does not come back with a file that is gone: its set-id bits would make it run as whoever
     // restores it. The same holds for one that could not be given.
     let keeps_owner = match source {
-        Source::Known(known) => attributes::is_owner(known, &fd),
-        Source::At(_) => true,
-        Source::There => matches!(now, Thing::File { .. }),
+        FileSource::Known(known) => attributes::is_owner(known, &fd),
+        FileSource::At(_) => true,
+        FileSource::There => matches!(now, Thing::File { .. }),
     };
     let mode = if keeps_owner { mode } else { mode & 0o1777 };
     let mut written = File::from(fd);

@@ -99,8 +99,10 @@ const HOUSE: &[Room] = &[
     Room {
         name: "sandbox",
         sees: &["domain"],
-        // The proxy of commands is asynchronous, and reads hosts as `fetch` does.
+        // The proxy of commands is asynchronous, and reads hosts as `fetch` does. What a repository ignores is found by the
+        // patterns that the file tools use.
         uses: &[
+            "ignore",
             "landlock",
             "reqwest",
             "rustix",

@@ -218,10 +218,8 @@ pub struct State {
     pub last_key: At,
     /// Until then keys are dropped: what they were meant for has just changed under them.
     pub quiet_until: At,
-    /// Time since when the request in [`Frame::panel`] is on the screen.
-    pub(crate) panel_seen: At,
-    /// Time when Esc closed something last.
-    pub(crate) closed: At,
+    /// Times that decide what a key means.
+    pub(crate) moments: Moments,
     /// The way to the end.
     pub quit: Quit,
     /// The terminal's title as last set.
@@ -260,8 +258,6 @@ pub struct State {
     pub(crate) blind: Blind,
     /// The title of the new session that the engine makes.
     pub(crate) titled: Option<String>,
-    /// Esc was pressed where it had nothing to do.
-    pub(crate) escaped: Option<At>,
     /// Receiver of [`crate::app::Msg::Edited`].
     pub(crate) editing: Option<Editing>,
 }
@@ -290,6 +286,17 @@ pub(crate) enum Editing {
         /// Asked by this request.
         request: RequestId,
     },
+}
+
+/// Times that decide what a key means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moments {
+    /// Time since when the request in [`Frame::panel`] is on the screen.
+    pub panel_seen: At,
+    /// Time when Esc closed something last.
+    pub closed: At,
+    /// Esc was pressed where it had nothing to do.
+    pub escaped: Option<At>,
 }
 
 impl State {
@@ -344,8 +351,7 @@ impl State {
             creating: false,
             apart: false,
             quiet_until: At(i64::MIN),
-            panel_seen: At(i64::MIN),
-            closed: At(i64::MIN),
+            moments: Moments { panel_seen: At(i64::MIN), closed: At(i64::MIN), escaped: None },
             quit: Quit::No,
             title: String::new(),
             frame: Frame::default(),
@@ -355,7 +361,6 @@ impl State {
             new_label: None,
             rewound: None,
             left_unread: None,
-            escaped: None,
             workspaces: Vec::new(),
             moving: None,
             blind: Blind::No,

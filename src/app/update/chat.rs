@@ -26,7 +26,7 @@ pub(super) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     let hidden = frame.panel_hidden;
     let asked = |frame: &Frame| frame.panel.as_ref().map(|(request, _)| request.clone());
     if asked(&state.frame) != asked(&frame) {
-        state.panel_seen = state.now;
+        state.moments.panel_seen = state.now;
     }
     state.frame = frame;
     if rows_changed {

@@ -267,9 +267,9 @@ const CLOSED: u64 = 800;
 /// Esc: closes what is open, gives the focus back, else stops the turn.
 pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if closes(state, fx) {
-        state.closed = state.now;
+        state.moments.closed = state.now;
     } else if state.running() {
-        if state.now.since(state.closed) >= CLOSED {
+        if state.now.since(state.moments.closed) >= CLOSED {
             session::stop(state, fx);
         }
     } else if matches!(state.focus, Focus::List | Focus::Chat) {
@@ -314,9 +314,9 @@ fn closes(state: &mut State, fx: &mut Vec<Effect>) -> bool {
 /// Esc where it has nothing to do: twice, it leads back to an earlier message.
 fn twice(state: &mut State, fx: &mut Vec<Effect>) {
     let idle = state.focus == Focus::Composer && state.composer().is_empty();
-    let before = state.escaped.replace(state.now);
+    let before = state.moments.escaped.replace(state.now);
     if idle && before.is_some_and(|before| state.now.since(before) < TWICE) {
-        state.escaped = None;
+        state.moments.escaped = None;
         rewind::rewind(state, fx);
     }
 }

@@ -132,7 +132,7 @@ pub(super) fn reply(state: &mut State, text: &str, fx: &mut Vec<Effect>) -> bool
         return true;
     }
     let on_screen = state.frame.panel.as_ref().is_some_and(|(shown, _)| *shown == request);
-    if !on_screen || state.now.since(state.panel_seen) < SEEN {
+    if !on_screen || state.now.since(state.moments.panel_seen) < SEEN {
         let notice = Notice::new(Level::Info, "A question came up: your text would be its answer");
         state.notify(notice.hint("Enter once more sends it"));
         return true;
@@ -169,7 +169,7 @@ pub(super) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
     let once = place(&panel, &Choice::Once).filter(|at| !panel.needs_arrows(*at));
     let shown = state.frame.panel.clone().filter(|(request, _)| *request == panel.request);
     let whole = shown.as_ref().is_some_and(|(_, whole)| *whole);
-    if shown.is_none() || state.now.since(state.panel_seen) < SEEN {
+    if shown.is_none() || state.now.since(state.moments.panel_seen) < SEEN {
         return;
     }
     if once.is_none() || !whole {

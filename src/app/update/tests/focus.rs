@@ -868,7 +868,7 @@ fn only_deliberate(screen: &mut Screen, moves: Vec<Move>) -> Result<(), TestCase
     for one in moves {
         let before = about(screen);
         let (text, wrote, choice) = (screen.text(), writes(screen), chosen(screen));
-        let seen = screen.state.panel_seen;
+        let seen = screen.state.moments.panel_seen;
         let idle = screen.state.last_key;
         let context = screen.state.contexts().first().copied();
         let deaf = screen.state.quiet_until;
