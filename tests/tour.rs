@@ -195,7 +195,13 @@ fn approve(pty: &Pty) {
     press(pty, "\x1b[B", "▌›");
     pty.keys("1");
     pty.until("▌›1");
-    pty.keys("\r");
+    // Right after the mark it does nothing either.
+    let end = Instant::now() + pty::LIMIT;
+    while pty.text().contains("esc later") {
+        assert!(Instant::now() < end, "it is not answered\n{}", pty.text());
+        pty.keys("\r");
+        std::thread::park_timeout(Duration::from_millis(50));
+    }
 }
 
 /// Presses keys until the screen shows `sign`.

@@ -473,17 +473,23 @@ fn words_for_a_question_that_went_are_not_sent() {
 }
 
 #[test]
-fn whatever_is_no_number_is_a_message() {
-    let mut state = screen::one_session();
-    let mut printer = Printer::new(Writer::Person, "/home/me");
-    wait(&mut state, vec![question("a", "Which?")]);
-    printer.news(&state);
-    for text in ["1 apple", " 1", "yes", "1,", "\u{ff11}"] {
-        assert_eq!(hear(&mut printer, &mut state, text, 5_000).0, [Line::Say(text.to_owned())]);
+fn whatever_is_no_number_answers_a_question_in_words() {
+    let asked = || {
+        let mut state = screen::one_session();
+        let mut printer = Printer::new(Writer::Person, "/home/me");
+        wait(&mut state, vec![question("a", "Which?")]);
         printer.news(&state);
+        (state, printer)
+    };
+    for text in ["1 apple", "yes", "1,", "\u{ff11}"] {
+        let (mut state, mut printer) = asked();
+        let answer = Line::Reply { request: RequestId::new("a"), text: text.to_owned() };
+        assert_eq!(hear(&mut printer, &mut state, text, 5_000).0, [answer]);
     }
+    // A number on its way, and one among pasted lines, answer nothing by themselves.
+    let (state, mut printer) = asked();
     let pasted = printer.hear(&state, "1", screen::NOW.plus(9_000), true);
-    assert!(matches!(pasted.msgs.as_slice(), [Msg::Line(Line::Say(_))]), "{pasted:?}");
+    assert!(!matches!(pasted.msgs.as_slice(), [Msg::Line(Line::Answer { .. })]), "{pasted:?}");
 }
 
 #[test]

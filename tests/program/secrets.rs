@@ -194,7 +194,9 @@ fn a_key_that_is_given_in_the_app_lets_the_turn_go_on_and_shows_nowhere() {
 fn to_the_field(pty: &pty::Pty) {
     // It has the focus: before, the other keys would be a message.
     again_until(pty, "\x1bOR", "later");
-    again_until(pty, "1\r", "the key, not shown");
+    // Just after it got the focus its keys do nothing.
+    again_until(pty, "\x1b[B", "▌›1");
+    again_until(pty, "\r", "the key, not shown");
 }
 
 #[track_caller]

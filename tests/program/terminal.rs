@@ -417,7 +417,8 @@ fn a_question_calls_by_what_was_chosen_and_changes_the_title() {
 #[test]
 fn a_turn_that_waits_for_a_tool_writes_few_bytes() {
     let home = tempfile::tempdir().unwrap();
-    let pty = ready(lisle(home.path()).args(["--mode", "execute"]));
+    let pty = lisle(home.path()).args(["--mode", "execute"]).go();
+    pty.until("Execute");
     pty.keys("run sleep 10\r");
     let at = |second: &str| {
         pty.until(second);
