@@ -85,7 +85,7 @@ fn commands(cwd: &Path, root: &Path) {
         let began = Instant::now();
         let profile = places::workspace(&site);
         let looked_up = began.elapsed();
-        let guard = Guard::before(&site, profile.bounds(), &[]);
+        let guard = Guard::before(&site, profile.bounds());
         let before = began.elapsed() - looked_up;
         let changes = guard.after(&site).len();
         let after = began.elapsed() - looked_up - before;

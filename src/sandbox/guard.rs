@@ -27,7 +27,7 @@ const ALL: u64 = 16 * 1024 * 1024;
 const LAG: Duration = Duration::from_millis(50);
 
 /// State of protected files before a command.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Guard {
     before: BTreeMap<PathBuf, State>,
     /// All of it was looked at. Otherwise what is found after the command may have been there before.
@@ -116,28 +116,9 @@ impl State {
 }
 
 impl Guard {
-    /// Looks at what is there before a command runs at `site`, held to `bounds`. Of what commands that still run may have
-    /// made or changed, the state before them counts: `running` are their guards. Blocks.
+    /// Looks at what is there before a command runs at `site`, held to `bounds`. Blocks.
     #[must_use]
-    pub fn before(site: &Site<'_>, bounds: Option<&Bounds>, running: &[&Guard]) -> Self {
-        let mut out = Self::first(site, bounds);
-        let meeting: Vec<&&Guard> = running.iter().filter(|other| other.meets(&out)).collect();
-        for other in meeting {
-            out.before.retain(|path, _| !other.covers(path));
-            out.before.extend(other.before.clone());
-            out.held.retain(|path| !other.covers(path) || other.before.keys().any(|known| known.starts_with(path)));
-            out.known.retain(|path| !other.covers(path));
-            out.known.extend(other.known.iter().cloned());
-            out.whole &= other.whole;
-            out.began = out.began.min(other.began);
-            if out.repository.as_ref().is_some_and(|one| other.covers(&one.common)) {
-                out.repository.clone_from(&other.repository);
-            }
-        }
-        out
-    }
-
-    fn first(site: &Site<'_>, bounds: Option<&Bounds>) -> Self {
+    pub fn before(site: &Site<'_>, bounds: Option<&Bounds>) -> Self {
         let repository = Repository::of(site.cwd);
         let guarded = places::guarded(site, repository.as_ref());
         let (before, whole) = look(&guarded.paths, &BTreeMap::new(), MOST);
@@ -152,6 +133,23 @@ impl Guard {
             repository,
             held: held.filter(|path| path.symlink_metadata().is_ok()).cloned().collect(),
             began: SystemTime::now(),
+        }
+    }
+
+    /// Takes the state before a command that still runs for what is there, as far as that one may have changed it.
+    pub fn take_over(&mut self, running: &Self) {
+        if !running.meets(self) {
+            return;
+        }
+        self.before.retain(|path, _| !running.covers(path));
+        self.before.extend(running.before.clone());
+        self.held.retain(|path| !running.covers(path) || running.before.keys().any(|known| known.starts_with(path)));
+        self.known.retain(|path| !running.covers(path));
+        self.known.extend(running.known.iter().cloned());
+        self.whole &= running.whole;
+        self.began = self.began.min(running.began);
+        if self.repository.as_ref().is_some_and(|one| running.covers(&one.common)) {
+            self.repository.clone_from(&running.repository);
         }
     }
 
@@ -379,7 +377,7 @@ mod tests {
         std::fs::write(&file, "use flake").unwrap();
         let allowances = Allowances::default();
         let site = site(&cwd, &session_dir, &allowances);
-        let guard = Guard::before(&site, None, &[]);
+        let guard = Guard::before(&site, None);
         let times = std::fs::metadata(&file).unwrap().modified().unwrap();
         let change = |text: &str| {
             let open = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
@@ -416,7 +414,7 @@ mod tests {
         let session_dir = root.join("session");
         let allowances = Allowances::default();
         let site = site(&cwd, &session_dir, &allowances);
-        let guard = Guard::before(&site, None, &[]);
+        let guard = Guard::before(&site, None);
         assert_eq!(guard.after(&site), []);
         write("src/main.rs", "fn main() {}");
         write(".git/index", "x");
@@ -483,7 +481,7 @@ mod tests {
         /// What is found after this was done.
         fn after(&self, act: impl FnOnce(&dyn Fn(&str, &str))) -> Vec<String> {
             let site = Site { moves: self.moves, ..site(&self.cwd, &self.session, &self.allowances) };
-            let guard = Guard::before(&site, None, &[]);
+            let guard = Guard::before(&site, None);
             act(&|name, text| {
                 let path = self.cwd.join(name);
                 std::fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -12,10 +12,12 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Interval of looking where the system tells nothing of changes.
-pub(super) const PAUSE: Duration = Duration::from_millis(100);
+const UNTOLD: Duration = Duration::from_millis(100);
+/// The same where it does: for folders above that were replaced as a whole.
+const TOLD: Duration = Duration::from_secs(1);
 
 /// Protected and masked places of one command, as they were mounted.
 #[derive(Debug)]
@@ -24,6 +26,7 @@ pub(super) struct Renewal {
     spaces: Option<SpaceFiles>,
     /// Changes in the folders of the places; `None` where these are not told.
     events: Option<OwnedFd>,
+    looked: Instant,
 }
 
 #[derive(Debug)]
@@ -51,7 +54,7 @@ impl Renewal {
             .filter(|place| place.seen.is_some())
             .collect();
         let events = watched(&places);
-        Self { places, spaces: None, events }
+        Self { places, spaces: None, events, looked: Instant::now() }
     }
 
     /// Knows the namespaces of the command from here on; without them there is nothing to renew.
@@ -60,13 +63,19 @@ impl Renewal {
         (self.spaces.is_some() && !self.places.is_empty()).then_some(self)
     }
 
-    /// What becomes readable when something changed.
+    /// Time of the next look, if nothing is told until then.
+    pub(super) fn due(&self) -> Instant {
+        self.looked + if self.events.is_some() { TOLD } else { UNTOLD }
+    }
+
+    /// Descriptor that is readable when something changed.
     pub(super) fn events(&self) -> Option<BorrowedFd<'_>> {
         self.events.as_ref().map(AsFd::as_fd)
     }
 
     /// Mounts again what was replaced. False if that failed: the command has the real place.
     pub(super) fn look(&mut self) -> bool {
+        self.looked = Instant::now();
         if let Some(events) = &self.events {
             drain(events);
         }

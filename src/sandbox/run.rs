@@ -156,13 +156,12 @@ impl Main {
         None
     }
 
-    /// Time after which it is looked at its mounts, whatever happens.
-    fn look_again(&self) -> Duration {
+    /// Time of the next look at its mounts, whatever happens until then.
+    fn look_again(&self) -> Option<Instant> {
         #[cfg(target_os = "linux")]
-        if self.renewal.as_ref().is_some_and(|renewal| renewal.events().is_none()) {
-            return super::renewal::PAUSE;
-        }
-        Duration::MAX
+        return self.renewal.as_ref().map(super::renewal::Renewal::due);
+        #[cfg(not(target_os = "linux"))]
+        None
     }
 
     /// Mounts what was replaced again; where that fails, everything ends, since nothing covers it any more.
@@ -417,7 +416,8 @@ impl Parent {
     fn wait(&mut self, now: Instant) {
         let quick = !matches!(self.phase, Phase::Running) || self.main.end.is_none();
         let most = if quick { TICK } else { self.deadline.saturating_duration_since(now) };
-        let most = most.min(self.main.look_again());
+        let look = self.main.look_again();
+        let most = look.map_or(most, |look| most.min(look.saturating_duration_since(now)));
         let stdin = std::io::stdin();
         let stdout = std::io::stdout();
         let mut fds = Vec::with_capacity(4);
@@ -448,6 +448,7 @@ impl Parent {
             Err(_) => Vec::new(),
         };
         drop(fds);
+        let mut replaced = look.is_some_and(|look| look <= Instant::now());
         for who in ready {
             match who {
                 // A byte and the end mean the same.
@@ -455,10 +456,12 @@ impl Parent {
                 Ready::Output => self.take(),
                 Ready::Lisle => self.give(),
                 Ready::Main => self.hear(),
-                Ready::Renewal => {}
+                Ready::Renewal => replaced = true,
             }
         }
-        self.main.renew();
+        if replaced {
+            self.main.renew();
+        }
     }
 
     /// Takes in what the first process of a namespace says; the end of any other is seen by waiting for it.

@@ -1,6 +1,6 @@
 //! Protected files while commands run, also beside each other.
 //!
-//! What one command made must not be what another takes for given, and even puts back. So a command that begins while others
+//! A command must not take for given, and even put back, what another one made. So one that begins while others
 //! run is compared with what was there before them, and what one of them was allowed to do counts for the others from then on.
 
 use super::Place;
@@ -8,31 +8,44 @@ use super::held::{Told, site};
 use super::put_back::{self, Fate};
 use crate::sandbox::Bounds;
 use crate::sandbox::guard::{By, Change, Guard, What};
-use crate::sandbox::places::{Moves, Site};
+use crate::sandbox::places::Moves;
 use std::collections::HashSet;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Interval at which the changes of commands that go on in the background are looked at. What is the same twice is taken
 /// back: git and package managers write such files for a moment.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// Lines that are kept of what a job did, until it ends.
+const MOST_SETTLED: usize = 200;
+
 /// A command that runs.
 struct RunningCommand {
     number: u64,
     place: Place,
     told: Told,
-    guard: Guard,
+    guard: Arc<Guard>,
     /// Changes at the last look.
     suspects: HashSet<Change>,
-    /// Changes that were taken back while it ran.
+    /// Changes that cannot be taken back.
+    left: HashSet<Change>,
+    /// Changes that were settled while it ran.
     settled: Vec<(Change, String)>,
 }
 
+/// Held for moments alone: files are looked at without it, unless something is to be taken back. A command in a slow folder
+/// delays no other one.
 static RUNNING: Mutex<Vec<RunningCommand>> = Mutex::new(Vec::new());
 static NEXT: AtomicU64 = AtomicU64::new(0);
+/// A thread looks after jobs. Changed while [`RUNNING`] is held.
+static LOOKED_AFTER: AtomicBool = AtomicBool::new(false);
+
+fn running() -> MutexGuard<'static, Vec<RunningCommand>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The part of one command in this, to its end.
 pub(super) struct GuardedCommand(u64);
@@ -42,38 +55,41 @@ impl GuardedCommand {
     pub(super) fn begin(place: &Place, told: &Told, bounds: Option<&Bounds>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let home = std::env::home_dir();
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-        let others: Vec<&Guard> = running.iter().map(|one| &one.guard).collect();
-        let guard = Guard::before(&site(place, told, home.as_deref()), bounds, &others);
+        let mut guard = Guard::before(&site(place, told, home.as_deref()), bounds);
+        let mut running = running();
+        running.iter().for_each(|other| guard.take_over(&other.guard));
         let (place, told) = (place.clone(), told.clone());
-        let background = !told.waited_for && !running.iter().any(|one| !one.told.waited_for);
-        running.push(RunningCommand { number, place, told, guard, suspects: HashSet::new(), settled: Vec::new() });
-        if background {
-            // Without the thread the changes are found at the end.
-            let _ = std::thread::Builder::new().name("lisle-guard".to_owned()).spawn(|| {
+        let background = !told.waited_for;
+        let (suspects, left) = (HashSet::new(), HashSet::new());
+        running.push(RunningCommand { number, place, told, guard: guard.into(), suspects, left, settled: Vec::new() });
+        if background && !LOOKED_AFTER.swap(true, Ordering::Relaxed) {
+            let looks = std::thread::Builder::new().name("lisle-guard".to_owned()).spawn(|| {
                 while look_after_jobs() {
                     std::thread::sleep(PAUSE);
                 }
             });
+            // Without the thread the changes are found at the end.
+            LOOKED_AFTER.store(looks.is_ok(), Ordering::Relaxed);
         }
         Self(number)
     }
 
     /// Changes up to now, each with what became of it: what nobody was allowed to do is taken back. Blocks.
     pub(super) fn end(&self) -> Vec<(Change, String)> {
-        let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(look) = Look::of(&running(), self.0) else { return Vec::new() };
+        let none = look.changes().is_empty();
+        let mut running = running();
         let Some(at) = running.iter().position(|one| one.number == self.0) else { return Vec::new() };
-        let (breaches, stays) = changes(&running, at);
         let mut out = running.get_mut(at).map(|own| std::mem::take(&mut own.settled)).unwrap_or_default();
-        if let Some(own) = running.get(at) {
-            out.extend(breaches.into_iter().map(|change| {
-                let line = settled(&own.place, &change);
-                (change, line)
-            }));
-        }
+        // Another command that ends now may have settled them.
+        let changes = Look::of(&running, self.0).filter(|_| !none).map(|look| look.parted()).unwrap_or_default();
+        out.extend(changes.breaches.into_iter().map(|change| {
+            let (line, _) = settled(&look.place, &change);
+            (change, line)
+        }));
         let left = out.iter().filter(|(change, _)| change.by != By::Command).map(|(change, _)| change);
-        for change in stays.iter().chain(left) {
-            running.iter_mut().for_each(|one| one.guard.accept(&change.path));
+        for change in changes.asked.iter().chain(left) {
+            running.iter_mut().for_each(|one| Arc::make_mut(&mut one.guard).accept(&change.path));
         }
         out
     }
@@ -81,45 +97,89 @@ impl GuardedCommand {
 
 impl Drop for GuardedCommand {
     fn drop(&mut self) {
-        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).retain(|one| one.number != self.0);
+        running().retain(|one| one.number != self.0);
     }
 }
 
-/// Changes since the command at this index began: those that are told, and those that were answered for.
-fn changes(running: &[RunningCommand], at: usize) -> (Vec<Change>, Vec<Change>) {
-    let Some(own) = running.get(at) else { return (Vec::new(), Vec::new()) };
-    let home = std::env::home_dir();
-    let moves = running.iter().map(|one| one.told.moves).fold(Moves::default(), Moves::and);
-    let found = own.guard.after(&Site { moves, ..site(&own.place, &own.told, home.as_deref()) });
-    let asked = |path: &Path| {
-        running.iter().flat_map(|one| &one.place.allowances.granted.writable).any(|asked| path.starts_with(asked))
-    };
-    found.into_iter().partition(|change| !asked(&change.path))
+/// Everything that a look at one command's changes needs.
+struct Look {
+    place: Place,
+    told: Told,
+    guard: Arc<Guard>,
+    /// Protected paths that a command which runs may change, because that was answered for.
+    writable: Vec<PathBuf>,
+}
+
+/// Changes, by whether they were answered for.
+#[derive(Default)]
+struct Parted {
+    breaches: Vec<Change>,
+    asked: Vec<Change>,
+}
+
+impl Look {
+    fn of(running: &[RunningCommand], number: u64) -> Option<Self> {
+        let own = running.iter().find(|one| one.number == number)?;
+        let moves = running.iter().map(|one| one.told.moves).fold(Moves::default(), Moves::and);
+        Some(Self {
+            place: own.place.clone(),
+            told: Told { moves, ..own.told.clone() },
+            guard: Arc::clone(&own.guard),
+            writable: running.iter().flat_map(|one| &one.place.allowances.granted.writable).cloned().collect(),
+        })
+    }
+
+    fn changes(&self) -> Vec<Change> {
+        let home = std::env::home_dir();
+        self.guard.after(&site(&self.place, &self.told, home.as_deref()))
+    }
+
+    fn parted(&self) -> Parted {
+        let is_asked = |change: &Change| self.writable.iter().any(|path| change.path.starts_with(path));
+        let (asked, breaches) = self.changes().into_iter().partition(is_asked);
+        Parted { breaches, asked }
+    }
 }
 
 /// Takes back what commands in the background changed, where it is as it was at the last look. False when there are none any
 /// more. Blocks.
 fn look_after_jobs() -> bool {
-    let mut running = RUNNING.lock().unwrap_or_else(PoisonError::into_inner);
-    for at in 0..running.len() {
+    let numbers = |running: &[RunningCommand]| -> Vec<u64> {
         // The end of a call that is waited for is near, and whatever it does meanwhile is not done yet.
         let waits = |own: &RunningCommand| running.iter().any(|one| one.told.waited_for && one.guard.meets(&own.guard));
-        if running.get(at).is_none_or(|own| own.told.waited_for || waits(own)) {
+        let jobs = running.iter().filter(|one| !one.told.waited_for && !waits(one));
+        jobs.map(|one| one.number).collect()
+    };
+    let jobs = numbers(&running());
+    for number in jobs {
+        let look = Look::of(&running(), number);
+        if look.is_none_or(|look| look.changes().is_empty()) {
             continue;
         }
-        let (breaches, _) = changes(&running, at);
-        let Some(own) = running.get_mut(at) else { continue };
+        let mut running = running();
+        if !numbers(&running).contains(&number) {
+            continue;
+        }
+        let Some(Parted { breaches, .. }) = Look::of(&running, number).map(|look| look.parted()) else { continue };
+        let Some(own) = running.iter_mut().find(|one| one.number == number) else { continue };
         let (same, new): (Vec<Change>, Vec<Change>) = breaches
             .into_iter()
             .filter(|change| change.by == By::Command && !is_being_checked_out(&change.path))
+            .filter(|change| !own.left.contains(change))
             .partition(|change| own.suspects.contains(change));
         own.suspects = new.into_iter().collect();
         for change in same {
-            let line = settled(&own.place, &change);
-            own.settled.push((change, line));
+            let (line, stays) = settled(&own.place, &change);
+            own.left.extend(stays.then(|| change.clone()));
+            if own.settled.len() < MOST_SETTLED {
+                own.settled.push((change, line));
+            }
         }
     }
-    running.iter().any(|one| !one.told.waited_for)
+    let running = running();
+    let goes_on = running.iter().any(|one| !one.told.waited_for);
+    LOOKED_AFTER.store(goes_on, Ordering::Relaxed);
+    goes_on
 }
 
 /// A file of a working tree that git writes at this moment: whether it is one of a commit is known afterwards.
@@ -130,8 +190,8 @@ fn is_being_checked_out(path: &Path) -> bool {
     })
 }
 
-/// Takes back what the command was not to do, and tells of a change in one line.
-fn settled(place: &Place, change: &Change) -> String {
+/// Takes back a change that the command was not to make. A line that tells of it, and true if it could not be taken back.
+fn settled(place: &Place, change: &Change) -> (String, bool) {
     let path = change.path.strip_prefix(&place.cwd).unwrap_or(&change.path).display().to_string();
     let path = super::input::one_line(&path, 200);
     let what = match &change.what {
@@ -140,26 +200,27 @@ fn settled(place: &Place, change: &Change) -> String {
         What::Gone(_) => "was removed",
     };
     if change.by != By::Command {
-        return format!("{path} {what}");
+        return (format!("{path} {what}"), false);
     }
     // Not below `data/`, which commands write: a link that they lay there would lead lisle out of it.
     let fate = put_back::put_back(change, &place.session_dir.join("protected"));
     put_back::tidy(&change.path, &place.cwd);
-    match (fate, &change.what) {
+    let stays = matches!(fate, Fate::Left(_));
+    let line = match (fate, &change.what) {
         (Fate::Aside(copy), What::Made) => format!("{path} is new: it was moved to {}", copy.display()),
         (Fate::Aside(copy), _) => {
             format!("{path} {what}: it is as before again, what the command wrote is in {}", copy.display())
         }
         (Fate::Restored, _) => format!("{path} {what}: it is there again"),
         (Fate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
-    }
+    };
+    (line, stays)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sandbox::Allowances;
-    use std::path::PathBuf;
 
     fn place(cwd: &Path, session_dir: &Path, writable: &[PathBuf]) -> Place {
         let mut allowances = Allowances::default();
