@@ -38,7 +38,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("index", &["sparse"]),
 ];
 
-/// Whether a command may write this setting without a question. The key has its section and name in small letters.
+/// True if a command may write this setting without a question. The key has its section and name in small letters.
 ///
 /// Not asked here: whether a remote that a branch follows is there, and whether an address is another one than before.
 #[must_use]
@@ -179,7 +179,7 @@ fn followed(start: Option<&str>) -> Option<Written> {
     one(&format!("branch.*.merge = {}", start.unwrap_or("its upstream")), true)
 }
 
-/// Whether a word is one of these options: a long one by its beginning, a short one among others.
+/// True if a word is one of these options: a long one by its beginning, a short one among others.
 fn is_option(word: &str, short: &str, long: &[&str]) -> bool {
     let name = word.split('=').next().unwrap_or(word);
     if name.starts_with("--") {

@@ -47,6 +47,7 @@ pub mod secret;
 pub mod session;
 pub mod setting;
 pub mod spending;
+pub mod splice;
 pub mod title;
 pub mod tool;
 pub mod undo;

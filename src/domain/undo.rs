@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
-/// What undo leaves of the work of git.
+/// Work of git that undo leaves.
 pub const COMMITS_STAY: &str = "Commits, branches and the index stay; files are restored";
 
 /// Kind of entry under a path.
@@ -62,7 +62,7 @@ pub enum Thing {
 
 /// Owner and extended attributes of a file, access lists among them.
 ///
-/// What is not known is equal to anything: lists of earlier versions tell nothing of them, and no file differs for that.
+/// Unknown attributes equal any: lists of earlier versions tell nothing of them, and no file differs for that.
 #[derive(Clone, Debug, Default)]
 pub struct Attributes(Option<Arc<KnownAttributes>>);
 

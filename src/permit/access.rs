@@ -129,7 +129,7 @@ pub(super) fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> 
     Row::Ask { reason: format!("{what} {}.", says(path)), risks, offers, every_time: true }
 }
 
-/// What the name tells, or else the file and its place.
+/// Secrecy by the name, or else by the file and its place.
 fn says(path: &Path) -> &'static str {
     let named = is_secret_file(path);
     if named { "looks like a secret" } else { "may hold a secret: commands do not see it either" }

@@ -447,7 +447,7 @@ impl Line<'_> {
         words.iter().filter(|word| !known.as_ref().is_some_and(|known| known.only_tests(word))).cloned().collect()
     }
 
-    /// What the line, or a part of it, seems to touch, without what is known to be otherwise.
+    /// Paths that the line, or a part of it, seems to touch, without those known to be otherwise.
     fn looks(&self, text: &str, facts: &CallFacts) -> shell::Looks {
         let mut out = shell::looks(text, self.cwd);
         let Some(known) = shell::known(self.command) else { return out };

@@ -111,7 +111,7 @@ pub(super) fn is_harmless((key, value): &Setting) -> bool {
     known && !(is_address && (value.contains("::") || value.starts_with('-')))
 }
 
-/// Whether the two differ only in settings that a command may write without a question.
+/// True if the two differ only in settings that a command may write without a question.
 ///
 /// All others are the same, in the same order: of two values the last one counts. No remote that stays has another address,
 /// and what a branch follows is a remote that is there.
@@ -176,7 +176,7 @@ pub(super) fn parse(text: &str) -> Option<Vec<Setting>> {
     Some(out)
 }
 
-/// What git takes for white space: other blanks are letters of a value.
+/// White space as git has it: other blanks are letters of a value.
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r')
 }

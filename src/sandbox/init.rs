@@ -38,7 +38,7 @@ pub(super) struct Streams<'a> {
     pub(super) input: BorrowedFd<'a>,
     /// For the standard output and error.
     pub(super) output: BorrowedFd<'a>,
-    /// Where openings of masked places are noted; closed before the command begins.
+    /// Queue in which openings of masked places are noted; closed before the command begins.
     pub(super) queue: Option<BorrowedFd<'a>>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct Inside {
     pub(super) net: Option<Net>,
     /// Its `/proc`, to be attached, where it is the first process of a namespace.
     pub(super) processes: Option<OwnedFd>,
-    /// Where openings of masked places are noted.
+    /// Queue in which openings of masked places are noted.
     pub(super) queue: Option<OwnedFd>,
 }
 

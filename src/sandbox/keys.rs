@@ -6,6 +6,7 @@
 
 #![allow(unsafe_code, reason = "the memory in which variables come has no safe form, nor has setting them")]
 
+use crate::domain::secret::is_secret_name;
 use std::ffi::{CStr, OsStr, OsString, c_char};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
@@ -68,26 +69,17 @@ pub(super) fn hide_arguments() {
     }
 }
 
-/// Parts of names that stand for keys and passwords.
-const PARTS: &[&str] = &["KEY", "TOKEN", "SECRET", "PASS", "PWD", "AUTH", "CRED", "PAT", "COOKIE", "JWT"];
-/// Names with such a part that hold none.
-const HARMLESS: &[&str] = &["PWD", "OLDPWD", "PATH", "SSH_AUTH_SOCK", "XAUTHORITY"];
+/// Variables that every session of a desktop or shell has, and that hold no key.
+const HARMLESS: &[&str] = &["SSH_AUTH_SOCK", "XAUTHORITY"];
 /// Length of a run of letters and digits that is no word.
 const LONG: usize = 20;
 
-/// True if it may be a key. A false positive does no harm.
+/// True if it may be a key. A false positive does no harm. Values are judged without patterns: this delays every start.
 fn looks_like_a_key(name: &OsStr, value: &OsStr) -> bool {
-    let upper = name.to_string_lossy().to_ascii_uppercase();
-    if value.is_empty() || HARMLESS.contains(&upper.as_str()) || upper.ends_with("PATH") {
-        return false;
-    }
-    let part =
-        |part: &str| PARTS.contains(&part) || ["KEY", "TOKEN", "SECRET", "PASS"].iter().any(|end| part.ends_with(end));
-    let named = upper.split('_').any(part) || upper.contains("PASSW") || upper.contains("CREDENTIAL");
-    named
-        || is_opaque(value.as_bytes())
-        || memchr::memmem::find(value.as_bytes(), b"://")
-            .is_some_and(|at| value.as_bytes().get(at..).unwrap_or_default().contains(&b'@'))
+    let (name, value) = (name.to_string_lossy(), value.as_bytes());
+    let has_login =
+        memchr::memmem::find(value, b"://").is_some_and(|at| value.get(at..).unwrap_or_default().contains(&b'@'));
+    !value.is_empty() && !HARMLESS.contains(&&*name) && (is_secret_name(&name) || has_login || is_opaque(value))
 }
 
 /// Letters and digits in a row, both of them, and no path.
@@ -121,7 +113,7 @@ mod tests {
             ("TERM", "xterm-256color", false),
             ("HOME", "/home/u", false),
             ("KEYBOARD", "us", false),
-            ("COMPASS", "x", true),
+            ("COMPASS", "x", false),
             ("XDG_DATA_DIRS", "/usr/share/ubuntu:/usr/local/share", false),
         ] {
             assert_eq!(looks_like_a_key(OsStr::new(name), OsStr::new(value)), is_key, "{name}");

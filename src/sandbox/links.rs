@@ -10,7 +10,7 @@ pub(super) struct Paths {
     /// Folders that commands write.
     written: Vec<PathBuf>,
     links: BTreeMap<PathBuf, PathBuf>,
-    /// What was found to be no link.
+    /// Paths that are no links.
     plain: std::collections::BTreeSet<PathBuf>,
 }
 

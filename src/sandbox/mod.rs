@@ -26,6 +26,7 @@ use std::time::Duration;
 pub mod able;
 #[cfg(target_os = "linux")]
 mod calls;
+mod child;
 pub mod environment;
 mod git_config;
 pub mod guard;

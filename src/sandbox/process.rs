@@ -40,6 +40,11 @@ pub fn descendants(root: i32) -> Vec<i32> {
     below(root, &all())
 }
 
+/// Everything below this process.
+pub(super) fn own_descendants() -> Vec<i32> {
+    descendants(rustix::process::getpid().as_raw_nonzero().get())
+}
+
 fn below(root: i32, entries: &[Entry]) -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in entries {

@@ -246,7 +246,7 @@ pub fn settings(path: &Path) -> Option<Vec<(String, String)>> {
     git_config::parse(&text_of(path, git_config::LARGEST)?)
 }
 
-/// Whether two contents of a file of settings differ only in such as a command may write without a question.
+/// True if two contents of a file of settings differ only in such as a command may write without a question.
 #[must_use]
 pub fn only_harmless(before: &[u8], after: &Path) -> bool {
     let before = std::str::from_utf8(before).ok().and_then(git_config::parse);
@@ -265,7 +265,7 @@ pub fn only_harmless(before: &[u8], after: &Path) -> bool {
     git_config::only_harmless(&before, &now)
 }
 
-/// Whether a protected path is a file of settings in a repository's folder.
+/// True if a protected path is a file of settings in a repository's folder.
 #[must_use]
 pub fn is_config(path: &Path) -> bool {
     let named = path.file_name().is_some_and(|name| name == "config" || name == "config.worktree");

@@ -414,7 +414,7 @@ pub(super) fn cover_again(path: &Path, masked: bool) -> Result<(), Errno> {
     attach(&what, &point)
 }
 
-/// What lies over a masked place.
+/// Cover of a masked place.
 fn mask(masks: &OwnedFd, number: usize, is_folder: bool) -> Result<OwnedFd, Errno> {
     let name = PathBuf::from(number.to_string());
     // What an earlier attempt left may be of the other kind.

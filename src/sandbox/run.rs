@@ -4,18 +4,17 @@
 //! It is a subreaper: whatever the command starts, also behind a double fork and `setsid`, ends up as its descendant, and
 //! as long as it has a child of any kind it is not done.
 
+use super::child::{Main, begin};
 use super::parent::Order;
 use super::temp::Temp;
-use super::{Ended, GRACE, Invocation, Network, Profile, Report, environment, process};
+use super::{Ended, GRACE, Invocation, Profile, Report, environment, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
 use std::ffi::OsString;
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Grace period for processes that a command leaves running: a `tee` behind it still has to write.
@@ -134,113 +133,6 @@ fn start(order: &Order) -> Result<Parent, String> {
     })
 }
 
-/// The process that a command is, or that starts it.
-struct Main {
-    pid: Pid,
-    /// Becomes readable at the command's end; `None` where there is no such descriptor.
-    end: Option<OwnedFd>,
-    /// The descriptor also says how the command ended: the process is the first one of a namespace.
-    speaks: bool,
-    #[cfg(target_os = "linux")]
-    openings: Option<super::opened::Openings>,
-    #[cfg(target_os = "linux")]
-    renewal: Option<super::renewal::Renewal>,
-}
-
-impl Main {
-    /// Numbers of the masked places that it opened, where they were noted.
-    fn opened(&self) -> Option<Vec<u32>> {
-        #[cfg(target_os = "linux")]
-        return self.openings.as_ref().map(super::opened::Openings::numbers);
-        #[cfg(not(target_os = "linux"))]
-        None
-    }
-
-    /// Time of the next look at its mounts, whatever happens until then.
-    fn look_again(&self) -> Option<Instant> {
-        #[cfg(target_os = "linux")]
-        return self.renewal.as_ref().map(super::renewal::Renewal::due);
-        #[cfg(not(target_os = "linux"))]
-        None
-    }
-
-    /// Mounts what was replaced again; where that fails, everything ends, since nothing covers it any more.
-    fn renew(&mut self) {
-        #[cfg(target_os = "linux")]
-        if self.renewal.as_mut().is_some_and(|renewal| !renewal.look()) {
-            process::signal(&own_descendants(), Signal::KILL);
-        }
-    }
-}
-
-/// Starts the command with its output into `output`.
-fn begin(
-    profile: Profile,
-    command: &[OsString],
-    environment: Vec<(OsString, OsString)>,
-    output: OwnedFd,
-) -> Result<Main, String> {
-    #[cfg(target_os = "linux")]
-    if profile.bounds().is_some() {
-        use super::{hold::HeldCommand, init::Streams, opened::Openings, renewal::Renewal, rules};
-        let why = |e: String| format!("it could not be closed in: {e}");
-        let input = input(&profile)?;
-        let masks = profile.bounds().is_some_and(|bounds| !bounds.masked.is_empty());
-        let openings = if masks { Openings::new() } else { None };
-        let renewal = profile.bounds().map(Renewal::of);
-        let held = HeldCommand::new(profile, rules::NEWEST, command.to_vec(), Some(environment)).map_err(why)?;
-        let queue = openings.as_ref().map(AsFd::as_fd);
-        let child = held.start(Streams { input: input.as_fd(), output: output.as_fd(), queue }).map_err(why)?;
-        let speaks = child.word.is_some();
-        let renewal = renewal.and_then(|renewal| renewal.enter(child.spaces));
-        return Ok(Main { pid: child.pid, end: child.word.or_else(|| end_of(child.pid)), speaks, openings, renewal });
-    }
-    #[cfg(not(target_os = "linux"))]
-    let (program, arguments) = match profile.bounds() {
-        Some(_) => super::seatbelt::line(&profile, command)?,
-        None => apart(command)?,
-    };
-    #[cfg(target_os = "linux")]
-    let (program, arguments) = apart(command)?;
-    let second = output.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?;
-    let mut line = Command::new(&program);
-    line.args(arguments)
-        .env_clear()
-        .envs(environment)
-        .stdin(input(&profile)?)
-        .stdout(Stdio::from(output))
-        .stderr(Stdio::from(second))
-        // A group of its own, so that `kill 0` in a script does not end its parent.
-        .process_group(0);
-    let child = line.spawn().map_err(|e| format!("{} could not be started: {e}", program.display()))?;
-    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or("the command has no process number")?;
-    Ok(Main {
-        pid,
-        end: end_of(pid),
-        speaks: false,
-        #[cfg(target_os = "linux")]
-        openings: None,
-        #[cfg(target_os = "linux")]
-        renewal: None,
-    })
-}
-
-fn apart(command: &[OsString]) -> Result<(OsString, Vec<OsString>), String> {
-    let (program, arguments) = command.split_first().ok_or("there is no command")?;
-    Ok((program.clone(), arguments.to_vec()))
-}
-
-/// Nothing; for a command that goes through the proxy the control socket, by which its listener is handed over before it
-/// begins.
-fn input(profile: &Profile) -> Result<OwnedFd, String> {
-    if profile.bounds().is_some_and(|bounds| bounds.network == Network::Proxy) {
-        let control = std::io::stdin().as_fd().try_clone_to_owned();
-        return control.map_err(|e| format!("no way to the proxy: {e}"));
-    }
-    let nothing = std::fs::File::open("/dev/null").map(OwnedFd::from);
-    nothing.map_err(|e| format!("/dev/null cannot be read: {e}"))
-}
-
 #[cfg(target_os = "linux")]
 fn hold() -> Result<(), String> {
     let me = rustix::process::getpid();
@@ -268,17 +160,6 @@ fn limit_memory(bytes: Option<u64>) {
 
 #[cfg(not(target_os = "linux"))]
 fn limit_memory(_: Option<u64>) {}
-
-/// A descriptor that becomes readable when the process ends; `None` where there is none.
-#[cfg(target_os = "linux")]
-fn end_of(pid: Pid) -> Option<OwnedFd> {
-    rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn end_of(_: Pid) -> Option<OwnedFd> {
-    None
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
@@ -405,7 +286,7 @@ impl Parent {
     }
 
     fn signal_all(&self, signal: Signal) {
-        process::signal(&own_descendants(), signal);
+        process::signal(&process::own_descendants(), signal);
         // Without `/proc` the command's own group is what can be found.
         if cfg!(not(target_os = "linux")) {
             let _ = rustix::process::kill_process_group(self.main.pid, signal);
@@ -549,13 +430,9 @@ enum Ready {
     Renewal,
 }
 
-fn own_descendants() -> Vec<i32> {
-    process::descendants(rustix::process::getpid().as_raw_nonzero().get())
-}
-
 /// Processes of the command: without the first process of its namespace, which is ours.
 fn commands() -> Vec<i32> {
-    let mut all = own_descendants();
+    let mut all = process::own_descendants();
     all.retain(|pid| !process::is_own_first(*pid));
     all
 }

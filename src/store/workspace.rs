@@ -1,6 +1,6 @@
 //! The workspace whose sessions the store keeps: its folder, its mark, its settings, and the paths in it.
 //!
-//! What is done with its sessions stands in `read`, `write`, `maintain` and `interop`, as further methods of [`Store`].
+//! Methods of [`Store`] that concern its sessions stand in `read`, `write`, `maintain` and `interop`.
 
 use super::StoreError;
 use super::format::layout::{self, Layout};

@@ -21,11 +21,11 @@ use std::sync::Arc;
 /// Entries of each list of a call.
 const MOST: usize = 20;
 
-/// What one call asks for.
+/// Wishes of one call.
 #[derive(Debug, Default)]
 pub(super) struct AccessAsked {
     pub touches: Vec<Touch>,
-    /// What of it is not opened, and why, a line each.
+    /// Paths that are not opened, and why, a line each.
     pub not_opened: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl AccessAsked {
     }
 }
 
-/// What one call asks for.
+/// Wishes of one call.
 pub(super) fn asked(input: &Value, command: &str, place: &Place) -> Result<AccessAsked, String> {
     let mut out = AccessAsked::default();
     let Some(wanted) = input.get("access").filter(|wanted| !wanted.is_null()) else { return Ok(out) };
@@ -115,7 +115,7 @@ fn write(name: &str, place: &Place) -> Result<Vec<Access>, String> {
     }
 }
 
-/// What configures or runs code below a folder of the working directory: what is there, else what could be.
+/// Protected paths below a folder of the working directory: those that are there, else those that could be.
 fn protected_below(folder: &Path, cwd: &Path) -> Vec<PathBuf> {
     let of_git = Repository::of(cwd).map(|repository| repository.protected()).unwrap_or_default();
     let mut out = protected_in(cwd);

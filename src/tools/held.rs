@@ -33,7 +33,7 @@ pub(super) struct Told {
     pub moves: Moves,
     /// The call waits for its end: what it makes meanwhile is its own work.
     pub waited_for: bool,
-    /// What was asked for and is not opened, and why, a line each.
+    /// Paths that were asked for and are not opened, and why, a line each.
     pub not_opened: Vec<String>,
 }
 
@@ -152,7 +152,7 @@ impl Held {
         Notes { lines: out, user: ForUser { protected, withheld } }
     }
 
-    /// What the command made below `/tmp`, which nobody else finds there.
+    /// Paths that the command made below `/tmp`, where nobody else finds them.
     fn private_temp(&self) -> Option<String> {
         let made: Vec<_> = self.new_temp.iter().filter(|(_, lies)| lies.symlink_metadata().is_ok()).collect();
         let outer = |path: &Path| made.iter().any(|(other, _)| path != other && path.starts_with(other));

@@ -207,7 +207,7 @@ const PURE: &[(&str, &[&str])] = &[(
 /// The files that start programs, each with the reason why: everything else goes through the runner, `tools::held_process`.
 const STARTS_PROGRAMS: &[(&str, &str)] = &[
     ("src/sandbox/parent.rs", "the runner itself"),
-    ("src/sandbox/run.rs", "the runner's command, where nothing closes it in"),
+    ("src/sandbox/child.rs", "the runner's command, where nothing closes it in"),
     ("src/sandbox/hold.rs", "a held process becomes its command"),
     ("src/sandbox/able.rs", "the runner says what the system allows"),
     ("src/sandbox/seatbelt.rs", "macOS says whether it takes profiles; nothing is run in them"),

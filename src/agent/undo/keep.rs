@@ -100,7 +100,7 @@ enum Kind {
         reach: Reach,
         /// Entries of the repository's own folders that configure or run code.
         code: Vec<(PathBuf, Thing)>,
-        /// Where the repository stood.
+        /// State of the repository.
         head: Head,
     },
     /// Nothing could be kept.
@@ -421,7 +421,7 @@ fn code_files(cwd: &Path) -> Vec<PathBuf> {
     Repository::of(cwd).map(|repository| repository.code_files()).unwrap_or_default()
 }
 
-/// Where a repository stands: what its HEAD and that branch say, and the list of stashes.
+/// State of a repository: its HEAD, that branch, and the list of stashes.
 type Head = Option<[String; 3]>;
 
 fn head_of(cwd: &Path) -> Head {

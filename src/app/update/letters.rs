@@ -18,7 +18,7 @@ const TYPED: u64 = 150;
 /// Milliseconds for which a request stands on the screen before anything outside of its panel answers it.
 pub(super) const SEEN: u64 = 500;
 
-/// What a key did in a panel.
+/// Effect of a key in a panel.
 pub(super) enum Did {
     /// It scrolled, opened or changed something.
     Moved,

@@ -2,6 +2,7 @@
 //! byte.
 
 use crate::domain::rule::Rule;
+use crate::domain::splice::{between, end, indent, put, start, starts_line};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -155,34 +156,4 @@ fn with(body: &str, item: &str) -> Result<String, String> {
             format!("{before}{{\n  \"rules\": [\n    {item}\n  ]\n}}{after}")
         }
     })
-}
-
-fn start(text: &str, part: &str) -> usize {
-    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
-}
-
-fn end(text: &str, part: &str) -> usize {
-    (start(text, part) + part.len()).min(text.len())
-}
-
-fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
-    text.get(start(text, from)..start(text, to)).unwrap_or_default()
-}
-
-fn put(text: &str, at: usize, what: &str) -> String {
-    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
-    format!("{before}{what}{after}")
-}
-
-/// The blanks at the beginning of the line in which a part begins.
-fn indent(text: &str, part: &str) -> String {
-    let before = text.get(..start(text, part)).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect()
-}
-
-/// Nothing but blanks stands before it in its line.
-fn starts_line(text: &str, part: &str) -> bool {
-    let before = text.get(..start(text, part)).unwrap_or_default();
-    before.contains('\n') && before.rsplit('\n').next().unwrap_or_default().trim().is_empty()
 }

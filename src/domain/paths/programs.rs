@@ -85,7 +85,7 @@ const NAMES: &[&str] = &[
     "recentservers.xml",
 ];
 
-/// Whether the names of a path, in small letters, are those of such a file.
+/// True if the names of a path, in small letters, are those of such a file.
 pub(super) fn is_one(names: &[String]) -> bool {
     let Some(last) = names.last() else { return false };
     // `.bash_history`, `.psql_history`, `.node_repl_history`, and whatever keeps the next one.

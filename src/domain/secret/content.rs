@@ -44,7 +44,7 @@ const DATA: &[&str] = &[
     "log",
 ];
 
-/// What the name of a file says about its content.
+/// Kind of content that a file's name tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Content {
     /// Source code, or what machines write: not looked into.
@@ -68,7 +68,7 @@ impl Content {
         }
     }
 
-    /// Whether a file with these first bytes is a secret.
+    /// True if a file with these first bytes is a secret.
     #[must_use]
     pub fn is_secret(self, bytes: &[u8]) -> bool {
         if self == Self::PassedOver {
@@ -185,7 +185,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is masked in a text by its own shape makes a file of data a secret: nothing is known to one alone.
+        /// A file of data is secret by the shapes that are masked in texts: nothing is known to one alone.
         #[test]
         fn the_shapes_are_those_of_the_one_table(at in 0..examples().len()) {
             let (text, _) = &examples()[at];

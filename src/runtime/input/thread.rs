@@ -83,7 +83,7 @@ fn listen(tty: &OwnedFd, stopped: &PipeReader, sink: &mut impl FnMut(Input) -> b
     }
 }
 
-/// What came in one read, with neighbouring characters as one run.
+/// Input of one read, with neighbouring characters as one run.
 fn in_runs(inputs: Vec<Input>) -> Vec<Input> {
     let mut out: Vec<Input> = Vec::with_capacity(inputs.len());
     for input in inputs {

@@ -52,7 +52,7 @@ pub struct Site<'a> {
     pub namespaces: Namespaces,
 }
 
-/// What git was asked to change of what configures or runs code. The line runs nothing else.
+/// Changes of what configures or runs code that git was asked for. The line runs nothing else.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Moves {
     /// Files of its commits: `git switch`, `pull`, `merge` and the like, and nothing else.

@@ -1,4 +1,4 @@
-//! What stands in the way of a command that removes or moves folders as a whole.
+//! Obstacles of a command that removes or moves folders as a whole.
 //!
 //! A mount cannot be removed, so such a command would stop halfway: whoever lets it run is asked about just these paths.
 
@@ -6,7 +6,7 @@ use super::{Site, excludes, protected_of, scanned, topmost};
 use crate::sandbox::repository::Repository;
 use std::path::{Path, PathBuf};
 
-/// What would stop a command halfway that removes or moves a folder as a whole.
+/// Obstacles that would stop a command halfway which removes or moves a folder as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct HeldBelow {
     /// Read-only paths that are there; of a repository its folder.
@@ -30,7 +30,7 @@ pub fn held_below(site: &Site<'_>, tree: &Path) -> HeldBelow {
     HeldBelow { protected: topmost(all.collect()), secrets: topmost(secrets) }
 }
 
-/// What `git clean` or `git stash -u` would remove: protected files below the working directory that git does not track.
+/// Protected files below the working directory that git does not track: `git clean` and `git stash -u` remove them.
 /// With `ignored` also those that it ignores, and hidden secrets. Blocks.
 #[must_use]
 pub fn untracked(site: &Site<'_>, ignored: bool) -> HeldBelow {

@@ -509,7 +509,7 @@ fn is_public(path: &Path, name: &OsStr) -> bool {
     (has(b"-----BEGIN CERTIFICATE") || has(b"-----BEGIN PUBLIC KEY")) && !has(b"PRIVATE KEY")
 }
 
-/// Whether this file's content makes it a secret. Blocks.
+/// True if this file's content makes it a secret. Blocks.
 #[must_use]
 pub fn is_key(path: &Path) -> bool {
     let kind = Content::of(path);

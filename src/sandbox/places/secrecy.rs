@@ -68,7 +68,7 @@ impl View<'_> {
         !self.is_of_session(path) && Content::of(path).is_secret(bytes) && !self.is_open(path)
     }
 
-    /// What was hidden from commands once stays so, whatever git has by now.
+    /// A path that was hidden from commands once stays so, whatever git has by now.
     fn is_open(&self, path: &Path) -> bool {
         let repository = path.parent().and_then(Repository::of);
         let tracked = repository.is_some_and(|one| !one.tracked(&[path.to_owned()]).is_empty());

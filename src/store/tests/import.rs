@@ -144,7 +144,7 @@ fn a_whole_history_of_claude_code() {
     let edit = rows.iter().filter_map(Message::tool).find(|call| call.name == "edit").unwrap();
     assert_eq!(
         edit.input,
-        serde_json::json!({"path": "/home/dev/work/main.py", "edits": [{"old": "a - b", "new": "a + b"}]})
+        serde_json::json!({"path": "/home/ann/proj/main.py", "edits": [{"old": "a - b", "new": "a + b"}]})
     );
     let diff = edit.figures.diff.as_ref().unwrap();
     assert_eq!((diff.added, diff.removed, diff.is_new), (1, 1, false));

@@ -141,7 +141,7 @@ fn pinned(paint: &mut Paint<'_>, worst: &str, row: Rect) {
     paint.over(row, &said, Role::Error);
 }
 
-/// What is asked, the facts and the answers. True if all of it is on the screen.
+/// Draws the question, the facts and the answers. True if all of it is on the screen.
 fn content(
     paint: &mut Paint<'_>,
     view: View<'_>,

@@ -1,37 +1,10 @@
-//! What hangs on files beside their bytes comes back, and what git did is said to stay.
+//! Attributes of files come back, and the work of git is said to stay.
 
 use super::*;
 use crate::domain::undo::Thing;
-use rustix::fs::XattrFlags;
-
-/// Sets an attribute; false where the file system of the test has none, which the test then says.
-fn set(path: &Path, name: &str, value: &[u8]) -> bool {
-    let done = rustix::fs::setxattr(path, name, value, XattrFlags::empty());
-    if let Err(error) = done {
-        eprintln!("not tested: {name} cannot be set in {}: {error}", path.display());
-    }
-    done.is_ok()
-}
-
-fn get(path: &Path, name: &str) -> Option<Vec<u8>> {
-    let mut buffer = [0_u8; 512];
-    let length = rustix::fs::getxattr(path, name, &mut buffer[..]).ok()?;
-    Some(buffer[..length].to_vec())
-}
-
-/// An access list as it lies on the disk: the owner, one more user, the group, the mask, all others.
-fn acl(user: u32) -> Vec<u8> {
-    let mut out = 2_u32.to_le_bytes().to_vec();
-    for (tag, rights, id) in [(1_u16, 6_u16, !0), (2, 4, user), (4, 4, !0), (0x10, 4, !0), (0x20, 0, !0)] {
-        out.extend(tag.to_le_bytes());
-        out.extend(rights.to_le_bytes());
-        out.extend(u32::to_le_bytes(id));
-    }
-    out
-}
+use crate::tools::attributes::testing::{ACL, acl, get, set};
 
 const NOTE: &str = "user.note";
-const ACL: &str = "system.posix_acl_access";
 
 #[test]
 fn attributes_and_access_lists_come_back_with_a_file() {

@@ -1,4 +1,4 @@
-//! What is a key by its own shape, whatever stands around it: for the contents of files, and for what tools give to a model.
+//! Shapes of keys, whatever stands around them: for the contents of files, and for what tools give to a model.
 
 use super::{BEGINNINGS, CONTROL, PATTERN, Range, Strict, beginnings, cut_out, escapes, is_masked};
 use regex::Regex;
@@ -27,7 +27,7 @@ pub fn begins_with_key(beginning: &[u8]) -> bool {
     }
 }
 
-/// Whether a private key stands in a text: its line, with what looks like the key itself behind it.
+/// True if a private key stands in a text: its line, with what looks like the key itself behind it.
 #[must_use]
 pub fn is_whole_key(bytes: &[u8]) -> bool {
     /// The first lines of a key, with headers.
@@ -47,7 +47,7 @@ pub fn is_whole_key(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether anything in it can be a key of a known maker or a password in an address: a quick look before the patterns.
+/// Quick look before the patterns: true if something in it can be a key of a known maker or a password in an address.
 #[must_use]
 pub fn names_a_maker(bytes: &[u8]) -> bool {
     static MAKER: LazyLock<Option<regex::bytes::Regex>> = LazyLock::new(|| {
@@ -83,7 +83,7 @@ const STAND_INS: &[&str] = &[
     "your_password",
 ];
 
-/// What is a key or a password by its own shape, whatever stands around it.
+/// Keys and passwords by their own shape, whatever stands around them.
 #[must_use]
 pub fn shaped(text: &str) -> Vec<Range> {
     let mut out = Vec::new();

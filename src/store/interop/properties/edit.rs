@@ -6,6 +6,7 @@ use super::read::{Entry, items, list};
 use crate::domain::colour::{Colour, Rgb};
 use crate::domain::expression::Expression;
 use crate::domain::property::{Category, DEPTH, Definition, Status, View, slug};
+use crate::domain::splice::{end, indent, put, replaced, start, starts_line};
 use serde_json::{Value, json};
 use std::collections::HashSet;
 
@@ -179,38 +180,6 @@ fn keyed(text: &str, object: &Entry<'_>, key: &str, value: &Value) -> String {
         Some(last) => put(text, end(text, last), &format!(", {key:?}: {value}")),
         None => replaced(text, object.raw.trim(), &pretty(&json!({key: value}), &indent(text, object.raw))),
     }
-}
-
-fn start(text: &str, part: &str) -> usize {
-    (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len())
-}
-
-fn end(text: &str, part: &str) -> usize {
-    (start(text, part) + part.len()).min(text.len())
-}
-
-fn put(text: &str, at: usize, what: &str) -> String {
-    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
-    format!("{before}{what}{after}")
-}
-
-fn replaced(text: &str, part: &str, with: &str) -> String {
-    let before = text.get(..start(text, part)).unwrap_or_default();
-    let after = text.get(end(text, part)..).unwrap_or_default();
-    format!("{before}{with}{after}")
-}
-
-/// The blanks at the beginning of the line in which a part begins.
-fn indent(text: &str, part: &str) -> String {
-    let before = text.get(..start(text, part)).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    line.chars().take_while(|c| matches!(c, ' ' | '\t')).collect()
-}
-
-/// Nothing but blanks stands before it in its line.
-fn starts_line(text: &str, part: &str) -> bool {
-    let before = text.get(..start(text, part)).unwrap_or_default();
-    before.contains('\n') && before.rsplit('\n').next().unwrap_or_default().trim().is_empty()
 }
 
 /// JSON over several lines, each but the first begun with `indent`.
