@@ -288,7 +288,7 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
             masked.extend(secrets(site, found));
             let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
             masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).masked()));
-            masked.extend(SYSTEM.iter().flat_map(|top| scan::look_at_system(Path::new(top)).secrets.clone()));
+            masked.extend(SYSTEM.iter().flat_map(|top| private_in(Path::new(top))));
             // A folder that is open as a whole still has secrets of its own, unless it is one itself.
             let approved = site.approved.iter().filter(|path| !is_secret(path));
             let beside = named.iter().chain(&site.allowances.readable).chain(&site.allowances.granted.readable);
@@ -575,6 +575,13 @@ fn resolvers() -> Vec<PathBuf> {
     ];
     let paths = names.iter().map(|name| Path::new("/run").join(name)).chain([PathBuf::from("/var/lib/sss/pipes")]);
     paths.filter(|path| path.exists()).collect()
+}
+
+/// Secrets in a folder of the system, of which every user may read what is no secret there, such as `/etc/passwd`.
+fn private_in(system: &Path) -> Vec<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let is_private = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.permissions().mode() & 0o004 == 0);
+    scan::look_at_system(system).secrets.iter().filter(is_private).cloned().collect()
 }
 
 /// Secret places that may be read otherwise: those below the working directory, and those of the home directory and
