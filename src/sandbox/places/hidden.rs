@@ -39,7 +39,7 @@ impl Identity {
 
 /// A line of the list: the first one of an identity is where it was hidden first, the last one where it is.
 #[derive(Serialize, Deserialize)]
-struct Line {
+struct NameLine {
     number: u64,
     born: i64,
     path: PathBuf,
@@ -176,7 +176,7 @@ impl Hidden {
                 break;
             }
             self.read += line.len() as u64;
-            if let Ok(Line { number, born, path }) = serde_json::from_slice(&line) {
+            if let Ok(NameLine { number, born, path }) = serde_json::from_slice(&line) {
                 new.push((Identity { number, born }, path));
             }
             line.clear();
@@ -189,7 +189,7 @@ impl Hidden {
         let Some(list) = &self.list else { return };
         let mut text = Vec::new();
         for (Identity { number, born }, path) in names {
-            let line = Line { number: *number, born: *born, path: path.clone() };
+            let line = NameLine { number: *number, born: *born, path: path.clone() };
             if serde_json::to_writer(&mut text, &line).is_ok() {
                 text.push(b'\n');
             }
