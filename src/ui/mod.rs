@@ -18,6 +18,7 @@ mod offer;
 mod overlay;
 mod paint;
 mod panel;
+pub mod printed;
 mod queue;
 mod session_list;
 mod status;
@@ -57,6 +58,7 @@ pub struct Cache {
     asked: Option<panel::Body>,
     draft: Option<composer::Laid>,
     answer: Option<composer::Laid>,
+    topic: Option<overlay::LaidTopic>,
 }
 
 impl Cache {

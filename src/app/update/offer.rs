@@ -10,6 +10,7 @@ use crate::app::state::fuzzy;
 use crate::app::state::offer::{Kind, Menu, Row, Value};
 use crate::app::state::picker::{Item, Value as Picked};
 use crate::app::state::{Focus, State};
+use crate::domain::manual::TOPICS;
 use crate::domain::nearest;
 use crate::domain::property::{Label, split_label};
 use crate::domain::{Level, Notice};
@@ -143,6 +144,7 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
         Slash::Thinking => model::levels(state).iter().map(|item| word(&item.label, &item.detail)).collect(),
         Slash::Status => state.properties.statuses.iter().map(|one| word(&one.id, &one.label)).collect(),
         Slash::Label => labels(&state.properties.labels).iter().map(|one| word(&one.id, &one.name)).collect(),
+        Slash::Help => TOPICS.iter().map(|topic| word(topic.name, topic.title())).collect(),
         Slash::Theme => state.themes.iter().map(|name| word(name, "")).collect(),
         Slash::Mode => choices(slash.usage()).map(|choice| word(choice, mode_detail(choice))).collect(),
         Slash::Density => choices(slash.usage()).map(|choice| word(choice, density_detail(choice))).collect(),

@@ -6,12 +6,13 @@ use super::{
 };
 use crate::app::effect::{Effect, Keep};
 use crate::app::state::edit::Line;
-use crate::app::state::overlay::{Help, Overlay, Rename, Wanted};
+use crate::app::state::overlay::{Help, HelpPage, Overlay, Rename, Wanted};
 use crate::app::state::picker::{Facts, Item, Kind, Picker, Value};
 use crate::app::state::{Focus, Shown, State};
 use crate::domain::contract::Act;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::inbox::Change;
+use crate::domain::manual::{TOPICS, Topic};
 use crate::domain::message::Body;
 use crate::domain::permission::Holding;
 use crate::domain::{Level, Mode, Notice};
@@ -138,7 +139,10 @@ pub(super) fn palette(state: &mut State) {
         let about = if own.description.is_empty() { &own.name } else { &own.description };
         item(one_line(about), format!("/{} {}", own.name, own.hint).trim_end(), Value::Own(own.name.clone()))
     });
-    let mut items: Vec<Item> = verbs.chain(own).collect();
+    let topics = TOPICS
+        .iter()
+        .map(|topic| item(format!("help: {}", topic.title()), format!("/help {}", topic.name), Value::Topic(topic)));
+    let mut items: Vec<Item> = verbs.chain(own).chain(topics).collect();
     // What a session that can only be read is most likely opened for.
     let take_over = Value::Act(Action::Session(SessionAction::TakeOver));
     if state.current_meta().is_some_and(|meta| meta.held_by.is_some())
@@ -152,7 +156,12 @@ pub(super) fn palette(state: &mut State) {
 
 pub(super) fn open_help(state: &mut State) {
     let contexts = state.contexts();
-    open(state, Overlay::Help(Help { contexts, scroll: 0 }));
+    open(state, Overlay::Help(Help { page: HelpPage::Keys(contexts), scroll: 0 }));
+}
+
+/// Opens a page of the manual.
+pub(super) fn open_topic(state: &mut State, topic: &'static Topic) {
+    open(state, Overlay::Help(Help { page: HelpPage::Topic(topic), scroll: 0 }));
 }
 
 pub(super) fn help(state: &mut State, verb: HelpAction) {
@@ -162,6 +171,8 @@ pub(super) fn help(state: &mut State, verb: HelpAction) {
         HelpAction::Down => wheel(state, 1),
         HelpAction::PageUp => wheel(state, -page),
         HelpAction::PageDown => wheel(state, page),
+        HelpAction::Top => wheel(state, isize::MIN),
+        HelpAction::End => wheel(state, isize::MAX),
     }
 }
 
@@ -517,6 +528,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Act(action) => do_action(state, action, None, fx),
         Value::Model { connection, model } => model::choose(state, connection, &model, fx),
         Value::Own(name) => slash::begin_own(state, &name, fx),
+        Value::Topic(topic) => open_topic(state, topic),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
         Value::Key(connection) => connection::ask_for_key(state, &connection, fx),
         Value::Connection(connection) => connection::choose(state, &connection, fx),

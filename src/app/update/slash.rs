@@ -13,6 +13,7 @@ use crate::domain::command::Origin;
 use crate::domain::contract::Act;
 use crate::domain::dropped;
 use crate::domain::ids::ConnectionName;
+use crate::domain::manual;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Mode, Notice};
@@ -196,7 +197,10 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         }
         Slash::Density => density(state, args),
         Slash::Theme => theme(state, args, fx),
-        Slash::Keys | Slash::Help => {
+        Slash::Help => {
+            manual::find(args).map(|topic| overlay::open_topic(state, topic)).map_err(|error| error.to_string())
+        }
+        Slash::Keys => {
             do_action(state, Action::from(crate::keymap::action::AppAction::Help), None, fx);
             Ok(())
         }

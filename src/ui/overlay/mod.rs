@@ -24,6 +24,7 @@ use crate::app::msg::Target;
 use crate::app::state::overlay::Overlay;
 use crate::keymap::action::{Action, AppAction, Context, PickerAction};
 use crate::theme::Role;
+pub(super) use help::LaidTopic;
 use ratatui::layout::Rect;
 pub(super) use welcome::welcome;
 
