@@ -713,7 +713,11 @@ fn any_state() -> impl Strategy<Value = State> {
         state.sessions.top = usize::from(scroll);
         match over {
             0 => state.overlays.push(Overlay::ConfirmQuit),
-            1 => state.overlays.push(Overlay::Help(Help { page: HelpPage::Keys(Context::ALL.to_vec()), scroll })),
+            1 => {
+                let topic = &manual::TOPICS[usize::from(scroll) % manual::TOPICS.len()];
+                let page = if flags[0] { HelpPage::Topic(topic) } else { HelpPage::Keys(Context::ALL.to_vec()) };
+                state.overlays.push(Overlay::Help(Help { page, scroll }));
+            }
             2 => {
                 let item = Item::new(text.clone(), text.clone(), Value::Remark);
                 let items = vec![item; usize::from(scroll)];
