@@ -52,11 +52,28 @@ fn cell(text: &str) -> String {
     text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;")
 }
 
+/// Chords with the digits 1 to 9 as their ends.
+fn in_short(mut keys: Vec<String>) -> Vec<String> {
+    let ends = |keys: &[String]| {
+        let prefix = keys.first()?.strip_suffix('1')?.to_owned();
+        let digits = (1..=9).map(|digit| format!("{prefix}{digit}"));
+        digits.eq(keys.iter().take(9).cloned()).then(|| format!("{prefix}1 … {prefix}9"))
+    };
+    let mut at = 0;
+    while at < keys.len() {
+        if let Some(short) = ends(&keys[at..]) {
+            keys.splice(at..at + 9, [short]);
+        }
+        at += 1;
+    }
+    keys
+}
+
 fn row(out: &mut String, table: &Table, context: Context, action: Action) {
     let found: Vec<_> = table.of(context).filter(|binding| binding.action == action).collect();
     let Some(first) = found.first() else { panic!("{} has no key in {}", action.name(), context.word()) };
-    let keys: Vec<String> = found.iter().map(|binding| cell(&chord_name(&binding.keys))).collect();
-    writeln!(out, "| {} | {} |", keys.join(", "), cell(&first.desc)).unwrap();
+    let keys = found.iter().map(|binding| cell(&chord_name(&binding.keys))).collect();
+    writeln!(out, "| {} | {} |", in_short(keys).join(", "), cell(&first.desc)).unwrap();
 }
 
 /// Each verb of a place with all its keys, in the order of the file.

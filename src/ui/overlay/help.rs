@@ -36,8 +36,9 @@ fn page(paint: &mut Paint<'_>, topic: &Topic, scroll: u16, body: Rect) {
     let lines = laid(paint, topic, width.saturating_sub(4).max(1));
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let mut title = vec![paint.piece(topic.title(), Role::PanelTitle)];
-    // By the rows of the frame before: the sheet is not divided yet.
-    let most = rows.saturating_sub(paint.state.frame.overlay_rows.max(1));
+    // By the rows of the frame before: the sheet is not divided yet. What surely fits has no place.
+    let fits = rows.saturating_add(8) <= body.height;
+    let most = if fits { 0 } else { rows.saturating_sub(paint.state.frame.overlay_rows.max(1)) };
     if most > 0 && scroll > 0 {
         let read = u32::from(scroll.min(most)) * 100 / u32::from(most);
         title.push(paint.piece(format!("  {read} %"), Role::Dim));
