@@ -16,7 +16,7 @@
 //! | [`keymap`] | keys, verbs, and which key does what |
 //! | [`app`] | the screen's state, and how messages change it |
 //! | [`theme`] | roles and their styles |
-//! | [`ui`] | draws the state, or tells it in lines ([`ui::linear`]) |
+//! | [`ui`] | draws the state, or words it in lines ([`ui::linear`]) |
 //! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
 //! | [`cli`] | the command line: the app, one prompt without a screen, sessions, the ledger, what would be permitted, the doctor |
 //!

@@ -143,8 +143,8 @@ fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
 
 fn screen(env: &dyn Fn(&str) -> Option<String>) -> Finding {
     match canvas::glyphs(env) {
-        crate::ui::chat::Glyphs::Unicode => Finding::ok("characters", "UTF-8"),
-        crate::ui::chat::Glyphs::Ascii => Finding::warn(
+        crate::ui::glyphs::GlyphSet::Unicode => Finding::ok("characters", "UTF-8"),
+        crate::ui::glyphs::GlyphSet::Ascii => Finding::warn(
             "characters",
             "ASCII signs, because the locale is not UTF-8 or the terminal is the console",
             "Set LANG to a UTF-8 locale, or `glyphs = \"unicode\"` in [ui]",

@@ -99,7 +99,7 @@ pub struct Options {
     /// Looks at this machine and this installation. It may take a second.
     pub look: Look,
     /// Glyphs to draw; `None` looks at the locale and the terminal.
-    pub glyphs: Option<ui::chat::Glyphs>,
+    pub glyphs: Option<ui::glyphs::GlyphSet>,
     /// Frames a second at most, for what the engine sends.
     pub fps: u32,
     /// Receiver of mouse events.

@@ -9,7 +9,7 @@ use crate::config::settings::{self, Settings, write};
 use crate::domain::finding::Finding;
 use crate::domain::setting::Setting;
 use crate::domain::{Level, Notice};
-use crate::ui::chat::Glyphs;
+use crate::ui::glyphs::GlyphSet;
 use tokio::sync::mpsc::UnboundedSender;
 
 impl Face {
@@ -19,8 +19,8 @@ impl Face {
             ("ui.glyphs", word) => {
                 self.auto_signs = !matches!(word, "unicode" | "ascii");
                 self.canvas.glyphs(match word {
-                    "unicode" => Glyphs::Unicode,
-                    "ascii" => Glyphs::Ascii,
+                    "unicode" => GlyphSet::Unicode,
+                    "ascii" => GlyphSet::Ascii,
                     _ => canvas::signs(self.known.wide_signs, &deeds::env),
                 });
             }

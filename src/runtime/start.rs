@@ -10,7 +10,7 @@ use crate::domain::problem::Problem;
 use crate::domain::{Command, Level, Notice, SessionId};
 use crate::keymap;
 use crate::theme::{self, ThemeText};
-use crate::ui::chat::Glyphs;
+use crate::ui::glyphs::GlyphSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -91,8 +91,8 @@ async fn shown(
         look: Arc::new(move || super::doctor::findings(&looked)),
         glyphs: match ui.glyphs {
             settings::Glyphs::Auto => None,
-            settings::Glyphs::Unicode => Some(Glyphs::Unicode),
-            settings::Glyphs::Ascii => Some(Glyphs::Ascii),
+            settings::Glyphs::Unicode => Some(GlyphSet::Unicode),
+            settings::Glyphs::Ascii => Some(GlyphSet::Ascii),
         },
         fps: ui.fps,
         mouse: match ui.mouse {

@@ -1,14 +1,14 @@
 //! The keys of a place, from the keymap: nothing here knows a key by itself.
 
 use super::super::cells::{self, Piece};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::state::overlay::Help;
 use crate::keymap::action::{Action, Context, HelpAction};
 use crate::keymap::key::chord_name;
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-pub(super) fn draw(paint: &mut Paint<'_>, help: &Help, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, help: &Help, body: Rect) {
     // Two columns need the room of two: a verb that is cut off helps nobody.
     let width = if body.width >= 180 { 172 } else { body.width.saturating_sub(8).min(92) };
     let inside = usize::from(if body.width < 60 { body.width } else { width }.saturating_sub(4));
@@ -26,7 +26,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, help: &Help, body: Rect) {
 }
 
 /// One heading a place, then a row a verb with all its keys. Two columns where there is room for them.
-fn lines(paint: &Paint<'_>, help: &Help, width: usize) -> Vec<Vec<Piece<'static>>> {
+fn lines(paint: &FrameContext<'_>, help: &Help, width: usize) -> Vec<Vec<Piece<'static>>> {
     let mut out: Vec<Vec<Piece<'static>>> = Vec::new();
     let places: Vec<_> = help.contexts.iter().map(|context| (context, verbs(paint, *context))).collect();
     let all = places.iter().flat_map(|(_, verbs)| verbs);
@@ -62,7 +62,7 @@ fn lines(paint: &Paint<'_>, help: &Help, width: usize) -> Vec<Vec<Piece<'static>
 }
 
 /// Each verb of a place once: its keys and what it does.
-fn verbs(paint: &Paint<'_>, context: Context) -> Vec<(String, String)> {
+fn verbs(paint: &FrameContext<'_>, context: Context) -> Vec<(String, String)> {
     let mut found: Vec<(Action, Vec<String>, String)> = Vec::new();
     for binding in paint.state.keys.of(context) {
         let name = paint.key_name(&chord_name(&binding.keys));
