@@ -6,6 +6,7 @@ use super::layout::Layout;
 use super::link::{Link, text_at};
 use super::{banner, cells, overlay, status};
 use crate::app::msg::Target;
+use crate::app::state::chat::Drawn;
 use crate::app::state::find::Marker;
 use crate::app::state::{Focus, State};
 use crate::domain::link::harmless;
@@ -56,15 +57,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
         Some(meta) => status::without_vendor(meta.stored_model().unwrap_or_default()),
         None => status::short_model(state),
     };
-    let helps: Vec<(FailureAction, String)> = [
-        (FailureAction::Retry, Action::Turn(TurnAction::Retry)),
-        (FailureAction::Model, Action::Model(ModelAction::Pick)),
-        (FailureAction::Compact, Action::Turn(TurnAction::Compact)),
-        (FailureAction::NewSession, Action::Session(SessionAction::New)),
-    ]
-    .into_iter()
-    .filter_map(|(help, action)| Some((help, paint.key(action, Context::Composer)?)))
-    .collect();
+    let helps = helps(paint);
     // A panel of one row has no room for the plan: then it stays whole in the conversation.
     let asked = match state.panel().filter(|_| layout.panel.height > 1).map(|(_, request)| &request.ask) {
         Some(Ask::Plan(plan)) => Some(plan.path.to_string_lossy().into_owned()),
@@ -93,6 +86,24 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let inner = cells::after(area, 1);
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
+    found(paint, drawn, area);
+}
+
+/// Keys for what helps after a failure.
+fn helps(paint: &FrameContext<'_>) -> Vec<(FailureAction, String)> {
+    [
+        (FailureAction::Retry, Action::Turn(TurnAction::Retry)),
+        (FailureAction::Model, Action::Model(ModelAction::Pick)),
+        (FailureAction::Compact, Action::Turn(TurnAction::Compact)),
+        (FailureAction::NewSession, Action::Session(SessionAction::New)),
+    ]
+    .into_iter()
+    .filter_map(|(help, action)| Some((help, paint.key(action, Context::Composer)?)))
+    .collect()
+}
+
+/// Takes over what drawing the rows found out: pictures, marks, links, and what lies under the mouse.
+fn found(paint: &mut FrameContext<'_>, drawn: Drawn, area: Rect) {
     paint.found.chat = Some(drawn);
     paint.found.code = paint.cache.chat.take_wanted();
     (paint.found.pictures, paint.pictures) = paint.cache.chat.take_pictures();

@@ -25,7 +25,7 @@ pub struct Shows {
 
 /// Drawing resources of frames.
 #[derive(Debug)]
-pub struct Canvas {
+pub struct Renderer {
     user: Vec<ThemeText>,
     shows: Shows,
     chosen: String,
@@ -34,7 +34,7 @@ pub struct Canvas {
     cache: LayoutCache,
 }
 
-impl Canvas {
+impl Renderer {
     /// Draws with the theme `chosen` among the user's and the built-in ones, on a background that is `dark` as far as is
     /// known. What was wrong with the theme comes back in words.
     #[must_use]
@@ -185,9 +185,9 @@ mod tests {
     #[test]
     fn auto_follows_the_background_and_a_chosen_theme_does_not() {
         let shows = Shows { colors: Colors::True, glyphs: ui::glyphs::GlyphSet::Unicode, home: String::new() };
-        let (mut canvas, problems) = Canvas::new(shows.clone(), Vec::new(), AUTO, None);
+        let (mut canvas, problems) = Renderer::new(shows.clone(), Vec::new(), AUTO, None);
         assert!(canvas.theme.dark && problems.is_empty());
-        assert!(!Canvas::new(shows, Vec::new(), AUTO, Some(false)).0.theme.dark);
+        assert!(!Renderer::new(shows, Vec::new(), AUTO, Some(false)).0.theme.dark);
         canvas.background(false);
         assert!(!canvas.theme.dark);
         assert_eq!(canvas.choose("lisle-dark"), Vec::<String>::new());
