@@ -16,7 +16,7 @@
 //! | [`keymap`] | keys, verbs, and which key does what |
 //! | [`app`] | the screen's state, and how messages change it |
 //! | [`theme`] | roles and their styles |
-//! | [`ui`] | draws the state, or tells it in lines ([`ui::linear`]) |
+//! | [`ui`] | draws the state, or words it in lines ([`ui::linear`]) |
 //! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
 //! | [`cli`] | the command line: the app, one prompt without a screen, sessions, the ledger, what would be permitted, the doctor |
 //!
@@ -27,17 +27,17 @@
 //!
 //! ```text
 //! key ── runtime::input ── app::resolve (keymap: key → Action) ── Msg
-//!   └─ app::update(&mut State, Msg) → Vec<Effect> ── runtime::effects ── Command
+//!   └─ app::update(&mut State, Msg) → Vec<Effect> ── runtime::client ── Command
 //!        └─ agent::desk ── the session's lane ── machine: event in, steps out ── requests, tools, rows on disk
 //!             └─ Event ── Msg::Engine ── app::update ── ui::render(&State) ── runtime::frames ── the terminal
 //! ```
 //!
-//! The loop waits for one message, takes what else is there, updates, does the effects, and draws once if something
-//! changed. A frame that is owed to a key is drawn at once; one that is owed to the engine keeps its distance from the
+//! The loop (`runtime::client`) waits for one message, takes what else is there, updates, does the effects, and draws once
+//! if something changed. A frame that is owed to a key is drawn at once; one that is owed to the engine keeps its distance from the
 //! last. While the terminal takes nothing, a newer frame replaces the one that waits.
 //!
-//! Linear mode is another loop over the same: a line that was written is a Msg ([`app::line::Line`]), and after each round
-//! what is new is told in lines.
+//! Linear mode (`runtime::linear`) has the same loop as the screen (`runtime::screen`): a line that was written is a Msg
+//! ([`app::line::Line`]), and after each round what is new is printed in lines.
 //!
 //! # What always holds
 //!

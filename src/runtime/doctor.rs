@@ -9,11 +9,12 @@ mod confinement;
 mod readable;
 
 pub use confinement::apparmor;
+use confinement::megabytes;
 
 use super::graphics::way::{self, Able};
-use super::memory::Memory;
 use super::setup::Ground;
-use super::{canvas, clipboard};
+use super::terminal_cache::TerminalCache;
+use super::{clipboard, renderer};
 use crate::domain::count::count;
 use crate::domain::finding::Finding;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ pub fn findings(ground: &Ground) -> Vec<Finding> {
     let env = |name: &str| std::env::var(name).ok();
     let mut facts = vec![Finding::ok("version", format!("lisle {}", env!("CARGO_PKG_VERSION")))];
     let mut problems = ground.problems.clone();
-    let _ = super::keymap(ground, &mut problems);
+    let _ = super::keymap_files::keymap(ground, &mut problems);
     // What to do stands in the problem itself.
     facts.extend(problems.iter().map(|problem| Finding::warn("configuration", problem.to_string(), "")));
     facts.extend(folders(ground));
@@ -112,11 +113,6 @@ fn trash(ground: &Ground) -> Finding {
     )
 }
 
-fn megabytes(bytes: u64) -> String {
-    let tenths = bytes.saturating_mul(10) / 1_000_000;
-    format!("{}.{} MB", tenths / 10, tenths % 10)
-}
-
 fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
     let set = |name: &&str| env(name).is_some_and(|value| !value.is_empty());
     let term = env("TERM").unwrap_or_default();
@@ -128,7 +124,7 @@ fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
     let size = rustix::termios::tcgetwinsize(std::io::stdout())
         .map(|size| format!("{}x{}", size.ws_col, size.ws_row))
         .unwrap_or_else(|_| "not a terminal".to_owned());
-    let colors = match canvas::colors(env) {
+    let colors = match renderer::colors(env) {
         crate::theme::Colors::True => "16 million colours",
         crate::theme::Colors::C256 => "256 colours",
         crate::theme::Colors::C16 => "16 colours",
@@ -142,9 +138,9 @@ fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
 }
 
 fn screen(env: &dyn Fn(&str) -> Option<String>) -> Finding {
-    match canvas::glyphs(env) {
-        crate::ui::chat::Glyphs::Unicode => Finding::ok("characters", "UTF-8"),
-        crate::ui::chat::Glyphs::Ascii => Finding::warn(
+    match renderer::glyphs(env) {
+        crate::ui::glyphs::GlyphSet::Unicode => Finding::ok("characters", "UTF-8"),
+        crate::ui::glyphs::GlyphSet::Ascii => Finding::warn(
             "characters",
             "ASCII signs, because the locale is not UTF-8 or the terminal is the console",
             "Set LANG to a UTF-8 locale, or `glyphs = \"unicode\"` in [ui]",
@@ -188,7 +184,7 @@ fn tmux_says(said: &str) -> Vec<Finding> {
 /// In which way pictures are drawn. The terminal is not asked here: what it answered last time counts.
 fn pictures(env: &dyn Fn(&str) -> Option<String>, ground: &Ground) -> Finding {
     let var = |name| env(name).unwrap_or_default();
-    let known = Memory::of(&ground.paths.state, &var("TERM"), &var("TERM_PROGRAM")).recall();
+    let known = TerminalCache::of(&ground.paths.state, &var("TERM"), &var("TERM_PROGRAM")).recall();
     drawn(&way::choose(ground.settings.ui.pictures, env, &known.pictures), known.pictures == Able::default())
 }
 

@@ -1,16 +1,21 @@
 //! Opens the app: themes, keymap and session as the user wants them, over the engine that `setup` puts together.
 
+use super::client::exit::Exit;
+use super::client::options::{Options, ScreenOptions};
+use super::client::settings_file::SettingsFile;
+use super::commands::Folders;
+use super::keymap_files::keymap;
 use super::setup::{Ground, Which};
-use super::{Exit, Folders, Link, Mouse, Options, SettingsFile};
-use crate::agent;
+use super::terminal::Mouse;
+use super::{linear, screen};
+use crate::agent::{self, Link};
 use crate::config::own::{self, Kind};
 use crate::config::settings;
 use crate::domain::contract::Act;
 use crate::domain::problem::Problem;
 use crate::domain::{Command, Level, Notice, SessionId};
-use crate::keymap;
 use crate::theme::{self, ThemeText};
-use crate::ui::chat::Glyphs;
+use crate::ui::glyphs::GlyphSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -81,34 +86,36 @@ async fn shown(
     let (state_dir, workspace) = (ground.paths.state.clone(), ground.workspace().to_owned());
     let config = ground.paths.config.clone();
     let (workspaces, looked) = (ground.workspaces(), Arc::clone(ground));
-    let linear = super::linear::wanted(linear, ground.settings.ui.linear);
+    let lines = linear::wanted(linear, ground.settings.ui.linear);
     let options = Options {
         keys: Arc::new(keys),
-        themes,
-        theme,
-        remember_theme: Box::new(move |name| remember(&kept_theme, name)),
         settings,
-        look: Arc::new(move || super::doctor::findings(&looked)),
-        glyphs: match ui.glyphs {
-            settings::Glyphs::Auto => None,
-            settings::Glyphs::Unicode => Some(Glyphs::Unicode),
-            settings::Glyphs::Ascii => Some(Glyphs::Ascii),
-        },
-        fps: ui.fps,
-        mouse: match ui.mouse {
-            settings::Mouse::On => Mouse::Ours,
-            settings::Mouse::Off => Mouse::Theirs,
-        },
-        pictures: ui.pictures,
-        notify: ui.notify,
+        examine: Arc::new(move || super::doctor::findings(&looked)),
         state_dir,
         commands: Folders { config, workspace },
         workspaces,
         resume,
         first,
         notices,
+        screen: ScreenOptions {
+            themes,
+            theme,
+            remember_theme: Box::new(move |name| remember(&kept_theme, name)),
+            glyphs: match ui.glyphs {
+                settings::Glyphs::Auto => None,
+                settings::Glyphs::Unicode => Some(GlyphSet::Unicode),
+                settings::Glyphs::Ascii => Some(GlyphSet::Ascii),
+            },
+            fps: ui.fps,
+            mouse: match ui.mouse {
+                settings::Mouse::On => Mouse::Ours,
+                settings::Mouse::Off => Mouse::Theirs,
+            },
+            pictures: ui.pictures,
+            notify: ui.notify,
+        },
     };
-    Ok(if linear { super::linear::run(link, options).await? } else { super::run(link, options).await? })
+    Ok(if lines { linear::run(link, options).await? } else { screen::run(link, options).await? })
 }
 
 /// Applies the command line's request to an existing session.
@@ -119,46 +126,6 @@ async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Opt
         // The engine was opened just now: it listens.
         let _ = link.commands.send(Command::To { session: session.clone(), act }).await;
     }
-}
-
-/// The keymap that the settings name: the default one, over it the embedded one of that name (or the one that the user's
-/// file inherits), over it the user's file of that name.
-#[must_use]
-pub fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
-    let name = &ground.settings.ui.keymap;
-    let file = Kind::Keymap.file(&ground.paths, name);
-    let own = own::find(&ground.paths, Kind::Keymap, name).unwrap_or_else(|problem| {
-        problems.push(problem);
-        None
-    });
-    let embedded = |name: &str| keymap::STYLES.iter().find(|style| style.0 == name);
-    let known = || keymap::names().collect::<Vec<_>>().join(", ");
-    let mut style = embedded(name);
-    if style.is_none() && name != keymap::GROUND && !file.exists() {
-        let text = format!("There is no keymap {name:?}.");
-        let fix = format!("Make this file, or set ui.keymap in config.toml to one of {}.", known());
-        problems.push(Problem { path: file.clone(), line: None, text, fix });
-    }
-    if let Some((base, line)) = own.as_deref().and_then(keymap::inherits) {
-        style = embedded(&base);
-        if style.is_none() && base != keymap::GROUND {
-            let text = format!("It inherits {base:?}, and there is no such keymap.");
-            let fix = format!("The keymaps that can be inherited are {}.", known());
-            problems.push(Problem { path: file.clone(), line: Some(line), text, fix });
-        }
-    }
-    let fresh = |name: &str, text: &'static str| {
-        own::fresh(Kind::Keymap, name).map_or(std::borrow::Cow::Borrowed(text), std::borrow::Cow::Owned)
-    };
-    let default = fresh(keymap::GROUND, keymap::DEFAULT);
-    let over = style.map(|(name, shown, text)| (*shown, fresh(name, text)));
-    let shown = file.display().to_string();
-    let mut files = vec![(keymap::DEFAULT_NAME, default.as_ref())];
-    files.extend(over.as_ref().map(|(shown, text)| (*shown, text.as_ref())));
-    files.extend(own.as_deref().map(|text| (shown.as_str(), text)));
-    let loaded = keymap::load_files(&files);
-    problems.extend(loaded.problems);
-    loaded.table
 }
 
 /// The user's themes. In debug builds also those of the source folder, which go before the embedded ones in this way.

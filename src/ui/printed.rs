@@ -1,6 +1,7 @@
 //! Markdown as text for a terminal that only prints, or for a pipe.
 
-use super::chat::{Glyphs, Look, markdown_with};
+use super::chat::{ChatStyle, markdown_with};
+use super::glyphs::GlyphSet;
 use crate::theme;
 use ratatui::style::Modifier;
 
@@ -17,7 +18,7 @@ pub enum Marks {
 #[must_use]
 pub fn printed(markdown: &str, width: u16, marks: Marks) -> String {
     let theme = theme::load("mono", &[]).theme;
-    let look = Look { theme: &theme, glyphs: Glyphs::Unicode };
+    let look = ChatStyle { theme: &theme, glyphs: GlyphSet::Unicode };
     let mut out = String::new();
     for line in markdown_with(markdown, width, &look) {
         let mut row = String::new();

@@ -513,7 +513,7 @@ fn ascii_and_sixteen_colours_show_everything() {
     talk(&mut state);
     ask(&mut state, command("cargo test"));
     let theme = Theme::builtin(true).for_terminal(Colors::C16);
-    let (buf, _) = draw_with(&state, &theme, ui::chat::Glyphs::Ascii, 100, 30);
+    let (buf, _) = draw_with(&state, &theme, ui::glyphs::GlyphSet::Ascii, 100, 30);
     insta::assert_snapshot!("ascii-100x30", screen::text(&screen::terminal(&buf)));
 }
 

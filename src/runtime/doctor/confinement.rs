@@ -1,9 +1,10 @@
 //! State of the sandbox on this machine: one line for each wall, with what is open where it is
 //! lower, and the reason.
 
-use super::{Ground, readable};
+use super::readable;
 use crate::domain::finding::Finding;
 use crate::domain::permission::Sandbox;
+use crate::runtime::setup::Ground;
 use crate::sandbox::able::Able;
 use crate::sandbox::{self, Network, able, places};
 use std::path::Path;
@@ -56,7 +57,7 @@ pub(super) fn findings(ground: &Ground) -> Vec<Finding> {
     out.extend(readable::findings(&allowed.readable, &usual, home.as_deref()));
     let there = allowed.caches.iter().filter(|cache| cache.at.exists()).count();
     let memory = match allowed.memory {
-        Some(bytes) => format!("; each process has at most {} of its own memory", super::megabytes(bytes)),
+        Some(bytes) => format!("; each process has at most {} of its own memory", megabytes(bytes)),
         None => String::new(),
     };
     out.push(Finding::ok(
@@ -205,6 +206,12 @@ pub fn apparmor(program: &Path) -> String {
         "# Lets lisle make user namespaces for the commands that it holds.\nabi <abi/4.0>,\ninclude <tunables/global>\n\n\
          profile lisle \"{path}\" flags=(unconfined) {{\n  userns,\n  include if exists <local/lisle>\n}}\n"
     )
+}
+
+/// Bytes in megabytes, with a tenth.
+pub(super) fn megabytes(bytes: u64) -> String {
+    let tenths = bytes.saturating_mul(10) / 1_000_000;
+    format!("{}.{} MB", tenths / 10, tenths % 10)
 }
 
 #[cfg(test)]

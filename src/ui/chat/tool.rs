@@ -2,13 +2,13 @@
 //!
 //! The subject stays to the last: where the line is too short, figures go first.
 
-use super::colours::language_of;
 use super::diff;
 use super::files;
-use super::ink::{CodeAt, Ink, Seg, Source, coded};
-use super::markdown::{bounded, plain};
+use super::laid_out_line::{CodeAt, LaidOutLine, Seg, Source, coded};
+use super::language::language_of;
 use super::picture::Kept;
 use super::row::{Level, Row, lasted, seconds, thousands};
+use super::source_lines::{bounded, plain};
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Authority;
@@ -34,10 +34,10 @@ const FULL: usize = 1_000;
 const REASON: usize = 40;
 
 /// The call as lines; what is kept for pictures among them is added to `pictures`. `made` is when it was proposed.
-pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<Ink> {
-    let mut out: Vec<Ink> = vec![head(call, made, row)];
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
+    let mut out: Vec<LaidOutLine> = vec![head(call, made, row)];
     if row.level == Level::Line {
-        out.extend(doing(call, row).map(Ink::quiet));
+        out.extend(doing(call, row).map(LaidOutLine::quiet));
     }
     if row.level != Level::Line {
         below(call, row, &mut out);
@@ -79,7 +79,7 @@ fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
     Some(if said.is_empty() { word.to_owned() } else { format!("{word}: {}", text::cut_with(&said, REASON, ellipsis)) })
 }
 
-fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Ink {
+fn head(call: &ToolCall, made: At, row: &Row<'_>) -> LaidOutLine {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
     let whole = subject.clone();
@@ -144,7 +144,7 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Ink {
 }
 
 /// The line of a call, as the text of its verb and its whole subject.
-fn marked_head(line: Line<'static>, whole: &str) -> Ink {
+fn marked_head(line: Line<'static>, whole: &str) -> LaidOutLine {
     let part = |at: usize| line.spans.get(at).map_or("", |span| span.content.as_ref());
     let shown = if whole.is_empty() { "" } else { part(3) };
     let (verb, shown) = (part(1).to_owned(), shown.to_owned());
@@ -177,17 +177,17 @@ fn marked_head(line: Line<'static>, whole: &str) -> Ink {
     }
     segs.retain(|seg| seg.width > 0 && seg.len > 0);
     let text = format!("{verb} {whole}");
-    Ink { text: Some(text.trim_end().into()), segs, ..Ink::quiet(line) }
+    LaidOutLine { text: Some(text.trim_end().into()), segs, ..LaidOutLine::quiet(line) }
 }
 
 /// `… 280 more lines`, above the lines that are shown.
-fn hidden_lines(row: &Row<'_>, hidden: usize, key: &str) -> Ink {
-    Ink { skips: u32::try_from(hidden).unwrap_or(u32::MAX), ..Ink::quiet(row.more(hidden, key)) }
+fn hidden_lines(row: &Row<'_>, hidden: usize, key: &str) -> LaidOutLine {
+    LaidOutLine { skips: u32::try_from(hidden).unwrap_or(u32::MAX), ..LaidOutLine::quiet(row.more(hidden, key)) }
 }
 
 /// A remark of one line, which is no part of the text.
-fn quiet_hint(row: &Row<'_>, text: &str) -> Ink {
-    Ink::quiet(row.hint(text))
+fn quiet_hint(row: &Row<'_>, text: &str) -> LaidOutLine {
+    LaidOutLine::quiet(row.hint(text))
 }
 
 /// A tool's name as a verb that fits the column of verbs.
@@ -323,13 +323,15 @@ fn whole_below(call: &ToolCall, row: &Row<'_>) -> Option<String> {
 }
 
 /// Lines below the head of an unfolded call.
-fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
+fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>) {
     let look = &row.look;
     let full = row.level == Level::Full;
     let indent = if row.width < 40 { 2 } else { 5 };
     let lead = [Span::raw(" ".repeat(indent))];
     let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
-    let put_inks = |lines: Vec<Ink>, out: &mut Vec<Ink>| out.extend(lines.into_iter().map(|line| line.behind(&lead)));
+    let put_inks = |lines: Vec<LaidOutLine>, out: &mut Vec<LaidOutLine>| {
+        out.extend(lines.into_iter().map(|line| line.behind(&lead)))
+    };
     let text = |text: &str, style: Style, limit: usize, key: &str| {
         let cleaned = clean(text.trim_end());
         let all: Vec<&str> = cleaned.trim_start_matches('\n').split('\n').collect();
@@ -359,7 +361,7 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
         let hidden = lines.len().saturating_sub(if full { FULL } else { 2 * TAIL });
         lines.truncate(lines.len() - hidden);
         if hidden > 0 {
-            lines.push(Ink::quiet(inner.more(hidden, key)));
+            lines.push(LaidOutLine::quiet(inner.more(hidden, key)));
         }
         put_inks(lines, out);
     } else if let Some(lines) = call.result.as_deref().and_then(|result| numbered(call, result)) {
@@ -394,7 +396,7 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
 }
 
 /// The files that the call gave, below the rest of an unfolded call.
-fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<Kept>) {
+fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<Kept>) {
     if call.figures.media.is_empty() {
         return;
     }
@@ -430,7 +432,7 @@ fn numbered<'r>(call: &ToolCall, result: &'r str) -> Option<Vec<(&'r str, &'r st
 }
 
 /// Lines of a file behind their numbers, as code in the language of its ending; of too many the last ones.
-fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &Row<'_>) -> Vec<Ink> {
+fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &Row<'_>) -> Vec<LaidOutLine> {
     let look = &row.look;
     let (style, faint) = (look.style(Role::ToolOutput), look.style(Role::Faint));
     let digits = lines.iter().map(|(number, _)| number.len()).max().unwrap_or(1);
@@ -444,7 +446,9 @@ fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &
     for (number, line) in lines.get(hidden..).unwrap_or_default() {
         if number.is_empty() {
             out.extend(
-                plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look).into_iter().map(Ink::silent),
+                plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look)
+                    .into_iter()
+                    .map(LaidOutLine::silent),
             );
             continue;
         }

@@ -3,9 +3,10 @@
 //! A picker, the inbox and the questions of lisle's own are written out from their state; the others are read off their own
 //! drawing, cell by cell, so that nothing of them is said twice in the program.
 
-use super::super::chat::Glyphs;
-use super::super::paint::Paint;
-use super::super::{Cache, Look, overlay};
+use super::super::frame_context::{Appearance, FrameContext};
+use super::super::glyphs::GlyphSet;
+use super::super::layout_cache::LayoutCache;
+use super::super::overlay;
 use super::row::plain;
 use crate::app::line::Line;
 use crate::app::msg::{Msg, Target};
@@ -198,9 +199,9 @@ fn verbs(state: &State) -> Vec<Item> {
 /// Draws the overlay on a large sheet without keys, and reads its rows.
 fn read_off(state: &State, home: &str) -> Sheet {
     let theme = Theme::plain();
-    let look = Look { theme: &theme, glyphs: Glyphs::Unicode, home };
-    let (mut cache, mut buf) = (Cache::default(), Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT)));
-    let mut paint = Paint::new(state, &look, &mut cache, &mut buf);
+    let look = Appearance { theme: &theme, glyphs: GlyphSet::Unicode, home };
+    let (mut cache, mut buf) = (LayoutCache::default(), Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT)));
+    let mut paint = FrameContext::new(state, &look, &mut cache, &mut buf);
     paint.without_keys = true;
     let area = paint.buf.area;
     overlay::draw(&mut paint, area);

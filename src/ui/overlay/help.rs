@@ -2,7 +2,8 @@
 
 use super::super::cells::{self, Piece};
 use super::super::chat;
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
+use super::super::layout_cache::LaidTopic;
 use crate::app::state::overlay::{Help, HelpPage};
 use crate::domain::manual::Topic;
 use crate::keymap::action::{Action, Context, HelpAction};
@@ -15,23 +16,14 @@ use std::rc::Rc;
 /// Widest page of the manual: longer lines are hard to read.
 const PAGE: u16 = 100;
 
-/// A page of the manual in lines, kept while topic, width and theme stay the same.
-#[derive(Debug)]
-pub(in crate::ui) struct LaidTopic {
-    topic: &'static str,
-    width: u16,
-    theme: String,
-    lines: Rc<Vec<Line<'static>>>,
-}
-
-pub(super) fn draw(paint: &mut Paint<'_>, help: &Help, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, help: &Help, body: Rect) {
     match &help.page {
         HelpPage::Keys(contexts) => keys(paint, contexts, help.scroll, body),
         HelpPage::Topic(topic) => page(paint, topic, help.scroll, body),
     }
 }
 
-fn page(paint: &mut Paint<'_>, topic: &Topic, scroll: u16, body: Rect) {
+fn page(paint: &mut FrameContext<'_>, topic: &Topic, scroll: u16, body: Rect) {
     let width = if body.width < 60 { body.width } else { (body.width - 8).min(PAGE) / 2 * 2 };
     let lines = laid(paint, topic, width.saturating_sub(4).max(1));
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
@@ -54,21 +46,21 @@ fn page(paint: &mut Paint<'_>, topic: &Topic, scroll: u16, body: Rect) {
 }
 
 /// The page in lines of `width` cells.
-fn laid(paint: &mut Paint<'_>, topic: &Topic, width: u16) -> Rc<Vec<Line<'static>>> {
+fn laid(paint: &mut FrameContext<'_>, topic: &Topic, width: u16) -> Rc<Vec<Line<'static>>> {
     let theme = paint.look.theme;
     if let Some(known) = &paint.cache.topic
         && (known.topic, known.width, known.theme.as_str()) == (topic.name, width, theme.name.as_str())
     {
         return Rc::clone(&known.lines);
     }
-    let look = chat::Look { theme, glyphs: paint.look.glyphs };
+    let look = chat::ChatStyle { theme, glyphs: paint.look.glyphs };
     let lines = Rc::new(chat::markdown_with(&topic.text("/help"), width, &look));
     let kept = LaidTopic { topic: topic.name, width, theme: theme.name.clone(), lines: Rc::clone(&lines) };
     paint.cache.topic = Some(kept);
     lines
 }
 
-fn keys(paint: &mut Paint<'_>, contexts: &[Context], scroll: u16, body: Rect) {
+fn keys(paint: &mut FrameContext<'_>, contexts: &[Context], scroll: u16, body: Rect) {
     // Two columns need the room of two: a verb that is cut off helps nobody.
     let width = if body.width >= 180 { 172 } else { body.width.saturating_sub(8).min(92) };
     let inside = usize::from(if body.width < 60 { body.width } else { width }.saturating_sub(4));
@@ -86,7 +78,7 @@ fn keys(paint: &mut Paint<'_>, contexts: &[Context], scroll: u16, body: Rect) {
 }
 
 /// One heading a place, then a row a verb with all its keys. Two columns where there is room for them.
-fn lines(paint: &Paint<'_>, contexts: &[Context], width: usize) -> Vec<Vec<Piece<'static>>> {
+fn lines(paint: &FrameContext<'_>, contexts: &[Context], width: usize) -> Vec<Vec<Piece<'static>>> {
     let mut out: Vec<Vec<Piece<'static>>> = Vec::new();
     let places: Vec<_> = contexts.iter().map(|context| (context, verbs(paint, *context))).collect();
     let all = places.iter().flat_map(|(_, verbs)| verbs);
@@ -122,7 +114,7 @@ fn lines(paint: &Paint<'_>, contexts: &[Context], width: usize) -> Vec<Vec<Piece
 }
 
 /// Each verb of a place once: its keys and what it does.
-fn verbs(paint: &Paint<'_>, context: Context) -> Vec<(String, String)> {
+fn verbs(paint: &FrameContext<'_>, context: Context) -> Vec<(String, String)> {
     let mut found: Vec<(Action, Vec<String>, String)> = Vec::new();
     for binding in paint.state.keys.of(context) {
         let name = paint.key_name(&chord_name(&binding.keys));

@@ -2,7 +2,7 @@
 
 use super::super::cells;
 use super::super::figures::{age, count};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use super::super::panel::{self, View};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Inbox;
@@ -12,7 +12,7 @@ use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, inbox: &Inbox, body: Rect) {
     let title = [
         paint.piece("Needs you", Role::PanelTitle),
         paint.piece(format!("  {}", count(inbox.rows.len(), "request", "requests")), Role::Dim),
@@ -50,7 +50,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
     paint.found.overlay_rows = list.height;
     if inbox.rows.is_empty() {
         let text = "Nothing needs you, in any session. Requests show up here and in the list.";
-        for (n, line) in super::folded(text, usize::from(list.width)).iter().enumerate() {
+        for (n, line) in super::sheet::folded(text, usize::from(list.width)).iter().enumerate() {
             paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         let age = if waiting.since.0 > 0 { age(waiting.since, now) } else { String::new() };
         let ages = [paint.piece(age, Role::Dim)];
         let mut pieces = [
-            paint.piece(format!("{} ", paint.signs.needs_you), Role::NeedsYou),
+            paint.piece(format!("{} ", paint.signs.session.needs_you), Role::NeedsYou),
             paint.piece(format!("{title}{:blanks$}", ""), if chosen { Role::Strong } else { Role::Text }),
             paint.piece(clean_line(&waiting.what).into_owned(), Role::Dim),
         ];

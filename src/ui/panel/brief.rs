@@ -1,15 +1,17 @@
 //! A request that is only announced: whether its rows say all of it, and the keys that lead on.
 
 use super::super::cells::{self, Piece};
-use super::super::paint::Paint;
-use super::{View, approval, heading};
+use super::super::frame_context::FrameContext;
+use super::approval;
+use super::heading::heading;
+use super::view::View;
 use crate::app::state::panel::Choice;
 use crate::domain::request::Ask;
 use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, Context};
 
 /// True if these rows show all that an answer would let happen: a command or address in full, and every warning.
-pub(super) fn is_whole(paint: &Paint<'_>, view: View<'_>, width: u16, rows: u16) -> bool {
+pub(super) fn is_whole(paint: &FrameContext<'_>, view: View<'_>, width: u16, rows: u16) -> bool {
     let Ask::Approval(asked) = &view.request.ask else { return false };
     let short = match &asked.proposal {
         Proposal::Command { command, .. } => !command.contains('\n'),
@@ -29,7 +31,7 @@ pub(super) fn is_whole(paint: &Paint<'_>, view: View<'_>, width: u16, rows: u16)
 }
 
 /// Keys that lead to the answers; with the chord that says yes at once, where the screen shows all that it would allow.
-pub(super) fn ways(paint: &Paint<'_>, view: View<'_>, whole: bool) -> Vec<Piece<'static>> {
+pub(super) fn ways(paint: &FrameContext<'_>, view: View<'_>, whole: bool) -> Vec<Piece<'static>> {
     let focus = paint.key(Action::Answer(AnswerAction::Focus), Context::Global);
     if approval::holder(paint, view.request).is_some() {
         return paint.hints(&[(focus, "read it")]);

@@ -2,8 +2,8 @@
 //! that it would also allow; and the same rules while they are being edited.
 
 use super::super::cells;
-use super::super::paint::Paint;
-use super::View;
+use super::super::frame_context::FrameContext;
+use super::view::View;
 use crate::app::state::panel::Panel;
 use crate::domain::lookalike::expose;
 use crate::domain::request::{Approval, Ask};
@@ -18,7 +18,7 @@ const INDENT: usize = 6;
 const WITH_EXAMPLES: usize = 4;
 
 /// The lines below the selected answer, if it is one that remembers.
-pub(super) fn lines(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
+pub(super) fn lines(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
     let (Some(choice), Ask::Approval(approval)) = (view.panel.choice(), &view.request.ask) else { return Vec::new() };
     if choice.scope().is_none() {
         return Vec::new();
@@ -40,7 +40,7 @@ pub(super) fn lines(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
     out
 }
 
-fn examples(paint: &Paint<'_>, out: &mut Vec<Line<'static>>, approval: &Approval, rule: &Rule, width: u16) {
+fn examples(paint: &FrameContext<'_>, out: &mut Vec<Line<'static>>, approval: &Approval, rule: &Rule, width: u16) {
     match approval.offers.iter().find(|offer| offer.rule == *rule) {
         Some(offer) => {
             if let Some(harmless) = &offer.harmless {
@@ -56,7 +56,7 @@ fn examples(paint: &Paint<'_>, out: &mut Vec<Line<'static>>, approval: &Approval
 
 /// A labelled text, wrapped below itself.
 fn push(
-    paint: &Paint<'_>,
+    paint: &FrameContext<'_>,
     out: &mut Vec<Line<'static>>,
     label: &str,
     text: &str,
@@ -78,7 +78,7 @@ fn push(
 }
 
 /// Without a ground of its own: it stands on the panel's.
-fn flat(paint: &Paint<'_>, role: Role) -> ratatui::style::Style {
+fn flat(paint: &FrameContext<'_>, role: Role) -> ratatui::style::Style {
     paint.flat(paint.style(role))
 }
 

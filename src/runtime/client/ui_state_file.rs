@@ -11,13 +11,13 @@ use std::{fs, io};
 
 /// The file.
 #[derive(Clone, Debug)]
-pub(super) struct FaceFile {
+pub(in crate::runtime) struct UiStateFile {
     path: PathBuf,
     /// State to write; a later one replaces an earlier one.
     wanted: Arc<Mutex<Option<Kept>>>,
 }
 
-impl FaceFile {
+impl UiStateFile {
     /// The file in `state_dir`.
     pub fn of(state_dir: &Path) -> Self {
         Self { path: state_dir.join("face.json"), wanted: Arc::default() }
@@ -29,7 +29,7 @@ impl FaceFile {
         serde_json::from_str(&text).unwrap_or_default()
     }
 
-    /// This is to be remembered: [`FaceFile::write`] does it.
+    /// This is to be remembered: [`UiStateFile::write`] does it.
     pub fn want(&self, kept: Kept) {
         *self.wanted.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn what_was_wanted_last_is_remembered() {
         let dir = tempfile::tempdir().unwrap();
-        let file = FaceFile::of(&dir.path().join("state"));
+        let file = UiStateFile::of(&dir.path().join("state"));
         assert_eq!(file.recall(), Kept::default());
         let folded = BTreeMap::from([(Grouping::Status, vec!["status done".to_owned()])]);
         let last =

@@ -6,7 +6,7 @@ use crate::app::state::mark::Spot;
 use crate::theme::Theme;
 use crate::theme::colour::Colors;
 use crate::theme::resolve::{ThemeText, builtin_names, load};
-use crate::ui::{self, Cache, Drawn, Look};
+use crate::ui::{self, Appearance, Drawn, LayoutCache};
 use ratatui::buffer::Buffer;
 
 /// The name that stands for lisle's dark or light theme, whichever suits the terminal.
@@ -18,29 +18,29 @@ pub struct Shows {
     /// Number of colours.
     pub colors: Colors,
     /// Glyphs to draw.
-    pub glyphs: ui::chat::Glyphs,
+    pub glyphs: ui::glyphs::GlyphSet,
     /// The home directory, shown as `~`; empty when there is none.
     pub home: String,
 }
 
 /// Drawing resources of frames.
 #[derive(Debug)]
-pub struct Canvas {
+pub struct Renderer {
     user: Vec<ThemeText>,
     shows: Shows,
     chosen: String,
     dark: bool,
     theme: Theme,
-    cache: Cache,
+    cache: LayoutCache,
 }
 
-impl Canvas {
+impl Renderer {
     /// Draws with the theme `chosen` among the user's and the built-in ones, on a background that is `dark` as far as is
     /// known. What was wrong with the theme comes back in words.
     #[must_use]
     pub fn new(shows: Shows, user: Vec<ThemeText>, chosen: &str, dark: Option<bool>) -> (Self, Vec<String>) {
         let (dark, chosen) = (dark.unwrap_or(true), chosen.to_owned());
-        let mut canvas = Self { user, shows, chosen, dark, theme: Theme::plain(), cache: Cache::default() };
+        let mut canvas = Self { user, shows, chosen, dark, theme: Theme::plain(), cache: LayoutCache::default() };
         let problems = canvas.reload();
         (canvas, problems)
     }
@@ -52,9 +52,9 @@ impl Canvas {
     }
 
     /// Draws with these signs from now on.
-    pub fn glyphs(&mut self, glyphs: ui::chat::Glyphs) {
+    pub fn glyphs(&mut self, glyphs: ui::glyphs::GlyphSet) {
         self.shows.glyphs = glyphs;
-        self.cache = Cache::default();
+        self.cache = LayoutCache::default();
     }
 
     /// The terminal's background is dark or not; only [`AUTO`] minds.
@@ -79,7 +79,7 @@ impl Canvas {
 
     /// Draws the whole screen.
     pub fn draw(&mut self, state: &State, buffer: &mut Buffer) -> Drawn {
-        let look = Look { theme: &self.theme, glyphs: self.shows.glyphs, home: &self.shows.home };
+        let look = Appearance { theme: &self.theme, glyphs: self.shows.glyphs, home: &self.shows.home };
         ui::render(state, &look, &mut self.cache, buffer)
     }
 
@@ -125,13 +125,13 @@ pub fn colors(env: &dyn Fn(&str) -> Option<String>) -> Colors {
 
 /// Glyphs for a terminal that draws characters of ambiguous width over two cells, or does not.
 #[must_use]
-pub fn signs(wide: bool, env: &dyn Fn(&str) -> Option<String>) -> ui::chat::Glyphs {
-    if wide { ui::chat::Glyphs::Ascii } else { glyphs(env) }
+pub fn signs(wide: bool, env: &dyn Fn(&str) -> Option<String>) -> ui::glyphs::GlyphSet {
+    if wide { ui::glyphs::GlyphSet::Ascii } else { glyphs(env) }
 }
 
 /// Glyphs that a terminal draws well, from the environment.
 #[must_use]
-pub fn glyphs(env: &dyn Fn(&str) -> Option<String>) -> ui::chat::Glyphs {
+pub fn glyphs(env: &dyn Fn(&str) -> Option<String>) -> ui::glyphs::GlyphSet {
     let set = |name: &&str| env(name).is_some_and(|value| !value.is_empty());
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].iter().find(|name| set(name)).and_then(|name| env(name));
     let utf8 = locale.is_some_and(|locale| {
@@ -139,7 +139,7 @@ pub fn glyphs(env: &dyn Fn(&str) -> Option<String>) -> ui::chat::Glyphs {
         locale.contains("utf-8") || locale.contains("utf8")
     });
     let linux = env("TERM").is_some_and(|term| term == "linux");
-    if utf8 && !linux { ui::chat::Glyphs::Unicode } else { ui::chat::Glyphs::Ascii }
+    if utf8 && !linux { ui::glyphs::GlyphSet::Unicode } else { ui::glyphs::GlyphSet::Ascii }
 }
 
 #[cfg(test)]
@@ -169,7 +169,7 @@ mod tests {
 
     #[test]
     fn signs_suit_the_locale_and_the_console() {
-        use ui::chat::Glyphs::{Ascii, Unicode};
+        use ui::glyphs::GlyphSet::{Ascii, Unicode};
         for (pairs, expected) in [
             (&[("LANG", "en_US.UTF-8"), ("TERM", "xterm")][..], Unicode),
             (&[("LANG", "en_US.UTF-8"), ("TERM", "linux")], Ascii),
@@ -184,10 +184,10 @@ mod tests {
 
     #[test]
     fn auto_follows_the_background_and_a_chosen_theme_does_not() {
-        let shows = Shows { colors: Colors::True, glyphs: ui::chat::Glyphs::Unicode, home: String::new() };
-        let (mut canvas, problems) = Canvas::new(shows.clone(), Vec::new(), AUTO, None);
+        let shows = Shows { colors: Colors::True, glyphs: ui::glyphs::GlyphSet::Unicode, home: String::new() };
+        let (mut canvas, problems) = Renderer::new(shows.clone(), Vec::new(), AUTO, None);
         assert!(canvas.theme.dark && problems.is_empty());
-        assert!(!Canvas::new(shows, Vec::new(), AUTO, Some(false)).0.theme.dark);
+        assert!(!Renderer::new(shows, Vec::new(), AUTO, Some(false)).0.theme.dark);
         canvas.background(false);
         assert!(!canvas.theme.dark);
         assert_eq!(canvas.choose("lisle-dark"), Vec::<String>::new());

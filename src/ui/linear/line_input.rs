@@ -2,12 +2,15 @@
 //! whose numbers were printed last; a text answers the agent's own question, and everything else is a message, but for
 //! a single word while answers are asked.
 
-use super::{Asked, Printer, Withdrawn, Writer, page, prose, sheet};
+use super::asked::{PendingPrompt, Withdrawn, is_row, page};
+use super::printer::{Printer, Writer};
+use super::{prose, sheet};
 use crate::app::Msg;
 use crate::app::line::Line;
 use crate::app::slash::{self, Call, Slash};
 use crate::app::state::State;
 use crate::app::state::hidden::Hidden;
+use crate::app::state::panel::Choice;
 use crate::domain::ids::{At, RequestId};
 use crate::domain::manual::{self, TOPICS, Topic};
 use crate::domain::request::Ask;
@@ -58,97 +61,55 @@ fn is_agents_question(state: &State, request: &RequestId) -> bool {
 impl Printer {
     /// Meaning of a line that came at `now`; `pasted`: several lines came at once, which never answer a request.
     pub fn hear(&mut self, state: &State, text: &str, now: At, pasted: bool) -> Heard {
-        let asked = std::mem::take(&mut self.asked);
+        let asked = std::mem::take(&mut self.question.asked);
         let heard = self.by_what_is_asked(state, &asked, text, now, pasted);
-        self.asked = asked;
-        if let Some((told, sheet)) = self.more.take() {
-            self.asked = Asked::Sheet(sheet, told);
+        self.question.asked = asked;
+        if let Some((told, sheet)) = self.question.more.take() {
+            self.question.asked = PendingPrompt::Sheet(sheet, told);
         }
         heard
     }
 
-    fn by_what_is_asked(&mut self, state: &State, asked: &Asked, text: &str, now: At, pasted: bool) -> Heard {
+    fn by_what_is_asked(&mut self, state: &State, asked: &PendingPrompt, text: &str, now: At, pasted: bool) -> Heard {
         let number = number(text).filter(|_| !pasted);
         let typed = self.writer == Writer::Person;
-        let gone = std::mem::take(&mut self.withdrawn);
+        let gone = std::mem::take(&mut self.question.withdrawn);
         let withdrawn = typed && gone != Withdrawn::No;
-        let soon = typed && now.since(self.asked_at) < TOO_SOON;
+        let soon = typed && now.since(self.question.asked_at) < TOO_SOON;
         match asked {
-            Asked::Key(request) => {
+            PendingPrompt::Key(request) => {
                 if withdrawn {
                     return Heard::say("note: that line came too early to be the key; it went nowhere");
                 }
-                self.acted = true;
+                self.question.acted = true;
                 let mut key = Hidden::default();
                 key.insert(text);
                 return Heard::line(Line::Key { request: request.clone(), key });
             }
-            Asked::Words(request, _) => {
+            PendingPrompt::Words(request, _) => {
                 if soon || withdrawn {
                     return Heard::say("note: that line came too early to be the answer; write it again");
                 }
-                self.acted = true;
+                self.question.acted = true;
                 return Heard::line(Line::Words { request: request.clone(), text: text.to_owned() });
             }
-            Asked::Answers(request, choices) => match number {
-                Some(_) if soon || withdrawn => {
-                    return Heard::say("note: the question is newer than your number; write it again");
+            PendingPrompt::Answers(request, choices) => {
+                let early = soon || withdrawn;
+                if let Some(heard) = self.of_answers(state, (request, choices), text, (number, early)) {
+                    return heard;
                 }
-                Some(n) => {
-                    return match n.checked_sub(1).and_then(|at| choices.get(at)) {
-                        Some(choice) => {
-                            self.acted = true;
-                            Heard::line(Line::Answer { request: request.clone(), choice: choice.clone() })
-                        }
-                        None => {
-                            Heard::say(format!("note: there is no answer {n}; they go from 1 to {}", choices.len()))
-                        }
-                    };
+            }
+            PendingPrompt::Draft(_) => {
+                if let Some(heard) = self.of_draft(state, text, (number, soon)) {
+                    return heard;
                 }
-                None if text.trim().is_empty() || text.trim() == "?" => return self.repeat(state),
-                None if slash::read(text).is_some() || text.starts_with('!') => {}
-                None if is_agents_question(state, request) => {
-                    if soon || withdrawn {
-                        return Heard::say("note: that line came too early to be the answer; write it again");
-                    }
-                    self.acted = true;
-                    return Heard::line(Line::Reply { request: request.clone(), text: text.to_owned() });
-                }
-                None if is_word(text) => {
-                    return Heard::say(format!(
-                        "note: “{}” is no answer; write a number from 1 to {}. To send it as a message put a blank before it",
-                        text.trim(),
-                        choices.len()
-                    ));
-                }
-                None => {}
-            },
-            Asked::Draft(_) => match number {
-                Some(_) if soon => return Heard::say("note: the draft is newer than your number; write it again"),
-                Some(n @ 1..=3) => {
-                    self.acted = true;
-                    return match n {
-                        1 => {
-                            self.sent(&state.composer().text());
-                            Heard::line(Line::SendDraft)
-                        }
-                        2 => {
-                            let action = Action::Composer(ComposerAction::Editor);
-                            Heard { msgs: vec![Msg::Act { action, key: None }], lines: Vec::new() }
-                        }
-                        _ => Heard::line(Line::DropDraft),
-                    };
-                }
-                Some(n) => return Heard::say(format!("note: there is no answer {n}; they go from 1 to 3")),
-                None if text.trim().is_empty() || text.trim() == "?" => return self.repeat(state),
-                None => {}
-            },
-            Asked::Sheet(sheet, told) => {
+            }
+            PendingPrompt::Sheet(sheet, told) => {
                 if let Some(heard) = self.of_sheet(sheet, *told, text, (number, soon, pasted)) {
                     return heard;
                 }
             }
-            Asked::Nothing => {
+            PendingPrompt::Nothing => {
                 if number.is_some() && (withdrawn || soon) {
                     return Heard::say("note: nothing is asked any more that a number answers; it was not sent");
                 }
@@ -160,6 +121,67 @@ impl Printer {
             return Heard::say(note);
         }
         self.message(state, text)
+    }
+
+    /// A line while answers of a request are asked; `None`: it is no answer.
+    fn of_answers(
+        &mut self,
+        state: &State,
+        (request, choices): (&RequestId, &[Choice]),
+        text: &str,
+        (number, early): (Option<usize>, bool),
+    ) -> Option<Heard> {
+        match number {
+            Some(_) if early => Some(Heard::say("note: the question is newer than your number; write it again")),
+            Some(n) => {
+                let Some(choice) = n.checked_sub(1).and_then(|at| choices.get(at)) else {
+                    let last = choices.len();
+                    return Some(Heard::say(format!("note: there is no answer {n}; they go from 1 to {last}")));
+                };
+                self.question.acted = true;
+                Some(Heard::line(Line::Answer { request: request.clone(), choice: choice.clone() }))
+            }
+            None if text.trim().is_empty() || text.trim() == "?" => Some(self.repeat(state)),
+            None if slash::read(text).is_some() || text.starts_with('!') => None,
+            None if is_agents_question(state, request) => {
+                if early {
+                    return Some(Heard::say("note: that line came too early to be the answer; write it again"));
+                }
+                self.question.acted = true;
+                Some(Heard::line(Line::Reply { request: request.clone(), text: text.to_owned() }))
+            }
+            None if is_word(text) => Some(Heard::say(format!(
+                "note: “{}” is no answer; write a number from 1 to {}. To send it as a message put a blank before it",
+                text.trim(),
+                choices.len()
+            ))),
+            None => None,
+        }
+    }
+
+    /// A line while the draft is asked about; `None`: it is another message.
+    fn of_draft(&mut self, state: &State, text: &str, (number, soon): (Option<usize>, bool)) -> Option<Heard> {
+        let heard = match number {
+            Some(_) if soon => Heard::say("note: the draft is newer than your number; write it again"),
+            Some(n @ 1..=3) => {
+                self.question.acted = true;
+                match n {
+                    1 => {
+                        self.sent(&state.composer().text());
+                        Heard::line(Line::SendDraft)
+                    }
+                    2 => {
+                        let action = Action::Composer(ComposerAction::Editor);
+                        Heard { msgs: vec![Msg::Act { action, key: None }], lines: Vec::new() }
+                    }
+                    _ => Heard::line(Line::DropDraft),
+                }
+            }
+            Some(n) => Heard::say(format!("note: there is no answer {n}; they go from 1 to 3")),
+            None if text.trim().is_empty() || text.trim() == "?" => self.repeat(state),
+            None => return None,
+        };
+        Some(heard)
     }
 
     fn of_sheet(
@@ -177,8 +199,8 @@ impl Printer {
                 let last = sheet.items.len();
                 return Some(Heard::say(format!("note: there is no {n} in the list; it goes from 1 to {last}")));
             };
-            self.acted = true;
-            let lines = if super::is_row(&item.does) {
+            self.question.acted = true;
+            let lines = if is_row(&item.does) {
                 vec![format!("chosen: {}", item.lines.first().map_or("", String::as_str))]
             } else {
                 Vec::new()
@@ -187,19 +209,19 @@ impl Printer {
         }
         let word = text.trim();
         if word.is_empty() {
-            self.acted = true;
+            self.question.acted = true;
             return Some(Heard::line(Line::Back));
         }
         if word.eq_ignore_ascii_case("more") && told < sheet.items.len() {
             let mut lines = Vec::new();
             let told = page(sheet, told, &mut lines);
-            self.more = Some((told, Box::new(sheet.clone())));
+            self.question.more = Some((told, Box::new(sheet.clone())));
             return Some(Heard { msgs: Vec::new(), lines });
         }
         if word == "?" {
             let mut lines = sheet.head.clone();
             let told = page(sheet, 0, &mut lines);
-            self.more = Some((told, Box::new(sheet.clone())));
+            self.question.more = Some((told, Box::new(sheet.clone())));
             return Some(Heard { msgs: Vec::new(), lines });
         }
         // A command leaves the list; so does a message where nothing can be written into it.
@@ -207,7 +229,7 @@ impl Printer {
             return None;
         }
         if sheet.input.is_some() && !pasted {
-            self.acted = true;
+            self.question.acted = true;
             return Some(Heard::line(Line::Input(text.to_owned())));
         }
         Some(Heard::say("note: a list is open; write a number, or an empty line to close it first"))
@@ -224,11 +246,11 @@ impl Printer {
     /// A message that the terminal shows as it was typed.
     fn sent(&mut self, text: &str) {
         if !self.logs {
-            self.typed.push(text.to_owned());
+            self.rows.typed.push(text.to_owned());
             // What never came back as a row.
             let most = 8;
-            if self.typed.len() > most {
-                self.typed.remove(0);
+            if self.rows.typed.len() > most {
+                self.rows.typed.remove(0);
             }
         }
     }
@@ -240,7 +262,7 @@ impl Printer {
             let held = state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty());
             return if held { Heard::line(Line::Say(String::new())) } else { Heard::default() };
         }
-        self.acted = true;
+        self.question.acted = true;
         if let Some(Ok(Call { slash, args })) = slash::read(text) {
             match slash {
                 Slash::Help if args.is_empty() => return Heard { msgs: Vec::new(), lines: help(state) },

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// A laid out line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Ink {
+pub(super) struct LaidOutLine {
     pub(super) line: Line<'static>,
     pub(super) code: Vec<CodeAt>,
     pub(super) links: Vec<LinkAt>,
@@ -70,7 +70,7 @@ pub(super) struct LinkAt {
     pub(super) url: Arc<str>,
 }
 
-impl Ink {
+impl LaidOutLine {
     /// The code that stands on the line.
     pub(super) fn code_text(&self, code: &CodeAt) -> String {
         let (lead, spans) = (usize::from(code.lead), usize::from(code.spans));
@@ -138,7 +138,7 @@ impl Ink {
 }
 
 /// A line of nothing but text.
-impl From<Line<'static>> for Ink {
+impl From<Line<'static>> for LaidOutLine {
     fn from(line: Line<'static>) -> Self {
         let shown = line.to_string();
         let shown = shown.trim_end();
@@ -155,7 +155,7 @@ fn number32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-impl fmt::Display for Ink {
+impl fmt::Display for LaidOutLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.line.fmt(f)
     }
@@ -182,7 +182,7 @@ pub(super) fn laid_out(
     rest: &[Span<'static>],
     fold: Fold,
     source: Source<'_>,
-) -> Vec<(Ink, Origins)> {
+) -> Vec<(LaidOutLine, Origins)> {
     let count = source.spans.unwrap_or(spans.len());
     let shown: String = spans.iter().take(count).skip(source.label).map(|span| span.content.as_ref()).collect();
     let starts = starts(spans);
@@ -223,8 +223,8 @@ pub(super) fn laid_out(
                 x += wide;
             }
             passed = segs.passed;
-            let ink = Ink { text: copied.take(), segs: segs.segs, ..Ink::quiet(line) };
-            (ink, origins)
+            let laid_line = LaidOutLine { text: copied.take(), segs: segs.segs, ..LaidOutLine::quiet(line) };
+            (laid_line, origins)
         })
         .collect()
 }
@@ -328,26 +328,26 @@ pub(super) fn coded(
     rest: &[Span<'static>],
     at: &CodeAt,
     source: Source<'_>,
-) -> Vec<Ink> {
+) -> Vec<LaidOutLine> {
     let starts = starts(spans);
     let laid = laid_out(spans, width, first, rest, Fold::Anywhere, source).into_iter();
-    laid.map(|(mut ink, origins)| {
+    laid.map(|(mut laid_line, origins)| {
         let from = origins.first().map_or(0, |(span, start)| {
             number32(starts.get(*span as usize).copied().unwrap_or(0)).saturating_add(*start)
         });
-        let (lead, spans) = (number16(ink.line.spans.len() - origins.len()), number16(origins.len()));
-        ink.code = vec![CodeAt { from, lead, spans, ..at.clone() }];
-        ink
+        let (lead, spans) = (number16(laid_line.line.spans.len() - origins.len()), number16(origins.len()));
+        laid_line.code = vec![CodeAt { from, lead, spans, ..at.clone() }];
+        laid_line
     })
     .collect()
 }
 
 /// Lines without what is more than text.
-pub(super) fn lines(inks: Vec<Ink>) -> Vec<Line<'static>> {
-    inks.into_iter().map(|ink| ink.line).collect()
+pub(super) fn lines(laid_lines: Vec<LaidOutLine>) -> Vec<Line<'static>> {
+    laid_lines.into_iter().map(|laid_line| laid_line.line).collect()
 }
 
 /// Lines that are nothing but text.
-pub(super) fn inks(lines: Vec<Line<'static>>) -> Vec<Ink> {
-    lines.into_iter().map(Ink::from).collect()
+pub(super) fn laid_lines(lines: Vec<Line<'static>>) -> Vec<LaidOutLine> {
+    lines.into_iter().map(LaidOutLine::from).collect()
 }

@@ -1,15 +1,16 @@
-//! The brush of a frame: the state that is drawn, the cells it goes into, and what the frame finds out on the way.
+//! Context of a frame: the state that is drawn, the cells it goes into, and what the frame finds out on the way.
 
 use super::cells::{self, Piece};
-use super::glyphs::{self, Glyphs};
-use super::{Cache, Look};
+use super::glyphs::{GlyphSet, Glyphs};
+use super::layout_cache::LayoutCache;
+use super::link::Link;
 use crate::app::msg::{Area, Frame, Target};
 use crate::app::state::State;
 use crate::app::state::edit;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context};
 use crate::keymap::key::chord_name;
-use crate::theme::Role;
+use crate::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
@@ -20,22 +21,33 @@ use unicode_segmentation::UnicodeSegmentation;
 /// Milliseconds that a frame of the spinner is shown.
 const SPIN: i64 = 120;
 
-/// The brush of a frame.
-pub(super) struct Paint<'a> {
+/// Inputs of every frame that no message changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Appearance<'a> {
+    /// Styles by role, already reduced to what the terminal can show.
+    pub theme: &'a Theme,
+    /// Glyphs that the terminal draws well.
+    pub glyphs: GlyphSet,
+    /// The home directory, shown as `~`; empty when there is none.
+    pub home: &'a str,
+}
+
+/// The state that is drawn, the cells it goes into, and what the frame finds out on the way.
+pub(super) struct FrameContext<'a> {
     /// State to draw.
     pub state: &'a State,
     /// With which styles and signs.
-    pub look: &'a Look<'a>,
+    pub look: &'a Appearance<'a>,
     /// The signs.
     pub signs: &'static Glyphs,
     /// Lines laid out in earlier frames.
-    pub cache: &'a mut Cache,
+    pub cache: &'a mut LayoutCache,
     /// The cells.
     pub buf: &'a mut Buffer,
     /// Facts that the frame found out.
     pub found: Frame,
     /// Links on the screen.
-    pub links: Vec<super::Link>,
+    pub links: Vec<Link>,
     /// Some cells stand for parts of pictures.
     pub pictures: bool,
     /// Position of the caret; the last one set counts.
@@ -44,9 +56,9 @@ pub(super) struct Paint<'a> {
     pub without_keys: bool,
 }
 
-impl<'a> Paint<'a> {
-    pub fn new(state: &'a State, look: &'a Look<'a>, cache: &'a mut Cache, buf: &'a mut Buffer) -> Self {
-        let signs = glyphs::set(look.glyphs);
+impl<'a> FrameContext<'a> {
+    pub fn new(state: &'a State, look: &'a Appearance<'a>, cache: &'a mut LayoutCache, buf: &'a mut Buffer) -> Self {
+        let signs = Glyphs::of(look.glyphs);
         let (found, links) = (Frame::default(), Vec::new());
         Self { state, look, signs, cache, buf, found, links, pictures: false, cursor: None, without_keys: false }
     }
@@ -171,10 +183,10 @@ impl<'a> Paint<'a> {
     /// A chord's name with arrows as signs: `ctrl+x ↑`.
     pub fn key_name(&self, name: &str) -> String {
         let part = |part: &str| match part {
-            "up" => self.signs.up.to_owned(),
-            "down" => self.signs.down.to_owned(),
-            "left" => self.signs.left.to_owned(),
-            "right" => self.signs.right.to_owned(),
+            "up" => self.signs.arrows.up.to_owned(),
+            "down" => self.signs.arrows.down.to_owned(),
+            "left" => self.signs.arrows.left.to_owned(),
+            "right" => self.signs.arrows.right.to_owned(),
             // As it is printed on the keyboard.
             f if f.strip_prefix('f').is_some_and(|n| n.parse::<u8>().is_ok()) => f.to_uppercase(),
             other => other.to_owned(),

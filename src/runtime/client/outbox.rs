@@ -7,7 +7,7 @@ use tokio::sync::mpsc::error::TrySendError;
 
 /// The commands that the engine had no room for yet.
 #[derive(Debug, Default)]
-pub(super) struct Outbox(VecDeque<Command>);
+pub(in crate::runtime) struct Outbox(VecDeque<Command>);
 
 impl Outbox {
     /// Nothing is kept.

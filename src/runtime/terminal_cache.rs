@@ -16,7 +16,7 @@ const MOST: usize = 64;
 /// The answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Known {
+pub struct TerminalAnswers {
     /// The background: red, green, blue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub background: Option<(u8, u8, u8)>,
@@ -29,7 +29,7 @@ pub struct Known {
     pub pictures: Able,
 }
 
-impl Known {
+impl TerminalAnswers {
     /// Its background is dark; `None` when it never said.
     #[must_use]
     pub fn dark(&self) -> Option<bool> {
@@ -39,12 +39,12 @@ impl Known {
 
 /// The file and which entry of it is ours.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct TerminalCache {
     path: PathBuf,
     terminal: String,
 }
 
-impl Memory {
+impl TerminalCache {
     /// The memory in `state_dir` for a terminal of these names.
     #[must_use]
     pub fn of(state_dir: &Path, term: &str, program: &str) -> Self {
@@ -53,7 +53,7 @@ impl Memory {
 
     /// Cached answers; empty for a terminal that was never seen.
     #[must_use]
-    pub fn recall(&self) -> Known {
+    pub fn recall(&self) -> TerminalAnswers {
         self.read().remove(&self.terminal).unwrap_or_default()
     }
 
@@ -61,7 +61,7 @@ impl Memory {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn keep(&self, known: Known) -> io::Result<()> {
+    pub fn keep(&self, known: TerminalAnswers) -> io::Result<()> {
         let mut all = self.read();
         if all.len() >= MOST {
             all.clear();
@@ -78,7 +78,7 @@ impl Memory {
         })
     }
 
-    fn read(&self) -> BTreeMap<String, Known> {
+    fn read(&self) -> BTreeMap<String, TerminalAnswers> {
         let text = fs::read_to_string(&self.path).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
@@ -93,24 +93,30 @@ mod tests {
     fn each_terminal_is_remembered_by_itself() {
         let dir = tempfile::tempdir().unwrap();
         let state = dir.path().join("state");
-        let (one, other) = (Memory::of(&state, "xterm-256color", "WezTerm"), Memory::of(&state, "foot", ""));
-        assert_eq!(one.recall(), Known::default());
+        let (one, other) =
+            (TerminalCache::of(&state, "xterm-256color", "WezTerm"), TerminalCache::of(&state, "foot", ""));
+        assert_eq!(one.recall(), TerminalAnswers::default());
         let pictures = Able { kitty: true, sixel: false, cell: Some((10, 20)), program: Some(Program::Kitty) };
-        let light = Known { background: Some((255, 255, 255)), synchronized: true, pictures, ..Known::default() };
-        let dark = Known { background: Some((0, 0, 0)), ..Known::default() };
+        let light = TerminalAnswers {
+            background: Some((255, 255, 255)),
+            synchronized: true,
+            pictures,
+            ..TerminalAnswers::default()
+        };
+        let dark = TerminalAnswers { background: Some((0, 0, 0)), ..TerminalAnswers::default() };
         one.keep(light).unwrap();
         other.keep(dark).unwrap();
         assert_eq!((one.recall(), other.recall()), (light, dark));
-        assert_eq!((light.dark(), dark.dark(), Known::default().dark()), (Some(false), Some(true), None));
+        assert_eq!((light.dark(), dark.dark(), TerminalAnswers::default().dark()), (Some(false), Some(true), None));
     }
 
     #[test]
     fn a_broken_file_is_nothing_known_and_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("terminal.json"), "{ not json").unwrap();
-        let memory = Memory::of(dir.path(), "xterm", "");
-        assert_eq!(memory.recall(), Known::default());
-        memory.keep(Known { synchronized: true, ..Known::default() }).unwrap();
+        let memory = TerminalCache::of(dir.path(), "xterm", "");
+        assert_eq!(memory.recall(), TerminalAnswers::default());
+        memory.keep(TerminalAnswers { synchronized: true, ..TerminalAnswers::default() }).unwrap();
         assert!(memory.recall().synchronized);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left beside it");
     }

@@ -1,28 +1,19 @@
 //! Theme and glyphs that every row is drawn with.
 
 use crate::theme::{Role, Theme};
+use crate::ui::glyphs::GlyphSet;
 use ratatui::style::Style;
-
-/// Glyphs that the terminal draws well.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Glyphs {
-    /// Unicode.
-    #[default]
-    Unicode,
-    /// ASCII only.
-    Ascii,
-}
 
 /// Theme and glyphs that every row is drawn with.
 #[derive(Clone, Copy, Debug)]
-pub struct Look<'a> {
+pub struct ChatStyle<'a> {
     /// Styles by role.
     pub theme: &'a Theme,
     /// Glyphs to draw.
-    pub glyphs: Glyphs,
+    pub glyphs: GlyphSet,
 }
 
-impl Look<'_> {
+impl ChatStyle<'_> {
     /// The style of a role.
     #[must_use]
     pub fn style(&self, role: Role) -> Style {
@@ -33,8 +24,8 @@ impl Look<'_> {
     #[must_use]
     pub fn glyph(&self, unicode: &'static str, ascii: &'static str) -> &'static str {
         match self.glyphs {
-            Glyphs::Unicode => unicode,
-            Glyphs::Ascii => ascii,
+            GlyphSet::Unicode => unicode,
+            GlyphSet::Ascii => ascii,
         }
     }
 
