@@ -1,6 +1,6 @@
 //! Keymap of the user: the files that the settings name, put together.
 
-use super::setup::Ground;
+use super::setup::Bootstrap;
 use crate::config::own::{self, Kind};
 use crate::domain::problem::Problem;
 use crate::keymap;
@@ -8,10 +8,10 @@ use crate::keymap;
 /// The keymap that the settings name: the default one, over it the embedded one of that name (or the one that the user's
 /// file inherits), over it the user's file of that name.
 #[must_use]
-pub fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
-    let name = &ground.settings.ui.keymap;
-    let file = Kind::Keymap.file(&ground.paths, name);
-    let own = own::find(&ground.paths, Kind::Keymap, name).unwrap_or_else(|problem| {
+pub fn keymap(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> keymap::Table {
+    let name = &bootstrap.settings.ui.keymap;
+    let file = Kind::Keymap.file(&bootstrap.paths, name);
+    let own = own::find(&bootstrap.paths, Kind::Keymap, name).unwrap_or_else(|problem| {
         problems.push(problem);
         None
     });

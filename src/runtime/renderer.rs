@@ -40,9 +40,9 @@ impl Renderer {
     #[must_use]
     pub fn new(shows: Shows, user: Vec<ThemeText>, chosen: &str, dark: Option<bool>) -> (Self, Vec<String>) {
         let (dark, chosen) = (dark.unwrap_or(true), chosen.to_owned());
-        let mut canvas = Self { user, shows, chosen, dark, theme: Theme::plain(), cache: LayoutCache::default() };
-        let problems = canvas.reload();
-        (canvas, problems)
+        let mut renderer = Self { user, shows, chosen, dark, theme: Theme::plain(), cache: LayoutCache::default() };
+        let problems = renderer.reload();
+        (renderer, problems)
     }
 
     /// Draws with this theme from now on. What was wrong with it comes back in words.
@@ -185,16 +185,16 @@ mod tests {
     #[test]
     fn auto_follows_the_background_and_a_chosen_theme_does_not() {
         let shows = Shows { colors: Colors::True, glyphs: ui::glyphs::GlyphSet::Unicode, home: String::new() };
-        let (mut canvas, problems) = Renderer::new(shows.clone(), Vec::new(), AUTO, None);
-        assert!(canvas.theme.dark && problems.is_empty());
+        let (mut renderer, problems) = Renderer::new(shows.clone(), Vec::new(), AUTO, None);
+        assert!(renderer.theme.dark && problems.is_empty());
         assert!(!Renderer::new(shows, Vec::new(), AUTO, Some(false)).0.theme.dark);
-        canvas.background(false);
-        assert!(!canvas.theme.dark);
-        assert_eq!(canvas.choose("lisle-dark"), Vec::<String>::new());
-        canvas.background(false);
-        assert!(canvas.theme.dark);
-        assert_eq!(canvas.themes().1, "lisle-dark");
-        assert!(!canvas.choose("no-such-theme").is_empty(), "it is told");
-        assert_eq!(canvas.themes().0[0], AUTO);
+        renderer.background(false);
+        assert!(!renderer.theme.dark);
+        assert_eq!(renderer.choose("lisle-dark"), Vec::<String>::new());
+        renderer.background(false);
+        assert!(renderer.theme.dark);
+        assert_eq!(renderer.themes().1, "lisle-dark");
+        assert!(!renderer.choose("no-such-theme").is_empty(), "it is told");
+        assert_eq!(renderer.themes().0[0], AUTO);
     }
 }

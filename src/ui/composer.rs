@@ -3,7 +3,7 @@
 use super::cells::{self, Piece, piece};
 use super::figures::{bytes, count, elapsed};
 use super::frame_context::FrameContext;
-use super::layout::Layout;
+use super::layout::{Layout, Shape};
 use super::layout_cache::LaidText;
 use super::mode::{mode, mode_role};
 use super::{editor, queue};
@@ -84,7 +84,7 @@ fn edge(paint: &mut FrameContext<'_>, layout: &Layout) {
     };
     let line = paint.signs.lines.line.repeat(usize::from(area.width));
     paint.text(area, &line, role);
-    if layout.both {
+    if layout.shape == Shape::Both {
         let sign = paint.signs.lines.branch;
         paint.text(Rect { width: 1, ..area_at(layout.rule.x, area.y) }, sign, Role::Rule);
     }

@@ -39,7 +39,7 @@ use crate::app::state::panel::Extent;
 use crate::app::state::{Focus, Shown, State};
 use crate::theme::Role;
 use frame_context::FrameContext;
-use layout::{Front, Layout, ListWant, PanelWant, Wants};
+use layout::{Front, Layout, ListWant, PanelWant, Shape, Wants};
 use panel::View;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -66,11 +66,11 @@ pub fn render(state: &State, look: &Appearance<'_>, cache: &mut LayoutCache, buf
         return Drawn::default();
     }
     let layout = layout::divide(area, wants(&mut paint, area));
-    paint.found.both_panes = layout.both;
+    paint.found.both_panes = layout.shape == Shape::Both;
     paint.found.list_cells = layout.list.width;
     panes(&mut paint, &layout);
     status::line(&mut paint, layout.status);
-    if !layout.tiny {
+    if layout.shape != Shape::Tiny {
         overlay::which_key(&mut paint, &layout);
         overlay::draw(&mut paint, area);
     }
@@ -127,7 +127,7 @@ fn view(state: &State) -> Option<View<'_>> {
 
 fn panes(paint: &mut FrameContext<'_>, layout: &Layout) {
     let wide = paint.buf.area.width >= layout::WIDE && layout.list.width >= 30;
-    if layout.tiny {
+    if layout.shape == Shape::Tiny {
         session_list::draw(paint, cells::row(layout.list, 0), false);
         return;
     }

@@ -19,51 +19,51 @@ use std::path::PathBuf;
 use tokio::sync::mpsc::error::SendError;
 
 /// Says it once when the log cannot be written.
-pub(in crate::runtime) fn tell_of_the_log(tell: &Events) {
-    let tell = tell.clone();
+pub(in crate::runtime) fn tell_of_the_log(events: &Events) {
+    let events = events.clone();
     log::on_failure(move |problem| {
-        let _ = tell.send(RuntimeEvent::Msg(Msg::Notice(problem.notice())));
+        let _ = events.send(RuntimeEvent::Msg(Msg::Notice(problem.notice())));
     });
 }
 
 /// Gives a text to the programs that keep clipboards, after the terminal was asked.
-pub(in crate::runtime) fn copy(tell: &Events, text: String, asked: clipboard::Asked) {
-    let tell = tell.clone();
+pub(in crate::runtime) fn copy(events: &Events, text: String, asked: clipboard::Asked) {
+    let events = events.clone();
     tokio::spawn(async move {
         let notice = clipboard::copy(text, clipboard::ways(&env), asked).await;
-        let _ = tell.send(RuntimeEvent::Msg(Msg::Notice(notice)));
+        let _ = events.send(RuntimeEvent::Msg(Msg::Notice(notice)));
     });
 }
 
 /// Edits a text in the user's editor, which has the terminal already.
-pub(in crate::runtime) fn edit(tell: &Events, temp: PathBuf, text: String) {
-    let (tell, editor) = (tell.clone(), editor::command(&env));
+pub(in crate::runtime) fn edit(events: &Events, temp: PathBuf, text: String) {
+    let (events, editor) = (events.clone(), editor::command(&env));
     tokio::spawn(async move {
         let edited = editor::edit(&editor, &temp, &text).await.map_err(|error| error.to_string());
-        let _ = tell.send(RuntimeEvent::Edited(edited));
+        let _ = events.send(RuntimeEvent::Edited(edited));
     });
 }
 
 /// Opens a file of a session: its text goes to the viewer, a picture or a PDF goes to the desktop's own program.
-pub(in crate::runtime) fn view(tell: &Events, file: Attachment) {
-    let tell = tell.clone();
+pub(in crate::runtime) fn view(events: &Events, file: Attachment) {
+    let events = events.clone();
     tokio::spawn(async move {
         let msg = match viewer::view(&file, &env).await {
             Ok(Some(text)) => RuntimeEvent::Show(text),
             Ok(None) => return,
             Err(why) => RuntimeEvent::Msg(Msg::Notice(Notice::new(Level::Warning, why))),
         };
-        let _ = tell.send(msg);
+        let _ = events.send(msg);
     });
 }
 
 /// Puts the picture of the clipboard into a file.
-pub(in crate::runtime) fn picture(tell: &Events, temp: PathBuf) {
-    let tell = tell.clone();
+pub(in crate::runtime) fn picture(events: &Events, temp: PathBuf) {
+    let events = events.clone();
     tokio::spawn(async move {
         let found = picture::fetch(&env, &temp).await;
         if let Err(SendError(RuntimeEvent::Msg(Msg::Picture(Ok(file))))) =
-            tell.send(RuntimeEvent::Msg(Msg::Picture(found)))
+            events.send(RuntimeEvent::Msg(Msg::Picture(found)))
         {
             picture::discard(&file);
         }
@@ -82,67 +82,67 @@ pub(in crate::runtime) fn save_ui_state(file: &UiStateFile, kept: Kept) {
 }
 
 /// Lists the workspaces.
-pub(in crate::runtime) fn list_workspaces(tell: &Events, workspaces: &Workspaces) {
-    let (tell, workspaces) = (tell.clone(), workspaces.clone());
+pub(in crate::runtime) fn list_workspaces(events: &Events, workspaces: &Workspaces) {
+    let (events, workspaces) = (events.clone(), workspaces.clone());
     tokio::task::spawn_blocking(move || {
-        let _ = tell.send(RuntimeEvent::Msg(Msg::Workspaces(workspaces.list())));
+        let _ = events.send(RuntimeEvent::Msg(Msg::Workspaces(workspaces.list())));
     });
 }
 
 /// Looks whether a workspace can be opened.
 pub(in crate::runtime) fn find_workspace(
-    tell: &Events,
+    events: &Events,
     workspaces: &Workspaces,
     (written, create): (String, bool),
     from: Option<PathBuf>,
 ) {
-    let (tell, workspaces) = (tell.clone(), workspaces.clone());
+    let (events, workspaces) = (events.clone(), workspaces.clone());
     tokio::task::spawn_blocking(move || {
         let found = workspaces.find(&written, create, from.as_deref());
-        let _ = tell.send(RuntimeEvent::Msg(Msg::Workspace(found)));
+        let _ = events.send(RuntimeEvent::Msg(Msg::Workspace(found)));
     });
 }
 
 /// Reads the user's own commands, with those of a directory.
-pub(in crate::runtime) fn read_commands(tell: &Events, folders: &Folders, cwd: PathBuf) {
-    let (tell, folders) = (tell.clone(), folders.clone());
+pub(in crate::runtime) fn read_commands(events: &Events, folders: &Folders, cwd: PathBuf) {
+    let (events, folders) = (events.clone(), folders.clone());
     tokio::task::spawn_blocking(move || {
         let (commands, problems) = commands::read(&folders, &cwd);
-        let _ = tell.send(RuntimeEvent::Msg(Msg::Commands(commands)));
+        let _ = events.send(RuntimeEvent::Msg(Msg::Commands(commands)));
         for problem in problems {
-            let _ = tell.send(RuntimeEvent::Msg(Msg::Notice(problem.notice())));
+            let _ = events.send(RuntimeEvent::Msg(Msg::Notice(problem.notice())));
         }
     });
 }
 
 /// Reads the settings.
-pub(in crate::runtime) fn read_settings(tell: &Events, settings: &SettingsFile) {
-    let (tell, settings) = (tell.clone(), settings.clone());
+pub(in crate::runtime) fn read_settings(events: &Events, settings: &SettingsFile) {
+    let (events, settings) = (events.clone(), settings.clone());
     tokio::task::spawn_blocking(move || {
-        let _ = tell.send(RuntimeEvent::Msg(Msg::Settings(settings.shown())));
+        let _ = events.send(RuntimeEvent::Msg(Msg::Settings(settings.shown())));
     });
 }
 
 /// Writes a setting into config.toml, and reads all of them again.
-pub(in crate::runtime) fn change_setting(tell: &Events, settings: &SettingsFile, key: String, value: String) {
-    let (tell, settings) = (tell.clone(), settings.clone());
+pub(in crate::runtime) fn change_setting(events: &Events, settings: &SettingsFile, key: String, value: String) {
+    let (events, settings) = (events.clone(), settings.clone());
     tokio::task::spawn_blocking(move || {
         if let Err(why) = write::set(&settings.path, &key, &value) {
-            let _ = tell.send(RuntimeEvent::Msg(Msg::Notice(Notice::new(Level::Error, why))));
+            let _ = events.send(RuntimeEvent::Msg(Msg::Notice(Notice::new(Level::Error, why))));
         }
-        let _ = tell.send(RuntimeEvent::Msg(Msg::Settings(settings.shown())));
+        let _ = events.send(RuntimeEvent::Msg(Msg::Settings(settings.shown())));
     });
 }
 
 /// Looks at this machine and this installation.
-pub(in crate::runtime) fn examine(tell: &Events, examine: &Examine, terminal: Option<Finding>) {
-    let (tell, examine) = (tell.clone(), examine.clone());
+pub(in crate::runtime) fn examine(events: &Events, examine: &Examine, terminal: Option<Finding>) {
+    let (events, examine) = (events.clone(), examine.clone());
     tokio::task::spawn_blocking(move || {
         let mut findings = examine();
         if let Some(terminal) = terminal {
             let at = findings.iter().position(|one| one.about == "characters").unwrap_or(findings.len());
             findings.insert(at, terminal);
         }
-        let _ = tell.send(RuntimeEvent::Msg(Msg::Doctor(findings)));
+        let _ = events.send(RuntimeEvent::Msg(Msg::Doctor(findings)));
     });
 }

@@ -316,21 +316,7 @@ impl<'a> Page<'a> {
                 }
                 self.lists.push(first);
             }
-            Tag::Item => {
-                self.flush();
-                self.gap = false;
-                let mark = match self.lists.last_mut() {
-                    Some(Some(number)) => {
-                        let mark = format!("{number}. ");
-                        *number = number.saturating_add(1);
-                        mark
-                    }
-                    _ => self.look.glyph("• ", "- ").to_owned(),
-                };
-                let rest = Span::raw(" ".repeat(text::width(&mark)));
-                let copied = mark.replace('•', "-");
-                self.enter(Some(Span::styled(mark, self.look.style(Role::Mark))), rest, copied);
-            }
+            Tag::Item => self.start_item(),
             Tag::Table(alignments) => {
                 self.begin();
                 self.table = Some(Table::new(alignments));
@@ -372,28 +358,7 @@ impl<'a> Page<'a> {
                 self.styles.pop();
                 self.leave();
             }
-            TagEnd::CodeBlock => {
-                let (info, code) = self.code.take().unwrap_or_default();
-                let (first, _) = self.take_leads();
-                let rest = self.later_leads();
-                if let Some(table) = datatable::read(&info, &code) {
-                    self.data(&table, &first, &rest);
-                    self.blocks = self.blocks.saturating_add(1);
-                    self.gap = true;
-                    return;
-                }
-                let label = code_label(&info, self.width, &first, self.look);
-                let mut lead = if label.is_some() { &rest } else { &first };
-                self.lines.extend(label);
-                let mut at = CodeAt::first(self.blocks, language(&info));
-                self.blocks = self.blocks.saturating_add(1);
-                for line in code.trim_end_matches('\n').split('\n') {
-                    self.lines.extend(code_line(line, self.width, lead, self.look, &at));
-                    at.next();
-                    lead = &rest;
-                }
-                self.gap = true;
-            }
+            TagEnd::CodeBlock => self.close_code(),
             TagEnd::HtmlBlock => {
                 let html = self.html.take().unwrap_or_default();
                 for line in html.trim_end_matches('\n').split('\n') {
@@ -442,6 +407,45 @@ impl<'a> Page<'a> {
             }
             _ => {}
         }
+    }
+
+    fn start_item(&mut self) {
+        self.flush();
+        self.gap = false;
+        let mark = match self.lists.last_mut() {
+            Some(Some(number)) => {
+                let mark = format!("{number}. ");
+                *number = number.saturating_add(1);
+                mark
+            }
+            _ => self.look.glyph("• ", "- ").to_owned(),
+        };
+        let rest = Span::raw(" ".repeat(text::width(&mark)));
+        let copied = mark.replace('•', "-");
+        self.enter(Some(Span::styled(mark, self.look.style(Role::Mark))), rest, copied);
+    }
+
+    fn close_code(&mut self) {
+        let (info, code) = self.code.take().unwrap_or_default();
+        let (first, _) = self.take_leads();
+        let rest = self.later_leads();
+        if let Some(table) = datatable::read(&info, &code) {
+            self.data(&table, &first, &rest);
+            self.blocks = self.blocks.saturating_add(1);
+            self.gap = true;
+            return;
+        }
+        let label = code_label(&info, self.width, &first, self.look);
+        let mut lead = if label.is_some() { &rest } else { &first };
+        self.lines.extend(label);
+        let mut at = CodeAt::first(self.blocks, language(&info));
+        self.blocks = self.blocks.saturating_add(1);
+        for line in code.trim_end_matches('\n').split('\n') {
+            self.lines.extend(code_line(line, self.width, lead, self.look, &at));
+            at.next();
+            lead = &rest;
+        }
+        self.gap = true;
     }
 
     /// Behind the text of a link: its address, unless the text is the address.

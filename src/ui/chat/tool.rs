@@ -9,6 +9,7 @@ use super::language::language_of;
 use super::picture::Kept;
 use super::row::{Level, Row, lasted, seconds, thousands};
 use super::source_lines::{bounded, plain};
+use super::style::ChatStyle;
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Authority;
@@ -228,30 +229,10 @@ fn subject(call: &ToolCall, ellipsis: &str) -> String {
 fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     let look = &row.look;
     let dim = look.style(Role::Dim);
-    let bad = look.style(Role::Error);
     let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
     let mut add = |text: String, style: Style| parts.push(vec![Span::styled(text, style)]);
-    if let Some(text) = refused(call, look.ellipsis()) {
-        add(text, look.style(Role::Warning));
-    } else {
-        match call.status {
-            ToolStatus::Pending => add("waiting".to_owned(), dim),
-            ToolStatus::Executing => add(seconds(row.now.since(made)), look.style(Role::Running)),
-            ToolStatus::Backgrounded => add("in the background".to_owned(), dim),
-            ToolStatus::Completed | ToolStatus::Error => {
-                let failed = call.status == ToolStatus::Error;
-                match call.figures.exit {
-                    Some(code) if code != 0 => add(format!("exit {code}"), bad),
-                    Some(_) | None if !failed => {}
-                    _ => {
-                        let first = call.result.as_deref().unwrap_or_default().trim().lines().next();
-                        let first = clean_line(first.unwrap_or_default()).into_owned();
-                        let why = text::cut_with(&first, REASON, look.ellipsis());
-                        add(if why.is_empty() { "failed".to_owned() } else { format!("failed: {why}") }, bad);
-                    }
-                }
-            }
-        }
+    if let Some((text, style)) = outcome(call, made, row) {
+        add(text, style);
     }
     if let Some(child) = &call.figures.child {
         if child.waits.is_some() && !call.status.ended() {
@@ -284,6 +265,54 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     if let Some(job) = &call.figures.job {
         add(format!("job {}", clean_line(job)), dim);
     }
+    parts.extend(changes(call, look));
+    if let Some(ms) = call.millis.filter(|ms| call.status.ended() && (call.figures.exit.is_some() || *ms >= 1000)) {
+        parts.push(vec![Span::styled(lasted(ms), dim)]);
+    }
+    // Each part one span, a dot between two: so that the last goes as two.
+    let dot = Span::styled(look.glyph(" · ", " - "), dim);
+    let mut out: Vec<Span<'static>> = Vec::new();
+    for part in parts {
+        if !out.is_empty() {
+            out.push(dot.clone());
+        }
+        out.extend(part);
+    }
+    out
+}
+
+/// How a call stands, or how it ended where that says more than its figures.
+fn outcome(call: &ToolCall, made: At, row: &Row<'_>) -> Option<(String, Style)> {
+    let look = &row.look;
+    let dim = look.style(Role::Dim);
+    if let Some(text) = refused(call, look.ellipsis()) {
+        return Some((text, look.style(Role::Warning)));
+    }
+    match call.status {
+        ToolStatus::Pending => Some(("waiting".to_owned(), dim)),
+        ToolStatus::Executing => Some((seconds(row.now.since(made)), look.style(Role::Running))),
+        ToolStatus::Backgrounded => Some(("in the background".to_owned(), dim)),
+        ToolStatus::Completed | ToolStatus::Error => {
+            let bad = look.style(Role::Error);
+            let failed = call.status == ToolStatus::Error;
+            match call.figures.exit {
+                Some(code) if code != 0 => Some((format!("exit {code}"), bad)),
+                Some(_) | None if !failed => None,
+                _ => {
+                    let first = call.result.as_deref().unwrap_or_default().trim().lines().next();
+                    let first = clean_line(first.unwrap_or_default()).into_owned();
+                    let why = text::cut_with(&first, REASON, look.ellipsis());
+                    Some((if why.is_empty() { "failed".to_owned() } else { format!("failed: {why}") }, bad))
+                }
+            }
+        }
+    }
+}
+
+/// Lines that a call added and removed, and in how many files.
+fn changes(call: &ToolCall, look: &ChatStyle<'_>) -> Vec<Vec<Span<'static>>> {
+    let dim = look.style(Role::Dim);
+    let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
     if let Some(first) = call.figures.changes().next() {
         let minus = look.glyph("−", "-");
         let sum = |of: fn(&FileDiff) -> u32| call.figures.changes().map(of).fold(0, u32::saturating_add);
@@ -300,19 +329,7 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
             parts.push(vec![Span::styled("new", dim)]);
         }
     }
-    if let Some(ms) = call.millis.filter(|ms| call.status.ended() && (call.figures.exit.is_some() || *ms >= 1000)) {
-        parts.push(vec![Span::styled(lasted(ms), dim)]);
-    }
-    // Each part one span, a dot between two: so that the last goes as two.
-    let dot = Span::styled(look.glyph(" · ", " - "), dim);
-    let mut out: Vec<Span<'static>> = Vec::new();
-    for part in parts {
-        if !out.is_empty() {
-            out.push(dot.clone());
-        }
-        out.extend(part);
-    }
-    out
+    parts
 }
 
 /// The subject of an unfolded call whose line has no room for it.

@@ -13,7 +13,7 @@ use crate::app::msg::{Msg, Target};
 use crate::app::state::State;
 use crate::app::state::find::Phase;
 use crate::app::state::overlay::{Deed, Overlay, Wanted};
-use crate::app::state::picker::Value;
+use crate::app::state::picker::{Picker, Value};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, UndoAction};
 use crate::theme::Theme;
@@ -60,37 +60,7 @@ fn row(text: impl Into<String>, at: usize) -> Item {
 /// The topmost overlay as lines; `None` where there is none.
 pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
     Some(match state.overlay()? {
-        Overlay::Picker(picker) => {
-            let mut sheet = Sheet { head: vec![format!("choose: {}", picker.kind.title())], ..Sheet::default() };
-            if !picker.query.text().is_empty() {
-                sheet.head.push(format!("only what holds: {}", clean_line(picker.query.text())));
-            }
-            for (at, hit) in picker.hits.iter().enumerate() {
-                let Some(one) = picker.items.get(hit.item) else { continue };
-                let detail =
-                    if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
-                let now = if one.facts.current { ", in force now" } else { "" };
-                let off = if one.facts.off { ", cannot be used as it is" } else { "" };
-                let heads = picker.kind.columns().iter().map(|column| column.head).chain(std::iter::repeat(""));
-                let columns = one.facts.columns.iter().zip(heads).filter(|(said, _)| !said.trim().is_empty());
-                let columns: String = columns.map(|(said, head)| format!(", {head} {}", said.trim())).collect();
-                let columns = columns.replace(",  ", ", ");
-                // What stands in columns says it all, and the name of a verb says nothing that its description does not.
-                let alone = columns.is_empty() && !matches!(one.value, Value::Act(_));
-                let detail = if alone { detail } else { String::new() };
-                let text = format!("{}{now}{off}{columns}{detail}", one.label.trim());
-                if one.value == Value::Remark {
-                    sheet.foot.push(clean_line(&text).into_owned());
-                } else {
-                    sheet.items.push(row(clean_line(&text).into_owned(), at));
-                }
-            }
-            if sheet.items.is_empty() && sheet.foot.is_empty() {
-                sheet.foot.push("nothing fits".to_owned());
-            }
-            sheet.input = Some("a word narrows the list");
-            sheet
-        }
+        Overlay::Picker(picker) => of_picker(picker),
         Overlay::Inbox(inbox) => {
             let rows = inbox.rows.iter().enumerate();
             let text = |title: &str, what: &str| format!("{}: {}", clean_line(title), clean_line(what));
@@ -140,6 +110,38 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             sheet
         }
     })
+}
+
+/// The items of a picker that fit its words.
+fn of_picker(picker: &Picker) -> Sheet {
+    let mut sheet = Sheet { head: vec![format!("choose: {}", picker.kind.title())], ..Sheet::default() };
+    if !picker.query.text().is_empty() {
+        sheet.head.push(format!("only what holds: {}", clean_line(picker.query.text())));
+    }
+    for (at, hit) in picker.hits.iter().enumerate() {
+        let Some(one) = picker.items.get(hit.item) else { continue };
+        let detail = if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
+        let now = if one.facts.current { ", in force now" } else { "" };
+        let off = if one.facts.off { ", cannot be used as it is" } else { "" };
+        let heads = picker.kind.columns().iter().map(|column| column.head).chain(std::iter::repeat(""));
+        let columns = one.facts.columns.iter().zip(heads).filter(|(said, _)| !said.trim().is_empty());
+        let columns: String = columns.map(|(said, head)| format!(", {head} {}", said.trim())).collect();
+        let columns = columns.replace(",  ", ", ");
+        // What stands in columns says it all, and the name of a verb says nothing that its description does not.
+        let alone = columns.is_empty() && !matches!(one.value, Value::Act(_));
+        let detail = if alone { detail } else { String::new() };
+        let text = format!("{}{now}{off}{columns}{detail}", one.label.trim());
+        if one.value == Value::Remark {
+            sheet.foot.push(clean_line(&text).into_owned());
+        } else {
+            sheet.items.push(row(clean_line(&text).into_owned(), at));
+        }
+    }
+    if sheet.items.is_empty() && sheet.foot.is_empty() {
+        sheet.foot.push("nothing fits".to_owned());
+    }
+    sheet.input = Some("a word narrows the list");
+    sheet
 }
 
 fn act(verb: impl Into<Action>) -> Msg {

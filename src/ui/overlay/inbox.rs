@@ -48,6 +48,17 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, inbox: &Inbox, body: Rect) {
     };
     let list = Rect { height: list_rows.min(inner.height), ..inner };
     paint.found.overlay_rows = list.height;
+    requests(paint, inbox, list, answering.is_some());
+    if let Some(view) = answering {
+        let gap = u16::from(inner.height > list.height + 4);
+        let y = list.bottom() + gap;
+        let place = Rect { y, height: inner.bottom().saturating_sub(y), x: inner.x.saturating_sub(1), ..inner };
+        panel::draw(paint, view, place);
+    }
+}
+
+/// The requests, one a row.
+fn requests(paint: &mut FrameContext<'_>, inbox: &Inbox, list: Rect, answering: bool) {
     if inbox.rows.is_empty() {
         let text = "Nothing needs you, in any session. Requests show up here and in the list.";
         for (n, line) in super::sheet::folded(text, usize::from(list.width)).iter().enumerate() {
@@ -63,7 +74,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, inbox: &Inbox, body: Rect) {
         let band = Rect { x: row.x.saturating_sub(1), width: row.width + 2, ..row };
         let chosen = n == inbox.selected;
         if chosen {
-            let role = if answering.is_some() { Role::SelectedDim } else { Role::Selected };
+            let role = if answering { Role::SelectedDim } else { Role::Selected };
             paint.tint(band, role);
         }
         let title = clean_line(&waiting.title);
@@ -84,11 +95,5 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, inbox: &Inbox, body: Rect) {
         age.1.bg = None;
         paint.sides(row, &pieces, &[age], titles + 12);
         paint.target(band, Target::OverlayRow(n));
-    }
-    if let Some(view) = answering {
-        let gap = u16::from(inner.height > list.height + 4);
-        let y = list.bottom() + gap;
-        let place = Rect { y, height: inner.bottom().saturating_sub(y), x: inner.x.saturating_sub(1), ..inner };
-        panel::draw(paint, view, place);
     }
 }

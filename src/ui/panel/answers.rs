@@ -2,7 +2,7 @@
 
 use super::super::cells;
 use super::super::frame_context::FrameContext;
-use super::kept;
+use super::remembered_rules;
 use super::view::{View, context};
 use crate::app::msg::Target;
 use crate::app::state::panel::Choice;
@@ -19,7 +19,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect) {
     let letters = letters(paint, view);
     let widest = letters.iter().flatten().map(|key| cells::width(key)).max().unwrap_or(0);
     // What a yes for longer keeps stands below it once it is selected.
-    let details = kept::lines(paint, view, area.width);
+    let details = remembered_rules::lines(paint, view, area.width);
     let selected = view.panel.selected.unwrap_or(0);
     // Where not all fit, those around the selected one are shown, and below them the keys of the others.
     let others = area.height > 2 && view.panel.choices.len() + details.len() > usize::from(area.height);
@@ -57,7 +57,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect) {
         let role = if chosen { Role::Strong } else { Role::Text };
         pieces.push(paint.piece(label, role));
         if choice.scope().is_some() && !chosen {
-            pieces.push(paint.piece(format!("   will allow {}", kept::in_short(view.panel)), Role::Dim));
+            pieces.push(paint.piece(format!("   will allow {}", remembered_rules::in_short(view.panel)), Role::Dim));
         }
         // Only the words' colour: the ground is the panel's or the selection's.
         for piece in &mut pieces {

@@ -3,14 +3,14 @@
 //! The same drawing serves the panel docked above the composer, the one that has the whole screen, and the inbox. It
 //! never decides who has the focus: it only says so, loudly.
 
+mod announcement;
 mod answers;
 pub(in crate::ui) mod approval;
-mod brief;
 mod heading;
-mod kept;
 mod key;
 mod lines;
 mod plan;
+mod remembered_rules;
 pub(in crate::ui) mod trust;
 mod view;
 
@@ -79,7 +79,7 @@ pub(in crate::ui) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Re
         if let Some(worst) = worst.as_ref().filter(|_| area.height > 1) {
             pinned(paint, worst, cells::row(inner, 1));
         }
-        let whole = brief::is_whole(paint, view, inner.width, area.height);
+        let whole = announcement::is_whole(paint, view, inner.width, area.height);
         title(paint, view, cells::row(inner, 0), (true, whole));
         paint.found.panel = Some((view.request.id.clone(), whole));
         return;
@@ -293,7 +293,7 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
             Stage::Writing { .. } | Stage::Rules { .. } | Stage::Secret { .. } => Vec::new(),
         }
     } else {
-        brief::ways(paint, view, whole)
+        announcement::ways(paint, view, whole)
     };
     // On a narrow row the way to the panel matters more than the end of its name.
     paint.sides(area, &left, &hints, 12);
@@ -336,7 +336,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line
 
 fn answer_rows(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> usize {
     match &view.panel.stage {
-        Stage::Choosing => view.panel.choices.len() + kept::lines(paint, view, width).len(),
+        Stage::Choosing => view.panel.choices.len() + remembered_rules::lines(paint, view, width).len(),
         Stage::Secret { .. } => 2,
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
             let problem = match &view.panel.stage {
