@@ -1,19 +1,20 @@
-//! lisle: a full-screen terminal home for agent conversations. This page is the map of the house.
+//! lisle: a full-screen terminal home for agent conversations. This page is the map; `docs/architecture.md` is the longer
+//! one, with the walks of a key press, a tool call and a row.
 //!
-//! # The rooms, in reading order
+//! # Modules, in reading order
 //!
-//! | Room | What is in it |
+//! | Module | Content |
 //! | --- | --- |
-//! | [`domain`] | the vocabulary, and the contract: [`domain::Command`] from a face to the engine, [`domain::Event`] back |
-//! | [`http`] | begins every HTTP client |
+//! | [`domain`] | the vocabulary, and the contract: [`domain::Command`] from a client to the engine, [`domain::Event`] back |
+//! | [`http`] | start of every HTTP client |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
 //! | [`provider`] | models: a request goes in, a stream of chunks comes out |
-//! | [`permit`] | whether a call may run: a pure function of mode, rules and facts; the judge of command lines |
-//! | [`sandbox`] | how commands are held: started through lisle itself, closed in by a profile, ended with all they started |
-//! | [`tools`] | what a model can call, one file a tool |
-//! | [`agent`] | the engine: a pure machine for each session, and the driver that does what it says |
-//! | [`keymap`] | keys, verbs, and which key does what |
+//! | [`permit`] | decides if a call may run: a pure function of mode, rules and facts; the judge of command lines |
+//! | [`sandbox`] | commands: started through lisle itself, confined by a profile, ended with all they started |
+//! | [`tools`] | tools that a model can call, one file each |
+//! | [`agent`] | the engine: a pure machine for each session, and the task that does its steps |
+//! | [`keymap`] | keys, actions, and the bindings between them |
 //! | [`app`] | the screen's state, and how messages change it |
 //! | [`theme`] | roles and their styles |
 //! | [`ui`] | draws the state, or words it in lines ([`ui::linear`]) |

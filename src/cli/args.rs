@@ -179,7 +179,7 @@ pub enum Command {
     /// Permissions of an agent's commands.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
-    /// Print a page of the manual; without a topic the list of them.
+    /// Print a page of the manual, or the list of its pages.
     Help(Help),
     /// Look at what lisle can use here, and say what to do where something is missing.
     ///
