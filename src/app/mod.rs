@@ -6,6 +6,7 @@
 mod composer;
 mod conversation;
 pub mod effect;
+mod intent;
 pub mod line;
 pub mod msg;
 mod overlays;

@@ -1,6 +1,6 @@
 //! Completions above the composer, rebuilt after each change of the draft, and the effect of choosing one.
 
-use crate::app::composer::{own_commands, send};
+use crate::app::composer::{enter, own_commands, send};
 use crate::app::effect::Effect;
 use crate::app::msg::Found;
 use crate::app::shell::{connections, draft, labels, models, text};
@@ -299,7 +299,7 @@ pub(crate) fn act(state: &mut State, verb: SlashAction, fx: &mut Vec<Effect>) {
         SlashAction::Accept if menu.takes_enter() => accept(state, fx),
         SlashAction::Accept => {
             draft::close_menu(state);
-            send::enter(state, send::How::Queue, fx);
+            enter::enter(state, send::How::Queue, fx);
         }
     }
 }
@@ -326,7 +326,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((menu, row)) = chosen(state) else { return };
     let runs = matches!(menu.kind, Kind::Words(_)) && !matches!(row.value, Value::Folder(_));
     match row.value {
-        Value::Command(slash) => own_commands::accept(state, slash, fx),
+        Value::Command(slash) => own_commands::accept(state, slash),
         // What follows may be wanted; one that says that nothing does runs at once.
         Value::Own(at) => match state.commands.get(at) {
             Some(own) if own.hint.is_empty() => own_commands::run_own(state, at, "", fx),
@@ -340,7 +340,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             accept_row(state, &menu, row, fx);
             if runs {
                 draft::close_menu(state);
-                send::enter(state, send::How::Queue, fx);
+                enter::enter(state, send::How::Queue, fx);
             }
         }
     }

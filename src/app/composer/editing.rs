@@ -1,78 +1,43 @@
 //! Writing: the verbs of the composer.
 
-use crate::app::composer::send::{self, How};
-use crate::app::composer::{attach, enhance};
-use crate::app::conversation::reading;
+use crate::app::composer::send::How;
+use crate::app::composer::{attach, chips, enhance, enter};
 use crate::app::effect::Effect;
-use crate::app::overlays::{history, queue};
-use crate::app::panels::plan;
-use crate::app::shell::{attachments, draft, focus};
-use crate::app::state::composer::{Picked, UNFOLD_LINES};
+use crate::app::shell::{attachments, draft};
+use crate::app::state::composer::Picked;
 use crate::app::state::edit::Done;
-use crate::app::state::files::File;
 use crate::app::state::vim::{self, Token};
 use crate::app::state::{Current, Editing, Focus, State};
-use crate::app::update::text_input;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{ComposerAction as Verb, VimAction};
 use crate::keymap::key::{Code, Key};
 
-pub(crate) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
+/// Does a verb of the composer. False: it edits the text that is being written, wherever that is.
+pub(crate) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) -> bool {
     match verb {
-        Verb::Send => send::enter(state, How::Queue, fx),
-        Verb::Steer => send::enter(state, How::Steer, fx),
+        Verb::Send => enter::enter(state, How::Queue, fx),
+        Verb::Steer => enter::enter(state, How::Steer, fx),
         Verb::Editor => {
             state.editing = Some(Editing::Draft(state.current.clone()));
             fx.push(Effect::Edit { text: state.composer().text() });
         }
-        Verb::OpenPaste => unfold(state),
+        Verb::OpenPaste => chips::unfold(state),
         Verb::Enhance => enhance::ask(state, fx),
         Verb::Attach => state.composer_mut().set("/attach "),
         Verb::Image => fx.push(Effect::Picture),
-        Verb::OpenFile if state.composer().picked().is_some() => open_picked(state, fx),
+        Verb::OpenFile if state.composer().picked().is_some() => chips::open_picked(state, fx),
         Verb::OpenFile => {
             let draft = state.composer().files().there();
-            let files = if draft.is_empty() { reading::files(state) } else { draft };
+            let files = if draft.is_empty() {
+                state.current_open().map(|open| open.chat.files()).unwrap_or_default()
+            } else {
+                draft
+            };
             attachments::view(state, files, fx);
         }
-        Verb::History => history::history(state),
-        Verb::Queue => queue::open(state, None),
-        _ => text_input::edit(state, verb, fx),
+        _ => return false,
     }
-}
-
-fn unfold(state: &mut State) {
-    match state.composer_mut().unfold() {
-        Ok(true) => {}
-        Ok(false) => state.notify(Notice::new(Level::Info, "There is no folded text in the draft.")),
-        Err(lines) => {
-            let key = state.keys.key_for(Verb::Editor);
-            let text = format!("The text has {lines} lines; up to {UNFOLD_LINES} are unfolded here.");
-            state.notify(Notice::new(Level::Info, text).hint(format!("{key} opens the draft in $EDITOR")));
-        }
-    }
-}
-
-/// Opens what is selected in the draft: a pasted text becomes text again, a file is shown.
-pub(crate) fn open_picked(state: &mut State, fx: &mut Vec<Effect>) {
-    match state.composer().picked() {
-        Some(Picked::Chip(_)) => unfold(state),
-        Some(Picked::File(at)) => match state.composer().files().items().get(at).cloned() {
-            Some(File::There(file)) => fx.push(Effect::View(Box::new(file))),
-            _ => state.notify(Notice::new(Level::Info, "The file is still being copied into the session.")),
-        },
-        None => {}
-    }
-}
-
-/// A click on a chip or file of the draft selects it; one on what is selected opens it.
-pub(crate) fn press(state: &mut State, picked: Picked, fx: &mut Vec<Effect>) {
-    focus::give_back(state);
-    state.focus = Focus::Composer;
-    if state.composer().picked() == Some(picked) {
-        return open_picked(state, fx);
-    }
-    state.composer_mut().pick(picked);
+    true
 }
 
 /// A verb of modal editing.
@@ -153,22 +118,12 @@ pub(crate) fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
     state.history = history;
 }
 
-/// The text comes back from $EDITOR.
-pub(crate) fn edited(state: &mut State, result: Result<String, String>, fx: &mut Vec<Effect>) {
-    let place = match state.editing.take() {
-        Some(Editing::Plan { session, request }) => {
-            return match result {
-                Ok(text) => plan::edited(state, &session, request, text, fx),
-                Err(why) => state.notify(Notice::new(Level::Error, why).hint("the plan is as it was")),
-            };
-        }
-        Some(Editing::Draft(place)) => place,
-        None => Current::New,
-    };
+/// The draft of this place comes back from $EDITOR.
+pub(crate) fn edited(state: &mut State, place: &Current, result: Result<String, String>) {
     match result {
         Ok(text) => {
             let text = text.trim_end_matches('\n');
-            let composer = match &place {
+            let composer = match place {
                 Current::Session(id) => state.open.get_mut(id).map(|open| &mut open.composer),
                 Current::New => None,
             };

@@ -2,22 +2,22 @@
 
 use crate::app::composer::send;
 use crate::app::effect::Effect;
+use crate::app::intent::Intent;
 use crate::app::shell::{draft, overlay, session_list};
 use crate::app::slash as commands;
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed, Overlay};
-use crate::app::update::slash;
 use crate::domain::command::Origin;
 use crate::domain::{Level, Notice, nearest};
 
 /// Runs an offered command; one that cannot do without words is completed instead.
-pub(crate) fn accept(state: &mut State, slash: Slash, fx: &mut Vec<Effect>) {
+pub(crate) fn accept(state: &mut State, slash: Slash) {
     if matches!(slash, Slash::Steer | Slash::Attach | Slash::Enhance) {
         return state.composer_mut().set(&format!("/{} ", slash.word()));
     }
     state.composer_mut().take();
-    slash::run(state, Call { slash, args: String::new() }, fx);
+    state.follow_up(Intent::Run(Call { slash, args: String::new() }));
 }
 
 /// A word after the slash that is no command.

@@ -1,7 +1,7 @@
 //! A draft while a request waits: an answer to the agent's question, or a word that fell out of a panel.
 
 use crate::app::effect::Effect;
-use crate::app::panels::answers;
+use crate::app::intent::Intent;
 use crate::app::shell::draft;
 use crate::app::shell::focus::SEEN;
 use crate::app::state::State;
@@ -57,6 +57,6 @@ pub(crate) fn reply(state: &mut State, text: &str, fx: &mut Vec<Effect>) -> bool
         // It comes back here where the answer does not count.
         panel.begun = Some((Choice::Words, text.to_owned()));
     }
-    answers::give(state, &session, &request, Answer::Reply(text.trim().to_owned()), fx);
+    state.follow_up(Intent::Answer { session, request, answer: Answer::Reply(text.trim().to_owned()) });
     true
 }

@@ -1,15 +1,12 @@
 //! Sending: what Enter does with a draft, and what comes back when the engine refuses it.
 
-use crate::app::composer::{editing, own_commands, reply};
 use crate::app::effect::Effect;
-use crate::app::panels::{answers, panel};
 use crate::app::shell::{draft, scroll, session};
-use crate::app::slash as commands;
-use crate::app::state::composer::{Composer, EnterDoes};
+
+use crate::app::state::composer::Composer;
 use crate::app::state::open::Handed;
-use crate::app::state::{Blind, Current, Focus, State};
-use crate::app::update::slash;
-use crate::domain::contract::{Act, QueueEdit};
+use crate::app::state::{Current, State};
+use crate::domain::contract::Act;
 use crate::domain::ids::SessionId;
 use crate::domain::message::UserText;
 use crate::domain::{Level, Notice};
@@ -21,58 +18,6 @@ pub(crate) enum How {
     Queue,
     /// While a turn runs it goes into it.
     Steer,
-}
-
-/// Enter in the composer.
-pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
-    if how == How::Queue && state.focus == Focus::Composer && state.composer().picked().is_some() {
-        return editing::open_picked(state, fx);
-    }
-    match state.composer_mut().enter() {
-        EnterDoes::BrokeLine => {}
-        EnterDoes::Empty if how == How::Queue => enter_on_nothing(state, fx),
-        EnterDoes::Empty => {}
-        EnterDoes::Send if state.blind == Blind::WentOn => {
-            let text = "Not sent: a part of it was typed over a window.";
-            state.notify(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"));
-        }
-        EnterDoes::Send if reply::holds_back(state) => {}
-        EnterDoes::Send => {
-            let text = state.composer().text();
-            if let Some(command) = command(&text) {
-                return type_command(state, command, fx);
-            }
-            if let Some((at, args)) = own_commands::own(state, &text) {
-                return own_commands::run_own(state, at, &args, fx);
-            }
-            match commands::read(&text) {
-                None if how == How::Queue && reply::reply(state, &text, fx) => {}
-                None => drop(send(state, text, how, fx)),
-                Some(Ok(call)) => {
-                    state.composer_mut().take();
-                    slash::run(state, call, fx);
-                }
-                Some(Err(unknown)) => own_commands::unknown(state, &unknown),
-            }
-        }
-    }
-}
-
-/// Enter on an empty draft: after a while without keys it answers what waits, else it lets a held queue go.
-fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
-    if state.focus != Focus::Composer || !state.composer().is_empty() {
-        return;
-    }
-    if state.panel().is_some() {
-        if state.idle_before >= CALM {
-            panel::focus(state, fx);
-        }
-        return;
-    }
-    let held = state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty());
-    if let (true, Some(id)) = (held, state.current_id()) {
-        fx.push(session::to(id, Act::Queue(QueueEdit::Release)));
-    }
 }
 
 /// Number of sent messages that can still come back with their chips.
@@ -124,15 +69,6 @@ pub(crate) fn refused(state: &mut State, id: &SessionId, act: &Act) {
         // Nobody looks at that session any more. What was sent is in the history.
         return state.history.push(&said.text);
     };
-    if let Act::Answer { request, .. } = act {
-        let given = open.given.iter().rposition(|given| given.request.id == *request);
-        match given.and_then(|at| open.given.remove(at)) {
-            Some(given) if !given.settled => return answers::again(state, id, given),
-            Some(given) if !given.panel.has_words() => return,
-            _ => {}
-        }
-    }
-    let Some(open) = state.open.get_mut(id) else { return };
     let handed = open.handed.iter().rposition(|handed| handed.said == said);
     let handed = handed.and_then(|at| open.handed.remove(at)).filter(|handed| !handed.composer.has_no_text());
     let before = match handed {
@@ -174,7 +110,7 @@ fn needs_terminal(command: &str) -> Option<&str> {
 }
 
 /// Runs what stands behind a `!`: a command of the user's own, whose output goes into the conversation.
-fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
+pub(super) fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
     if command.is_empty() {
         let text = "Write a command after the !: it runs at once, and its output goes into the conversation.";
         return state.notify(Notice::new(Level::Info, text).hint("a blank before the ! sends the text as it is"));
@@ -204,6 +140,3 @@ fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect>) {
     scroll::to_end(state, fx);
     hand(state, &id, Act::Type { command: command.to_owned() }, composer.without_files(), fx);
 }
-
-/// Milliseconds without a key after which Enter on an empty draft gives the panel the focus.
-pub(crate) const CALM: u64 = 1_500;

@@ -3,9 +3,9 @@
 //! Only the drawing knows the text. The mouse comes with what lies under it; keys move the mark by a wish that the next
 //! frame makes exact, and that frame hands the text over when it is to be copied.
 
-use crate::app::conversation::reading;
 use crate::app::effect::Effect;
 use crate::app::msg::{Area, Mouse, Target, Timer};
+use crate::app::shell::scroll;
 use crate::app::state::chat::{Chat, View};
 use crate::app::state::mark::{Mark, Marked, Place, Pressed, Unit};
 use crate::app::state::{Focus, State};
@@ -100,7 +100,7 @@ fn over(pane: Area, row: u16) -> i64 {
 /// The mouse is held over an edge: on with it.
 pub(crate) fn pull(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(pressed) = state.pressed.filter(|pressed| pressed.down && pressed.pull != 0) else { return };
-    reading::scroll(state, pressed.pull);
+    scroll::scroll(state, pressed.pull);
     fx.push(Effect::Arm { timer: Timer::Pull, ms: BEAT });
 }
 

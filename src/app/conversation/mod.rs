@@ -3,6 +3,7 @@
 pub(crate) mod colours;
 pub(crate) mod copy;
 pub(crate) mod drawn;
+pub(crate) mod jump;
 pub(crate) mod mark;
 pub(crate) mod pictures;
 pub(crate) mod reading;

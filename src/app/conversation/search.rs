@@ -1,6 +1,7 @@
 //! Search in the conversation that is shown.
 
-use crate::app::conversation::reading::{self, Way};
+use crate::app::conversation::jump;
+use crate::app::conversation::jump::Way;
 use crate::app::state::State;
 
 /// Finds the hits of an open search anew.
@@ -42,6 +43,6 @@ pub(crate) fn walk_hits(state: &mut State, way: Way) {
     };
     search.at = Some(at);
     if let Some(key) = search.hits.get(at).copied() {
-        reading::show(state, key);
+        jump::show(state, key);
     }
 }

@@ -1,7 +1,7 @@
 //! The answer yes to a question.
 
-use crate::app::composer::own_commands;
 use crate::app::effect::Effect;
+use crate::app::intent::Intent;
 use crate::app::overlays::{rewind, workspaces};
 use crate::app::shell::session_changes;
 use crate::app::state::State;
@@ -23,7 +23,7 @@ pub(crate) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
             fx.push(Effect::Send(command));
         }
         Deed::Copy(text) => fx.push(Effect::Copy(text)),
-        Deed::Own { hash, text } => own_commands::send_own(state, hash, text, fx),
+        Deed::Own { hash, text } => state.follow_up(Intent::SendOwn { hash, text }),
         Deed::Rewind { session, at, text, files: _ } => rewind::rewound(state, session, at, text, None, fx),
     }
 }

@@ -66,20 +66,6 @@ fn equal_to(state: &State, session: &SessionId, request: &RequestId) -> Vec<(Ses
     found
 }
 
-/// `a`: the answer goes to all equal requests, or to this one alone. Whether there are any.
-pub(crate) fn toggle_reach(state: &mut State) -> bool {
-    let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() else { return false };
-    if inbox.answering.is_none() || inbox.equal.is_empty() {
-        return false;
-    }
-    inbox.reach = match inbox.reach {
-        Reach::This => Reach::Equal,
-        Reach::Equal => Reach::This,
-    };
-    focus::hush(state);
-    true
-}
-
 /// All that waits: the requests of loaded sessions, and of the others that something waits there.
 fn waiting(state: &State) -> Vec<Waiting> {
     let mut metas: Vec<_> = state.sessions.metas().collect();

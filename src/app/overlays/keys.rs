@@ -1,20 +1,16 @@
 //! Keys and mouse in overlays: moving, choosing, closing.
 
-use crate::app::composer::own_commands;
-use crate::app::conversation::search;
 use crate::app::effect::{Effect, Keep};
+use crate::app::intent::Intent;
 use crate::app::overlays::{
-    confirm, connection_picker, doctor, filters, find, help, inbox, jobs, model_picker, palette, prompt, properties,
-    queue, rewind, settings, themes, trash, undo, workspaces,
+    confirm, connection_picker, doctor, filters, find, help, inbox, jobs, model_picker, prompt, properties, queue,
+    rewind, settings, themes, trash, undo, workspaces,
 };
-use crate::app::panels::panel;
-use crate::app::sessions::list;
-use crate::app::shell::{connections, draft, focus, labels, overlay, quit, session, session_changes, session_list};
+use crate::app::shell::{connections, draft, focus, labels, overlay, quit, session, session_changes};
+use crate::app::state::State;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
-use crate::app::state::{Focus, State};
-use crate::app::update::verbs;
 use crate::domain::contract::Act;
 use crate::domain::inbox::Change;
 use crate::keymap::action::{HelpAction, PickerAction};
@@ -98,12 +94,6 @@ pub(crate) fn wheel(state: &mut State, by: isize) {
             card.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
         }
         Some(Overlay::Rename(_) | Overlay::Prompt(_) | Overlay::ConfirmQuit | Overlay::Confirm(_)) => {}
-        // The filter of the list and the search of the conversation move what they found.
-        None if state.focus == Focus::List => {
-            state.sessions.step(by);
-            session_list::keep_in_sight(state);
-        }
-        None if state.focus == Focus::Chat && state.search.is_some() => search::step_hits(state, by),
         None => {}
     }
 }
@@ -184,12 +174,7 @@ pub(crate) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
 /// Enter in what has the keys: a picker, an input, the inbox, a question.
 fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     match state.overlays.last_mut() {
-        None => match state.focus {
-            Focus::Panel => panel::accept_words(state, fx),
-            Focus::List => list::accept_filter(state, fx),
-            Focus::Chat => search::accept_search(state),
-            Focus::Composer => {}
-        },
+        None => {}
         Some(Overlay::Help(_) | Overlay::Health(_) | Overlay::Changes(_) | Overlay::Rules(_) | Overlay::Jobs(_)) => {
             back(state, fx)
         }
@@ -214,7 +199,8 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             // Nothing written: the model is to make one.
             fx.push(session::to(&session, if title.is_empty() { Act::Retitle } else { Act::Rename { title } }));
         }
-        Some(Overlay::Inbox(inbox)) if inbox.answering.is_some() => panel::accept_words(state, fx),
+        // The words of an answer have the keys: the router gives them.
+        Some(Overlay::Inbox(inbox)) if inbox.answering.is_some() => {}
         Some(Overlay::Inbox(_)) => inbox::answer_selected(state, fx),
         Some(Overlay::Picker(picker)) => {
             let Some(value) = picker.chosen().map(|item| item.value.clone()) else { return };
@@ -242,7 +228,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             let from = picker.from;
             overlay::close(state);
             match value {
-                Value::Act(action) => palette::from_palette(state, action, from, fx),
+                Value::Act(action) => state.follow_up(Intent::ActFrom { action, from }),
                 Value::Status(id) => session_changes::change_all(state, sessions, Change::Status(id), fx),
                 value => choose(state, value, fx),
             }
@@ -257,9 +243,9 @@ fn wipe(picker: &mut Picker) {
 
 fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
     match value {
-        Value::Act(action) => verbs::act(state, action, None, fx),
+        Value::Act(action) => state.follow_up(Intent::Act(action)),
         Value::Model { connection, model } => model_picker::choose(state, connection, &model, fx),
-        Value::Own(name) => own_commands::begin_own(state, &name, fx),
+        Value::Own(name) => state.follow_up(Intent::BeginOwn(name)),
         Value::Topic(topic) => help::open_topic(state, topic),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
         Value::Key(connection) => connections::ask_for_key(state, &connection, fx),

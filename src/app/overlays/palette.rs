@@ -1,10 +1,8 @@
 //! The palette: all verbs, the user's own commands, and the pages of the manual.
 
-use crate::app::effect::Effect;
 use crate::app::shell::{overlay, text};
+use crate::app::state::State;
 use crate::app::state::picker::{Item, Kind, Value};
-use crate::app::state::{Focus, Shown, State};
-use crate::app::update::verbs;
 use crate::domain::manual::TOPICS;
 use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, ListAction, SessionAction};
 
@@ -61,24 +59,4 @@ pub(crate) fn palette(state: &mut State) {
         first.rotate_right(1);
     }
     overlay::open_picker(state, Kind::Palette, items, 0);
-}
-
-/// Does a verb where the palette was opened: in the conversation it is for the chosen entry, in the list for what is
-/// chosen there.
-pub(crate) fn from_palette(state: &mut State, action: Action, from: Focus, fx: &mut Vec<Effect>) {
-    let now = state.focus;
-    let of_entry = matches!(action, Action::Session(SessionAction::Branch | SessionAction::Rewind));
-    if from == Focus::List && matches!(action, Action::Session(_) | Action::List(_)) {
-        state.focus = from;
-        state.shown = Shown::List;
-        verbs::act(state, action, None, fx);
-    } else if from == Focus::Chat && of_entry {
-        state.focus = from;
-        verbs::act(state, action, None, fx);
-        if state.focus == from && state.overlays.is_empty() {
-            state.focus = now;
-        }
-    } else {
-        verbs::act(state, action, None, fx);
-    }
 }

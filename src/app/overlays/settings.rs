@@ -1,7 +1,7 @@
 //! The list of settings: what is in force in this session and on this screen, where it was said, and changing it.
 
-use crate::app::conversation::reading;
 use crate::app::effect::Effect;
+use crate::app::intent::Intent;
 use crate::app::shell::{connections, models, overlay, session, text};
 use crate::app::state::State;
 use crate::app::state::chat::Density;
@@ -195,8 +195,7 @@ fn of_file(state: &State, setting: &Setting, group: usize) -> Item {
 /// Enter on a setting: the choice after the one in force.
 pub(crate) fn change(state: &mut State, key: &str, fx: &mut Vec<Effect>) {
     if key == "density" {
-        reading::act(state, ChatAction::Density, fx);
-        return refill(state);
+        return state.follow_up(Intent::Act(ChatAction::Density.into()));
     }
     let Some(setting) = state.settings.iter_mut().find(|setting| setting.key == key) else { return };
     let Some(next) = setting.next().map(str::to_owned) else {

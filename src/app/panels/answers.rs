@@ -1,6 +1,7 @@
 //! Answers: which request a panel shows, and what is sent.
 
 use crate::app::effect::Effect;
+use crate::app::intent::Intent;
 use crate::app::shell::{focus, session};
 use crate::app::state::open::Given;
 use crate::app::state::overlay::{Overlay, Reach};
@@ -9,6 +10,8 @@ use crate::app::state::{Focus, State};
 use crate::domain::contract::Act;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::request::Answer;
+use crate::domain::{Level, Notice};
+use crate::keymap::action::AnswerAction;
 
 /// Number of answers that can still come back with their text.
 const GIVEN: usize = 8;
@@ -82,5 +85,37 @@ pub(crate) fn give(state: &mut State, session: &SessionId, request: &RequestId, 
         sync(state, &session, Some(&request));
     }
     // Enter pressed twice must not go on to what has the keys now.
+    focus::hush(state);
+}
+
+/// The engine did not take an answer: where its request waits on, its panel is shown again. True if nothing is left to
+/// bring back into the composer.
+pub(crate) fn refused(state: &mut State, id: &SessionId, act: &Act) -> bool {
+    let (Act::Answer { request, .. }, Some(_)) = (act, act.said()) else { return false };
+    let Some(open) = state.open.get_mut(id) else { return false };
+    let given = open.given.iter().rposition(|given| given.request.id == *request);
+    match given.and_then(|at| open.given.remove(at)) {
+        Some(given) if !given.settled => {
+            again(state, id, given);
+            true
+        }
+        Some(given) => !given.panel.has_words(),
+        None => false,
+    }
+}
+
+/// Gives the panel of the shown session the focus.
+pub(crate) fn focus(state: &mut State) {
+    state.overlays.clear();
+    let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) else {
+        if state.sessions.needing() > 0 {
+            return state.follow_up(Intent::Act(AnswerAction::Inbox.into()));
+        }
+        return state.notify(Notice::new(Level::Info, "Nothing to answer here"));
+    };
+    panel.unselect();
+    focus::leave_words(panel);
+    state.focus = Focus::Panel;
+    state.shown = Default::default();
     focus::hush(state);
 }

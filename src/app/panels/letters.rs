@@ -2,12 +2,11 @@
 //! to the composer, which gets the focus along with it.
 
 use crate::app::effect::Effect;
-use crate::app::panels::{answers, panel};
+use crate::app::panels::answers;
 use crate::app::shell::focus::SEEN;
 use crate::app::shell::{draft, focus};
 use crate::app::state::panel::{Choice, Letter, Stage};
 use crate::app::state::{Focus, State};
-use crate::app::update::text_input;
 use crate::domain::request::Answer;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{AnswerAction, Context};
@@ -58,7 +57,7 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
             panel.letter = typed.map(|c| Letter { c, at: now, marks: false }).or(panel.letter);
         }
         Did::Selects(at) if typed.is_some() && panel.needs_arrows(at) => {
-            text_input::type_into(state, key);
+            type_through(state, key);
             let text = "This answer cannot be taken back: no letter selects it";
             state.notify(Notice::new(Level::Info, text).hint("select it with ↑ ↓, then Enter"));
         }
@@ -67,7 +66,7 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
             panel.letter = typed.map(|c| Letter { c, at: now, marks: true });
         }
         // An answer that is not on offer is no answer: the key was a letter for the composer.
-        Did::Nothing => text_input::type_into(state, key),
+        Did::Nothing => type_through(state, key),
     }
 }
 
@@ -124,7 +123,7 @@ pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
     }
     if once.is_none() || !whole {
         if here {
-            panel::focus(state, fx);
+            answers::focus(state);
         }
         let why = if once.is_none() { "This takes an answer of its own" } else { "Not all of it is on the screen" };
         return state.notify(Notice::new(Level::Info, why).hint("read it, then choose an answer"));
@@ -136,5 +135,12 @@ pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
     if here {
         // What is being typed goes on; the next request is safe for the time that it has to stand there.
         state.quiet_until = quiet;
+    }
+}
+
+/// Types a key into the composer from a panel of answers, where it has no meaning.
+pub(super) fn type_through(state: &mut State, key: Option<Key>) {
+    if let Some(c) = key.and_then(Key::printable).filter(|_| chooses(state)) {
+        to_composer(state, c.encode_utf8(&mut [0; 4]));
     }
 }

@@ -3,35 +3,18 @@
 //! printable key does in it.
 
 use crate::app::effect::Effect;
-use crate::app::overlays::inbox;
 use crate::app::panels::letters::{self, Did};
 use crate::app::panels::{answers, plan};
 use crate::app::shell::{draft, focus};
+use crate::app::state::State;
 use crate::app::state::edit::Editor;
 use crate::app::state::hidden::Hidden;
+use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
-use crate::app::state::{Focus, State};
-use crate::app::update::text_input;
 use crate::domain::request::Answer;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 use crate::keymap::key::Key;
-
-/// Gives the panel of the shown session the focus.
-pub(crate) fn focus(state: &mut State, fx: &mut Vec<Effect>) {
-    state.overlays.clear();
-    let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) else {
-        if state.sessions.needing() > 0 {
-            return inbox::open_inbox(state, fx);
-        }
-        return state.notify(Notice::new(Level::Info, "Nothing to answer here"));
-    };
-    panel.unselect();
-    focus::leave_words(panel);
-    state.focus = Focus::Panel;
-    state.shown = Default::default();
-    focus::hush(state);
-}
 
 /// Esc in the panel: from the words back to the answers, from there to the composer.
 pub(crate) fn back(state: &mut State) {
@@ -44,15 +27,16 @@ pub(crate) fn back(state: &mut State) {
 /// The verbs of the panel.
 pub(crate) fn act(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Vec<Effect>) {
     match verb {
-        AnswerAction::Focus => focus(state, fx),
-        AnswerAction::Plan => focus_plan(state, fx),
-        AnswerAction::Inbox => inbox::open_inbox(state, fx),
+        AnswerAction::Focus => answers::focus(state),
+        AnswerAction::Plan => focus_plan(state),
+        // The router opens it.
+        AnswerAction::Inbox => {}
         AnswerAction::YesOnce => letters::yes_once(state, fx),
         _ => in_panel(state, verb, key, fx),
     }
 }
 
-fn focus_plan(state: &mut State, fx: &mut Vec<Effect>) {
+fn focus_plan(state: &mut State) {
     let found = state.current_open_mut().and_then(|open| {
         let request = open.waiting_plan()?;
         if open.panel.as_ref().is_none_or(|panel| panel.request != request.id) {
@@ -64,7 +48,7 @@ fn focus_plan(state: &mut State, fx: &mut Vec<Effect>) {
         Some(())
     });
     match found {
-        Some(()) => focus(state, fx),
+        Some(()) => answers::focus(state),
         None => plan::tell(state),
     }
 }
@@ -75,12 +59,12 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
         return;
     }
     if key.and_then(Key::printable).is_some() && letters::is_marked(state) {
-        return text_input::type_into(state, key);
+        return letters::type_through(state, key);
     }
     let did = match verb {
         AnswerAction::Confirm if key.is_some() && letters::is_too_soon(state) => return,
         AnswerAction::Confirm => return confirm(state, fx),
-        AnswerAction::Equal if inbox::toggle_reach(state) => letters::Did::Moved,
+        AnswerAction::Equal if toggle_reach(state) => letters::Did::Moved,
         AnswerAction::Equal => letters::Did::Nothing,
         AnswerAction::Rules if focus::focused(state).is_some_and(|(_, panel)| panel.remembers()) => {
             return change_rules(state);
@@ -254,4 +238,14 @@ pub(crate) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
         Some(answer) => answers::give(state, &session, &request, answer, fx),
         None => state.notify(Notice::new(Level::Info, "Write something first; Esc goes back.")),
     }
+}
+
+/// `a`: the answer goes to all equal requests, or to this one alone. Whether there are any.
+fn toggle_reach(state: &mut State) -> bool {
+    let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() else { return false };
+    let toggled = inbox.toggle_reach();
+    if toggled {
+        focus::hush(state);
+    }
+    toggled
 }

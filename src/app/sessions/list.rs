@@ -1,7 +1,6 @@
 //! The list of sessions and the panes: moving, opening, filtering, and letters that may be the start of a text.
 
 use crate::app::effect::Effect;
-use crate::app::overlays::{filters, rename};
 use crate::app::shell::{focus, session, session_changes, session_list};
 use crate::app::state::sessions::{Cursor, Facet, Filter, Group, Wish};
 use crate::app::state::{Focus, State};
@@ -24,12 +23,12 @@ pub(crate) fn act(state: &mut State, verb: ListAction, fx: &mut Vec<Effect>) {
             _ => {}
         },
         ListAction::New => session::new(state, fx),
-        ListAction::Rename => rename::rename(state, state.sessions.selected().cloned()),
         ListAction::Filter => {
             session_list::focus_list(state);
             state.sessions.filter.get_or_insert_with(Filter::default).typing = true;
         }
-        ListAction::Filters => filters::filters(state),
+        // The router opens these.
+        ListAction::Rename | ListAction::Filters => {}
         ListAction::All => {
             state.sessions.clear_filter(state.now, state.utc_offset);
             session_list::keep_face(state, fx);

@@ -1,7 +1,6 @@
 //! The turn of the shown session: stopped, tried again; and its permission mode.
 
 use crate::app::effect::Effect;
-use crate::app::overlays::{context, modes};
 use crate::app::shell::session;
 use crate::app::state::State;
 use crate::domain::contract::Act;
@@ -15,7 +14,8 @@ pub(crate) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
         TurnAction::Stop if state.running() || waiting(state) || stopping(state) => session::stop(state, fx),
         TurnAction::Stop => state.notify(Notice::new(Level::Info, "No turn runs in this session.")),
         TurnAction::Retry => retry(state, fx),
-        TurnAction::Compact => context::compact(state, String::new(), fx),
+        // The router does it.
+        TurnAction::Compact => {}
     }
 }
 
@@ -55,7 +55,8 @@ pub(crate) fn mode(state: &mut State, verb: ModeAction, fx: &mut Vec<Effect>) {
                 session::set_mode(state, next, false, fx);
             }
         }
-        ModeAction::Pick => modes::modes(state),
+        // The router opens it.
+        ModeAction::Pick => {}
         ModeAction::Explore => session::set_mode(state, Mode::Explore, false, fx),
         ModeAction::Ask => session::set_mode(state, Mode::Ask, false, fx),
         ModeAction::Execute => session::set_mode(state, Mode::Execute, false, fx),

@@ -34,3 +34,18 @@ pub(crate) fn extend_to(chat: &mut Chat, key: i64, to_its_end: bool) {
         (mark.head, mark.steps) = ((place, place), 0);
     }
 }
+
+/// Scrolls by a number of lines, down if positive.
+pub(crate) fn scroll(state: &mut State, by: i64) {
+    let Some(chat) = chat(state) else { return };
+    chat.seek = None;
+    chat.held = false;
+    chat.view = match (chat.view, chat.drawn.top) {
+        (View::At { key, line }, _) | (View::Mark { .. }, Some((key, line))) => {
+            View::At { key, line: line.saturating_add(by) }
+        }
+        (view @ View::Mark { .. }, None) => view,
+        (View::End, Some((key, line))) if by < 0 => View::At { key, line: line.saturating_add(by) },
+        (View::End, _) => View::End,
+    };
+}

@@ -292,6 +292,20 @@ pub struct Inbox {
     pub reach: Reach,
 }
 
+impl Inbox {
+    /// The answer goes to all equal requests, or to this one alone. False if there are no equal ones.
+    pub(crate) fn toggle_reach(&mut self) -> bool {
+        if self.answering.is_none() || self.equal.is_empty() {
+            return false;
+        }
+        self.reach = match self.reach {
+            Reach::This => Reach::Equal,
+            Reach::Equal => Reach::This,
+        };
+        true
+    }
+}
+
 /// To which requests an answer goes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {

@@ -10,16 +10,14 @@ use crate::app::overlays::{
 };
 use crate::app::panels::answers;
 use crate::app::sessions::{deleted, export, walk};
-use crate::app::shell::{quit, session, text, trail};
+use crate::app::shell::{quit, session, trail};
 use crate::app::state::State;
 use crate::app::state::open::{Given, Retry, Turn};
-use crate::app::state::sessions::needs_you;
 use crate::app::update::snapshot;
 use crate::domain::contract::{Command, Configured, Event, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::SessionId;
 use crate::domain::message::Body;
 use crate::domain::request::Request;
-use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
 
 pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) {
@@ -63,7 +61,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             let height = state.list_height();
             state.sessions.follow(height);
         }
-        Event::Changed(meta) => changed(state, *meta, fx),
+        Event::Changed(meta) => snapshot::changed(state, *meta, fx),
         Event::Models { connection, models } => {
             model_picker::came(state, connection, models, fx);
         }
@@ -121,7 +119,11 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     match event {
         Event::Reidentified { to } => snapshot::reidentified(state, id, &to),
         // Also where the conversation is read anew: what the user wrote is not in it.
-        Event::Refused { act, why: _ } => send::refused(state, id, &act),
+        Event::Refused { act, why: _ } => {
+            if !answers::refused(state, id, &act) {
+                send::refused(state, id, &act);
+            }
+        }
         Event::Enhanced { number, result } => enhance::done(state, id, number, result),
         Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
         Event::FilesChanged(changes) => undo::changed(state, id, *changes),
@@ -267,27 +269,6 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
     if changed {
         inbox::forget_answer(state, id, &request_id);
     }
-}
-
-pub(super) fn changed(state: &mut State, meta: SessionMeta, fx: &mut Vec<Effect>) {
-    let before = state.sessions.meta(&meta.id);
-    let needed = before.is_some_and(needs_you);
-    let ran = before.is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
-    // Of a spawned session its parent tells.
-    if !state.terminal.focused && meta.parent.is_none() {
-        let title = text::plain(meta.shown_title());
-        match &meta.activity {
-            Activity::NeedsYou(what) if !needed => {
-                fx.push(Effect::Bell { text: format!("{title} needs you: {}", text::plain(what)) });
-            }
-            Activity::Idle if ran => fx.push(Effect::Bell { text: format!("{title} is done") }),
-            _ => {}
-        }
-    }
-    if let Some(open) = state.open.get_mut(&meta.id) {
-        open.asked_mode = None;
-    }
-    state.sessions.put(meta, state.now, state.utc_offset);
 }
 
 fn configure(state: &mut State, configured: Configured) {

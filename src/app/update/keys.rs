@@ -4,8 +4,8 @@ use crate::app::conversation::mark;
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::panels::letters;
-use crate::app::state::{Blind, Focus, Quit, State};
-use crate::app::update::{list_letters, redelivery, text_input, verbs};
+use crate::app::state::{Blind, Quit, State};
+use crate::app::update::{dispatch, list_letters, redelivery, text_input};
 use crate::keymap::action::{Action, AppAction, Context};
 use crate::keymap::key::{Code, Key, Mods};
 
@@ -62,7 +62,7 @@ pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Ef
     }
     mark::key(state, Some(action));
     let over = !state.overlays.is_empty() && !writes(state) && !letters::chooses(state);
-    verbs::act(state, action, Some(key), fx);
+    dispatch::act(state, action, Some(key), fx);
     if over && state.overlays.is_empty() && (state.blind == Blind::Swallowed || key.printable().is_some()) {
         state.blind = Blind::WentOn;
     }
@@ -101,10 +101,4 @@ pub(super) fn unbound(state: &mut State, key: Key, fx: &mut Vec<Effect>) {
     mark::key(state, None);
     swallowed(state, key);
     text_input::type_into(state, Some(key));
-}
-
-/// True if a verb of the composer waits for a character.
-pub(super) fn awaits(state: &State) -> bool {
-    let here = state.focus == Focus::Composer && state.overlays.is_empty() && state.chord.keys.is_empty();
-    here && state.keys.modal() && state.composer().vim().awaits_char()
 }

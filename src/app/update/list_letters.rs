@@ -4,7 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::state::sessions::HeldLetter;
 use crate::app::state::{Focus, Shown, State};
-use crate::app::update::verbs;
+use crate::app::update::dispatch;
 use crate::keymap::action::Action;
 use crate::keymap::key::{Code, Key};
 
@@ -42,7 +42,7 @@ pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &m
             return true;
         }
         fx.push(Effect::Disarm(Timer::ListLetter));
-        verbs::act(state, held.action, Some(held.key), fx);
+        dispatch::act(state, held.action, Some(held.key), fx);
         if state.focus != Focus::List || !state.overlays.is_empty() {
             // The key was pressed for the list, and what it meant there has no meaning here.
             return true;
@@ -64,6 +64,6 @@ pub(super) fn release_letter(state: &mut State, fx: &mut Vec<Effect>) {
         && state.focus == Focus::List
         && state.overlays.is_empty()
     {
-        verbs::act(state, held.action, Some(held.key), fx);
+        dispatch::act(state, held.action, Some(held.key), fx);
     }
 }

@@ -1,6 +1,7 @@
 //! Router of messages. Each file beside this one changes one concern; this one only decides which.
 
 mod after_update;
+mod dispatch;
 mod escape;
 mod events;
 mod keys;
@@ -8,10 +9,10 @@ mod list_letters;
 mod mouse;
 mod paste;
 mod redelivery;
-pub(super) mod slash;
+mod slash;
 mod snapshot;
-pub(super) mod text_input;
-pub(super) mod verbs;
+mod text_input;
+mod verbs;
 mod written_line;
 
 use crate::app::composer::{attach, completion, editing};
@@ -19,12 +20,13 @@ use crate::app::conversation::{colours, drawn, mark, pictures};
 use crate::app::effect::Effect;
 use crate::app::msg::{Msg, Timer};
 use crate::app::overlays::{doctor, find, settings, workspaces};
-use crate::app::panels::letters;
+use crate::app::panels::{letters, plan};
 use crate::app::sessions::list;
 use crate::app::shell::{quit, session, session_changes};
-use crate::app::state::{Size, State};
+use crate::app::state::{Current, Editing, Size, State};
 use crate::domain::contract::Command;
 use crate::domain::ids::{At, SessionId};
+use crate::domain::{Level, Notice};
 use crate::keymap::Fed;
 use crate::keymap::key::Key;
 
@@ -32,7 +34,7 @@ use crate::keymap::key::Key;
 #[must_use]
 pub fn resolve(state: &State, key: Key) -> Msg {
     // The character that a verb waits for is no verb itself.
-    if keys::awaits(state) && key.printable().is_some() {
+    if text_input::awaits(state) && key.printable().is_some() {
         return Msg::Key(key);
     }
     match state.keys.feed(&state.contexts(), &state.chord.keys, key) {
@@ -66,7 +68,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     let mut fx = Vec::new();
     match msg {
         Msg::Act { action, key: Some(key) } => keys::bound(state, action, key, &mut fx),
-        Msg::Act { action, key: None } => verbs::act(state, action, None, &mut fx),
+        Msg::Act { action, key: None } => dispatch::act(state, action, None, &mut fx),
         Msg::Chord(keys) => keys::chord(state, keys, &mut fx),
         Msg::Key(key) => keys::unbound(state, key, &mut fx),
         Msg::Line(line) => written_line::heard(state, line, &mut fx),
@@ -99,7 +101,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Measured(sizes) => pictures::measured(state, sizes),
         Msg::Shrunk { session, want, made } => pictures::made(state, &session, want, made),
         Msg::PicturesGone(numbers) => state.gallery.gone(&numbers),
-        Msg::Edited(result) => editing::edited(state, result, &mut fx),
+        Msg::Edited(result) => edited(state, result, &mut fx),
         Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
         Msg::Settings(settings) => settings::came(state, settings),
@@ -114,6 +116,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Workspace(found) => workspaces::found(state, found, &mut fx),
         Msg::Terminate => quit::quit(state, &mut fx),
     }
+    dispatch::follow_ups(state, &mut fx);
     find::settle(state, &mut fx);
     redelivery::settle(state, &mut fx);
     completion::settle(state, &mut fx);
@@ -142,6 +145,18 @@ fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
         // The frame shows the seconds that are left; the next one is waited for again.
         Timer::Countdown => state.counting = None,
         Timer::Pull => mark::pull(state, fx),
+    }
+}
+
+/// A text comes back from $EDITOR: a plan, or a draft.
+fn edited(state: &mut State, result: Result<String, String>, fx: &mut Vec<Effect>) {
+    match (state.editing.take(), result) {
+        (Some(Editing::Plan { session, request }), Ok(text)) => plan::edited(state, &session, request, text, fx),
+        (Some(Editing::Plan { .. }), Err(why)) => {
+            state.notify(Notice::new(Level::Error, why).hint("the plan is as it was"));
+        }
+        (Some(Editing::Draft(place)), result) => editing::edited(state, &place, result),
+        (None, result) => editing::edited(state, &Current::New, result),
     }
 }
 

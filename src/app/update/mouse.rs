@@ -1,16 +1,16 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
-use crate::app::composer::{attach, completion, editing};
-use crate::app::conversation::{mark, reading};
+use crate::app::composer::{attach, chips, completion};
+use crate::app::conversation::mark;
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
 use crate::app::overlays::{keys, queue};
-use crate::app::panels::panel;
+use crate::app::panels::answers;
 use crate::app::sessions::list;
-use crate::app::shell::{focus, session, session_list};
+use crate::app::shell::{focus, scroll, session, session_list};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, State};
-use crate::app::update::verbs;
+use crate::app::update::dispatch;
 use crate::keymap::action::{ChatAction, ModeAction, SessionAction, TurnAction};
 
 /// Lines for a notch of the wheel.
@@ -34,7 +34,7 @@ pub(super) fn mouse(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
         MouseKind::Release => {
             // A click on what was chosen is what Enter is.
             if mark::release(state, fx) {
-                verbs::act(state, ChatAction::Fold.into(), None, fx);
+                dispatch::act(state, ChatAction::Fold.into(), None, fx);
             }
         }
         MouseKind::WheelUp => wheel(state, target, -NOTCH),
@@ -75,20 +75,20 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
             }
             mark::press(state, mouse, chosen);
         }
-        Target::ToEnd => verbs::act(state, ChatAction::End.into(), None, fx),
-        Target::Parent => verbs::act(state, SessionAction::Parent.into(), None, fx),
+        Target::ToEnd => dispatch::act(state, ChatAction::End.into(), None, fx),
+        Target::Parent => dispatch::act(state, SessionAction::Parent.into(), None, fx),
         Target::Composer => {
             focus::give_back(state);
             state.focus = Focus::Composer;
         }
-        Target::StopMark => verbs::act(state, TurnAction::Stop.into(), None, fx),
-        Target::Chip(picked) => editing::press(state, picked, fx),
+        Target::StopMark => dispatch::act(state, TurnAction::Stop.into(), None, fx),
+        Target::Chip(picked) => chips::press(state, picked, fx),
         Target::File(at) => attach::take_out(state, at, fx),
         Target::Queued(id) => queue::open(state, Some(id)),
         Target::Slash(at) => completion::press(state, at, fx),
         Target::Choice(at) if state.focus == Focus::Panel => choose(state, at),
-        Target::Panel | Target::Choice(_) if state.focus != Focus::Panel => panel::focus(state, fx),
-        Target::Mode => verbs::act(state, ModeAction::Next.into(), None, fx),
+        Target::Panel | Target::Choice(_) if state.focus != Focus::Panel => answers::focus(state),
+        Target::Mode => dispatch::act(state, ModeAction::Next.into(), None, fx),
         Target::Panel | Target::Choice(_) | Target::Overlay | Target::OverlayRow(_) | Target::Rule => {}
     }
 }
@@ -125,6 +125,6 @@ fn wheel(state: &mut State, target: Option<Target>, by: i64) {
                 panel.scroll = u16::try_from(scroll).unwrap_or(0);
             }
         }
-        _ => reading::scroll(state, by),
+        _ => scroll::scroll(state, by),
     }
 }

@@ -23,7 +23,7 @@ use crate::domain::{Level, Mode, Notice, dropped};
 use crate::keymap::action::Action;
 
 /// Runs a command.
-pub(in crate::app) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
+pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
     let args = call.args.as_str();
     // Bare, it is the last answer, whatever is chosen in the conversation.
     let by_words = matches!(call.slash, Slash::Steer | Slash::Copy);

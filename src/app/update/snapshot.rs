@@ -5,16 +5,16 @@ use crate::app::conversation::{rows, search};
 use crate::app::effect::Effect;
 use crate::app::overlays::inbox;
 use crate::app::panels::answers;
-use crate::app::shell::{session, trail};
+use crate::app::shell::{session, text, trail};
 use crate::app::state::open::Open;
 use crate::app::state::overlay::Overlay;
+use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
-use crate::app::update::events;
 use crate::domain::contract::{Act, Opened};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::message::UserText;
 use crate::domain::request::{Ask, Request};
-use crate::domain::session::Activity;
+use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
@@ -86,7 +86,7 @@ pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Open
         }
     }
     let odd: Vec<String> = if first { meta.odd.clone() } else { Vec::new() };
-    events::changed(state, meta, fx);
+    changed(state, meta, fx);
     answers::sync(state, id, shown.as_ref().filter(|_| !same));
     for changed in &others {
         inbox::forget_answer(state, id, changed);
@@ -175,4 +175,26 @@ pub(super) fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) 
         }
     }
     state.sessions.reidentify(from, to, state.now, state.utc_offset);
+}
+
+/// Properties of a session changed.
+pub(super) fn changed(state: &mut State, meta: SessionMeta, fx: &mut Vec<Effect>) {
+    let before = state.sessions.meta(&meta.id);
+    let needed = before.is_some_and(needs_you);
+    let ran = before.is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
+    // Of a spawned session its parent tells.
+    if !state.terminal.focused && meta.parent.is_none() {
+        let title = text::plain(meta.shown_title());
+        match &meta.activity {
+            Activity::NeedsYou(what) if !needed => {
+                fx.push(Effect::Bell { text: format!("{title} needs you: {}", text::plain(what)) });
+            }
+            Activity::Idle if ran => fx.push(Effect::Bell { text: format!("{title} is done") }),
+            _ => {}
+        }
+    }
+    if let Some(open) = state.open.get_mut(&meta.id) {
+        open.asked_mode = None;
+    }
+    state.sessions.put(meta, state.now, state.utc_offset);
 }

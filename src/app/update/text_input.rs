@@ -10,12 +10,11 @@ use crate::app::state::edit::Done;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, State};
-use crate::app::update::keys;
 use crate::keymap::action::{ComposerAction as Verb, Context};
 use crate::keymap::key::Key;
 
 /// Types a key's character where text is written now. A panel whose answers do not know it gives the focus back first.
-pub(in crate::app) fn type_into(state: &mut State, key: Option<Key>) {
+pub(super) fn type_into(state: &mut State, key: Option<Key>) {
     let Some(c) = key.and_then(Key::printable) else { return };
     let mut buffer = [0; 4];
     let text: &str = c.encode_utf8(&mut buffer);
@@ -23,7 +22,7 @@ pub(in crate::app) fn type_into(state: &mut State, key: Option<Key>) {
         Some(Context::Approval | Context::Plan | Context::Question) => letters::to_composer(state, text),
         Some(Context::Composer | Context::Slash | Context::Insert) => state.composer_mut().type_char(c),
         Some(Context::Normal | Context::Visual | Context::Operator) => {
-            if keys::awaits(state) {
+            if awaits(state) {
                 editing::character(state, c);
             }
         }
@@ -32,7 +31,7 @@ pub(in crate::app) fn type_into(state: &mut State, key: Option<Key>) {
 }
 
 /// Inserts a text into the input that is open, if one is.
-pub(in crate::app) fn insert(state: &mut State, text: &str) {
+pub(super) fn insert(state: &mut State, text: &str) {
     match state.overlays.last_mut() {
         Some(Overlay::Picker(picker)) => {
             picker.query.insert(text);
@@ -99,7 +98,7 @@ fn write(stage: &mut Stage, text: &str) {
 }
 
 /// Edits the text that is being written: in the topmost overlay, in the panel, in a filter or search, else the draft.
-pub(in crate::app) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
+pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
     match state.overlays.last_mut() {
         Some(Overlay::Picker(picker)) => {
             if picker.query.edit(verb) == Done::Changed {
@@ -169,4 +168,10 @@ pub(in crate::app) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) 
         }
         _ => editing::edit_draft(state, verb, fx),
     }
+}
+
+/// True if a verb of the composer waits for a character.
+pub(super) fn awaits(state: &State) -> bool {
+    let here = state.focus == Focus::Composer && state.overlays.is_empty() && state.chord.keys.is_empty();
+    here && state.keys.modal() && state.composer().vim().awaits_char()
 }

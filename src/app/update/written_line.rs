@@ -1,7 +1,7 @@
 //! Lines that were written where lines are read instead of keys. What a line is about was found out before; here it is
 //! done by the same functions as a key's, and only where the thing that it is about is still there.
 
-use crate::app::composer::send;
+use crate::app::composer::{enter, send};
 use crate::app::effect::Effect;
 use crate::app::line::Line;
 use crate::app::msg::Timer;
@@ -12,7 +12,7 @@ use crate::app::slash;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::app::state::{Focus, Quit, State, edit};
-use crate::app::update::redelivery;
+use crate::app::update::{dispatch, redelivery};
 use crate::domain::ids::RequestId;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::PickerAction;
@@ -58,7 +58,7 @@ pub(super) fn heard(state: &mut State, line: Line, fx: &mut Vec<Effect>) {
             }
         }
         Line::Row(at) => row(state, at, fx),
-        Line::Accept => keys::act(state, PickerAction::Accept, fx),
+        Line::Accept => dispatch::act(state, PickerAction::Accept.into(), None, fx),
         Line::Input(text) => input(state, &text, fx),
         Line::Back => keys::back(state, fx),
         Line::End => end(state, fx),
@@ -88,7 +88,8 @@ fn say(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     state.composer_mut().set(text);
     draft::close_menu(state);
     let told = state.notices.last().cloned();
-    send::enter(state, send::How::Queue, fx);
+    enter::enter(state, send::How::Queue, fx);
+    dispatch::follow_ups(state, fx);
     // A command that could not be run stays in the composer to be corrected; here it is written anew.
     let left = state.composer().text();
     if slash::read(&left).is_some() && state.overlays.is_empty() {
@@ -143,11 +144,11 @@ fn input(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
         Some(Overlay::Find) => state.find.query = line,
         Some(Overlay::Rename(rename)) => {
             rename.title = line;
-            keys::act(state, PickerAction::Accept, fx);
+            dispatch::act(state, PickerAction::Accept.into(), None, fx);
         }
         Some(Overlay::Prompt(prompt)) => {
             (prompt.line, prompt.problem) = (line, None);
-            keys::act(state, PickerAction::Accept, fx);
+            dispatch::act(state, PickerAction::Accept.into(), None, fx);
         }
         _ => {}
     }
