@@ -9,6 +9,7 @@ mod definitions;
 mod doctor;
 mod exit;
 mod headless;
+mod help;
 mod output;
 mod permissions;
 mod prompt;
@@ -34,6 +35,10 @@ pub fn main() -> ExitCode {
             return if wrong { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
+    // Before the configuration is read: it may be what help is needed for.
+    if let Some(Command::Help(args)) = &args.command {
+        return help::run(args).into();
+    }
     let prompt = match args.prompt() {
         Ok(prompt) => prompt,
         Err(why) => {
@@ -118,6 +123,7 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
             complain_of(&bootstrap);
             definitions::statuses(&bootstrap, command)
         }
+        Some(Command::Help(args)) => help::run(&args),
         Some(Command::Views(command)) => {
             complain_of(&bootstrap);
             definitions::views(&bootstrap, command)

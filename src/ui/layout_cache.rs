@@ -20,6 +20,8 @@ pub struct LayoutCache {
     pub(super) draft: Option<LaidText>,
     /// The words for an answer.
     pub(super) answer: Option<LaidText>,
+    /// The page of the manual.
+    pub(super) topic: Option<LaidTopic>,
 }
 
 impl LayoutCache {
@@ -50,4 +52,13 @@ pub(super) enum LaidText {
     Draft(Current, u16),
     /// The words for this answer.
     Answer(RequestId, u16),
+}
+
+/// A page of the manual, laid out for a width.
+#[derive(Debug)]
+pub(super) struct LaidTopic {
+    pub topic: &'static str,
+    pub width: u16,
+    pub theme: String,
+    pub lines: Rc<Vec<Line<'static>>>,
 }

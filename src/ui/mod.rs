@@ -24,6 +24,7 @@ mod mode;
 mod offer;
 mod overlay;
 mod panel;
+pub mod printed;
 mod queue;
 mod session_list;
 mod status;

@@ -404,6 +404,24 @@ fn wait(state: &mut State, requests: Vec<Request>) {
     open.requests = requests;
 }
 
+/// Lines that are said to a line, without anything sent.
+fn said(line: &str) -> Vec<String> {
+    let state = screen::one_session();
+    let heard = Printer::new(Writer::Person, "/home/me").hear(&state, line, screen::NOW, false);
+    assert!(heard.msgs.is_empty(), "{line}");
+    heard.lines
+}
+
+#[test]
+fn help_is_read_out() {
+    let page = said("/help ssh");
+    assert_eq!(page.first().map(String::as_str), Some("help: Work over SSH"));
+    assert_eq!(page.last().map(String::as_str), Some("end of help"));
+    assert!(page.iter().any(|line| line.starts_with("- A lost line:")), "{page:?}");
+    assert_eq!(said("/help thmes"), ["note: There is no help topic \"thmes\". The nearest is themes."]);
+    assert!(said("/help").iter().any(|line| line.starts_with("topics of /help: access, agents,")));
+}
+
 /// What the state is told, and what is said to that, for a line so many milliseconds after the start.
 fn hear(printer: &mut Printer, state: &mut State, line: &str, ms: u64) -> (Vec<Line>, String) {
     let now = screen::NOW.plus(ms);

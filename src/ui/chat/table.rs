@@ -146,10 +146,12 @@ impl Table {
                     .collect()
             })
             .collect();
-        let tall = folded.iter().skip(1).flatten().any(|cell| cell.len() > 1);
+        // A rule parts a row of several lines from its neighbours.
+        let tall: Vec<bool> = folded.iter().map(|row| row.iter().any(|cell| cell.len() > 1)).collect();
+        let parted = |number: usize| tall.iter().skip(number - 1).take(2).any(|tall| *tall);
         let mut out = Vec::new();
         for (number, (row, source)) in folded.into_iter().zip(&self.rows).enumerate() {
-            if number == 1 || (tall && number > 1) {
+            if number == 1 || (number > 1 && parted(number)) {
                 out.push(rule());
             }
             let (text, starts) = logical(source);

@@ -4,7 +4,7 @@
 
 use super::asked::{PendingPrompt, Withdrawn, is_row, page};
 use super::printer::{Printer, Writer};
-use super::sheet;
+use super::{prose, sheet};
 use crate::app::Msg;
 use crate::app::line::Line;
 use crate::app::slash::{self, Call, Slash};
@@ -12,6 +12,7 @@ use crate::app::state::State;
 use crate::app::state::hidden::Hidden;
 use crate::app::state::panel::Choice;
 use crate::domain::ids::{At, RequestId};
+use crate::domain::manual::{self, TOPICS, Topic};
 use crate::domain::request::Ask;
 use crate::keymap::action::{Action, ChatAction, ComposerAction};
 
@@ -265,6 +266,13 @@ impl Printer {
         if let Some(Ok(Call { slash, args })) = slash::read(text) {
             match slash {
                 Slash::Help if args.is_empty() => return Heard { msgs: Vec::new(), lines: help(state) },
+                Slash::Help => {
+                    let lines = match manual::find(&args) {
+                        Ok(topic) => topic_lines(topic),
+                        Err(error) => vec![format!("note: {error}")],
+                    };
+                    return Heard { msgs: Vec::new(), lines };
+                }
                 Slash::Keys | Slash::List | Slash::Focus | Slash::Details | Slash::Theme => {
                     return Heard::say(format!(
                         "note: /{} is about the full screen, which linear mode has not",
@@ -283,7 +291,15 @@ impl Printer {
     }
 }
 
-/// All commands.
+/// A page of the manual.
+fn topic_lines(topic: &Topic) -> Vec<String> {
+    let mut out = vec![format!("help: {}", topic.title())];
+    out.extend(prose::whole(&topic.text("/help")));
+    out.push("end of help".to_owned());
+    out
+}
+
+/// All commands, and the topics of the manual.
 fn help(state: &State) -> Vec<String> {
     let mut out = vec!["commands:".to_owned()];
     for slash in Slash::ALL {
@@ -306,5 +322,7 @@ fn help(state: &State) -> Vec<String> {
         ]
         .map(str::to_owned),
     );
+    let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
+    out.push(format!("topics of /help: {}", topics.join(", ")));
     out
 }
