@@ -121,6 +121,7 @@ impl Bootstrap {
             None => last().unwrap_or_else(|| ours.join(USUAL)),
         };
         let store = store(&workspace, &paths, &settings)?;
+        crate::sandbox::places::hidden::keep_in(paths.data.join("hidden.jsonl"));
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })
