@@ -15,12 +15,12 @@ const LONGEST: usize = 1 << 20;
 
 /// The running thread. Dropping it ends the thread before the drop returns, so that a child can have the input.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct LineReader {
     thread: Option<JoinHandle<()>>,
     stop: Option<PipeWriter>,
 }
 
-impl Input {
+impl LineReader {
     /// Starts reading stdin, which is a terminal or not.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Input {
     }
 }
 
-impl Drop for Input {
+impl Drop for LineReader {
     fn drop(&mut self) {
         // Closing the pipe is what the thread sees.
         drop(self.stop.take());

@@ -1,6 +1,6 @@
 //! A session of linear mode: lines in, what they mean, and what is printed of what changed.
 
-use super::input::Input;
+use super::input::LineReader;
 use super::output::{Output, Unseen};
 use crate::agent::Link;
 use crate::app::line::Line;
@@ -18,7 +18,7 @@ use crate::runtime::client::{Client, Owed, Surface, background_tasks};
 use crate::runtime::clipboard;
 use crate::runtime::environment::{env, now};
 use crate::runtime::signals::Signal;
-use crate::ui::linear::{Printer, Writer, as_lines};
+use crate::ui::linear::{LineSource, Printer, as_lines};
 use std::collections::VecDeque;
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ const MARK_END: &str = "\x1b]133;D\x1b\\";
 
 /// Input lines and what became of them.
 pub(super) struct Lines {
-    pub input: Option<Input>,
+    pub input: Option<LineReader>,
     sender: UnboundedSender<LineInput>,
     /// A program's lines that wait for their turn.
     waiting: VecDeque<String>,
@@ -93,8 +93,8 @@ impl Linear {
         })
         .map_err(RunError::System)?;
         let (client, start, _) = Client::open(link, options, Size { width: 80, height: 24 }, events);
-        let writer = if person { Writer::Person } else { Writer::Program };
-        let printer = Printer::new(writer, &env("HOME").unwrap_or_default());
+        let source = if person { LineSource::Person } else { LineSource::Program };
+        let printer = Printer::new(source, &env("HOME").unwrap_or_default());
         let printer = if io::stdout().is_terminal() { printer } else { printer.logging() };
         let mut linear = Self {
             client,
@@ -120,7 +120,8 @@ impl Linear {
 
     fn listen(&mut self) -> Result<(), RunError> {
         if !self.lines.over {
-            self.lines.input = Some(Input::start(self.person, self.lines.sender.clone()).map_err(RunError::System)?);
+            self.lines.input =
+                Some(LineReader::start(self.person, self.lines.sender.clone()).map_err(RunError::System)?);
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! a single word while answers are asked.
 
 use super::asked::{PendingPrompt, Withdrawn, is_row, page};
-use super::printer::{Printer, Writer};
+use super::printer::{LineSource, Printer};
 use super::{prose, sheet};
 use crate::app::Msg;
 use crate::app::line::Line;
@@ -72,7 +72,7 @@ impl Printer {
 
     fn by_what_is_asked(&mut self, state: &State, asked: &PendingPrompt, text: &str, now: At, pasted: bool) -> Heard {
         let number = number(text).filter(|_| !pasted);
-        let typed = self.writer == Writer::Person;
+        let typed = self.source == LineSource::Person;
         let gone = std::mem::take(&mut self.question.withdrawn);
         let withdrawn = typed && gone != Withdrawn::No;
         let soon = typed && now.since(self.question.asked_at) < TOO_SOON;

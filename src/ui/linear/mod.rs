@@ -19,7 +19,7 @@ mod sheet;
 
 pub use line_input::Heard;
 pub use news::News;
-pub use printer::{Printer, Writer};
+pub use printer::{LineSource, Printer};
 
 use crate::app::state::{Quit, State};
 

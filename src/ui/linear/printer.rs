@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Source of the input lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writer {
+pub enum LineSource {
     /// Person at a terminal, which echoes their input.
     Person,
     /// A file or a program: its input is printed, so that the lines are a log of both sides.
@@ -54,7 +54,7 @@ pub(super) struct Elsewhere {
 /// Record of what was printed so far.
 #[derive(Debug)]
 pub struct Printer {
-    pub(super) writer: Writer,
+    pub(super) source: LineSource,
     /// Whoever reads the lines does not see what is typed.
     pub(super) logs: bool,
     pub(super) home: String,
@@ -70,10 +70,10 @@ pub struct Printer {
 impl Printer {
     /// Nothing was told. `home` is the home directory, shown as `~`.
     #[must_use]
-    pub fn new(writer: Writer, home: &str) -> Self {
+    pub fn new(source: LineSource, home: &str) -> Self {
         Self {
-            writer,
-            logs: writer == Writer::Program,
+            source,
+            logs: source == LineSource::Program,
             home: home.to_owned(),
             greeted: false,
             rows: PrintedRows::default(),
