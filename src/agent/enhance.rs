@@ -4,7 +4,6 @@
 //! At most 8 names, one search of 1.5 s, 10 files; what the repository is stands in an introduction that is kept for five
 //! minutes. A part that fails is left out. Nothing that looks like a secret is searched or sent.
 
-use super::engine::Engine;
 use super::titles::without_thinking;
 use crate::domain::contract::Enhanced;
 use crate::domain::paths::is_secret;
@@ -40,7 +39,12 @@ pub const SYSTEM: &str = "You rewrite a draft of a message to a coding agent so 
 pub(super) type Intros = Arc<Mutex<HashMap<PathBuf, (Instant, Option<Arc<str>>)>>>;
 
 /// Rewrites a draft.
-pub(super) async fn enhance(engine: &Engine, cwd: &Path, intros: &Intros, draft: String) -> Result<Enhanced, String> {
+pub(super) async fn enhance(
+    engine: &impl Host,
+    cwd: &Path,
+    intros: &Intros,
+    draft: String,
+) -> Result<Enhanced, String> {
     if draft.len() > LONGEST_DRAFT {
         return Err("The draft is too long to be rewritten.".to_owned());
     }

@@ -67,7 +67,7 @@ pub enum Which {
 }
 
 /// All that stands before the engine starts.
-pub struct Ground {
+pub struct Bootstrap {
     /// Request of the command line.
     pub wanted: Wanted,
     /// Paths of lisle's files.
@@ -84,7 +84,7 @@ pub struct Ground {
     runner: PathBuf,
 }
 
-impl Ground {
+impl Bootstrap {
     /// Reads the configuration and opens the workspace.
     ///
     /// # Errors
