@@ -7,6 +7,7 @@
 use super::titles::without_thinking;
 use crate::domain::contract::Enhanced;
 use crate::domain::paths::is_secret;
+use crate::sandbox::plain_file;
 use crate::tools::holding::{Found, search};
 use crate::tools::host::{Completion, Host, WhichModel};
 use std::collections::HashMap;
@@ -195,10 +196,8 @@ fn value_of(toml: &str, key: &str) -> Option<String> {
 
 fn head(path: &Path) -> Option<String> {
     use std::io::Read;
-    // Not what is no plain file: it may never end.
-    let plain = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
     let mut bytes = Vec::new();
-    std::fs::File::open(path).ok().filter(|_| plain)?.take(64 * 1024).read_to_end(&mut bytes).ok()?;
+    plain_file::open(path).ok()?.take(64 * 1024).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

@@ -3,9 +3,16 @@
 //! `slash` names the commands, `msg` what happens, `line` what a written line means where there are no keys, `effect` what is wanted outside, `state` what is known, `update` how
 //! it changes. Keys and verbs are `keymap`'s, drawing is `ui`'s, doing is `runtime`'s.
 
+mod composer;
+mod conversation;
 pub mod effect;
+mod intent;
 pub mod line;
 pub mod msg;
+mod overlays;
+mod panels;
+mod sessions;
+mod shell;
 pub mod slash;
 pub mod state;
 pub mod update;

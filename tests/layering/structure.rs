@@ -16,17 +16,17 @@ const SHARED_NAME: usize = 2;
 const LARGE_CIRCLE: usize = 3;
 
 /// A file of the sources without comments, strings and tests.
-struct Source {
-    path: PathBuf,
+pub struct Source {
+    pub path: PathBuf,
     /// Path of its module below the crate, empty for lib.rs.
-    module: Vec<String>,
+    pub module: Vec<String>,
     code: String,
 }
 
 /// Figures by name, each with the items behind it.
 type Figures = BTreeMap<String, (usize, Vec<String>)>;
 
-fn read(root: &Path) -> Vec<Source> {
+pub fn read(root: &Path) -> Vec<Source> {
     let mut files = Vec::new();
     sources(root, Path::new("src"), &mut files).unwrap();
     files.sort();
@@ -53,7 +53,7 @@ fn module_of(path: &Path) -> Vec<String> {
 }
 
 /// Imports between files, with re-exports followed to the file that they name.
-struct Graph<'a> {
+pub struct Graph<'a> {
     files: &'a [Source],
     by_module: BTreeMap<&'a [String], usize>,
     /// Names that a file re-exports, and their full paths.
@@ -61,7 +61,7 @@ struct Graph<'a> {
 }
 
 impl<'a> Graph<'a> {
-    fn new(files: &'a [Source]) -> Self {
+    pub fn new(files: &'a [Source]) -> Self {
         let by_module = files.iter().enumerate().map(|(at, file)| (file.module.as_slice(), at)).collect();
         let mut graph = Self { files, by_module, exports: Vec::new() };
         graph.exports = files.iter().map(|file| graph.exports_of(file)).collect();
@@ -122,7 +122,7 @@ impl<'a> Graph<'a> {
         }
     }
 
-    fn edges(&self) -> Vec<BTreeSet<usize>> {
+    pub fn edges(&self) -> Vec<BTreeSet<usize>> {
         let of = |(at, file): (usize, &Source)| {
             let code = without_visibility(&file.code);
             let named = paths(&code).into_iter().map(|(_, path)| self.full(&file.module, &path));
@@ -306,17 +306,18 @@ fn sizes_and_circles_only_fall() {
     assert_eq!(text, lines, "figures fell: record them with LISLE_STRUCTURE=write cargo test --test layering");
 }
 
+/// Sources as a test writes them.
+pub fn made_up(files: &[(&str, &str)]) -> Vec<Source> {
+    let of = |(path, code): &(&str, &str)| {
+        let path = PathBuf::from(path);
+        Source { module: module_of(&path), code: (*code).to_owned(), path }
+    };
+    files.iter().map(of).collect()
+}
+
 #[cfg(test)]
 mod checker {
     use super::*;
-
-    fn made_up(files: &[(&str, &str)]) -> Vec<Source> {
-        let of = |(path, code): &(&str, &str)| {
-            let path = PathBuf::from(path);
-            Source { module: module_of(&path), code: (*code).to_owned(), path }
-        };
-        files.iter().map(of).collect()
-    }
 
     #[test]
     fn circles_go_through_super_and_re_exports() {

@@ -5,9 +5,11 @@
 use super::find::Stop;
 use super::mark::Mark;
 use crate::domain::Message;
+use crate::domain::attachment::Attachment;
 use crate::domain::code::Coloured;
 use crate::domain::ids::At;
 use crate::domain::ids::MessageId;
+use crate::domain::message::Body;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 
@@ -131,6 +133,17 @@ pub struct Chat {
 }
 
 impl Chat {
+    /// The files of the chosen message; without one those of the last message that has some.
+    #[must_use]
+    pub fn files(&self) -> Vec<Attachment> {
+        let of = |entry: &Entry| match &entry.message.body {
+            Body::User(said) if !said.attachments.is_empty() => Some(said.attachments.clone()),
+            _ => None,
+        };
+        let chosen = self.entries.iter().find(|entry| self.cursor == Some(entry.key)).and_then(of);
+        chosen.or_else(|| self.entries.iter().rev().find_map(of)).unwrap_or_default()
+    }
+
     /// The loaded entry with this key.
     #[must_use]
     pub fn entry(&self, key: i64) -> Option<&Entry> {

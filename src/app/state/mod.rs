@@ -8,6 +8,7 @@ pub mod context;
 pub mod edit;
 pub mod files;
 pub mod find;
+pub mod focus;
 pub mod fuzzy;
 pub mod gallery;
 pub mod hidden;
@@ -27,6 +28,7 @@ pub mod sessions;
 pub mod usage;
 pub mod vim;
 
+use super::intent::Intent;
 use super::msg::Frame;
 use crate::domain::Notice;
 use crate::domain::command::OwnCommand;
@@ -45,6 +47,7 @@ use catalogue::Catalogue;
 use chat::Density;
 use composer::{Composer, History};
 use find::{Find, Trail};
+pub use focus::{Focus, Shown};
 use gallery::Gallery;
 use notices::Notices;
 use open::Open;
@@ -54,23 +57,9 @@ use panes::Panes;
 use search::Search;
 use sessions::Sessions;
 use sessions::kept::Kept;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// Focus of the keys when no overlay is open.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Focus {
-    /// The list of sessions.
-    List,
-    /// The conversation.
-    Chat,
-    /// The composer.
-    #[default]
-    Composer,
-    /// The panel of what is asked. Only a deliberate act of the user leads here.
-    Panel,
-}
 
 /// Columns and rows of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,16 +100,6 @@ pub enum Quit {
     OnceMore(Key),
     /// The engine was told to end; its last event is awaited.
     Ending,
-}
-
-/// Pane on the screen where only one fits.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
-    /// The conversation with its composer.
-    #[default]
-    Chat,
-    /// The list.
-    List,
 }
 
 /// Content of the chat pane.
@@ -260,6 +239,8 @@ pub struct State {
     pub(crate) titled: Option<String>,
     /// Receiver of [`crate::app::Msg::Edited`].
     pub(crate) editing: Option<Editing>,
+    /// Wishes of features for the router.
+    pub(crate) intents: VecDeque<Intent>,
 }
 
 /// Blind typing: keys swallowed by an overlay without a text field, and those after them.
@@ -366,6 +347,7 @@ impl State {
             blind: Blind::No,
             titled: None,
             editing: None,
+            intents: VecDeque::new(),
         }
     }
 
@@ -483,6 +465,11 @@ impl State {
             said.push("Nothing is running. Everything is saved.".to_owned());
         }
         said.join(" ")
+    }
+
+    /// Leaves something to the router, which does it when the feature has returned.
+    pub(crate) fn follow_up(&mut self, intent: Intent) {
+        self.intents.push_back(intent);
     }
 
     /// Puts a word to the user on the screen.

@@ -1,10 +1,16 @@
 //! The mouse: a click does what stands there, the wheel scrolls what lies under it. Nothing is answered by a click.
 
-use super::{act, attach, chat, compose, list, mark, offer, overlay, panel, queue, session};
+use crate::app::composer::{attach, chips, completion};
+use crate::app::conversation::mark;
 use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind, Target};
+use crate::app::overlays::{keys, queue};
+use crate::app::panels::answers;
+use crate::app::sessions::list;
+use crate::app::shell::{focus, scroll, session, session_list};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, State};
+use crate::app::update::dispatch;
 use crate::keymap::action::{ChatAction, ModeAction, SessionAction, TurnAction};
 
 /// Lines for a notch of the wheel.
@@ -22,13 +28,13 @@ pub(super) fn mouse(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
         MouseKind::Drag if state.dragging => state.panes.resize(mouse.col, state.size.width),
         MouseKind::Release if state.dragging => {
             state.dragging = false;
-            list::keep_face(state, fx);
+            session_list::keep_face(state, fx);
         }
         MouseKind::Drag => mark::drag(state, mouse, fx),
         MouseKind::Release => {
             // A click on what was chosen is what Enter is.
             if mark::release(state, fx) {
-                act(state, ChatAction::Fold.into(), None, fx);
+                dispatch::act(state, ChatAction::Fold.into(), None, fx);
             }
         }
         MouseKind::WheelUp => wheel(state, target, -NOTCH),
@@ -40,7 +46,7 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
     let Some(target) = target else { return };
     if !state.overlays.is_empty() {
         match target {
-            Target::OverlayRow(at) => overlay::press(state, at, fx),
+            Target::OverlayRow(at) => keys::press(state, at, fx),
             Target::Choice(at) => choose(state, at),
             _ => {}
         }
@@ -50,16 +56,16 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
         Target::ListRow(id) => session::open(state, &id, fx),
         Target::ListHeading(group) => list::press_heading(state, &group, fx),
         Target::List => {
-            panel::give_back(state);
+            focus::give_back(state);
             state.focus = Focus::List;
         }
         Target::Chat => {
-            panel::give_back(state);
+            focus::give_back(state);
             state.focus = Focus::Chat;
             mark::press(state, mouse, false);
         }
         Target::Entry(key) => {
-            panel::give_back(state);
+            focus::give_back(state);
             let chosen =
                 state.focus == Focus::Chat && state.current_open().is_some_and(|open| open.chat.cursor == Some(key));
             state.focus = Focus::Chat;
@@ -69,20 +75,20 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
             }
             mark::press(state, mouse, chosen);
         }
-        Target::ToEnd => act(state, ChatAction::End.into(), None, fx),
-        Target::Parent => act(state, SessionAction::Parent.into(), None, fx),
+        Target::ToEnd => dispatch::act(state, ChatAction::End.into(), None, fx),
+        Target::Parent => dispatch::act(state, SessionAction::Parent.into(), None, fx),
         Target::Composer => {
-            panel::give_back(state);
+            focus::give_back(state);
             state.focus = Focus::Composer;
         }
-        Target::StopMark => act(state, TurnAction::Stop.into(), None, fx),
-        Target::Chip(picked) => compose::press(state, picked, fx),
+        Target::StopMark => dispatch::act(state, TurnAction::Stop.into(), None, fx),
+        Target::Chip(picked) => chips::press(state, picked, fx),
         Target::File(at) => attach::take_out(state, at, fx),
         Target::Queued(id) => queue::open(state, Some(id)),
-        Target::Slash(at) => offer::press(state, at, fx),
+        Target::Slash(at) => completion::press(state, at, fx),
         Target::Choice(at) if state.focus == Focus::Panel => choose(state, at),
-        Target::Panel | Target::Choice(_) if state.focus != Focus::Panel => panel::focus(state, fx),
-        Target::Mode => act(state, ModeAction::Next.into(), None, fx),
+        Target::Panel | Target::Choice(_) if state.focus != Focus::Panel => answers::focus(state),
+        Target::Mode => dispatch::act(state, ModeAction::Next.into(), None, fx),
         Target::Panel | Target::Choice(_) | Target::Overlay | Target::OverlayRow(_) | Target::Rule => {}
     }
 }
@@ -105,7 +111,7 @@ fn choose(state: &mut State, at: usize) {
 fn wheel(state: &mut State, target: Option<Target>, by: i64) {
     let step = isize::try_from(by).unwrap_or(0);
     if !state.overlays.is_empty() {
-        return overlay::wheel(state, step);
+        return keys::wheel(state, step);
     }
     match target {
         Some(Target::List | Target::ListRow(_) | Target::ListHeading(_)) => {
@@ -119,6 +125,6 @@ fn wheel(state: &mut State, target: Option<Target>, by: i64) {
                 panel.scroll = u16::try_from(scroll).unwrap_or(0);
             }
         }
-        _ => chat::scroll(state, by),
+        _ => scroll::scroll(state, by),
     }
 }

@@ -20,6 +20,7 @@ use super::*;
 use crate::app::msg::{Area, Frame, Target};
 use crate::app::state::chat::Drawn;
 use crate::app::state::{Current, Size};
+use crate::domain::contract::Act;
 use crate::domain::contract::{Configured, Event, Opened, Queued, Stamped};
 use crate::domain::ids::{CallId, MessageId, RequestId};
 use crate::domain::message::{AssistantText, Body, UserText};
@@ -28,8 +29,7 @@ use crate::domain::rule::{Offer, Rule, RuleScope};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::tool::Proposal;
 use crate::domain::{Message, Mode};
-use crate::keymap::Context;
-use crate::keymap::Table;
+use crate::keymap::{Context, Table};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 

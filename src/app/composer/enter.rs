@@ -1,0 +1,68 @@
+//! Enter in the composer: what the draft is decides what becomes of it.
+
+use crate::app::composer::send::{self, How};
+use crate::app::composer::{chips, own_commands, reply};
+use crate::app::effect::Effect;
+use crate::app::intent::Intent;
+use crate::app::shell::session;
+use crate::app::slash as commands;
+use crate::app::state::composer::EnterDoes;
+use crate::app::state::{Blind, Focus, State};
+use crate::domain::contract::{Act, QueueEdit};
+use crate::domain::{Level, Notice};
+use crate::keymap::action::AnswerAction;
+
+/// Milliseconds without a key after which Enter on an empty draft gives the panel the focus.
+const CALM: u64 = 1_500;
+
+/// Enter in the composer.
+pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
+    if how == How::Queue && state.focus == Focus::Composer && state.composer().picked().is_some() {
+        return chips::open_picked(state, fx);
+    }
+    match state.composer_mut().enter() {
+        EnterDoes::BrokeLine => {}
+        EnterDoes::Empty if how == How::Queue => enter_on_nothing(state, fx),
+        EnterDoes::Empty => {}
+        EnterDoes::Send if state.blind == Blind::WentOn => {
+            let text = "Not sent: a part of it was typed over a window.";
+            state.notify(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"));
+        }
+        EnterDoes::Send if reply::holds_back(state) => {}
+        EnterDoes::Send => {
+            let text = state.composer().text();
+            if let Some(command) = send::command(&text) {
+                return send::type_command(state, command, fx);
+            }
+            if let Some((at, args)) = own_commands::own(state, &text) {
+                return own_commands::run_own(state, at, &args, fx);
+            }
+            match commands::read(&text) {
+                None if how == How::Queue && reply::reply(state, &text, fx) => {}
+                None => drop(send::send(state, text, how, fx)),
+                Some(Ok(call)) => {
+                    state.composer_mut().take();
+                    state.follow_up(Intent::Run(call));
+                }
+                Some(Err(unknown)) => own_commands::unknown(state, &unknown),
+            }
+        }
+    }
+}
+
+/// Enter on an empty draft: after a while without keys it answers what waits, else it lets a held queue go.
+fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.focus != Focus::Composer || !state.composer().is_empty() {
+        return;
+    }
+    if state.panel().is_some() {
+        if state.idle_before >= CALM {
+            state.follow_up(Intent::Act(AnswerAction::Focus.into()));
+        }
+        return;
+    }
+    let held = state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty());
+    if let (true, Some(id)) = (held, state.current_id()) {
+        fx.push(session::to(id, Act::Queue(QueueEdit::Release)));
+    }
+}

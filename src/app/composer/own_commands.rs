@@ -1,0 +1,85 @@
+//! Commands of the user's own, and words after a slash that are no command.
+
+use crate::app::composer::send;
+use crate::app::effect::Effect;
+use crate::app::intent::Intent;
+use crate::app::shell::{draft, overlay, session_list};
+use crate::app::slash as commands;
+use crate::app::slash::{Call, Slash, Unknown};
+use crate::app::state::State;
+use crate::app::state::overlay::{Confirm, Deed, Overlay};
+use crate::domain::command::Origin;
+use crate::domain::{Level, Notice, nearest};
+
+/// Runs an offered command; one that cannot do without words is completed instead.
+pub(crate) fn accept(state: &mut State, slash: Slash) {
+    if matches!(slash, Slash::Steer | Slash::Attach | Slash::Enhance) {
+        return state.composer_mut().set(&format!("/{} ", slash.word()));
+    }
+    state.composer_mut().take();
+    state.follow_up(Intent::Run(Call { slash, args: String::new() }));
+}
+
+/// A word after the slash that is no command.
+pub(crate) fn unknown(state: &mut State, unknown: &Unknown) {
+    let text = format!("There is no command /{}.", unknown.word);
+    let hint = match nearest_command(state, &unknown.word) {
+        Some(near) => format!("did you mean /{near}? A blank before the slash sends the text as it is"),
+        None => "/help lists them; a blank before the slash sends the text as it is".to_owned(),
+    };
+    state.notify(Notice::new(Level::Warning, text).hint(hint));
+}
+
+/// A command of the user's own was chosen: it runs, or its arguments are written first. A draft is not lost for it.
+pub(crate) fn begin_own(state: &mut State, name: &str, fx: &mut Vec<Effect>) {
+    let Some(at) = state.commands.iter().position(|own| own.name == name) else { return };
+    draft::keep_draft(state, fx);
+    match state.commands.get(at) {
+        Some(own) if !own.hint.is_empty() => {
+            let text = format!("/{} ", own.name);
+            state.composer_mut().set(&text);
+        }
+        _ => run_own(state, at, "", fx),
+    }
+}
+
+/// A command of the user's own: its text is sent. One that came with the repository is shown before its first use.
+pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Effect>) {
+    let Some(own) = state.commands.get(at).cloned() else { return };
+    let text = own.fill(args);
+    if own.origin != Origin::Repository || state.seen_commands.contains(&own.hash) {
+        send::send(state, text, send::How::Queue, fx);
+        return;
+    }
+    let mut says = vec![format!("It came with the repository: {}", own.path.display()), String::new()];
+    says.extend(text.lines().take(12).map(|line| line.chars().take(200).collect()));
+    let more = text.lines().count().saturating_sub(12);
+    if more > 0 {
+        says.push(format!("and {}", crate::domain::count::count(more, "more line", "more lines")));
+    }
+    let deed = Deed::Own { hash: own.hash, text };
+    let title = format!("Send the text of /{}?", own.name);
+    overlay::open(state, Overlay::Confirm(Box::new(Confirm { title, says, verb: "send it".to_owned(), deed })));
+}
+
+/// The text of a repository's command was seen and is sent; it is not asked for again until the file changes.
+pub(crate) fn send_own(state: &mut State, hash: String, text: String, fx: &mut Vec<Effect>) {
+    state.seen_commands.insert(hash);
+    session_list::keep_face(state, fx);
+    send::send(state, text, send::How::Queue, fx);
+}
+
+/// The names of all commands, for the nearest one to a slip.
+pub(crate) fn nearest_command(state: &State, word: &str) -> Option<String> {
+    let own = state.commands.iter().map(|own| own.name.as_str());
+    let all = Slash::ALL.iter().map(|slash| slash.word()).chain(own);
+    nearest::nearest(&word.to_lowercase(), all).map(str::to_owned)
+}
+
+/// The command of the user's own that a draft calls, by its place, and what follows it.
+pub(crate) fn own(state: &State, draft: &str) -> Option<(usize, String)> {
+    let Some(Err(unknown)) = commands::read(draft) else { return None };
+    let at = state.commands.iter().position(|own| own.name == unknown.word.to_lowercase())?;
+    let args = draft.trim().split_once(char::is_whitespace).map_or("", |(_, args)| args.trim());
+    Some((at, args.to_owned()))
+}

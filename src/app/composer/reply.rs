@@ -1,0 +1,62 @@
+//! A draft while a request waits: an answer to the agent's question, or a word that fell out of a panel.
+
+use crate::app::effect::Effect;
+use crate::app::intent::Intent;
+use crate::app::shell::draft;
+use crate::app::shell::focus::SEEN;
+use crate::app::state::State;
+use crate::app::state::panel::Choice;
+use crate::domain::request::{Answer, Ask};
+use crate::domain::{Level, Notice};
+use crate::keymap::action::AnswerAction;
+
+/// Enter on a word that fell out of a panel: it may have been meant as an answer. True: it is not sent.
+pub(crate) fn holds_back(state: &mut State) -> bool {
+    let asks = waiting_question(state).is_some();
+    let text = state.composer().text();
+    let held = state.composer_mut().take_spill() && is_doubtful(text.trim(), asks);
+    if held {
+        let key = state.keys.key_for(AnswerAction::Focus);
+        let text = format!("Not sent: “{}” may have been meant as an answer", text.trim());
+        let hint = format!("{key} goes back to the question; Enter sends it as a message");
+        state.notify(Notice::new(Level::Warning, text).hint(hint));
+    }
+    held
+}
+
+/// A single word; where any text is an answer, one of a letter or two.
+fn is_doubtful(text: &str, asks: bool) -> bool {
+    let command = text.starts_with(['/', '!']);
+    !command && !text.contains(char::is_whitespace) && (!asks || text.chars().count() <= 2)
+}
+
+/// The question of the agent that waits in the session that is shown.
+fn waiting_question(state: &State) -> Option<crate::domain::ids::RequestId> {
+    // Behind another request nobody sees it.
+    let (_, asked) = state.panel()?;
+    matches!(asked.ask, Ask::Question(_)).then(|| asked.id.clone())
+}
+
+/// A text from the composer while the agent's question waits: it is the answer. False: no question waits.
+pub(crate) fn reply(state: &mut State, text: &str, fx: &mut Vec<Effect>) -> bool {
+    let Some(request) = waiting_question(state).filter(|_| state.composer().files().is_empty()) else { return false };
+    let Some(session) = state.current_id().cloned() else { return false };
+    if draft::is_held(state, &session, fx) {
+        return true;
+    }
+    let on_screen = state.frame.panel.as_ref().is_some_and(|(shown, _)| *shown == request);
+    if !on_screen || state.now.since(state.moments.panel_seen) < SEEN {
+        let notice = Notice::new(Level::Info, "A question came up: your text would be its answer");
+        state.notify(notice.hint("Enter once more sends it"));
+        return true;
+    }
+    draft::keep_draft(state, fx);
+    if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut())
+        && panel.request == request
+    {
+        // It comes back here where the answer does not count.
+        panel.begun = Some((Choice::Words, text.to_owned()));
+    }
+    state.follow_up(Intent::Answer { session, request, answer: Answer::Reply(text.trim().to_owned()) });
+    true
+}

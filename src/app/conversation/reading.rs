@@ -1,0 +1,151 @@
+//! Reading: scrolling, jumping, folding the conversation that is shown.
+//!
+//! Only the drawing knows how long entries are, so scrolling moves a wish ([`View::At`] with any line), and what the next
+//! frame reports makes it exact.
+
+use crate::app::conversation::jump::{self, Way};
+use crate::app::conversation::{colours, copy, mark, search};
+use crate::app::effect::Effect;
+use crate::app::shell::{scroll, session, trail};
+use crate::app::state::chat::{Density, View};
+use crate::app::state::search::Search;
+use crate::app::state::{Focus, State};
+use crate::domain::contract::Command;
+use crate::domain::ids::SessionId;
+use crate::domain::{Level, Notice};
+use crate::keymap::action::ChatAction;
+
+pub(crate) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
+    let page = |state: &State| {
+        let height = state.current_open().map_or(0, |open| open.chat.drawn.height);
+        i64::from(height.saturating_sub(1).max(1))
+    };
+    let marks = match verb {
+        ChatAction::PageUp => mark::extend(state, -page(state)),
+        ChatAction::PageDown => mark::extend(state, page(state)),
+        ChatAction::LineUp => mark::extend(state, -1),
+        ChatAction::LineDown => mark::extend(state, 1),
+        _ => false,
+    };
+    if marks {
+        return;
+    }
+    match verb {
+        ChatAction::PageUp => scroll::scroll(state, -page(state)),
+        ChatAction::PageDown => scroll::scroll(state, page(state)),
+        ChatAction::LineUp => scroll::scroll(state, -1),
+        ChatAction::LineDown => scroll::scroll(state, 1),
+        ChatAction::Top => {
+            let id = state.current_id().cloned();
+            if let Some(chat) = scroll::chat(state)
+                && let (Some(id), true) = (id, chat.earlier.is_some())
+            {
+                // The beginning is far away: it is asked for.
+                (chat.loading, chat.to_top, chat.around) = (true, true, Some(0));
+                fx.push(Effect::Send(Command::OpenAt { session: id, at: 0, rows: session::ROWS }));
+            } else if let Some(chat) = scroll::chat(state)
+                && let Some(first) = chat.entries.front()
+            {
+                let key = first.key;
+                chat.view = View::At { key, line: 0 };
+                scroll::extend_to(chat, key, false);
+            }
+        }
+        ChatAction::End => scroll::to_end(state, fx),
+        ChatAction::Previous => jump::jump(state, Way::Up, |_| true),
+        ChatAction::Next => jump::jump(state, Way::Down, |_| true),
+        ChatAction::PreviousMessage => jump::jump(state, Way::Up, jump::is_user),
+        ChatAction::NextMessage => jump::jump(state, Way::Down, jump::is_user),
+        ChatAction::PreviousTool => jump::jump(state, Way::Up, jump::is_tool),
+        ChatAction::NextTool => jump::jump(state, Way::Down, jump::is_tool),
+        ChatAction::PreviousCode => jump::jump_code(state, Way::Up),
+        ChatAction::NextCode => jump::jump_code(state, Way::Down),
+        ChatAction::Mark => mark::begin(state),
+        ChatAction::Fold => {
+            // What it did is in its own session.
+            if let Some(child) = spawned_at_cursor(state) {
+                return session::open(state, &child, fx);
+            }
+            if let Some(chat) = scroll::chat(state)
+                && let Some(key) = jump::at_cursor(chat)
+            {
+                // What unfolds grows downwards: following the end would take away the line that was just looked at.
+                if let (View::End, Some((top, line))) = (chat.view, chat.drawn.top) {
+                    chat.view = View::At { key: top, line };
+                }
+                colours::forget(chat, key);
+                if !chat.toggled.remove(&key) {
+                    chat.toggled.insert(key);
+                }
+            }
+        }
+        ChatAction::Copy if mark::copy(state) => {}
+        ChatAction::Copy => copy::entry(state, fx),
+        ChatAction::CopyCode => copy::code(state, fx),
+        ChatAction::Open => copy::open(state, fx),
+        ChatAction::EditFile => copy::edit_file(state, fx),
+        ChatAction::Print => copy::print(state, fx),
+        ChatAction::Beside => {
+            let unified = !state.unified;
+            state.unified = unified;
+            for open in state.open.values_mut() {
+                open.chat.unified = unified;
+                open.chat.colours.clear();
+            }
+            let words = if unified {
+                "Changes: old and new below each other."
+            } else {
+                "Changes: old and new beside each other where there is room."
+            };
+            state.notify(Notice::new(Level::Info, words));
+        }
+        ChatAction::Density => {
+            let next = match state.density {
+                Density::Lines => Density::Tails,
+                Density::Tails => Density::Full,
+                Density::Full => Density::Lines,
+            };
+            set_density(state, next);
+        }
+        ChatAction::Thinking => {
+            if let Some(chat) = scroll::chat(state) {
+                chat.thinking = !chat.thinking;
+            }
+        }
+        ChatAction::Search => {
+            state.focus = Focus::Chat;
+            state.shown = Default::default();
+            match &mut state.search {
+                Some(search) => search.typing = true,
+                None => state.search = Some(Search { typing: true, ..Search::default() }),
+            }
+        }
+        ChatAction::SearchNext if state.search.is_none() && trail::walk_on(state, 1, fx) => {}
+        ChatAction::SearchPrevious if state.search.is_none() && trail::walk_on(state, -1, fx) => {}
+        ChatAction::SearchNext => search::walk_hits(state, Way::Down),
+        ChatAction::SearchPrevious => search::walk_hits(state, Way::Up),
+    }
+}
+
+/// The session that the call at the cursor spawned.
+fn spawned_at_cursor(state: &State) -> Option<SessionId> {
+    let chat = &state.current_open()?.chat;
+    let entry = chat.entries.iter().find(|entry| Some(entry.key) == chat.cursor)?;
+    let child = entry.message.tool()?.figures.child.as_ref()?;
+    state.sessions.meta(&child.session).map(|meta| meta.id.clone())
+}
+
+pub(crate) fn set_density(state: &mut State, density: Density) {
+    state.density = density;
+    for open in state.open.values_mut() {
+        open.chat.density = density;
+        open.chat.toggled.clear();
+        open.chat.colours.clear();
+    }
+    let words = match density {
+        Density::Lines => "Tool calls: one line each.",
+        Density::Tails => "Tool calls: with their last lines.",
+        Density::Full => "Tool calls: everything.",
+    };
+    state.notify(Notice::new(Level::Info, words));
+}

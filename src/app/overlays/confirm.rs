@@ -1,0 +1,29 @@
+//! The answer yes to a question.
+
+use crate::app::effect::Effect;
+use crate::app::intent::Intent;
+use crate::app::overlays::{rewind, workspaces};
+use crate::app::shell::session_changes;
+use crate::app::state::State;
+use crate::app::state::overlay::{Deed, Overlay};
+use crate::domain::contract::Command;
+
+/// A yes.
+pub(crate) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
+    match deed {
+        // What goes to the trash can be taken back for a while.
+        Deed::Send(Command::Delete { sessions, now: false }) => session_changes::delete(state, sessions, fx),
+        Deed::Workspace(folder) => workspaces::leave(state, folder, fx),
+        Deed::Send(command) => {
+            if let Command::Verify { repair: true, .. } = command
+                && let Some(Overlay::Health(card)) = state.overlays.last_mut()
+            {
+                card.busy = true;
+            }
+            fx.push(Effect::Send(command));
+        }
+        Deed::Copy(text) => fx.push(Effect::Copy(text)),
+        Deed::Own { hash, text } => state.follow_up(Intent::SendOwn { hash, text }),
+        Deed::Rewind { session, at, text, files: _ } => rewind::rewound(state, session, at, text, None, fx),
+    }
+}

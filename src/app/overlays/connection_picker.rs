@@ -1,0 +1,110 @@
+//! The picker of connections: where each leads, where its key comes from, whether it answers; and the key that is asked for.
+
+use crate::app::effect::Effect;
+use crate::app::overlays::model_picker;
+use crate::app::shell::{connections, models, overlay, session, text};
+use crate::app::state::State;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::picker::{Kind, Picker, Value};
+use crate::domain::contract::Act;
+use crate::domain::ids::ConnectionName;
+use crate::domain::{Level, Notice};
+
+/// Opens the picker.
+pub(crate) fn pick(state: &mut State, fx: &mut Vec<Effect>) {
+    model_picker::ask_servers(state, model_picker::Again::No, fx);
+    let items = connections::items(state);
+    let selected = items.iter().position(|item| item.facts.current).unwrap_or(0);
+    let picker = Picker { from: state.focus, ..Picker::new(Kind::Connection, items, selected) };
+    overlay::open(state, Overlay::Picker(Box::new(picker)));
+}
+
+/// A message waits for somebody to say what answers: that can be said at once.
+pub(crate) fn wanted(state: &mut State, named: &ConnectionName, fx: &mut Vec<Effect>) {
+    let text = format!(
+        "This session was made with the connection {}, which is not configured here.",
+        text::one_line(named.as_str())
+    );
+    let hint = "your message waits: /connection NAME lets another one answer, and --all wherever that one is named";
+    state.notify(Notice::new(Level::Warning, text).hint(hint));
+    if state.overlays.is_empty() {
+        pick(state, fx);
+    }
+}
+
+/// Updates an open picker with new facts.
+pub(crate) fn refill(state: &mut State) {
+    let open = |overlay: &Overlay| matches!(overlay, Overlay::Picker(picker) if picker.kind == Kind::Connection);
+    if !state.overlays.iter().any(open) {
+        return;
+    }
+    let items = connections::items(state);
+    let usual = items.iter().position(|item| item.facts.current).unwrap_or(0);
+    for overlay in &mut state.overlays {
+        if let Overlay::Picker(picker) = overlay
+            && picker.kind == Kind::Connection
+        {
+            return picker.refill(items, usual);
+        }
+    }
+}
+
+/// `/connection NAME`: uses it. Of a name that is not known here the engine says so.
+pub(crate) fn choose_named(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effect>) {
+    if connections::all(state).any(|info| info.name == *name) {
+        choose(state, name, fx)
+    } else {
+        connections::ask_for_key(state, name, fx)
+    }
+}
+
+/// `/connection NAME --all`: in the shown session and in all others, it answers for the one that is not configured here.
+pub(crate) fn choose_everywhere(state: &State, name: &ConnectionName, fx: &mut Vec<Effect>) -> Result<(), String> {
+    if connections::not_here(state).is_none() {
+        return Err("The connection of this session is configured here: nothing answers in its place.".to_owned());
+    }
+    if let Some(id) = state.current_id() {
+        fx.push(session::to(id, Act::StandIn { connection: name.clone(), everywhere: true }));
+    }
+    Ok(())
+}
+
+/// Enter on a connection: the shown session uses it, with its own model; what wants a key asks for it.
+pub(crate) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effect>) {
+    let Some(info) = connections::all(state).find(|info| info.name == *name).cloned() else { return };
+    if info.missing.is_some() && !info.wants_key() {
+        let why = info.missing.as_deref().map(text::one_line).unwrap_or_default();
+        return state.notify(Notice::new(Level::Warning, format!("{name} cannot be used: {why}.")));
+    }
+    if let Some(locked) = models::locked(state).filter(|locked| locked != name) {
+        let text = format!("This session stays with {locked}: its first message went there.");
+        state
+            .notify(Notice::new(Level::Info, text).hint(format!("/new, then /connection chooses {name} for that one")));
+        return;
+    }
+    match (connections::not_here(state), state.current_id()) {
+        (Some(_), Some(id)) => fx.push(session::to(id, Act::StandIn { connection: name.clone(), everywhere: false })),
+        _ => models::set_model(state, Some(name.clone()), &info.default_model, fx),
+    }
+    if info.wants_key() {
+        connections::ask_for_key(state, name, fx);
+    } else if info.default_model.is_empty() {
+        // Its server has to say which models it has.
+        model_picker::pick(state, fx);
+        if let Some(Overlay::Picker(picker)) = state.overlays.last_mut() {
+            picker.query.insert(name.as_str());
+            picker.filter();
+        }
+    }
+}
+
+/// The other thing to do with a connection: to give it a key, also in the place of the one that it has.
+pub(crate) fn give_key(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(Overlay::Picker(picker)) = state.overlays.last() else { return };
+    let Some(Value::Connection(name)) = picker.chosen().map(|item| item.value.clone()) else { return };
+    if connections::all(state).any(|info| info.name == name && info.host.is_empty()) {
+        return state.notify(Notice::new(Level::Info, format!("{name} needs no key.")));
+    }
+    overlay::close(state);
+    connections::ask_for_key(state, &name, fx);
+}

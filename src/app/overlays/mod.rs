@@ -1,0 +1,31 @@
+//! Overlays: one file each, with its keys, its choices and what it takes in from the engine.
+
+pub(crate) mod audit;
+pub(crate) mod confirm;
+pub(crate) mod connection_picker;
+pub(crate) mod context;
+pub(crate) mod doctor;
+pub(crate) mod filters;
+pub(crate) mod find;
+pub(crate) mod health;
+pub(crate) mod help;
+pub(crate) mod history;
+pub(crate) mod inbox;
+pub(crate) mod jobs;
+pub(crate) mod keys;
+pub(crate) mod model_picker;
+pub(crate) mod modes;
+pub(crate) mod palette;
+pub(crate) mod prompt;
+pub(crate) mod properties;
+pub(crate) mod queue;
+pub(crate) mod rename;
+pub(crate) mod rewind;
+pub(crate) mod rules;
+pub(crate) mod session_picker;
+pub(crate) mod settings;
+pub(crate) mod themes;
+pub(crate) mod trash;
+pub(crate) mod undo;
+pub(crate) mod usage;
+pub(crate) mod workspaces;

@@ -1,0 +1,26 @@
+//! The picker of permission modes.
+
+use crate::app::shell::overlay;
+use crate::app::state::State;
+use crate::app::state::picker::{Kind, Value};
+use crate::domain::Mode;
+use crate::domain::permission::Holding;
+
+pub(crate) fn modes(state: &mut State) {
+    let now = state.current_meta().map(|meta| meta.mode);
+    let holding = state.config.sandbox;
+    let items = Mode::ALL
+        .into_iter()
+        .map(|mode| {
+            let what = match mode {
+                Mode::Explore if holding == Holding::Nothing => "read only, without a sandbox; never asks",
+                Mode::Explore => "read only, held by the sandbox; never asks",
+                Mode::Ask => "reading is free, changes ask",
+                Mode::Execute => "runs without asking",
+            };
+            overlay::item(mode.shown(), what, Value::Mode(mode))
+        })
+        .collect();
+    let selected = now.and_then(|now| Mode::ALL.iter().position(|mode| *mode == now)).unwrap_or(0);
+    overlay::open_picker(state, Kind::Mode, items, selected);
+}

@@ -1,0 +1,257 @@
+//! Going back to an earlier message, and branching there: which message, what would be left out, and how that can be had again.
+
+use crate::app::effect::Effect;
+use crate::app::shell::{overlay, session_changes, text};
+use crate::app::state::chat::{Chat, Entry};
+use crate::app::state::overlay::{Confirm, Deed, Overlay};
+use crate::app::state::picker::{Facts, Item, Kind, Picker, Value};
+use crate::app::state::{Current, Focus, State};
+use crate::domain::contract::Command;
+use crate::domain::ids::{MessageId, SessionId};
+use crate::domain::message::{Body, UserText};
+use crate::domain::undo::UndoAim;
+use crate::domain::{Level, Notice};
+use std::path::PathBuf;
+
+/// Number of file names that are shown.
+const NAMED: usize = 3;
+
+/// Content after a position of a conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Behind {
+    /// Messages of either side.
+    messages: usize,
+    /// Files that calls changed, the last one first.
+    files: Vec<String>,
+    /// True if there is more that is not loaded.
+    more: bool,
+}
+
+impl Behind {
+    fn add(&mut self, entry: &Entry) {
+        match &entry.message.body {
+            Body::User(_) | Body::Assistant(_) | Body::Plan(_) => self.messages += 1,
+            Body::Tool(call) => {
+                let figures = &call.figures;
+                for diff in figures.diff.iter().chain(&figures.diffs) {
+                    if !self.files.contains(&diff.path) {
+                        self.files.push(diff.path.clone());
+                    }
+                }
+            }
+            Body::Thinking(_) | Body::Error(_) | Body::Info(_) | Body::Odd(_) => {}
+        }
+    }
+
+    /// `12 messages and changes of 3 files`.
+    fn words(&self) -> String {
+        let messages = match (self.messages, self.more) {
+            (_, true) => "all messages that follow".to_owned(),
+            (1, _) => "1 message".to_owned(),
+            (n, _) => format!("{n} messages"),
+        };
+        match self.files.len() {
+            0 => messages,
+            1 => format!("{messages} and changes of 1 file"),
+            n => format!("{messages} and changes of {n} files"),
+        }
+    }
+
+    /// Names of the first files.
+    fn named(&self) -> String {
+        let names: Vec<String> = self.files.iter().take(NAMED).map(|path| text::one_line(path)).collect();
+        let more = self.files.len().saturating_sub(NAMED);
+        if more > 0 { format!("{} and {more} more", names.join(", ")) } else { names.join(", ") }
+    }
+}
+
+/// Content after the entry at `place`, without the entry itself.
+fn behind(chat: &Chat, place: Option<usize>) -> Behind {
+    let mut out = Behind { more: chat.later.is_some(), ..Behind::default() };
+    for entry in chat.entries.iter().skip(place.map_or(0, |place| place + 1)).rev() {
+        out.add(entry);
+    }
+    out
+}
+
+/// The messages of the user, the latest first, each with its place and what stands behind that, itself included.
+fn asked(chat: &Chat) -> Vec<(usize, MessageId, String, Behind)> {
+    let mut so_far = Behind { more: chat.later.is_some(), ..Behind::default() };
+    let mut out = Vec::new();
+    for (place, entry) in chat.entries.iter().enumerate().rev() {
+        so_far.add(entry);
+        if let Body::User(user) = &entry.message.body {
+            out.push((place, entry.message.id.clone(), shown(user), so_far.clone()));
+        }
+    }
+    out
+}
+
+/// The text of a message, or the names of its files.
+fn shown(user: &UserText) -> String {
+    let text = text::one_line(&user.text);
+    if !text.is_empty() {
+        return text;
+    }
+    user.attachments.iter().map(|file| text::one_line(&file.name)).collect::<Vec<_>>().join(", ")
+}
+
+/// The entry of the conversation that is chosen while the conversation has the focus.
+fn chosen_entry(state: &State) -> Option<i64> {
+    let chat = &state.current_open()?.chat;
+    chat.cursor.filter(|_| state.focus == Focus::Chat)
+}
+
+fn count(n: usize, one: &str, many: &str) -> String {
+    match n {
+        0 => String::new(),
+        1 => format!("1 {one}"),
+        n => format!("{n} {many}"),
+    }
+}
+
+fn open(state: &mut State, kind: Kind, items: Vec<Item>) {
+    let picker = Picker { from: state.focus, ..Picker::new(kind, items, 0) };
+    overlay::open(state, Overlay::Picker(Box::new(picker)));
+}
+
+/// Facts of a message for the list; drawing turns its time into a clock time or a day.
+fn facts(behind: &Behind, about: Vec<String>) -> Facts {
+    let columns = vec![count(behind.messages, "message", "messages"), count(behind.files.len(), "file", "files")];
+    Facts { columns, about, ..Facts::default() }
+}
+
+/// Branches at the chosen entry, or off the session that is chosen in the list; else the place is chosen from a list.
+pub(crate) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.focus == Focus::List {
+        return session_changes::branch(state, None, fx);
+    }
+    let Some(id) = state.current_id().cloned() else { return text::nothing_yet(state) };
+    let chosen = chosen_entry(state);
+    let Some(chat) = state.current_open().map(|open| &open.chat) else { return };
+    let at = chat.entries.iter().find(|entry| Some(entry.key) == chosen).map(|entry| entry.message.id.clone());
+    let asked = asked(chat);
+    if at.is_some() || asked.len() < 2 {
+        return fx.push(Effect::Send(Command::Branch { session: id, at, title: None }));
+    }
+    let all = behind(chat, None);
+    let whole = format!("The new session has {}. This one stays as it is.", all.words());
+    let mut items =
+        vec![overlay::item("all that was said so far", "", Value::Branch(None)).with(facts(&all, vec![whole]))];
+    for (place, _, text, left) in asked {
+        // Everything before that message is included: the branch is made at the last entry before it.
+        let Some(last) = place.checked_sub(1).and_then(|place| chat.entries.get(place)) else { continue };
+        let kept = Behind {
+            messages: all.messages.saturating_sub(left.messages),
+            files: all.files.iter().filter(|file| !left.files.contains(file)).cloned().collect(),
+            more: false,
+        };
+        let about = format!(
+            "The new session ends before this message and has {}. {} stay in this one alone. Files stay as they are.",
+            kept.words(),
+            capital(&left.words())
+        );
+        let value = Value::Branch(Some(last.message.id.clone()));
+        items.push(overlay::item(format!("before: {text}"), "", value).with(facts(&kept, vec![about])));
+    }
+    open(state, Kind::Branch, items);
+}
+
+/// Branches where that was chosen from the list.
+pub(crate) fn branch_at(state: &mut State, at: Option<MessageId>, fx: &mut Vec<Effect>) {
+    if let Some(session) = state.current_id().cloned() {
+        fx.push(Effect::Send(Command::Branch { session, at, title: None }));
+    }
+}
+
+/// `/branch NAME`: all of it, or up to the chosen entry, under this title.
+pub(crate) fn branch_named(state: &mut State, title: &str, fx: &mut Vec<Effect>) {
+    let title = Some(text::one_line(title));
+    if state.focus == Focus::List {
+        return session_changes::branch(state, title, fx);
+    }
+    let Some(session) = state.current_id().cloned() else { return text::nothing_yet(state) };
+    let chosen = chosen_entry(state);
+    let entries = state.current_open().map(|open| &open.chat.entries).into_iter().flatten();
+    let at = entries.into_iter().find(|entry| Some(entry.key) == chosen).map(|entry| entry.message.id.clone());
+    fx.push(Effect::Send(Command::Branch { session, at, title }));
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// Goes back to the chosen entry; without one the message is chosen from a list.
+pub(crate) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
+    if let Some(key) = chosen_entry(state) {
+        let id = state.current_open().and_then(|open| open.chat.entries.iter().find(|entry| entry.key == key));
+        if let Some(id) = id.map(|entry| entry.message.id.clone()) {
+            return ask_rewind(state, &id, fx);
+        }
+    }
+    let chat = state.current_open().map(|open| &open.chat);
+    let items: Vec<Item> = chat
+        .map(asked)
+        .into_iter()
+        .flatten()
+        .map(|(_, id, text, left)| {
+            let files = if left.files.is_empty() { String::new() } else { format!(": {}", left.named()) };
+            let about = format!("Takes back {}{files}. Nothing is lost: this session stays as it is.", left.words());
+            overlay::item(text, "", Value::Rewind(id)).with(facts(&left, vec![about]))
+        })
+        .collect();
+    if items.is_empty() {
+        return state.notify(Notice::new(Level::Info, "There is no message to go back to yet."));
+    }
+    open(state, Kind::Rewind, items);
+}
+
+/// Asks before going back. A message of the user is left out and written anew; any other entry is the last that stays.
+pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>) {
+    let Current::Session(session) = state.current.clone() else { return };
+    let Some(chat) = state.current_open().map(|open| &open.chat) else { return };
+    let Some(place) = chat.entries.iter().rposition(|entry| entry.message.id == *id) else { return };
+    let Some(entry) = chat.entries.get(place) else { return };
+    let (keep, text) = match &entry.message.body {
+        Body::User(user) => (place.checked_sub(1), Some(user.text.clone())),
+        _ => (Some(place), None),
+    };
+    let Some(kept) = keep.and_then(|keep| chat.entries.get(keep)) else {
+        let notice = Notice::new(Level::Info, "Nothing stands before this message.");
+        return state.notify(notice.hint("/new begins a session, /clear empties this one"));
+    };
+    let at = kept.message.id.clone();
+    let left = behind(chat, keep);
+    let what = match &text {
+        Some(text) => {
+            format!("A new session keeps all before {}; its text comes into the composer.", text::quoted(text))
+        }
+        None => "A new session keeps all up to the chosen entry.".to_owned(),
+    };
+    let title = state.current_meta().map(text::named).unwrap_or_default();
+    let files = if left.files.is_empty() { String::new() } else { format!(" ({})", left.named()) };
+    let way = state.keys.key_for(crate::keymap::action::SessionAction::Parent);
+    let stays = match (left.messages, left.more) {
+        (0, false) => format!("{title} stays as it is."),
+        _ => format!("It leaves out {}{files}. They stay in {title}: {way} leads back there.", left.words()),
+    };
+    let says = vec![what, stays, "Files stay as they are now.".to_owned()];
+    // What could be restored comes while the question is read.
+    fx.push(Effect::Send(Command::PlanUndo { session: session.clone(), aim: UndoAim::Since(at.clone()) }));
+    let deed = Deed::Rewind { session, at, text, files: None };
+    overlay::confirm(state, Confirm { title: "Go back?".to_owned(), says, verb: "go back".to_owned(), deed });
+}
+
+/// Goes back to a message; with the files, where that was chosen.
+pub(crate) fn rewound(
+    state: &mut State,
+    session: SessionId,
+    at: MessageId,
+    text: Option<String>,
+    files: Option<Vec<PathBuf>>,
+    fx: &mut Vec<Effect>,
+) {
+    state.rewound = text.map(|text| (session.clone(), text));
+    fx.push(Effect::Send(Command::Rewind { session, at, files }));
+}

@@ -1,0 +1,110 @@
+//! /permissions and /trust: the rules in force, one of them taken back, and what others wrote let count.
+
+use crate::app::effect::Effect;
+use crate::app::shell::overlay;
+use crate::app::state::State;
+use crate::app::state::overlay::{Confirm, Deed, Overlay};
+use crate::app::state::rules::{Purpose, Rules};
+use crate::domain::contract::{Command, InForce};
+use crate::domain::ids::SessionId;
+use crate::domain::request::{TrustRequest, TrustWhat};
+use crate::domain::rule::{Effect as Doing, RuleScope};
+use crate::domain::{Level, Notice};
+use crate::keymap::action::RulesAction;
+
+/// Lines of what is to be trusted that a question has room for.
+const SHOWN: usize = 14;
+
+/// Asks for the rules of the shown session.
+pub(crate) fn open(state: &mut State, purpose: Purpose, fx: &mut Vec<Effect>) {
+    let Some(session) = state.current_id().cloned() else {
+        return state.notify(Notice::new(Level::Info, "There is no session yet."));
+    };
+    overlay::open(state, Overlay::Rules(Rules::new(session.clone(), purpose)));
+    fx.push(Effect::Send(Command::Rules { session }));
+}
+
+/// The rules of a session came.
+pub(crate) fn shown(state: &mut State, session: &SessionId, known: InForce) {
+    for overlay in &mut state.overlays {
+        if let Overlay::Rules(rules) = overlay
+            && rules.session == *session
+        {
+            rules.fill(known.clone());
+        }
+    }
+    let asked = |overlay: &Overlay| matches!(overlay, Overlay::Rules(rules) if rules.purpose == Purpose::Trust && rules.session == *session);
+    if state.overlays.last().is_some_and(asked) {
+        state.overlays.pop();
+        match known.trust.into_iter().next() {
+            Some(request) => ask_trust(state, session, request),
+            None => state.notify(Notice::new(Level::Info, "Everything that has a say here is trusted.")),
+        }
+    }
+}
+
+fn ask_trust(state: &mut State, session: &SessionId, request: TrustRequest) {
+    let (title, first) = match (request.what, request.changed) {
+        (TrustWhat::Workspace, _) => (
+            "Trust this workspace?",
+            "Its sessions may then go to Execute, and what its permissions.json allows runs without a question.",
+        ),
+        (TrustWhat::Repository, false) => (
+            "Trust the rules of this repository?",
+            "What they allow then runs without a question. A change of the file asks again.",
+        ),
+        (TrustWhat::Repository, true) => (
+            "The rules of this repository changed. Trust them?",
+            "What they allow now then runs without a question. A change of the file asks again.",
+        ),
+    };
+    let mut says = vec![first.to_owned(), request.path.display().to_string()];
+    let lines: Vec<&str> = request.text.lines().filter(|line| !line.trim().is_empty()).collect();
+    // Of a change the lines that changed come first to mind.
+    let told: Vec<&&str> = if request.changed {
+        lines.iter().filter(|line| line.starts_with(['+', '-'])).collect()
+    } else {
+        lines.iter().collect()
+    };
+    says.extend(told.iter().take(SHOWN).map(|line| (**line).to_owned()));
+    if told.len() > SHOWN {
+        says.push(format!("… and {} more lines: read the file before you trust it.", told.len() - SHOWN));
+    }
+    let deed = Deed::Send(Command::Trust { session: session.clone(), request });
+    overlay::confirm(state, Confirm { title: title.to_owned(), says, verb: "trust".to_owned(), deed });
+}
+
+/// A verb of the list.
+pub(crate) fn act(state: &mut State, verb: RulesAction) {
+    match verb {
+        RulesAction::Remove => ask_remove(state),
+    }
+}
+
+fn ask_remove(state: &mut State) {
+    let Some(Overlay::Rules(rules)) = state.overlays.last() else { return };
+    let Some(known) = rules.chosen().cloned() else { return };
+    let session = rules.session.clone();
+    let file = known.file.as_ref().map(|file| file.display().to_string());
+    if !known.removable {
+        let text = "This stands under a key that other programs write, so it is not removed from here.";
+        let hint = file.map(|file| format!("Take it out of {file}.")).unwrap_or_default();
+        return state.notify(Notice::new(Level::Info, text).hint(hint));
+    }
+    let does = match known.rule.effect {
+        Doing::Allow => "What it let run is asked again.",
+        Doing::Ask => "What it asked for goes by the mode again.",
+        Doing::Deny => "What it denied goes by the mode again.",
+    };
+    let place = match (known.scope, file) {
+        (RuleScope::Session, _) | (_, None) => "It holds for this session alone.".to_owned(),
+        (_, Some(file)) => format!("It is taken out of {file}; nothing else there changes."),
+    };
+    let confirm = Confirm {
+        title: "Remove this rule?".to_owned(),
+        says: vec![known.in_words(), does.to_owned(), place],
+        verb: "remove".to_owned(),
+        deed: Deed::Send(Command::Forget { session, rule: Box::new(known.rule), scope: known.scope }),
+    };
+    overlay::confirm(state, confirm);
+}

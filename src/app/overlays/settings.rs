@@ -1,0 +1,235 @@
+//! The list of settings: what is in force in this session and on this screen, where it was said, and changing it.
+
+use crate::app::effect::Effect;
+use crate::app::intent::Intent;
+use crate::app::shell::{connections, models, overlay, session, text};
+use crate::app::state::State;
+use crate::app::state::chat::Density;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::picker::{Facts, Group, Item, Kind, Picker, Value};
+use crate::domain::contract::Act;
+use crate::domain::session::SessionSwitch;
+use crate::domain::setting::{Holds, Said, Setting, SettingGroup};
+use crate::domain::{Level, Notice};
+use crate::keymap::action::{Action, AppAction, ChatAction, ModeAction, ModelAction, SessionAction};
+
+/// The end of a model's name that asks for its context of a million tokens.
+const MILLION: &str = "[1m]";
+
+/// Opens the list; what config.toml says comes a moment later.
+pub(crate) fn open(state: &mut State, fx: &mut Vec<Effect>) {
+    let mut picker = Picker { from: state.focus, ..Picker::new(Kind::Setting, Vec::new(), 0) };
+    (picker.items, picker.groups) = list(state);
+    picker.filter();
+    overlay::open(state, Overlay::Picker(Box::new(picker)));
+    fx.push(Effect::Settings);
+}
+
+/// The settings came, or changed.
+pub(crate) fn came(state: &mut State, settings: Vec<Setting>) {
+    state.settings = settings;
+    refill(state);
+}
+
+/// An open list shows what is in force now.
+pub(crate) fn refill(state: &mut State) {
+    let open = |overlay: &Overlay| matches!(overlay, Overlay::Picker(picker) if picker.kind == Kind::Setting);
+    if !state.overlays.iter().any(open) {
+        return;
+    }
+    let (items, groups) = list(state);
+    for overlay in &mut state.overlays {
+        if let Overlay::Picker(picker) = overlay
+            && picker.kind == Kind::Setting
+        {
+            // The selection is on a place of the list, whatever its value is.
+            let selected = picker.selected;
+            picker.groups = groups;
+            picker.refill(items, selected);
+            picker.selected = selected.min(picker.hits.len().saturating_sub(1));
+            return;
+        }
+    }
+}
+
+fn list(state: &State) -> (Vec<Item>, Vec<Group>) {
+    let mut items = of_session(state);
+    let mut groups = vec![Group { name: "this session".to_owned(), ..Group::default() }];
+    for group in SettingGroup::ALL {
+        let place = groups.len();
+        let of_group: Vec<Item> =
+            state.settings.iter().filter(|one| one.group == group).map(|one| of_file(state, one, place)).collect();
+        if !of_group.is_empty() {
+            groups.push(Group { name: group.words().to_owned(), ..Group::default() });
+            items.extend(of_group);
+        }
+    }
+    (items, groups)
+}
+
+/// Settings of the shown session, each with the verb that changes it.
+fn of_session(state: &State) -> Vec<Item> {
+    let meta = state.current_meta();
+    let row = |name: &str, value: String, about: &str, does: Value| {
+        let facts = Facts {
+            columns: vec![value, "this session".to_owned()],
+            about: vec![about.to_owned()],
+            ..Facts::default()
+        };
+        overlay::item(name, "", does).with(facts)
+    };
+    let verb = |action: Action| Value::Act(action);
+    let mut out = Vec::new();
+    if let Some(meta) = meta {
+        let info = connections::in_force(state);
+        let model = models::in_force(state).map(|(_, model)| model).unwrap_or_default();
+        out.extend([
+            row(
+                "connection",
+                info.map(|name| text::one_line(name.as_str())).unwrap_or_default(),
+                "What answers; fixed once the first message was sent.",
+                verb(ModelAction::Connection.into()),
+            ),
+            row("model", text::one_line(&model), "The model that answers.", verb(ModelAction::Pick.into())),
+            row(
+                "thinking",
+                meta.thinking.word().to_owned(),
+                "How hard the model thinks before it answers.",
+                verb(ModelAction::Thinking.into()),
+            ),
+            row(
+                "permission mode",
+                meta.mode.shown().to_owned(),
+                "What the agent may do without asking.",
+                verb(ModeAction::Pick.into()),
+            ),
+            row(
+                "directory",
+                text::one_line(&meta.cwd.to_string_lossy()),
+                "Where tools work.",
+                verb(SessionAction::Cwd.into()),
+            ),
+        ]);
+        let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
+        out.extend([
+            row(
+                "extended prompt cache",
+                switch(meta.long_cache),
+                "Prompts stay in the vendor's cache for an hour or longer, where it has that; writing them there costs more.",
+                Value::Switch(SessionSwitch::LongCache),
+            ),
+            row(
+                "rich tool descriptions",
+                switch(meta.full_tools),
+                "Tools are told to the model in full; off, a sentence each, which leaves a small window more room.",
+                Value::Switch(SessionSwitch::FullTools),
+            ),
+        ]);
+        if can_million(state) {
+            let on = model.ends_with(MILLION);
+            out.push(row(
+                "1M context",
+                if on { "on" } else { "off" }.to_owned(),
+                "The model is asked for its context of a million tokens, which costs more beyond its usual one.",
+                Value::Million,
+            ));
+        }
+    }
+    let density = match state.density {
+        Density::Lines => "lines",
+        Density::Tails => "tails",
+        Density::Full => "full",
+    };
+    let about = "How much of tool calls is shown, in every session until lisle ends.";
+    let does = Value::Setting("density".to_owned());
+    let facts = Facts {
+        columns: vec![density.to_owned(), "this run".to_owned()],
+        about: vec![about.to_owned()],
+        ..Facts::default()
+    };
+    out.push(overlay::item("density", "", does).with(facts));
+    out
+}
+
+/// True if the model has a context of a million tokens that must be requested.
+fn can_million(state: &State) -> bool {
+    let Some((name, model)) = models::in_force(state) else { return false };
+    if model.ends_with(MILLION) {
+        return true;
+    }
+    let claude = connections::all(state).any(|info| info.name == name && info.provider == "anthropic");
+    let window = state.catalogue.figures(&name, &model).and_then(|known| known.window);
+    claude && model.contains("sonnet-4") && window.is_none_or(|window| window < 1_000_000)
+}
+
+/// One of config.toml.
+fn of_file(state: &State, setting: &Setting, group: usize) -> Item {
+    let theme = setting.key == "ui.theme" && !state.theme.is_empty();
+    let value = if theme { state.theme.clone() } else { setting.value.clone() };
+    let said = match setting.said {
+        Said::Line(line) => format!("config.toml:{line}"),
+        Said::Default if theme && value != setting.value => "chosen here".to_owned(),
+        Said::Default => "default".to_owned(),
+        Said::Kept => "chosen here".to_owned(),
+    };
+    let when = match (&setting.until_then, setting.holds) {
+        (Some(_), _) => "from the next start",
+        _ => "",
+    };
+    let mut about = setting.about.clone();
+    match (setting.holds, &setting.until_then, setting.choices.is_empty() && !theme) {
+        (_, Some(before), _) => about += &format!(" Until the next start it is {before}."),
+        (Holds::NextStart, None, false) => about += " A change holds from the next start on.",
+        (Holds::NextStart, None, true) => about += " It is changed in config.toml, and holds from the next start on.",
+        (Holds::Now, None, _) => {}
+    }
+    let does = if setting.key == "ui.theme" {
+        Value::Act(AppAction::Theme.into())
+    } else {
+        Value::Setting(setting.key.clone())
+    };
+    let facts = Facts { group, columns: vec![value, said, when.to_owned()], about: vec![about], ..Facts::default() };
+    overlay::item(setting.key.clone(), setting.about.clone(), does).with(facts)
+}
+
+/// Enter on a setting: the choice after the one in force.
+pub(crate) fn change(state: &mut State, key: &str, fx: &mut Vec<Effect>) {
+    if key == "density" {
+        return state.follow_up(Intent::Act(ChatAction::Density.into()));
+    }
+    let Some(setting) = state.settings.iter_mut().find(|setting| setting.key == key) else { return };
+    let Some(next) = setting.next().map(str::to_owned) else {
+        let name = key.rsplit('.').next().unwrap_or(key);
+        let text = match (setting.said, key.rsplit_once('.')) {
+            (Said::Line(line), _) => format!("{key} is changed in config.toml, on line {line}."),
+            (_, Some((table, _))) => format!("{key} is changed in config.toml: `{name} = …` below [{table}]."),
+            (_, None) => format!("{key} is changed in config.toml: `{name} = …` at its beginning."),
+        };
+        return state.notify(Notice::new(Level::Info, text));
+    };
+    // It is shown at once; what was really written comes back.
+    setting.value.clone_from(&next);
+    if key == "ui.mouse" {
+        state.mouse_given = next == "off";
+        fx.push(Effect::Mouse { ours: next == "on" });
+    }
+    fx.push(Effect::Set { key: key.to_owned(), value: next });
+    refill(state);
+}
+
+/// Flips a switch of the session; the screen follows when the engine has done it.
+pub(crate) fn switch(state: &State, what: SessionSwitch, fx: &mut Vec<Effect>) {
+    let Some(meta) = state.current_meta() else { return };
+    let on = match what {
+        SessionSwitch::LongCache => !meta.long_cache,
+        SessionSwitch::FullTools => !meta.full_tools,
+    };
+    fx.push(session::to(&meta.id, Act::Switch { what, on }));
+}
+
+/// The context of a million tokens is asked for, or no longer.
+pub(crate) fn million(state: &mut State, fx: &mut Vec<Effect>) {
+    let (Some((_, model)), Some(id)) = (models::in_force(state), state.current_id().cloned()) else { return };
+    let other = model.strip_suffix(MILLION).map_or_else(|| format!("{model}{MILLION}"), str::to_owned);
+    fx.push(session::to(&id, Act::Model { connection: None, model: other }));
+}

@@ -1,0 +1,146 @@
+//! Printable keys in a panel of answers. One bound letter marks its answer and Enter gives it; every other text belongs
+//! to the composer, which gets the focus along with it.
+
+use crate::app::effect::Effect;
+use crate::app::panels::answers;
+use crate::app::shell::focus::SEEN;
+use crate::app::shell::{draft, focus};
+use crate::app::state::panel::{Choice, Letter, Stage};
+use crate::app::state::{Focus, State};
+use crate::domain::request::Answer;
+use crate::domain::{Level, Notice};
+use crate::keymap::action::{AnswerAction, Context};
+use crate::keymap::key::Key;
+
+/// Milliseconds after a letter marked an answer in which Enter is dropped.
+const MARKED: u64 = 150;
+
+/// Milliseconds after a letter that moved the panel in which the next one makes both of them text.
+const TYPED: u64 = 150;
+
+/// Effect of a key in a panel.
+pub(crate) enum Did {
+    /// It scrolled, opened or changed something.
+    Moved,
+    /// It selects this answer.
+    Selects(usize),
+    /// It has no meaning here.
+    Nothing,
+}
+
+/// True while the keys go to answers, in the panel or in the inbox.
+pub(crate) fn chooses(state: &State) -> bool {
+    let answers = [Context::Approval, Context::Plan, Context::Question];
+    state.contexts().first().is_some_and(|context| answers.contains(context))
+}
+
+/// True if a letter has marked an answer: whatever is typed next makes a text of both.
+pub(crate) fn is_marked(state: &mut State) -> bool {
+    focus::focused(state).is_some_and(|(_, panel)| panel.letter.is_some_and(|letter| letter.marks))
+}
+
+/// True if Enter comes too soon after the mark to be meant for it.
+pub(crate) fn is_too_soon(state: &mut State) -> bool {
+    let now = state.now;
+    let letter = focus::focused(state).and_then(|(_, panel)| panel.letter);
+    letter.is_some_and(|letter| letter.marks && now.since(letter.at) < MARKED)
+}
+
+/// Takes note of what a key did.
+pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
+    let now = state.now;
+    let typed = key.and_then(Key::printable);
+    let Some((_, panel)) = focus::focused(state) else { return };
+    match did {
+        Did::Moved => {
+            // Scrolling by other keys leaves the mark of a letter as it is.
+            panel.letter = typed.map(|c| Letter { c, at: now, marks: false }).or(panel.letter);
+        }
+        Did::Selects(at) if typed.is_some() && panel.needs_arrows(at) => {
+            type_through(state, key);
+            let text = "This answer cannot be taken back: no letter selects it";
+            state.notify(Notice::new(Level::Info, text).hint("select it with ↑ ↓, then Enter"));
+        }
+        Did::Selects(at) => {
+            panel.selected = Some(at);
+            panel.letter = typed.map(|c| Letter { c, at: now, marks: true });
+        }
+        // An answer that is not on offer is no answer: the key was a letter for the composer.
+        Did::Nothing => type_through(state, key),
+    }
+}
+
+/// Hands a text to the composer, with the focus and with the letters that came before it. Nothing is answered.
+pub(crate) fn to_composer(state: &mut State, text: &str) {
+    let now = state.now;
+    let before = focus::focused(state).and_then(|(_, panel)| panel.letter.take());
+    let before = before.filter(|letter| letter.marks || now.since(letter.at) < TYPED);
+    state.overlays.clear();
+    focus::give_back(state);
+    state.focus = Focus::Composer;
+    state.shown = Default::default();
+    let composer = state.composer_mut();
+    for c in before.map(|letter| letter.c).into_iter().chain(text.chars()) {
+        composer.type_char(c);
+    }
+    composer.spill();
+    let key = state.keys.key_for(AnswerAction::Focus);
+    let notice = Notice::new(Level::Info, "No answer was given: this is text for your message");
+    state.notify(notice.hint(format!("{key} goes back to the question")));
+}
+
+/// Several characters in one read: with answers in the way they are a text for the composer.
+pub(crate) fn typed(state: &mut State, text: &str) {
+    state.last_key = state.now;
+    if chooses(state) {
+        to_composer(state, text);
+    }
+}
+
+/// "Yes, this once" in one chord. It counts for what stood on the screen as a whole for a while, and never for what cannot be
+/// taken back; everything else gets the focus, to be read.
+pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
+    let here = state.overlays.is_empty() && state.focus == Focus::Composer;
+    let quiet = state.quiet_until;
+    let panel = match here {
+        true => state.current_id().cloned().and_then(|id| Some((id.clone(), state.open.get(&id)?.panel.clone()?))),
+        false => focus::focused(state).map(|(session, panel)| (session, panel.clone())),
+    };
+    let Some((session, panel)) = panel else {
+        if here {
+            state.notify(Notice::new(Level::Info, "Nothing to answer here"));
+        }
+        return;
+    };
+    if !matches!(panel.stage, Stage::Choosing) {
+        return;
+    }
+    let once = answers::place(&panel, &Choice::Once).filter(|at| !panel.needs_arrows(*at));
+    let shown = state.frame.panel.clone().filter(|(request, _)| *request == panel.request);
+    let whole = shown.as_ref().is_some_and(|(_, whole)| *whole);
+    if shown.is_none() || state.now.since(state.moments.panel_seen) < SEEN {
+        return;
+    }
+    if once.is_none() || !whole {
+        if here {
+            answers::focus(state);
+        }
+        let why = if once.is_none() { "This takes an answer of its own" } else { "Not all of it is on the screen" };
+        return state.notify(Notice::new(Level::Info, why).hint("read it, then choose an answer"));
+    }
+    if draft::is_held(state, &session, fx) {
+        return;
+    }
+    answers::give(state, &session, &panel.request, Answer::Once, fx);
+    if here {
+        // What is being typed goes on; the next request is safe for the time that it has to stand there.
+        state.quiet_until = quiet;
+    }
+}
+
+/// Types a key into the composer from a panel of answers, where it has no meaning.
+pub(super) fn type_through(state: &mut State, key: Option<Key>) {
+    if let Some(c) = key.and_then(Key::printable).filter(|_| chooses(state)) {
+        to_composer(state, c.encode_utf8(&mut [0; 4]));
+    }
+}

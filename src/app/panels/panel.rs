@@ -1,0 +1,251 @@
+//! The focus of what is asked, to the letter: it never takes the focus by itself, nothing is selected when it gets it,
+//! keys that come within 300 ms are dropped, and no key that was meant for the composer answers. `letters` knows what a
+//! printable key does in it.
+
+use crate::app::effect::Effect;
+use crate::app::panels::letters::{self, Did};
+use crate::app::panels::{answers, plan};
+use crate::app::shell::{draft, focus};
+use crate::app::state::State;
+use crate::app::state::edit::Editor;
+use crate::app::state::hidden::Hidden;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::panel::{Choice, Extent, Panel, Stage};
+use crate::domain::request::Answer;
+use crate::domain::{Level, Notice};
+use crate::keymap::action::AnswerAction;
+use crate::keymap::key::Key;
+
+/// Esc in the panel: from the words back to the answers, from there to the composer.
+pub(crate) fn back(state: &mut State) {
+    let panel = state.current_open_mut().and_then(|open| open.panel.as_mut());
+    if !panel.is_some_and(focus::out_of_words) {
+        focus::give_back(state);
+    }
+}
+
+/// The verbs of the panel.
+pub(crate) fn act(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Vec<Effect>) {
+    match verb {
+        AnswerAction::Focus => answers::focus(state),
+        AnswerAction::Plan => focus_plan(state),
+        // The router opens it.
+        AnswerAction::Inbox => {}
+        AnswerAction::YesOnce => letters::yes_once(state, fx),
+        _ => in_panel(state, verb, key, fx),
+    }
+}
+
+fn focus_plan(state: &mut State) {
+    let found = state.current_open_mut().and_then(|open| {
+        let request = open.waiting_plan()?;
+        if open.panel.as_ref().is_none_or(|panel| panel.request != request.id) {
+            open.panel = Some(Panel::new(request));
+        }
+        if let Some(panel) = &mut open.panel {
+            panel.scroll = 0;
+        }
+        Some(())
+    });
+    match found {
+        Some(()) => answers::focus(state),
+        None => plan::tell(state),
+    }
+}
+
+fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Vec<Effect>) {
+    let Some((_, panel)) = focus::focused(state) else { return };
+    if !matches!(panel.stage, Stage::Choosing) {
+        return;
+    }
+    if key.and_then(Key::printable).is_some() && letters::is_marked(state) {
+        return letters::type_through(state, key);
+    }
+    let did = match verb {
+        AnswerAction::Confirm if key.is_some() && letters::is_too_soon(state) => return,
+        AnswerAction::Confirm => return confirm(state, fx),
+        AnswerAction::Equal if toggle_reach(state) => letters::Did::Moved,
+        AnswerAction::Equal => letters::Did::Nothing,
+        AnswerAction::Rules if focus::focused(state).is_some_and(|(_, panel)| panel.remembers()) => {
+            return change_rules(state);
+        }
+        AnswerAction::Rules => letters::Did::Nothing,
+        AnswerAction::StepNext | AnswerAction::StepPrevious | AnswerAction::StepStrike | AnswerAction::StepComment => {
+            step(state, verb)
+        }
+        _ => scrolled(state, verb).or_else(|| selects(state, verb, key)).unwrap_or(letters::Did::Nothing),
+    };
+    letters::settle(state, did, key);
+}
+
+fn step(state: &mut State, verb: AnswerAction) -> Did {
+    let (steps, rows) = (state.frame.panel_steps.clone(), state.frame.panel_rows.max(2));
+    match focus::focused(state).is_some_and(|(_, panel)| plan::step(panel, verb, &steps, rows)) {
+        true => letters::Did::Moved,
+        false => letters::Did::Nothing,
+    }
+}
+
+/// The verbs that move what is asked; `None` for other ones.
+fn scrolled(state: &mut State, verb: AnswerAction) -> Option<Did> {
+    let (last, page) = (state.frame.panel_hidden, state.frame.panel_rows.max(2) - 1);
+    let (_, panel) = focus::focused(state)?;
+    let full = panel.extent == Extent::Full;
+    match verb {
+        // Letters that mean something only where the text has the whole screen.
+        AnswerAction::ScrollTop | AnswerAction::ScrollEnd if !full => return Some(letters::Did::Nothing),
+        AnswerAction::ScrollTop => panel.scroll = 0,
+        AnswerAction::ScrollEnd => panel.scroll = last,
+        AnswerAction::Full => {
+            panel.extent = if full { Extent::Docked } else { Extent::Full };
+            panel.scroll = 0;
+        }
+        AnswerAction::ScrollUp => panel.scroll = panel.scroll.saturating_sub(page),
+        AnswerAction::ScrollDown => panel.scroll = panel.scroll.saturating_add(page).min(last),
+        _ => return None,
+    }
+    Some(letters::Did::Moved)
+}
+
+/// The answer that a verb is about, where it is on offer.
+fn selects(state: &mut State, verb: AnswerAction, key: Option<Key>) -> Option<Did> {
+    let (_, panel) = focus::focused(state)?;
+    let last = panel.choices.len().saturating_sub(1);
+    let choice = match verb {
+        AnswerAction::Previous => {
+            return Some(letters::Did::Selects(panel.selected.map_or(last, |at| at.saturating_sub(1))));
+        }
+        AnswerAction::Next => return Some(letters::Did::Selects(panel.selected.map_or(0, |at| (at + 1).min(last)))),
+        AnswerAction::Number => {
+            return key.and_then(Key::digit).map(|digit| digit - 1).filter(|at| *at <= last).map(letters::Did::Selects);
+        }
+        AnswerAction::Once => Choice::Once,
+        AnswerAction::Session => Choice::Session,
+        AnswerAction::Workspace => Choice::Workspace,
+        AnswerAction::No => Choice::No,
+        AnswerAction::Reason => Choice::Reason,
+        AnswerAction::Instead => Choice::Instead,
+        AnswerAction::PlanToAsk => Choice::PlanToAsk,
+        AnswerAction::PlanToExecute => Choice::PlanToExecute,
+        AnswerAction::PlanCompact => Choice::PlanCompactToAsk,
+        AnswerAction::PlanEdit => Choice::PlanEdit,
+        AnswerAction::PlanChanges => Choice::PlanChanges,
+        AnswerAction::PlanDecline => Choice::PlanDecline,
+        AnswerAction::Words => Choice::Words,
+        _ => return None,
+    };
+    answers::place(panel, &choice).map(letters::Did::Selects)
+}
+
+/// Enter on the answers: gives the selected one, or asks for its words first.
+pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some((session, panel)) = focus::focused(state) else { return };
+    let Some(choice) = panel.choice().cloned() else { return };
+    // The letter did its work.
+    panel.letter = None;
+    let request = panel.request.clone();
+    if draft::is_held(state, &session, fx) {
+        return;
+    }
+    let Some((_, panel)) = focus::focused(state) else { return };
+    if choice == Choice::PlanEdit {
+        let text = panel.plan.as_ref().map(|plan| plan.text()).unwrap_or_default();
+        return plan::edit(state, session, request, text, fx);
+    }
+    if let Some(answer) = panel.answer(&choice) {
+        let struck = panel.plan.as_ref().is_some_and(|plan| plan.outline.is_all_struck());
+        if plan::refused(state, struck && matches!(answer, Answer::PlanApprove(_))) {
+            return;
+        }
+        return answers::give(state, &session, &request, answer, fx);
+    }
+    if choice == Choice::Key {
+        panel.stage = Stage::Secret { key: Hidden::default() };
+        return;
+    }
+    let Some(request) = state.request(&session, &request).cloned() else { return };
+    let Some((_, panel)) = focus::focused(state) else { return };
+    let text = Box::new(Editor::new(&panel.first_words(&choice, &request)));
+    // What stands there already would be an answer: a key pressed twice must not give it.
+    let prefilled = !text.is_empty();
+    panel.stage = Stage::Writing { purpose: choice, text };
+    if prefilled {
+        focus::hush(state);
+    }
+}
+
+/// Opens the rules that would be kept for changing.
+fn change_rules(state: &mut State) {
+    let Some((_, panel)) = focus::focused(state) else { return };
+    let Some(lines) = panel.rule_lines() else {
+        let text = "What would be remembered has line breaks or control characters: it can only be kept as it is.";
+        return state.notify(Notice::new(Level::Info, text));
+    };
+    panel.stage = Stage::Rules { text: Box::new(Editor::new(&lines)), problem: None };
+    focus::hush(state);
+}
+
+/// Enter on the rules: they are what an answer will keep. None is given by that.
+fn accept_rules(state: &mut State) {
+    let Some((session, panel)) = focus::focused(state) else { return };
+    let asked = panel.request.clone();
+    let Some(request) = state.request(&session, &asked).cloned() else { return };
+    let Some((_, panel)) = focus::focused(state) else { return };
+    let Stage::Rules { text, .. } = &panel.stage else { return };
+    let lines = text.text();
+    match panel.take_rules(&lines, &request) {
+        Ok(()) => {
+            panel.stage = Stage::Choosing;
+            focus::hush(state);
+        }
+        Err(why) => {
+            if let Stage::Rules { problem, .. } = &mut panel.stage {
+                *problem = Some(why);
+            }
+        }
+    }
+}
+
+/// Enter on the words: gives the answer with them; without any, nothing.
+pub(crate) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some((session, panel)) = focus::focused(state) else { return };
+    if let Stage::Rules { .. } = panel.stage {
+        return accept_rules(state);
+    }
+    if !matches!(panel.stage, Stage::Writing { purpose: Choice::StepComment(_), .. })
+        && draft::is_held(state, &session, fx)
+    {
+        return;
+    }
+    let Some((session, panel)) = focus::focused(state) else { return };
+    if let Stage::Secret { key } = &panel.stage {
+        let (request, key) = (panel.request.clone(), key.key());
+        return match key {
+            Some(key) => answers::give(state, &session, &request, Answer::Key(key), fx),
+            None => state.notify(Notice::new(Level::Info, "Write or paste the key first; Esc goes back.")),
+        };
+    }
+    if plan::accept_comment(panel) {
+        return;
+    }
+    let Stage::Writing { purpose, text } = &panel.stage else { return };
+    let answer = match (purpose.with_words(&text.text()), &panel.plan) {
+        (Some(Answer::PlanChanges(words)), Some(plan)) => Some(Answer::PlanChanges(plan.wish(&words))),
+        (answer, _) => answer,
+    };
+    let request = panel.request.clone();
+    match answer {
+        Some(answer) => answers::give(state, &session, &request, answer, fx),
+        None => state.notify(Notice::new(Level::Info, "Write something first; Esc goes back.")),
+    }
+}
+
+/// `a`: the answer goes to all equal requests, or to this one alone. Whether there are any.
+fn toggle_reach(state: &mut State) -> bool {
+    let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() else { return false };
+    let toggled = inbox.toggle_reach();
+    if toggled {
+        focus::hush(state);
+    }
+    toggled
+}

@@ -1,0 +1,111 @@
+//! The panel of a plan: walking through its steps, striking them out, saying something to them, editing the whole.
+
+use crate::app::effect::Effect;
+use crate::app::shell::{focus, session, text};
+use crate::app::state::edit::Editor;
+use crate::app::state::panel::{Choice, Panel, Stage};
+use crate::app::state::{Current, Editing, State};
+use crate::domain::contract::Act;
+use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::{Level, Notice};
+use crate::keymap::action::AnswerAction;
+
+/// A verb about a step. Whether it was one here: a plan without steps, or with none looked at, knows no such verbs.
+pub(crate) fn step(panel: &mut Panel, verb: AnswerAction, ends: &[(u16, u16)], rows: u16) -> bool {
+    let Some(plan) = &mut panel.plan else { return false };
+    let known = match verb {
+        AnswerAction::StepNext => plan.walk(true),
+        AnswerAction::StepPrevious => plan.walk(false),
+        AnswerAction::StepStrike => plan.strike(),
+        AnswerAction::StepComment => match plan.step() {
+            Some(step) => {
+                let said = step.comment.clone().unwrap_or_default();
+                let purpose = Choice::StepComment(step.number);
+                let begun = panel.begun.take().filter(|(other, _)| *other == purpose).map(|(_, words)| words);
+                let text = Box::new(Editor::new(&begun.unwrap_or(said)));
+                panel.stage = Stage::Writing { purpose, text };
+                return true;
+            }
+            None => false,
+        },
+        _ => false,
+    };
+    if let Some((first, last)) = plan.at.and_then(|at| ends.get(at)).copied().filter(|_| known) {
+        // The whole step, or its beginning where it is longer than the panel.
+        let least = (last + 1).saturating_sub(rows);
+        panel.scroll = panel.scroll.clamp(least.min(first), first);
+    }
+    known
+}
+
+/// Enter on the words to a step. Whether that is what was written.
+pub(crate) fn accept_comment(panel: &mut Panel) -> bool {
+    let Stage::Writing { purpose: Choice::StepComment(number), text } = &panel.stage else { return false };
+    let (number, words) = (*number, text.text());
+    if let Some(plan) = &mut panel.plan {
+        plan.comment(number, &words);
+    }
+    panel.stage = Stage::Choosing;
+    true
+}
+
+/// Nothing is left of the plan to approve: said here, so that the marks stay.
+pub(crate) fn refused(state: &mut State, panel_all_struck: bool) -> bool {
+    if panel_all_struck {
+        let text = "Every step is struck out: there is nothing to approve.";
+        state.notify(Notice::new(Level::Warning, text).hint("decline the plan, or take a strike back"));
+    }
+    panel_all_struck
+}
+
+/// Opens the plan in $EDITOR; what is saved there is asked anew.
+pub(crate) fn edit(state: &mut State, session: SessionId, request: RequestId, text: String, fx: &mut Vec<Effect>) {
+    state.editing = Some(Editing::Plan { session, request });
+    fx.push(Effect::Edit { text });
+}
+
+/// The plan comes back from $EDITOR.
+pub(crate) fn edited(state: &mut State, session: &SessionId, request: RequestId, text: String, fx: &mut Vec<Effect>) {
+    if state.request(session, &request).is_none() {
+        // It was answered elsewhere meanwhile: what was written is not lost.
+        let shown = state.current == Current::Session(session.clone());
+        let composer = match state.open.get_mut(session) {
+            Some(open) => &mut open.composer,
+            None => state.composer_mut(),
+        };
+        if composer.is_empty() {
+            composer.set(&text);
+        }
+        let where_to = if shown { "it stands in the composer" } else { "it stands in that session's composer" };
+        let notice = Notice::new(Level::Warning, "The plan that you edited does not wait any more.");
+        return state.notify(notice.hint(where_to));
+    }
+    fx.push(session::to(session, Act::Answer { request, answer: crate::domain::request::Answer::PlanEdited(text) }));
+    focus::hush(state);
+}
+
+/// No plan waits: how far the one is that is carried out.
+pub(crate) fn tell(state: &mut State) {
+    let plan = state.current_open().and_then(|open| open.plan.as_ref());
+    let notice = match plan {
+        None => Notice::new(Level::Info, "No plan waits in this session."),
+        Some(plan) => {
+            let (done, of) = plan.figures();
+            let next = plan.next().map(|step| format!("; step {}: {}", step.number, text::plain(step.line())));
+            let text = format!(
+                "The plan {}: {done} of {of} steps done{}.",
+                text::plain(&plan.title),
+                next.unwrap_or_default()
+            );
+            Notice::new(Level::Info, text).hint("/plan drop: no further")
+        }
+    };
+    state.notify(notice);
+}
+
+/// `/plan drop`: the plan that waits, or the one that is carried out.
+pub(crate) fn drop_plan(state: &mut State, fx: &mut Vec<Effect>) {
+    if let Some(id) = state.current_id() {
+        fx.push(session::to(id, Act::DropPlan));
+    }
+}

@@ -1,0 +1,76 @@
+//! The conversation as a file.
+
+use crate::app::effect::Effect;
+use crate::app::shell::{overlay, text};
+use crate::app::state::State;
+use crate::app::state::overlay::{Confirm, Deed};
+use crate::domain::contract::Command;
+use crate::domain::export::Format;
+use crate::domain::nearest::nearest;
+use crate::domain::{Level, Notice};
+use std::path::{Path, PathBuf};
+
+pub(crate) fn export(state: &mut State, to: Option<PathBuf>, format: Option<Format>, fx: &mut Vec<Effect>) {
+    let Some(session) = state.current_id().cloned() else { return text::nothing_yet(state) };
+    fx.push(Effect::Send(Command::Export { session, to, format }));
+}
+
+/// `/export PATH --format FORMAT`, in whatever order.
+pub(crate) fn export_to(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    let mut words: Vec<&str> = args.split_whitespace().collect();
+    let mut path = args.to_owned();
+    let mut format = None;
+    if let Some(at) = words.iter().position(|word| *word == "--format" || word.starts_with("--format=")) {
+        let flag = words.remove(at);
+        let value = match flag.split_once('=') {
+            Some((_, value)) => value,
+            None if at < words.len() => words.remove(at),
+            None => "",
+        };
+        let Some(known) = Format::parse(value) else {
+            let near = nearest(value, Format::ALL.into_iter().map(Format::word));
+            let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
+            return Err(format!("There is no format {value:?}.{near}"));
+        };
+        format = Some(known);
+        path = words.join(" ");
+    }
+    if let Some(flag) = words.iter().find(|word| word.starts_with("--")) {
+        return Err(format!("/export does not know {flag}."));
+    }
+    let path = path.trim().trim_matches('"');
+    export(state, (!path.is_empty()).then(|| PathBuf::from(path)), format, fx);
+    Ok(())
+}
+
+pub(crate) fn share(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(session) = state.current_id().cloned() else { return text::nothing_yet(state) };
+    fx.push(Effect::Send(Command::Share { session }));
+}
+
+/// A conversation was written to a file.
+pub(crate) fn exported(state: &mut State, path: &Path, masked: usize, shared: bool, fx: &mut Vec<Effect>) {
+    let path = path.display().to_string();
+    let keys = match masked {
+        0 => "",
+        1 => " One key in it is masked.",
+        _ => " Keys in it are masked.",
+    };
+    if shared {
+        // The clipboard says its own word, so this one stays until it was read.
+        fx.push(Effect::Copy(path.clone()));
+        let says = vec![
+            path.clone(),
+            String::new(),
+            format!("It is there and nowhere else: lisle sends nothing.{keys}"),
+            "Its path was offered to the clipboard; the file is yours to pass on.".to_owned(),
+        ];
+        let title = "A page of this conversation".to_owned();
+        overlay::confirm(
+            state,
+            Confirm { title, says, verb: "copy its path again".to_owned(), deed: Deed::Copy(path) },
+        );
+    } else {
+        state.notify(Notice::new(Level::Info, format!("Written to {path}.{keys}")));
+    }
+}

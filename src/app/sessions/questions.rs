@@ -1,0 +1,85 @@
+//! Questions before something that is not easily undone.
+
+use crate::app::shell::{overlay, text};
+use crate::app::state::State;
+use crate::app::state::overlay::{Confirm, Deed};
+use crate::domain::contract::{Act, Command};
+use crate::domain::ids::SessionId;
+use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::{Level, Notice};
+
+pub(crate) fn ask_clear(state: &mut State) {
+    let Some(meta) = state.current_meta() else { return text::nothing_yet(state) };
+    let mut says = vec![match meta.messages {
+        0 => "Its messages go to the trash; its cost and tokens count from zero.".to_owned(),
+        1 => "Its message goes to the trash; its cost and tokens count from zero.".to_owned(),
+        n => format!("Its {n} messages go to the trash; its cost and tokens count from zero."),
+    }];
+    says.push("Title, status, labels and settings stay. /trash has the messages for 30 days.".to_owned());
+    if meta.activity != Activity::Idle {
+        says.insert(0, "The turn that runs is stopped first.".to_owned());
+    }
+    let title = format!("Clear {}?", text::named(meta));
+    let deed = Deed::Send(Command::Clear { session: meta.id.clone() });
+    overlay::confirm(state, Confirm { title, says, verb: "clear".to_owned(), deed });
+}
+
+/// Asks before sessions are deleted; with `now` they do not go to the trash.
+pub(crate) fn ask_delete(state: &mut State, sessions: &[SessionId], now: bool) {
+    let metas: Vec<&SessionMeta> = sessions.iter().filter_map(|id| state.sessions.meta(id)).collect();
+    let (title, they) = match metas.as_slice() {
+        [] => return text::nothing_yet(state),
+        [one] => (format!("Delete {}?", text::named(one)), "It"),
+        more => (format!("Delete {} sessions?", more.len()), "They"),
+    };
+    let one = metas.len() == 1;
+    let mut says = Vec::new();
+    if now {
+        let verb = if one { "is" } else { "are" };
+        says.push(format!("{they} {verb} gone at once and for good: there is no way back."));
+    } else {
+        let verb = if one { "goes" } else { "go" };
+        says.push(format!("{they} {verb} to the trash. /trash has {} for 30 days.", if one { "it" } else { "them" }));
+    }
+    let running = metas.iter().filter(|meta| !matches!(meta.activity, Activity::Idle)).count();
+    if running > 0 {
+        says.push(if one {
+            "Its turn runs and is stopped first.".to_owned()
+        } else {
+            format!("Turns run in {running} of them and are stopped first.")
+        });
+    }
+    let held = metas.iter().filter(|meta| meta.held_by.is_some()).count();
+    if held > 0 {
+        says.push(if one {
+            "Another process writes it: it stays where it is until that one ends.".to_owned()
+        } else {
+            format!("Other processes write {held} of them: those stay where they are.")
+        });
+    }
+    if let [meta] = metas.as_slice()
+        && let Some(worktree) = &meta.worktree
+    {
+        says.push(format!("Its git worktree {} is kept where it has changes.", worktree.path.display()));
+    }
+    let sessions = metas.iter().map(|meta| meta.id.clone()).collect();
+    let deed = Deed::Send(Command::Delete { sessions, now });
+    overlay::confirm(state, Confirm { title, says, verb: "delete".to_owned(), deed });
+}
+
+pub(crate) fn ask_take_over(state: &mut State) {
+    let Some(meta) = state.current_meta() else { return text::nothing_yet(state) };
+    let Some(holder) = meta.held_by.clone() else {
+        return state.notify(Notice::new(Level::Info, "No other process holds this session."));
+    };
+    let says = vec![
+        format!("Now it is written by {holder}, and followed here as it grows."),
+        "Taking over is for a process that hangs, or that runs where you cannot end it.".to_owned(),
+        "From then on it is written here. The other one notices with its next write and writes nothing more; what it \
+         had not written by then is lost."
+            .to_owned(),
+    ];
+    let deed = Deed::Send(Command::To { session: meta.id.clone(), act: Act::TakeOver });
+    let title = format!("Take over {}?", text::named(meta));
+    overlay::confirm(state, Confirm { title, says, verb: "take over".to_owned(), deed });
+}

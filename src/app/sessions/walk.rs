@@ -1,0 +1,134 @@
+//! Ways from the shown session to another one: beside it, above and below it, anew.
+
+use crate::app::effect::Effect;
+use crate::app::shell::{session, session_changes, text};
+use crate::app::state::State;
+use crate::app::state::sessions::needs_you;
+use crate::domain::contract::{Command, NewSession};
+use crate::domain::ids::SessionId;
+use crate::domain::inbox::Change;
+use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::{Level, Notice};
+use crate::keymap::action::SessionAction;
+
+/// Session at a distance from the shown one in the list.
+pub(crate) fn beside(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
+    let order: Vec<SessionId> = state.sessions.order().cloned().collect();
+    let at = state.current_id().and_then(|id| order.iter().position(|other| other == id));
+    let target = match at {
+        Some(at) => at.checked_add_signed(by),
+        None => Some(0),
+    };
+    if let Some(id) = target.and_then(|at| order.get(at)) {
+        session::open(state, id, fx);
+    }
+}
+
+/// Archives the shown session, whose turn ends, and begins a new one with its settings. One in which nothing was said is
+/// as new as it can be.
+pub(crate) fn reset(state: &mut State, fx: &mut Vec<Effect>) {
+    let said = |meta: &&SessionMeta| meta.messages > 0 || meta.activity != Activity::Idle;
+    let Some(meta) = state.current_meta().filter(said).cloned() else {
+        return state
+            .notify(Notice::new(Level::Info, "Nothing was said here yet: this session is as new as it can be."));
+    };
+    let settings = NewSession {
+        title: None,
+        connection: meta.asked().cloned(),
+        cwd: Some(meta.cwd),
+        model: meta.model,
+        mode: Some(meta.mode),
+        thinking: Some(meta.thinking),
+        labels: meta.labels,
+        worktree: false,
+    };
+    if meta.activity != Activity::Idle {
+        session::stop(state, fx);
+    }
+    session_changes::change(state, &[meta.id], Change::Archived(true), fx);
+    session::begin(state, settings, fx);
+}
+
+/// A new session that works in a worktree of its own. A checkout takes its time, so it is shown when it is there.
+pub(crate) fn apart(state: &mut State, fx: &mut Vec<Effect>) {
+    state.apart = true;
+    fx.push(Effect::Send(Command::Create(NewSession { worktree: true, ..NewSession::default() })));
+}
+
+/// To a session that the one on the screen spawned; from one of these to the next.
+pub(crate) fn child(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(meta) = state.current_meta() else { return text::nothing_yet(state) };
+    let (here, root) = match &meta.parent {
+        Some(parent) => (Some(meta.id.clone()), parent.session.clone()),
+        None => (None, meta.id.clone()),
+    };
+    let all = state.sessions.spawned_by(&root);
+    let next = match here.and_then(|here| all.iter().position(|meta| meta.id == here)) {
+        Some(at) => all.get((at + 1) % all.len()).copied(),
+        None => {
+            let waits = all.iter().find(|meta| needs_you(meta));
+            let works = all.iter().find(|meta| meta.activity != Activity::Idle);
+            waits.or(works).or(all.last()).copied()
+        }
+    };
+    match next.map(|meta| meta.id.clone()) {
+        Some(id) => session::open(state, &id, fx),
+        None => state.notify(Notice::new(Level::Info, "This session spawned no others.")),
+    }
+}
+
+pub(crate) fn parent(state: &mut State, fx: &mut Vec<Effect>) {
+    if let Some(parent) = state.current_meta().and_then(|meta| meta.parent.clone()) {
+        if state.sessions.meta(&parent.session).is_some() {
+            return session::open(state, &parent.session, fx);
+        }
+        let text = format!("{}, which spawned this session, is not here any more.", parent.session);
+        return state.notify(Notice::new(Level::Warning, text).hint("/trash shows what was deleted"));
+    }
+    let Some(from) = state.current_meta().and_then(|meta| meta.branched_from.clone()) else {
+        return state.notify(Notice::new(Level::Info, "This session is no branch of another one."));
+    };
+    if state.sessions.meta(&from.session).is_some() {
+        session::open(state, &from.session, fx);
+    } else {
+        let text = format!("{}, of which this is a branch, is not here any more.", from.session);
+        state.notify(Notice::new(Level::Warning, text).hint("/trash shows what was deleted"));
+    }
+}
+
+/// Rows below which there is no line above the conversation.
+const LOW: u16 = 16;
+
+/// A branch was made: it is opened where it was made from.
+pub(crate) fn branched(state: &mut State, from: &SessionId, to: &SessionId, rewound: bool, fx: &mut Vec<Effect>) {
+    let text = state.rewound.take_if(|(session, _)| session == from).map(|(_, text)| text);
+    let title = state.sessions.meta(from).map(text::named).unwrap_or_else(|| from.to_string());
+    if state.current_id() != Some(from) {
+        return state.notify(Notice::new(Level::Info, format!("A branch of {title} is in the list.")));
+    }
+    session::open(state, to, fx);
+    if let (Some(text), Some(open)) = (text.filter(|_| rewound), state.open.get_mut(to)) {
+        open.composer.set(&text);
+    }
+    if state.size.height >= LOW {
+        // A line above the conversation says so.
+        return;
+    }
+    let key = state.keys.key_for(SessionAction::Parent);
+    let words = if rewound { "This goes on from an earlier place of" } else { "This is a branch of" };
+    state.notify(Notice::new(Level::Info, format!("{words} {title}.")).hint(format!("{key} goes there")));
+}
+
+/// Shows the imported session, with its omissions. `again`: relation to an earlier import.
+pub(crate) fn imported(
+    state: &mut State,
+    id: &SessionId,
+    (program, again): (&str, Option<String>),
+    left: &[String],
+    fx: &mut Vec<Effect>,
+) {
+    session::open(state, id, fx);
+    let first = || format!("This session of {program} is one of lisle's now; the other stays as it was.");
+    let notice = Notice::new(Level::Info, again.unwrap_or_else(first));
+    state.notify(if left.is_empty() { notice } else { notice.hint("its last row says what was not included") });
+}

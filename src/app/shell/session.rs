@@ -1,0 +1,177 @@
+//! The shown session: making, opening, leaving, stopping, its mode and draft.
+
+use crate::app::effect::Effect;
+use crate::app::msg::Timer;
+use crate::app::shell::focus;
+use crate::app::state::open::Open;
+use crate::app::state::{Current, Focus, State};
+use crate::domain::contract::{Act, Command, NewSession};
+use crate::domain::ids::SessionId;
+use crate::domain::session::{Activity, ThinkingLevel};
+use crate::domain::{Level, Mode, Notice};
+
+/// Rows asked for when a session is opened, and with each page before.
+pub(crate) const ROWS: usize = 200;
+
+/// Number of conversations that stay loaded.
+const LOADED: usize = 12;
+
+/// A new session: the composer is there at once, the engine makes the session meanwhile.
+pub(crate) fn new(state: &mut State, fx: &mut Vec<Effect>) {
+    begin(state, NewSession::default(), fx);
+}
+
+pub(crate) fn begin(state: &mut State, settings: NewSession, fx: &mut Vec<Effect>) {
+    leave_shown(state, fx);
+    state.current = Current::New;
+    state.trail = None;
+    state.left_unread = None;
+    if !state.creating {
+        state.creating = true;
+        fx.push(Effect::Send(Command::Create(settings)));
+    }
+    shown_now(state);
+}
+
+/// Shows a session; its composer gets the focus.
+pub(crate) fn open(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+    let other = state.current_id() != Some(id);
+    enter(state, id, fx);
+    if other {
+        load(state, id, fx);
+    }
+}
+
+/// Goes to a session without asking for its conversation.
+pub(crate) fn enter(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+    if state.current_id() != Some(id) {
+        leave_shown(state, fx);
+        state.current = Current::Session(id.clone());
+        state.search = None;
+        state.trail = None;
+        state.left_unread = None;
+        // What came meanwhile was not kept.
+        if let Some(open) = state.open.get_mut(id).filter(|open| !open.behind.is_empty()) {
+            resync(open, id, fx);
+        }
+    }
+    state.sessions.select(id);
+    let height = state.list_height();
+    state.sessions.follow(height);
+    shown_now(state);
+}
+
+fn shown_now(state: &mut State) {
+    state.focus = Focus::Composer;
+    state.shown = Default::default();
+    state.overlays.clear();
+}
+
+/// Asks for a session's conversation where it is not loaded.
+pub(crate) fn load(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+    loaded_last(state, id);
+    if !state.open.contains_key(id) {
+        state.open.insert(id.clone(), Open::default());
+        fx.push(Effect::Send(Command::Open { session: id.clone(), rows: ROWS }));
+    }
+}
+
+/// Takes note that a session was looked at last.
+pub(crate) fn loaded_last(state: &mut State, id: &SessionId) {
+    state.recent.retain(|other| other != id);
+    state.recent.push(id.clone());
+}
+
+fn leave_shown(state: &mut State, fx: &mut Vec<Effect>) {
+    focus::give_back(state);
+    if let Some(id) = state.current_id().cloned() {
+        save_draft(state, &id, fx);
+    }
+}
+
+/// Sends the draft of a session to be kept, where it changed.
+pub(crate) fn save_draft(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
+    let Some(open) = state.open.get_mut(id) else { return };
+    if open.draft_timer {
+        open.draft_timer = false;
+        fx.push(Effect::Disarm(Timer::Draft(id.clone())));
+    }
+    if open.saved_revision == open.composer.revision() {
+        return;
+    }
+    open.saved_revision = open.composer.revision();
+    let draft = open.composer.kept();
+    if draft != open.saved_draft {
+        open.saved_draft.clone_from(&draft);
+        fx.push(to(id, Act::Draft { text: draft.text, attachments: draft.attachments }));
+    }
+}
+
+/// Lets conversations go that were not looked at for long and in which nothing happens.
+pub(crate) fn evict(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.recent.len() <= LOADED {
+        return;
+    }
+    let calm = |id: &SessionId| {
+        let idle = state.sessions.meta(id).is_none_or(|meta| meta.activity == Activity::Idle);
+        let saved = |open: &Open| open.requests.is_empty() && open.saved_revision == open.composer.revision();
+        idle && state.current_id() != Some(id) && state.open.get(id).is_none_or(saved)
+    };
+    if let Some(at) = state.recent.iter().position(calm) {
+        let id = state.recent.remove(at);
+        state.open.remove(&id);
+        fx.push(Effect::Send(Command::Leave { session: id }));
+    }
+}
+
+/// Stops the turn: from now on nothing of it is shown.
+pub(crate) fn stop(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some(id) = state.current_id().cloned() else { return };
+    if let Some(open) = state.open.get_mut(&id) {
+        open.turn.stopping = true;
+        open.turn.retry = None;
+    }
+    fx.push(to(&id, Act::Stop));
+}
+
+/// Changes the permission mode. While a plan waits only its answers leave Explore.
+pub(crate) fn set_mode(state: &mut State, mode: Mode, drop_plan: bool, fx: &mut Vec<Effect>) {
+    let Some(id) = state.current_id().cloned() else { return };
+    let plan = state.current_meta().is_some_and(|meta| meta.plan_pending)
+        || state.current_open().is_some_and(|open| open.waiting_plan().is_some());
+    if plan && !drop_plan {
+        let key = state.keys.key_for(crate::keymap::action::AnswerAction::Plan);
+        let hint = format!("{key} answers it; /mode {} --drop-plan drops it", mode.word());
+        return state.notify(Notice::new(Level::Info, "A plan waits for its answer first.").hint(hint));
+    }
+    if let Some(open) = state.open.get_mut(&id) {
+        open.asked_mode = Some(mode);
+    }
+    fx.push(to(&id, Act::Mode { mode, drop_plan }));
+}
+
+pub(crate) fn thinking(state: &mut State, level: ThinkingLevel, fx: &mut Vec<Effect>) {
+    if let Some(id) = state.current_id() {
+        fx.push(to(id, Act::Thinking(level)));
+    }
+}
+
+/// Asks for a new snapshot of a conversation that is not as the engine has it.
+pub(crate) fn resync(open: &mut Open, id: &SessionId, fx: &mut Vec<Effect>) {
+    if open.resync {
+        return;
+    }
+    open.resync = true;
+    let rows = ROWS.max(open.chat.entries.len());
+    let session = id.clone();
+    // Who reads far from the end reads on there.
+    fx.push(Effect::Send(match open.chat.around.filter(|_| open.chat.later.is_some()) {
+        Some(at) => Command::OpenAt { session, at, rows },
+        None => Command::Open { session, rows },
+    }));
+}
+
+/// A command that changes one session.
+pub(crate) fn to(session: &SessionId, act: Act) -> Effect {
+    Effect::Send(Command::To { session: session.clone(), act })
+}

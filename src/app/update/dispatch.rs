@@ -1,0 +1,50 @@
+//! Verbs with all that follows from them: what one feature leaves to another is done before the next message.
+
+use super::{slash, verbs};
+use crate::app::composer::own_commands;
+use crate::app::effect::Effect;
+use crate::app::intent::Intent;
+use crate::app::panels::answers;
+use crate::app::state::{Focus, Shown, State};
+use crate::keymap::action::{Action, SessionAction};
+use crate::keymap::key::Key;
+
+/// Does a verb, whatever led to it. `key` is the last key pressed for it.
+pub(super) fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>) {
+    verbs::act(state, action, key, fx);
+    follow_ups(state, fx);
+}
+
+/// Does what features left to the router.
+pub(super) fn follow_ups(state: &mut State, fx: &mut Vec<Effect>) {
+    while let Some(intent) = state.intents.pop_front() {
+        match intent {
+            Intent::Act(action) => act(state, action, None, fx),
+            Intent::ActFrom { action, from } => from_palette(state, action, from, fx),
+            Intent::Run(call) => slash::run(state, call, fx),
+            Intent::BeginOwn(name) => own_commands::begin_own(state, &name, fx),
+            Intent::SendOwn { hash, text } => own_commands::send_own(state, hash, text, fx),
+            Intent::Answer { session, request, answer } => answers::give(state, &session, &request, answer, fx),
+        }
+    }
+}
+
+/// Does a verb where the palette was opened: in the conversation it is for the chosen entry, in the list for what is
+/// chosen there.
+fn from_palette(state: &mut State, action: Action, from: Focus, fx: &mut Vec<Effect>) {
+    let now = state.focus;
+    let of_entry = matches!(action, Action::Session(SessionAction::Branch | SessionAction::Rewind));
+    if from == Focus::List && matches!(action, Action::Session(_) | Action::List(_)) {
+        state.focus = from;
+        state.shown = Shown::List;
+        act(state, action, None, fx);
+    } else if from == Focus::Chat && of_entry {
+        state.focus = from;
+        act(state, action, None, fx);
+        if state.focus == from && state.overlays.is_empty() {
+            state.focus = now;
+        }
+    } else {
+        act(state, action, None, fx);
+    }
+}

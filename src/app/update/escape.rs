@@ -1,0 +1,74 @@
+//! Esc: what it closes, and what it does where nothing is open.
+
+use crate::app::composer::enhance;
+use crate::app::conversation::mark;
+use crate::app::effect::Effect;
+use crate::app::overlays::{keys, rewind};
+use crate::app::panels::panel;
+use crate::app::sessions::list;
+use crate::app::shell::{draft, session};
+use crate::app::state::{Focus, State};
+use crate::domain::{Level, Notice};
+
+/// Milliseconds after Esc closed something in which it stops no turn.
+const CLOSED: u64 = 800;
+
+/// Esc: closes what is open, gives the focus back, else stops the turn.
+pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
+    if closes(state, fx) {
+        state.moments.closed = state.now;
+    } else if state.running() {
+        if state.now.since(state.moments.closed) >= CLOSED {
+            session::stop(state, fx);
+        }
+    } else if matches!(state.focus, Focus::List | Focus::Chat) {
+        state.focus = Focus::Composer;
+        state.shown = Default::default();
+    } else {
+        state.notices.clear();
+        twice(state, fx);
+    }
+}
+
+/// Closes what lies on top of the rest. False: nothing did.
+fn closes(state: &mut State, fx: &mut Vec<Effect>) -> bool {
+    if !state.overlays.is_empty() {
+        keys::back(state, fx);
+        return true;
+    }
+    if mark::clear(state) || (state.focus == Focus::Composer && state.composer_mut().unpick()) {
+        return true;
+    }
+    if state.focus == Focus::List && list::back(state, fx) {
+        return true;
+    }
+    match state.focus {
+        Focus::Panel => panel::back(state),
+        Focus::Chat if state.search.is_some() => state.search = None,
+        Focus::Chat if state.trail.is_some() => state.trail = None,
+        Focus::Composer if state.composer().offers() => draft::close_menu(state),
+        _ => {
+            if state.focus == Focus::Composer && state.composer_mut().unmark() {
+                return true;
+            }
+            if !enhance::give_up(state, fx) {
+                return false;
+            }
+            state.notify(Notice::new(Level::Info, "The draft stays as it is."));
+        }
+    }
+    true
+}
+
+/// Esc where it has nothing to do: twice, it leads back to an earlier message.
+fn twice(state: &mut State, fx: &mut Vec<Effect>) {
+    let idle = state.focus == Focus::Composer && state.composer().is_empty();
+    let before = state.moments.escaped.replace(state.now);
+    if idle && before.is_some_and(|before| state.now.since(before) < TWICE) {
+        state.moments.escaped = None;
+        rewind::rewind(state, fx);
+    }
+}
+
+/// Milliseconds between two presses of Esc that belong together.
+const TWICE: u64 = 600;

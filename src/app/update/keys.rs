@@ -1,0 +1,104 @@
+//! Keys on their way: which are dropped, which are typed, and what Esc closes.
+
+use crate::app::conversation::mark;
+use crate::app::effect::Effect;
+use crate::app::msg::Timer;
+use crate::app::panels::letters;
+use crate::app::state::{Blind, Quit, State};
+use crate::app::update::{dispatch, list_letters, redelivery, text_input};
+use crate::keymap::action::{Action, AppAction, Context};
+use crate::keymap::key::{Code, Key, Mods};
+
+/// Milliseconds after which the continuations of a chord are shown.
+const STRIP_AFTER: u64 = 400;
+
+/// Milliseconds between keys below which they were typed in one go.
+const PAUSE: u64 = 700;
+
+/// Takes note of a key. Whether it is dropped: what has the focus has changed too short a time ago to be meant by it.
+fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
+    state.idle_before = state.now.since(state.last_key);
+    state.last_key = state.now;
+    state.notices.heard(state.now);
+    if state.idle_before >= PAUSE {
+        state.blind = Blind::No;
+    }
+    redelivery::hold(state, fx);
+    if let Quit::OnceMore(armed) = state.quit
+        && armed != key
+    {
+        state.quit = Quit::No;
+        fx.push(Effect::Disarm(Timer::Quit));
+    }
+    let drop = state.now < state.quiet_until;
+    if drop {
+        swallowed(state, key);
+    }
+    drop
+}
+
+/// A key is typed where an overlay has no text that it could go into.
+fn swallowed(state: &mut State, key: Key) {
+    if !state.overlays.is_empty() && !writes(state) && !letters::chooses(state) && key.printable().is_some() {
+        state.blind = Blind::Swallowed;
+    }
+}
+
+/// True if typed text goes into the topmost overlay.
+fn writes(state: &State) -> bool {
+    let inputs = [Context::Input, Context::Picker, Context::Search, Context::Find];
+    state.contexts().first().is_some_and(|context| inputs.contains(context))
+}
+
+/// A key that does something.
+pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Effect>) {
+    let drop = dropped(state, key, fx);
+    let in_chord = !state.chord.keys.is_empty();
+    end_chord(state, fx);
+    // While the end is awaited only a second wish to quit counts.
+    let ending = state.quit == Quit::Ending && action != Action::App(AppAction::Interrupt);
+    if drop || ending || (!in_chord && list_letters::letter(state, Some(action), key, fx)) {
+        return;
+    }
+    mark::key(state, Some(action));
+    let over = !state.overlays.is_empty() && !writes(state) && !letters::chooses(state);
+    dispatch::act(state, action, Some(key), fx);
+    if over && state.overlays.is_empty() && (state.blind == Blind::Swallowed || key.printable().is_some()) {
+        state.blind = Blind::WentOn;
+    }
+}
+
+/// Keys that begin a chord.
+pub(super) fn chord(state: &mut State, keys: Vec<Key>, fx: &mut Vec<Effect>) {
+    let Some(key) = keys.last().copied() else { return };
+    if dropped(state, key, fx) || list_letters::letter(state, None, key, fx) {
+        return;
+    }
+    state.chord.keys = keys;
+    fx.push(Effect::Arm { timer: Timer::Chord, ms: STRIP_AFTER });
+}
+
+fn end_chord(state: &mut State, fx: &mut Vec<Effect>) {
+    if !state.chord.keys.is_empty() {
+        state.chord = Default::default();
+        fx.push(Effect::Disarm(Timer::Chord));
+    }
+}
+
+/// A key without a meaning here: the rest of a chord that is none, or something to type.
+pub(super) fn unbound(state: &mut State, key: Key, fx: &mut Vec<Effect>) {
+    let drop = dropped(state, key, fx);
+    let in_chord = !state.chord.keys.is_empty();
+    if in_chord && state.chord.strip && (key.code == Code::Tab || key == Key::char(' ')) && key.mods == Mods::NONE {
+        // The strip has more pages; the chord goes on.
+        state.chord.page = state.chord.page.wrapping_add(1);
+        return;
+    }
+    end_chord(state, fx);
+    if drop || in_chord || state.quit == Quit::Ending || list_letters::letter(state, None, key, fx) {
+        return;
+    }
+    mark::key(state, None);
+    swallowed(state, key);
+    text_input::type_into(state, Some(key));
+}

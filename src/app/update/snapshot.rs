@@ -1,0 +1,200 @@
+//! Snapshots of conversations, and sessions that get another id.
+
+use crate::app::composer::{attach, send};
+use crate::app::conversation::{rows, search};
+use crate::app::effect::Effect;
+use crate::app::overlays::inbox;
+use crate::app::panels::answers;
+use crate::app::shell::{session, text, trail};
+use crate::app::state::open::Open;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::sessions::needs_you;
+use crate::app::state::{Current, Editing, State};
+use crate::domain::contract::{Act, Opened};
+use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::message::UserText;
+use crate::domain::request::{Ask, Request};
+use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::{Level, Notice};
+
+/// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
+pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
+    let Opened {
+        meta,
+        rows,
+        earlier,
+        later,
+        redelivery,
+        queue,
+        queue_held,
+        steers,
+        requests,
+        todo,
+        plan,
+        jobs,
+        draft,
+        draft_attachments,
+    } = snapshot;
+    let mut apart = false;
+    if !state.open.contains_key(id) {
+        apart = meta.worktree.is_some();
+        adopt(state, id, apart, fx);
+    }
+    let Some(open) = state.open.get_mut(id) else { return };
+    let first = !open.loaded;
+    let running = matches!(meta.activity, Activity::Running(_) | Activity::NeedsYou(_));
+    open.loaded = true;
+    open.resync = false;
+    open.seq = Some(seq);
+    open.chat.density = state.density;
+    open.chat.unified = state.unified;
+    rows::replace(open, rows, (earlier, later), running);
+    open.redelivery = redelivery;
+    open.queue = queue;
+    open.queue_held = queue_held;
+    open.steers = steers;
+    open.todo = todo;
+    open.jobs = jobs;
+    open.plan = plan;
+    open.turn.started = match meta.activity {
+        Activity::Running(since) => Some(since),
+        // A call or a question that waits belongs to a turn; a plan waits without one.
+        // Without a request here it waits for a session that it spawned.
+        Activity::NeedsYou(_) if requests.is_empty() || requests.iter().any(|r| !matches!(r.ask, Ask::Plan(_))) => {
+            open.turn.started.or(Some(state.now))
+        }
+        Activity::NeedsYou(_) => None,
+        Activity::Idle | Activity::Stopping => None,
+    };
+    open.turn.stopping &= meta.activity != Activity::Idle;
+    let shown = open.panel.as_ref().map(|panel| panel.request.clone());
+    let before = std::mem::replace(&mut open.requests, requests);
+    let of = |requests: &[Request], id: &RequestId| requests.iter().find(|request| request.id == *id).cloned();
+    let same = shown.as_ref().is_some_and(|shown| of(&before, shown) == of(&open.requests, shown));
+    let others: Vec<RequestId> = before
+        .iter()
+        .filter(|was| open.request(&was.id).is_some_and(|is| is != *was))
+        .map(|was| was.id.clone())
+        .collect();
+    if first {
+        open.saved_draft = UserText::with(draft.clone(), draft_attachments.clone());
+        // What was typed before the snapshot came is newer than the draft on disk.
+        if open.composer.is_empty() && !open.saved_draft.is_empty() {
+            open.composer.set(&draft);
+            open.composer.files_mut().add(draft_attachments);
+            open.saved_revision = open.composer.revision();
+        }
+    }
+    let odd: Vec<String> = if first { meta.odd.clone() } else { Vec::new() };
+    changed(state, meta, fx);
+    answers::sync(state, id, shown.as_ref().filter(|_| !same));
+    for changed in &others {
+        inbox::forget_answer(state, id, changed);
+    }
+    trail::land(state, id);
+    if !odd.is_empty() && state.current_id() == Some(id) {
+        let more = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
+        state.notify(Notice::new(Level::Warning, format!("{}{more}", odd.first().map_or("", String::as_str))));
+    }
+    if apart && std::mem::take(&mut state.apart) {
+        session::open(state, id, fx);
+    }
+    if state.current_id() == Some(id) {
+        search::search_again(state);
+    }
+}
+
+/// The engine made the session that was asked for: what was written meanwhile goes there.
+fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
+    let mut open = Open::default();
+    state.recent.push(id.clone());
+    if state.creating && !apart {
+        state.creating = false;
+        open.composer = std::mem::take(&mut state.lobby);
+        attach::adopted(id, open.composer.files(), fx);
+        if let Some(title) = state.titled.take() {
+            fx.push(session::to(id, Act::Rename { title }));
+        }
+        for said in std::mem::take(&mut state.lobby_sent) {
+            let act = match send::command(&said.text) {
+                Some(command) => Act::Type { command: command.to_owned() },
+                None => Act::Send { text: said.text, attachments: said.attachments },
+            };
+            fx.push(session::to(id, act));
+        }
+        if state.current == Current::New {
+            state.current = Current::Session(id.clone());
+            state.sessions.select(id);
+        }
+    }
+    state.open.insert(id.clone(), open);
+}
+
+pub(super) fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
+    if let Some(open) = state.open.remove(from) {
+        state.open.insert(to.clone(), open);
+    }
+    for id in state.recent.iter_mut().filter(|id| *id == from) {
+        id.clone_from(to);
+    }
+    let editing = match &mut state.editing {
+        Some(Editing::Draft(place)) => Some(place),
+        Some(Editing::Plan { session, .. }) => {
+            if session == from {
+                session.clone_from(to);
+            }
+            None
+        }
+        None => None,
+    };
+    for place in [Some(&mut state.current), editing].into_iter().flatten() {
+        if *place == Current::Session(from.clone()) {
+            *place = Current::Session(to.clone());
+        }
+    }
+    for overlay in &mut state.overlays {
+        match overlay {
+            Overlay::Rename(rename) if rename.session == *from => rename.session = to.clone(),
+            Overlay::Health(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Undo(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Changes(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Rules(rules) if rules.session == *from => rules.session = to.clone(),
+            Overlay::Jobs(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Queue(card) if card.session == *from => card.session = to.clone(),
+            Overlay::Picker(picker) => {
+                for id in picker.sessions.iter_mut().filter(|id| *id == from) {
+                    id.clone_from(to);
+                }
+            }
+            Overlay::Inbox(inbox) => {
+                if let Some((session, _)) = inbox.answering.as_mut().filter(|(session, _)| session == from) {
+                    session.clone_from(to);
+                }
+            }
+            _ => {}
+        }
+    }
+    state.sessions.reidentify(from, to, state.now, state.utc_offset);
+}
+
+/// Properties of a session changed.
+pub(super) fn changed(state: &mut State, meta: SessionMeta, fx: &mut Vec<Effect>) {
+    let before = state.sessions.meta(&meta.id);
+    let needed = before.is_some_and(needs_you);
+    let ran = before.is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
+    // Of a spawned session its parent tells.
+    if !state.terminal.focused && meta.parent.is_none() {
+        let title = text::plain(meta.shown_title());
+        match &meta.activity {
+            Activity::NeedsYou(what) if !needed => {
+                fx.push(Effect::Bell { text: format!("{title} needs you: {}", text::plain(what)) });
+            }
+            Activity::Idle if ran => fx.push(Effect::Bell { text: format!("{title} is done") }),
+            _ => {}
+        }
+    }
+    if let Some(open) = state.open.get_mut(&meta.id) {
+        open.asked_mode = None;
+    }
+    state.sessions.put(meta, state.now, state.utc_offset);
+}
