@@ -374,7 +374,7 @@ impl Lane {
 
     pub(super) async fn keep_meta(&mut self, safety: Safety) {
         let Some(writer) = self.writer().await else { return };
-        let own = serde_json::to_value(&self.machine.own()).unwrap_or_default();
+        let own = serde_json::to_value(self.machine.own()).unwrap_or_default();
         let urgency = match safety {
             Safety::Synced => Urgency::Now,
             Safety::Written => Urgency::Soon,
