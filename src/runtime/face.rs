@@ -276,7 +276,7 @@ impl Face {
     /// The terminal may have another size now.
     pub fn resized(&mut self) {
         let (width, height) = self.tty.size();
-        if (self.state.size.width, self.state.size.height) != (width, height) {
+        if (self.state.screen.size.width, self.state.screen.size.height) != (width, height) {
             let now = Instant::now();
             let begun = self.dragged.map_or(now, |dragged| dragged.begun);
             self.dragged = Some(Dragged { begun, last: now });
@@ -292,7 +292,7 @@ impl Face {
             self.timers.iter().filter(|(_, at)| **at <= now).map(|(timer, _)| timer.clone()).collect();
         for timer in due {
             self.timers.remove(&timer);
-            if timer == Timer::Tick && utc_offset() != self.state.utc_offset {
+            if timer == Timer::Tick && utc_offset() != self.state.clock.utc_offset {
                 self.tell(Msg::Zone { utc_offset: utc_offset() }, Owed::Engine);
             }
             self.tell(Msg::Timer(timer), Owed::Engine);
@@ -337,7 +337,7 @@ impl Face {
         if !self.can_draw() || self.frame_due(now).is_none_or(|due| due > now) {
             return;
         }
-        let area = Rect::new(0, 0, self.state.size.width, self.state.size.height);
+        let area = Rect::new(0, 0, self.state.screen.size.width, self.state.screen.size.height);
         let mut buffer = self.writer.buffer(area);
         let drawn = self.canvas.draw(&self.state, &mut buffer);
         let (pictures, send) = self.lay_pictures(&mut buffer, drawn.pictures, now);

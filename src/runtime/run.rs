@@ -66,7 +66,7 @@ fn open(
     let known = memory.recall();
     let (width, height) = tty.size();
     let mut state = State::new(options.keys, Size { width, height }, now(), utc_offset());
-    state.lobby_sent.extend(options.first.map(Into::into));
+    state.lobby.sent.extend(options.first.map(Into::into));
     let kept = FaceFile::of(&options.state_dir);
     state.recall(kept.recall());
     let shows = Shows {

@@ -19,7 +19,7 @@ impl Face {
     /// Tells the screen whether there are pictures, and in cells of how many pixels.
     pub(in super::super) fn tell_pictures(&mut self) {
         let cell = self.graphics.cell();
-        if self.state.gallery.cell != cell {
+        if self.state.conversations.gallery.cell != cell {
             self.tell(Msg::Pictures(cell), Owed::User);
         }
     }
@@ -85,7 +85,7 @@ impl Face {
     /// A picture is ready, or there is none.
     pub(in super::super) fn shrunk(&mut self, (session, want, made): Shrunk) {
         // One that was asked for before another session was shown, or the terminal said what it draws.
-        let cells = self.state.gallery.ready(&want);
+        let cells = self.state.conversations.gallery.ready(&want);
         if self.state.current_id() != Some(&session) || cells.is_none() {
             return;
         }

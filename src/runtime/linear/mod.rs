@@ -146,7 +146,7 @@ impl Face {
         })
         .map_err(RunError::System)?;
         let mut state = State::new(options.keys, Size { width: 80, height: 24 }, now(), utc_offset());
-        state.lobby_sent.extend(options.first.map(Into::into));
+        state.lobby.sent.extend(options.first.map(Into::into));
         let kept = FaceFile::of(&options.state_dir);
         state.recall(kept.recall());
         let writer = if person { Writer::Person } else { Writer::Program };
@@ -287,7 +287,7 @@ impl Face {
     fn engine(&mut self, event: Option<Stamped>) -> Result<(), RunError> {
         let Some(event) = event else {
             self.ended = true;
-            if self.deadline.is_none() && self.state.quit != Quit::Ending {
+            if self.deadline.is_none() && self.state.ending.quit != Quit::Ending {
                 return Err(RunError::EngineGone);
             }
             self.quit();
@@ -443,7 +443,7 @@ impl Face {
 
     /// True if a program's next line can be processed now.
     fn takes_a_line(&self) -> bool {
-        if self.editing || self.state.quit == Quit::Ending || self.settles.is_some() {
+        if self.editing || self.state.ending.quit == Quit::Ending || self.settles.is_some() {
             return false;
         }
         let stops = self.waiting.front().is_some_and(|line| line.trim() == "/stop") && self.state.running();
@@ -459,7 +459,7 @@ impl Face {
             let queue = open.queue_held || open.waits() == 0;
             open.loaded && open.turn.started.is_none() && !open.turn.stopping && queue
         });
-        let lobby = self.state.lobby_sent.is_empty();
+        let lobby = self.state.lobby.sent.is_empty();
         calm && lobby
             && self.settles.is_none()
             && self.begins.is_none()
@@ -469,7 +469,7 @@ impl Face {
 
     /// A program's lines are all told: when the turn is over it ends, and when nobody can answer any more.
     fn end_of_input(&mut self) {
-        if !self.over || !self.waiting.is_empty() || self.state.quit == Quit::Ending || self.editing {
+        if !self.over || !self.waiting.is_empty() || self.state.ending.quit == Quit::Ending || self.editing {
             return;
         }
         if !self.begun.is_empty() {

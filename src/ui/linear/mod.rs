@@ -254,10 +254,10 @@ impl Printer {
         }
         self.others(state, &mut news.lines);
         self.notices(state, &mut news.lines);
-        if matches!(state.quit, Quit::OnceMore(_)) && self.quit != state.quit {
+        if matches!(state.ending.quit, Quit::OnceMore(_)) && self.quit != state.ending.quit {
             news.lines.push("note: Ctrl+C once more quits".to_owned());
         }
-        self.quit = state.quit;
+        self.quit = state.ending.quit;
         self.ask(state, &mut news.lines);
         for line in &mut news.lines {
             *line = prose::harmless(line);
@@ -267,13 +267,13 @@ impl Printer {
 
     /// Another session is shown: what it is, and how its conversation ended.
     fn place(&mut self, state: &State, out: &mut Vec<String>) {
-        let Current::Session(id) = &state.current else { return };
-        let Some(open) = state.open.get(id).filter(|open| open.loaded) else { return };
+        let Current::Session(id) = &state.conversations.current else { return };
+        let Some(open) = state.conversations.open.get(id).filter(|open| open.loaded) else { return };
         if self.shown.as_ref() == Some(id) {
             return;
         }
         // The same session under another name.
-        let renamed = self.shown.as_ref().is_some_and(|old| !state.open.contains_key(old))
+        let renamed = self.shown.as_ref().is_some_and(|old| !state.conversations.open.contains_key(old))
             && open.chat.entries.iter().all(|entry| self.told.contains_key(&entry.message.id));
         self.shown = Some(id.clone());
         if renamed {
@@ -516,7 +516,7 @@ impl Printer {
         if open.ended != Some(TurnEnd::Done) {
             return;
         }
-        let mut line = format!("done: {}", row::lasted(state.now.since(began)));
+        let mut line = format!("done: {}", row::lasted(state.clock.now.since(began)));
         if let Some(usage) = state.current_meta().map(|meta| &meta.usage) {
             if let Some(window) = usage.context_window.filter(|window| *window > 0 && usage.context_tokens > 0) {
                 let part = usage.context_tokens.saturating_mul(100) / window;
@@ -591,7 +591,7 @@ impl Printer {
             }
             return;
         }
-        let ends = state.quit == Quit::Ending;
+        let ends = state.ending.quit == Quit::Ending;
         let answered_here = acted || ends || self.asked.request().is_none();
         if !answered_here && self.asked.request() != now.request() {
             self.withdrawn = match self.asked {
@@ -603,7 +603,7 @@ impl Printer {
             }
         }
         // What the user's own line led to is read before the next one.
-        self.asked_at = if acted { At(i64::MIN) } else { state.now };
+        self.asked_at = if acted { At(i64::MIN) } else { state.clock.now };
         let mut now = now;
         self.tell_asked(state, &mut now, out);
         if let Asked::Answers(..) = now {
@@ -614,7 +614,7 @@ impl Printer {
 
     /// Question that the state asks for.
     fn wanted(&self, state: &State) -> Asked {
-        if state.quit == Quit::Ending {
+        if state.ending.quit == Quit::Ending {
             return Asked::Nothing;
         }
         if let Some(sheet) = sheet::of(state, &self.home) {
