@@ -91,7 +91,7 @@ fn start_on(home: &Path, server: &ModelServer) -> Pty {
     let pty = Start::new(env!("CARGO_BIN_EXE_lisle"), home)
         .size(200, 50)
         .env("BENCH_KEY", "bench")
-        .env("LISLE_LOG", "lisle::runtime::run=debug")
+        .env("LISLE_LOG", "lisle::runtime::client=debug")
         .go();
     pty.until(READY);
     pty

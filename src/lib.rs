@@ -1,22 +1,23 @@
-//! lisle: a full-screen terminal home for agent conversations. This page is the map of the house.
+//! lisle: a full-screen terminal home for agent conversations. This page is the map; `docs/architecture.md` is the longer
+//! one, with the walks of a key press, a tool call and a row.
 //!
-//! # The rooms, in reading order
+//! # Modules, in reading order
 //!
-//! | Room | What is in it |
+//! | Module | Content |
 //! | --- | --- |
-//! | [`domain`] | the vocabulary, and the contract: [`domain::Command`] from a face to the engine, [`domain::Event`] back |
-//! | [`http`] | begins every HTTP client |
+//! | [`domain`] | the vocabulary, and the contract: [`domain::Command`] from a client to the engine, [`domain::Event`] back |
+//! | [`http`] | start of every HTTP client |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
 //! | [`provider`] | models: a request goes in, a stream of chunks comes out |
-//! | [`permit`] | whether a call may run: a pure function of mode, rules and facts; the judge of command lines |
-//! | [`sandbox`] | how commands are held: started through lisle itself, closed in by a profile, ended with all they started |
-//! | [`tools`] | what a model can call, one file a tool |
-//! | [`agent`] | the engine: a pure machine for each session, and the driver that does what it says |
-//! | [`keymap`] | keys, verbs, and which key does what |
+//! | [`permit`] | decides if a call may run: a pure function of mode, rules and facts; the judge of command lines |
+//! | [`sandbox`] | commands: started through lisle itself, confined by a profile, ended with all they started |
+//! | [`tools`] | tools that a model can call, one file each |
+//! | [`agent`] | the engine: a pure machine for each session, and the task that does its steps |
+//! | [`keymap`] | keys, actions, and the bindings between them |
 //! | [`app`] | the screen's state, and how messages change it |
 //! | [`theme`] | roles and their styles |
-//! | [`ui`] | draws the state, or tells it in lines ([`ui::linear`]) |
+//! | [`ui`] | draws the state, or words it in lines ([`ui::linear`]) |
 //! | [`runtime`] | the only roof: terminal, clock, channels and tasks meet here, and nothing else is decided here |
 //! | [`cli`] | the command line: the app, one prompt without a screen, sessions, the ledger, what would be permitted, the doctor |
 //!
@@ -27,17 +28,17 @@
 //!
 //! ```text
 //! key ── runtime::input ── app::resolve (keymap: key → Action) ── Msg
-//!   └─ app::update(&mut State, Msg) → Vec<Effect> ── runtime::effects ── Command
+//!   └─ app::update(&mut State, Msg) → Vec<Effect> ── runtime::client ── Command
 //!        └─ agent::desk ── the session's lane ── machine: event in, steps out ── requests, tools, rows on disk
 //!             └─ Event ── Msg::Engine ── app::update ── ui::render(&State) ── runtime::frames ── the terminal
 //! ```
 //!
-//! The loop waits for one message, takes what else is there, updates, does the effects, and draws once if something
-//! changed. A frame that is owed to a key is drawn at once; one that is owed to the engine keeps its distance from the
+//! The loop (`runtime::client`) waits for one message, takes what else is there, updates, does the effects, and draws once
+//! if something changed. A frame that is owed to a key is drawn at once; one that is owed to the engine keeps its distance from the
 //! last. While the terminal takes nothing, a newer frame replaces the one that waits.
 //!
-//! Linear mode is another loop over the same: a line that was written is a Msg ([`app::line::Line`]), and after each round
-//! what is new is told in lines.
+//! Linear mode (`runtime::linear`) has the same loop as the screen (`runtime::screen`): a line that was written is a Msg
+//! ([`app::line::Line`]), and after each round what is new is printed in lines.
 //!
 //! # What always holds
 //!

@@ -1,9 +1,11 @@
-//! README.md and docs/: the tables of keys and commands come from the tables in force (`LISLE_DOCS=write` writes them),
-//! every example is read without a problem, every link leads somewhere, and every setting, rule key and role is named.
+//! README.md, CONTRIBUTING.md and docs/: the tables of keys and commands come from the tables in force (`LISLE_DOCS=write`
+//! writes them), every example is read without a problem, every link leads somewhere, every setting, rule key and role is
+//! named, every page for users is a help topic, and every file and module that the pages for developers name exists.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 use lisle::app::slash::Slash;
 use lisle::config::{rules, settings::Settings};
+use lisle::domain::manual::TOPICS;
 use lisle::domain::problem::Problem;
 use lisle::domain::rule::Rule;
 use lisle::keymap::action::{
@@ -50,11 +52,28 @@ fn cell(text: &str) -> String {
     text.replace('\\', "\\\\").replace('|', "\\|").replace('<', "&lt;")
 }
 
+/// Chords with the digits 1 to 9 as their ends.
+fn in_short(mut keys: Vec<String>) -> Vec<String> {
+    let ends = |keys: &[String]| {
+        let prefix = keys.first()?.strip_suffix('1')?.to_owned();
+        let digits = (1..=9).map(|digit| format!("{prefix}{digit}"));
+        digits.eq(keys.iter().take(9).cloned()).then(|| format!("{prefix}1 … {prefix}9"))
+    };
+    let mut at = 0;
+    while at < keys.len() {
+        if let Some(short) = ends(&keys[at..]) {
+            keys.splice(at..at + 9, [short]);
+        }
+        at += 1;
+    }
+    keys
+}
+
 fn row(out: &mut String, table: &Table, context: Context, action: Action) {
     let found: Vec<_> = table.of(context).filter(|binding| binding.action == action).collect();
     let Some(first) = found.first() else { panic!("{} has no key in {}", action.name(), context.word()) };
-    let keys: Vec<String> = found.iter().map(|binding| cell(&chord_name(&binding.keys))).collect();
-    writeln!(out, "| {} | {} |", keys.join(", "), cell(&first.desc)).unwrap();
+    let keys = found.iter().map(|binding| cell(&chord_name(&binding.keys))).collect();
+    writeln!(out, "| {} | {} |", in_short(keys).join(", "), cell(&first.desc)).unwrap();
 }
 
 /// Each verb of a place with all its keys, in the order of the file.
@@ -76,8 +95,7 @@ fn place(out: &mut String, table: &Table, context: Context) {
 
 fn manual() -> String {
     let mut out =
-        "# Keys and commands\n\nMade from `keymaps/*.toml` and the table of commands; `tests/manual.rs` keeps it \
-                   true. In the app `?` on an empty draft shows the keys of the place you are in.\n\n## Keys\n"
+        "# Keys and commands\n\n`?` with an empty draft shows the keys of the place you are in, `/` the commands.\n\n## Keys\n"
             .to_owned();
     let plain = table("default");
     for &context in Context::ALL {
@@ -136,9 +154,9 @@ fn the_first_keys_in_the_readme_are_those_of_the_table() {
     holds("README.md", &format!("{before}{begin}{}{end}{after}", first_keys()));
 }
 
-/// README.md and the pages of docs/, each with its path from the root of the repository.
+/// README.md, CONTRIBUTING.md and the pages of docs/, each with its path from the root of the repository.
 fn pages() -> Vec<(String, String)> {
-    let mut paths = vec!["README.md".to_owned()];
+    let mut paths = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned()];
     for entry in std::fs::read_dir(here("docs")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
         if name.ends_with(".md") {
@@ -236,6 +254,84 @@ fn links_lead_somewhere_and_the_readme_leads_to_every_page() {
     }
     let missing: Vec<_> = pages().into_iter().map(|(path, _)| path).filter(|path| !reached.contains(path)).collect();
     assert_eq!(missing, Vec::<String>::new(), "README.md links to every page of docs/");
+}
+
+/// Pages of docs/ for developers: the program does not show them.
+const FOR_DEVELOPERS: &[&str] = &["architecture"];
+
+#[test]
+fn every_page_for_users_is_a_help_topic() {
+    let pages: Vec<String> = pages()
+        .into_iter()
+        .filter_map(|(path, _)| Some(path.strip_prefix("docs/")?.strip_suffix(".md")?.to_owned()))
+        .filter(|name| !FOR_DEVELOPERS.contains(&name.as_str()))
+        .collect();
+    let topics: Vec<&str> = TOPICS.iter().map(|topic| topic.name).collect();
+    assert_eq!(pages, topics);
+}
+
+/// What of a text looks like a file or a module: words of path characters.
+fn words_of_paths(text: &str) -> impl Iterator<Item = &str> {
+    let part = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
+    text.split(move |c| !part(c)).map(|word| word.trim_end_matches(['.', ':', '/'])).filter(|word| !word.is_empty())
+}
+
+/// Folders and files of the repository that a text can name.
+fn names_a_file(word: &str) -> bool {
+    let folder = word.split_once('/').map(|(folder, _)| folder);
+    let roots = ["src", "tests", "docs", "benches", "themes", "keymaps", "hosts", ".ci"];
+    folder.is_some_and(|folder| roots.contains(&folder))
+}
+
+/// True if the file is there. A part in capitals stands for a name: what is before it has to be there.
+fn file_is_there(word: &str) -> bool {
+    let in_capitals = |part: &&str| {
+        let name = part.split('.').next().unwrap_or_default();
+        name.len() > 1 && name.chars().all(|c| c.is_ascii_uppercase() || c == '_')
+    };
+    let known: PathBuf = word.split('/').take_while(|part| !in_capitals(part)).collect();
+    here("").join(known).exists()
+}
+
+/// True if `a::b::C` is a module of ours, or named in the file of one.
+fn module_is_there(word: &str) -> bool {
+    let mut folder = here("src");
+    let mut file = here("src/lib.rs");
+    for part in word.split("::") {
+        let inner = [folder.join(part).join("mod.rs"), folder.join(format!("{part}.rs"))];
+        match inner.into_iter().find(|inner| inner.exists()) {
+            Some(inner) => file = inner,
+            None => {
+                let text = std::fs::read_to_string(&file).unwrap();
+                return text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|name| name == part);
+            }
+        }
+        folder.push(part);
+    }
+    true
+}
+
+#[test]
+fn files_and_modules_that_the_pages_for_developers_name_exist() {
+    assert!(file_is_there("src/tools/NAME.rs") && !file_is_there("src/tool/NAME.rs") && !file_is_there("src/x.rs"));
+    assert!(module_is_there("app::update::update") && !module_is_there("app::updates"));
+    for path in ["CONTRIBUTING.md", "docs/architecture.md", "docs/glossary.md", "docs/security.md", "src/lib.rs"] {
+        let text = page(path);
+        let files: Vec<&str> = words_of_paths(&text).filter(|word| names_a_file(word)).collect();
+        let missing: Vec<_> = files.iter().filter(|word| !file_is_there(word)).collect();
+        assert_eq!(missing, Vec::<&&str>::new(), "files that {path} names");
+        let rooms: Vec<String> = std::fs::read_dir(here("src"))
+            .unwrap()
+            .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
+            .collect();
+        let ours = |word: &&str| word.split_once("::").is_some_and(|(room, _)| rooms.iter().any(|name| name == room));
+        let missing: Vec<&str> = words_of_paths(&text)
+            .filter(|word| !word.contains('/'))
+            .filter(ours)
+            .filter(|word| !module_is_there(word))
+            .collect();
+        assert_eq!(missing, Vec::<&str>::new(), "modules that {path} names");
+    }
 }
 
 /// Keys that `text`, source of the settings, reads from config.toml. Those it only refuses are asked for with `has`.

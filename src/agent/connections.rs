@@ -1,6 +1,6 @@
 //! The connections that can be asked, by name. A connection that got a key while the program runs is opened anew.
 
-use super::desk::blocking;
+use super::blocking::blocking;
 use crate::domain::ConnectionName;
 use crate::domain::contract::ConnectionInfo;
 use crate::domain::request::KeyRequest;

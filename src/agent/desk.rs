@@ -2,228 +2,27 @@
 //!
 //! It routes and does nothing else; a lane does the work of its session.
 
-use super::children::{Birth, Family};
-use super::connections::Connections;
-use super::labels::AutoLabels;
-use super::lane::{Lane, ToLane, UndoAsk};
+use super::blocking::blocking;
+use super::clock::now;
+use super::family::{Birth, Families};
+use super::lane::Lane;
 use super::link::{self, EngineEnd, Link};
-use super::machine::Automatic;
+use super::mailbox::{SHOWN, ToLane, UndoAsk};
 use super::others::Watching;
-use super::outbox::Outbox;
-use super::rules::RuleBook;
+use super::outbox::{Out, Outbox};
 use super::search::Searching;
-use super::tally::Tally;
-use super::whole::{Out, Stands, Whole};
+use super::setup::Setup;
+use super::shared::Shared;
+use super::whole::{Stands, Whole};
 use crate::domain::contract::{Act, Configured, NewSession};
 use crate::domain::model::LevelMeaning;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::property::Properties;
 use crate::domain::session::{ThinkingLevel, TitleFrom};
 use crate::domain::undo::UndoAim;
-use crate::domain::usage::RequestUsage;
-use crate::domain::{At, Command, ConnectionName, Event, Mode, SessionId, SessionMeta};
+use crate::domain::{Command, ConnectionName, Event, SessionId, SessionMeta};
 use crate::provider::figures::built_in;
-use crate::store::Store;
-use crate::store::usage_log::Books;
-use crate::tools::registry::Registry;
-use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
-
-/// Parts of the engine. `runtime` and `cli` make them from the configuration.
-pub struct Setup {
-    /// The workspace's files.
-    pub store: Store,
-    /// The connections, the default one first.
-    pub connections: Connections,
-    /// Usage log.
-    pub books: Arc<Books>,
-    /// The tools.
-    pub tools: Registry,
-    /// The files of rules.
-    pub rules: Arc<dyn RuleBook>,
-    /// Settings that the engine goes by.
-    pub settings: Settings,
-    /// Called when the user chose a connection, so that it is the default next time.
-    pub chosen: Box<dyn Fn(&ConnectionName) + Send + Sync>,
-}
-
-/// Settings that the engine goes by.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// Mode of new sessions.
-    pub mode: Mode,
-    /// The modes that Shift+Tab goes through.
-    pub cycle: Vec<Mode>,
-    /// Working directory of new sessions.
-    pub cwd: PathBuf,
-    /// Requests a turn may make.
-    pub requests_per_turn: u32,
-    /// Settings that change the mode table.
-    pub policy: crate::permit::Policy,
-    /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
-    pub compact_at: f64,
-    /// Prompts stay long in the vendor's cache.
-    pub long_cache: bool,
-    /// Describe tools to the model in full.
-    pub full_tools: bool,
-    /// The folder with the user's own project memory and preferences.
-    pub config: Option<PathBuf>,
-    /// No person to ask.
-    pub headless: bool,
-    /// Enter steers while a turn runs, instead of queuing.
-    pub steer_by_default: bool,
-    /// lisle's own folders: protected from the tools.
-    pub own_dirs: Vec<PathBuf>,
-    /// The own binary, which starts commands.
-    pub runner: PathBuf,
-    /// Access that the user's settings grant commands.
-    pub allowances: Arc<crate::sandbox::Allowances>,
-    /// State of the sandbox.
-    pub sandbox: crate::domain::permission::Holding,
-    /// Automatic changes of sessions.
-    pub inbox: Inbox,
-    /// Requests that may cost more US dollars are announced.
-    pub warn_cost: f64,
-    /// Limits of what is kept for undo.
-    pub undo: super::undo::UndoSettings,
-}
-
-/// Automatic changes of sessions, and the folder of worktrees.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inbox {
-    /// A session's status follows the work, in a workspace of our own.
-    pub auto_status: bool,
-    /// Days without a message before a session is archived; `None`: never.
-    pub archive_idle_days: Option<u32>,
-    /// Days before the trash deletes a session. 0: sessions are deleted at once.
-    pub trash_days: u32,
-    /// lisle's data folder, in which worktrees are made.
-    pub data: PathBuf,
-}
-
-impl Default for Inbox {
-    fn default() -> Self {
-        Self { auto_status: true, archive_idle_days: None, trash_days: 30, data: PathBuf::new() }
-    }
-}
-
-/// State shared by all session actors.
-pub(super) struct Shared {
-    pub(super) setup: Setup,
-    pub(super) events: mpsc::Sender<crate::domain::Stamped>,
-    pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
-    /// The properties of live sessions, newer than the files say.
-    pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
-    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the client uses
-    /// the new one: what it sent before it knew must not go to the session that has the old id.
-    renamed: Mutex<HashMap<SessionId, SessionId>>,
-    /// Shared by those who change files without a lane, held alone by a lane that asks for a lock: to it, it would seem
-    /// that somebody else had the session open.
-    pub(super) apart: Arc<tokio::sync::RwLock<()>>,
-    /// Statuses, labels and views of the workspace.
-    pub(super) workspace: Mutex<Workspace>,
-    /// The way out for what is no session's own event.
-    pub(super) out: Out,
-    /// Introductions to repositories, for rewriting drafts.
-    pub(super) intros: super::enhance::Intros,
-    /// Sessions that calls spawned, for which lanes are wanted.
-    pub(super) births: mpsc::UnboundedSender<Birth>,
-    /// The spawned sessions that work now, by their parents.
-    pub(super) families: Mutex<HashMap<SessionId, Family>>,
-}
-
-/// Definitions of the workspace, and values derived from them.
-#[derive(Clone, Default)]
-pub(super) struct Workspace {
-    pub(super) properties: Arc<Properties>,
-    pub(super) automatic: Automatic,
-}
-
-impl Shared {
-    /// Usage recorder of a session; `None` if it has no connection.
-    pub(super) fn tally(&self, meta: &SessionMeta, turn: Option<At>) -> Option<Tally> {
-        Some(Tally {
-            books: self.setup.books.clone(),
-            workspace: self.setup.store.dir().to_owned(),
-            session: meta.id.clone(),
-            turn,
-            connection: meta.asked().cloned()?,
-        })
-    }
-
-    /// Cost of the next request's prompt without a cache. `None` if the price is unknown.
-    pub(super) fn next_cost(&self, meta: &SessionMeta) -> Option<f64> {
-        let name = meta.asked()?;
-        let (info, provider) = (self.setup.connections.info(name)?, self.setup.connections.provider(name)?);
-        let model = meta.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(&info.default_model);
-        let used = RequestUsage { input: meta.usage.context_tokens, ..RequestUsage::default() };
-        provider.knows_price(model).then(|| provider.figures(model, used).1)
-    }
-
-    /// The task of a session, if it has one.
-    pub(super) fn lane(&self, session: &SessionId) -> Option<mpsc::Sender<ToLane>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
-    }
-
-    pub(super) fn automatic(&self) -> Automatic {
-        self.workspace.lock().unwrap_or_else(PoisonError::into_inner).automatic.clone()
-    }
-
-    pub(super) fn properties(&self) -> Arc<Properties> {
-        self.workspace.lock().unwrap_or_else(PoisonError::into_inner).properties.clone()
-    }
-
-    /// The workspace defines this from now on.
-    pub(super) fn define(&self, properties: Properties) {
-        let by_status = self.setup.settings.inbox.auto_status && !self.setup.store.is_foreign();
-        let automatic = Automatic {
-            statuses: if by_status { properties.statuses.clone().into() } else { Arc::default() },
-            labels: Arc::new(AutoLabels::new(&properties.labels)),
-        };
-        *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) =
-            Workspace { properties: Arc::new(properties), automatic };
-    }
-
-    /// An id that no session has.
-    pub(super) fn new_id(&self, now: At) -> SessionId {
-        loop {
-            let id = self.setup.store.fresh_id(now);
-            if !self.lanes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
-                return id;
-            }
-        }
-    }
-
-    /// A session got another id.
-    pub(super) fn reidentify(&self, old: &SessionId, new: &SessionId, lane: mpsc::Sender<ToLane>) {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes.remove(old);
-        lanes.insert(new.clone(), lane);
-        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(old);
-        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).insert(old.clone(), new.clone());
-    }
-
-    /// Whoever names this id means the session that has it now.
-    fn know(&self, session: &SessionId) {
-        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
-    }
-
-    /// A session is gone: nothing of it is known any more.
-    pub(super) fn forget(&self, session: &SessionId) {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
-        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
-    }
-
-    /// Session for an id that a client sent.
-    fn meant(&self, session: &SessionId) -> SessionId {
-        let mut renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever uses the new id knows of it.
-        renamed.retain(|_, new| new != session);
-        renamed.get(session).unwrap_or(session).clone()
-    }
-}
 
 /// Starts the engine on the current runtime and returns the client's end.
 #[must_use]
@@ -242,7 +41,7 @@ pub fn open(setup: Setup) -> Link {
         out: out.clone(),
         intros: Arc::default(),
         births,
-        families: Mutex::default(),
+        families: Families::default(),
     });
     let whole = Whole { shared: shared.clone(), out: out.clone() };
     let desk =
@@ -458,10 +257,10 @@ impl Desk {
 
     /// A session as it is wanted. It has its id though it is not on disk yet.
     fn create(&self, new: NewSession) -> SessionMeta {
-        let now = super::lane::now();
+        let now = now();
         let id = self.shared.new_id(now);
         let settings = &self.shared.setup.settings;
-        let mode = new.mode.unwrap_or(settings.mode).stricter(super::lane::loosest(&self.shared));
+        let mode = new.mode.unwrap_or(settings.mode).stricter(self.shared.loosest());
         let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
         let connections = &self.shared.setup.connections;
         meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
@@ -484,7 +283,7 @@ impl Desk {
         let lane = self.start(id.clone(), Some(meta));
         let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::send(prompt))];
         if let Some(parent) = parent {
-            self.shared.raise(&parent, &id, lane.clone());
+            self.shared.families.add(&parent, &id, lane.clone());
             // Later changes of the parent's mode are sent; earlier ones are visible here.
             if let Some(mode) = self.shared.mode_of(&parent) {
                 first.insert(1, ToLane::Ceiling(mode));
@@ -513,7 +312,7 @@ impl Desk {
             let text = format!("The session {session} ended inside lisle and was opened again.");
             self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
             let lane = self.start(session.clone(), None);
-            let _ = lane.send(ToLane::Open { rows: super::lane::SHOWN }).await;
+            let _ = lane.send(ToLane::Open { rows: SHOWN }).await;
             let _ = lane.send(what).await;
         }
     }
@@ -601,16 +400,5 @@ impl Desk {
             self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
         }
         self.out.send(Event::Ended).await;
-    }
-}
-
-/// Runs file work off the async threads; `None` only if it panicked, which is logged.
-pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    match tokio::task::spawn_blocking(work).await {
-        Ok(value) => Some(value),
-        Err(error) => {
-            tracing::error!(%error, "file work ended badly");
-            None
-        }
     }
 }

@@ -1,8 +1,8 @@
 //! Requests of running calls to the engine: a side request to a model, the sessions, a session for a task.
 
-use super::children::Decided;
-use super::desk::{Shared, blocking};
-use super::lane::ToLane;
+use super::blocking::blocking;
+use super::mailbox::ToLane;
+use super::shared::Shared;
 use super::step::{Input, RunNo};
 use super::tally::Tally;
 use super::undo::Keeping;
@@ -229,4 +229,11 @@ pub(super) async fn answer(
         let _ = lane.send(ToLane::Apart(used, cost)).await;
     }
     Ok(text.trim().to_owned())
+}
+
+/// The run that a call belongs to, and the mode that it was decided in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Decided {
+    pub(super) run: RunNo,
+    pub(super) mode: Mode,
 }

@@ -4,10 +4,10 @@
 //! At most 8 names, one search of 1.5 s, 10 files; what the repository is stands in an introduction that is kept for five
 //! minutes. A part that fails is left out. Nothing that looks like a secret is searched or sent.
 
-use super::engine::Engine;
 use super::titles::without_thinking;
 use crate::domain::contract::Enhanced;
 use crate::domain::paths::is_secret;
+use crate::sandbox::plain_file;
 use crate::tools::holding::{Found, search};
 use crate::tools::host::{Completion, Host, WhichModel};
 use std::collections::HashMap;
@@ -39,7 +39,12 @@ pub const SYSTEM: &str = "You rewrite a draft of a message to a coding agent so 
 pub(super) type Intros = Arc<Mutex<HashMap<PathBuf, (Instant, Option<Arc<str>>)>>>;
 
 /// Rewrites a draft.
-pub(super) async fn enhance(engine: &Engine, cwd: &Path, intros: &Intros, draft: String) -> Result<Enhanced, String> {
+pub(super) async fn enhance(
+    engine: &impl Host,
+    cwd: &Path,
+    intros: &Intros,
+    draft: String,
+) -> Result<Enhanced, String> {
     if draft.len() > LONGEST_DRAFT {
         return Err("The draft is too long to be rewritten.".to_owned());
     }
@@ -191,10 +196,8 @@ fn value_of(toml: &str, key: &str) -> Option<String> {
 
 fn head(path: &Path) -> Option<String> {
     use std::io::Read;
-    // Not what is no plain file: it may never end.
-    let plain = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
     let mut bytes = Vec::new();
-    std::fs::File::open(path).ok().filter(|_| plain)?.take(64 * 1024).read_to_end(&mut bytes).ok()?;
+    plain_file::open(path).ok()?.take(64 * 1024).read_to_end(&mut bytes).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

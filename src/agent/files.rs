@@ -2,8 +2,8 @@
 //!
 //! It speaks to the store and to nobody else. What was read becomes a machine in `lane`, and `lane` tells the clients.
 
-use super::desk::blocking;
-use super::lane::ToLane;
+use super::blocking::blocking;
+use super::mailbox::ToLane;
 use crate::domain::message::{Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::unsaved::{Refuge, Unsaved};

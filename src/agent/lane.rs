@@ -21,37 +21,32 @@ mod reach;
 mod undo;
 mod windows;
 
-use super::children::{Decided, Raised};
-use super::desk::Shared;
-use super::engine::Engine;
+use super::clock::now;
+use super::engine::{Decided, Engine};
 use super::files::{Files, Standing};
 use super::machine::{Machine, Own, Rules};
+use super::mailbox::{ToLane, Yielding};
 use super::media::Shelf;
 use super::memory::Memories;
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::rules::Book;
+use super::shared::{Shared, loosest_in};
 use super::step::{Input, RunNo, Safety, Step};
 use super::undo::{Keeper, Keeping};
 use super::work::{Site, Works};
 use super::worktree;
-use crate::domain::attachment::Attachment;
 use crate::domain::contract::Act;
-use crate::domain::ids::At;
-use crate::domain::inbox::Change;
 use crate::domain::message::UserText;
 use crate::domain::permission::{Holding, Mode};
 use crate::domain::problem::Problem;
-use crate::domain::request::TrustRequest;
-use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::session::{Activity, Worktree};
-use crate::domain::tool::{CallFacts, ToolSpec};
-use crate::domain::usage::RequestUsage;
+use crate::domain::session::Activity;
+use crate::domain::tool::ToolSpec;
 use crate::domain::{CallId, ConnectionName, Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::sandbox::Network;
 use crate::sandbox::proxy::Known;
-use crate::store::{Durability, Elsewhere, Followed, Health, Merged, StoreError};
+use crate::store::{Durability, StoreError};
 use crate::tools::Place;
 use crate::tools::jobs::Jobs;
 use crate::tools::registry::Registry;
@@ -59,151 +54,8 @@ use crate::tools::seen::Seen;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-
-/// Command to a session actor.
-#[derive(Debug)]
-pub(super) enum ToLane {
-    Input(Input),
-    Act(Act),
-    Open {
-        rows: usize,
-    },
-    Earlier {
-        cursor: u64,
-        rows: usize,
-    },
-    /// Around a place far from the end.
-    OpenAt {
-        at: u64,
-        rows: usize,
-    },
-    Later {
-        cursor: u64,
-        rows: usize,
-    },
-    Leave,
-    /// The user changes properties. The answer says why not, as a sentence.
-    Change {
-        change: Change,
-        done: oneshot::Sender<Result<(), String>>,
-    },
-    /// Let the files go; what is done to them then is the asker's business.
-    Yield {
-        running: Running,
-        done: Yielding,
-    },
-    /// Shows the restored files to clients.
-    Reload {
-        rows: usize,
-    },
-    /// Take all messages out.
-    Clear,
-    /// End the turn, if one runs here.
-    Stop,
-    /// Save what waits, so that the files can be read.
-    Flush {
-        done: oneshot::Sender<()>,
-    },
-    /// Undo, and what it would do.
-    Undo(UndoAsk),
-    /// Event for clients that took its time.
-    Tell(Event),
-    /// A file was copied for a message to come, or not.
-    Attached {
-        path: PathBuf,
-        made: Result<Attachment, String>,
-    },
-    /// The rules in force are wanted.
-    Rules,
-    /// Content of the next request is wanted.
-    Context,
-    /// This rule is no longer wanted.
-    Forget(Rule, RuleScope),
-    /// The user trusts this.
-    Trust(Box<TrustRequest>),
-    /// The files of rules were changed by us.
-    Law,
-    /// A substitute was chosen for a connection that is not configured here.
-    Reach,
-    /// The user wants to give the key of this connection.
-    AskKey(ConnectionName),
-    /// The session was spawned, and its call waits for it.
-    Raised(Box<Raised>),
-    /// The spawned session is on its own: nothing waits for it any more.
-    Grown,
-    /// The parent of this session is in this mode now.
-    Ceiling(Mode),
-    /// A message that comes by itself: the answer of a session in the background.
-    Deliver(String),
-    /// A model made a title, in the place of this one; `None` where it made none. Whether the user had asked for it.
-    Titled {
-        title: Option<String>,
-        was: String,
-        wanted: bool,
-    },
-    /// Rewrite the draft of a client.
-    Enhance {
-        number: u64,
-        draft: String,
-    },
-    /// Usage of a side request, and its cost in dollars.
-    Apart(RequestUsage, f64),
-    /// A command wants to connect somewhere.
-    MayReach {
-        number: u64,
-        call: CallId,
-        facts: Box<CallFacts>,
-        done: oneshot::Sender<Result<(), String>>,
-    },
-    /// The background jobs changed.
-    Jobs,
-    /// The time of a redelivery has come.
-    Redeliver(At),
-    /// The lock of a session that we write was touched.
-    LockTouched,
-    Health(Health),
-    /// Actions of others on a session that we write.
-    Elsewhere(Elsewhere),
-    /// Changes of another program to the properties of a session that we write.
-    Merged(Option<Box<Merged>>),
-    /// Rows written by another process, seen by the task of this number.
-    Followed(u64, Vec<Followed>),
-    Shutdown,
-}
-
-/// Treatment of a running turn when a session's files are wanted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Running {
-    /// It is stopped.
-    Stops,
-    /// It goes on, and the files cannot be had.
-    Stays,
-}
-
-/// State of a session when its files were released.
-#[derive(Debug)]
-pub(super) enum Yielded {
-    /// It has files.
-    OnDisk,
-    /// It was never written; this worktree was made for it.
-    Nowhere(Option<Worktree>),
-}
-
-/// Channel for the answer to [`ToLane::Yield`].
-pub(super) type Yielding = oneshot::Sender<Result<Yielded, String>>;
-
-pub(super) use undo::UndoAsk;
-
-/// Rows that are shown when a session is shown anew without being asked.
-pub(super) const SHOWN: usize = 200;
-
-/// Milliseconds since the epoch, now.
-pub(super) fn now() -> At {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    At(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
-}
 
 /// One session's task.
 pub(super) struct Lane {
@@ -558,7 +410,7 @@ impl Lane {
             Step::Cancel(run) => {
                 // Before the calls hear of it: the sessions that they wait for end for the same reason.
                 if let Some(by) = self.machine.last_cut() {
-                    self.shared.cut_children(&self.machine.meta.id, by);
+                    self.shared.families.cut(&self.machine.meta.id, by);
                 }
                 self.works.cancel(run, self.me.clone());
             }
@@ -703,7 +555,7 @@ fn rules(shared: &Shared, meta: &SessionMeta) -> Rules {
         policy: setup.settings.policy,
         headless: setup.settings.headless,
         steer_by_default: setup.settings.steer_by_default,
-        loosest: loosest(shared).stricter(loosest_in(&meta.cwd)),
+        loosest: shared.loosest().stricter(loosest_in(&meta.cwd)),
         compact_at: setup.settings.compact_at,
         ceiling: None,
         session_dir: setup.store.session_dir(&meta.id),
@@ -711,16 +563,6 @@ fn rules(shared: &Shared, meta: &SessionMeta) -> Rules {
         full_tools: setup.settings.full_tools,
         seed: fastrand::u64(..),
     }
-}
-
-/// Loosest mode: a workspace of another program has no Execute before the user trusts it.
-pub(super) fn loosest(shared: &Shared) -> Mode {
-    if shared.setup.rules.trusts_workspace() { Mode::Execute } else { Mode::Ask }
-}
-
-/// A folder that is no place to work in has no Execute either.
-pub(super) fn loosest_in(cwd: &std::path::Path) -> Mode {
-    if crate::tools::places::is_fit(cwd) { Mode::Execute } else { Mode::Ask }
 }
 
 /// The tools on offer, each with whether it only reads.

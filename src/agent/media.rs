@@ -4,7 +4,7 @@
 //! Only the session's own copies are read. A turn sends the same files with each of its requests, so what was made of
 //! them is kept, up to a limit; if a request has too many, the oldest are described in words.
 
-use super::desk::blocking;
+use super::blocking::blocking;
 use crate::domain::attachment::{LARGEST, copy_in};
 use crate::provider::{Item, Media};
 use crate::tools::{files, keep, notebook, text};

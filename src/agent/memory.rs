@@ -7,6 +7,7 @@
 
 use crate::domain::paths;
 use crate::domain::problem::Problem;
+use crate::sandbox::plain_file;
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -254,7 +255,7 @@ impl Loading {
         };
         let mut bytes = Vec::new();
         let most = MOST_BYTES as u64 + 4;
-        let read = std::fs::File::open(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+        let read = plain_file::open_through_links(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
         if let Err(error) = read {
             self.problem(path, None, format!("It cannot be read: {error}."), fix);
             return None;

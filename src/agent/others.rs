@@ -2,7 +2,7 @@
 //!
 //! Sessions that somebody has open here are followed by their lanes; everything else is looked at now and then.
 
-use super::desk::blocking;
+use super::blocking::blocking;
 use super::whole::Whole;
 use crate::domain::{Event, SessionId, SessionMeta};
 use std::collections::HashMap;

@@ -1,8 +1,9 @@
 //! Events on their way to a client: numbered, in order, with text of one row merged while more is coming.
 
 use crate::domain::contract::VERSION;
-use crate::domain::{Event, MessageId, SessionId, Stamped};
-use tokio::sync::mpsc;
+use crate::domain::{Event, MessageId, Notice, SessionId, Stamped};
+use std::sync::Arc;
+use tokio::sync::{Mutex, mpsc};
 
 /// The way out for one session's events.
 #[derive(Debug)]
@@ -51,5 +52,26 @@ impl Outbox {
         self.seq += 1;
         // A client that is gone takes nothing; the engine goes on without it.
         let _ = self.to.send(Stamped { v: VERSION, session: self.session.clone(), seq: self.seq, event }).await;
+    }
+}
+
+/// The way out for what is no session's own event. Shared with the tasks that answer later, so that the numbers stay in
+/// order.
+#[derive(Clone)]
+pub(super) struct Out(Arc<Mutex<Outbox>>);
+
+impl Out {
+    pub(super) fn new(outbox: Outbox) -> Self {
+        Self(Arc::new(Mutex::new(outbox)))
+    }
+
+    pub(super) async fn send(&self, event: Event) {
+        self.0.lock().await.send(event).await;
+    }
+
+    pub(super) async fn tell(&self, notice: Option<Notice>) {
+        if let Some(notice) = notice {
+            self.send(Event::Notice(notice)).await;
+        }
     }
 }

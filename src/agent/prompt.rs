@@ -7,6 +7,12 @@ use crate::domain::permission::Mode;
 use crate::domain::plan::Progress;
 use std::path::Path;
 
+/// Prompt of a child, after what every session gets.
+const SPAWNED: &str = "\n\n# You were spawned\nAnother agent spawned this session for one task: the first message. \
+     Nobody reads along, so do not ask what you can find out yourself. When the task is done, your last message goes back \
+     to that agent, and nothing else of this session does: make it complete and short, with paths, line numbers and what \
+     you are not sure of. Do not submit a plan, whatever is said above about plans: describe what you would do instead.";
+
 /// Inputs of the system prompt.
 #[derive(Clone, Copy, Debug)]
 pub struct Surroundings<'a> {
@@ -79,7 +85,7 @@ pub fn parts(around: &Surroundings<'_>) -> Vec<PromptPart> {
         out.push(part(ContextSort::System, "plan", carried_out(plan)));
     }
     if around.child {
-        out.push(part(ContextSort::System, "spawned", super::children::TOLD.trim().to_owned()));
+        out.push(part(ContextSort::System, "spawned", SPAWNED.trim().to_owned()));
     }
     if around.headless {
         let text = "Nobody is at the screen: do not ask questions, decide and say what you assumed.";

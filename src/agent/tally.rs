@@ -1,6 +1,6 @@
 //! Writes down what each request used, once it is over, however it ended.
 
-use super::lane::now;
+use super::clock::now;
 use crate::domain::spending::Spent;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{At, ConnectionName, SessionId};

@@ -4,11 +4,13 @@
 //! A session with a lane is asked for first, so that nobody works on files that somebody here writes; the others are
 //! changed where they lie. Errors are reported once, with their sessions.
 
-use super::desk::{Shared, blocking};
+use super::blocking::blocking;
+use super::clock::{day, minute, now};
 use super::files::trouble;
 use super::labels::AutoLabels;
-use super::lane::{Running, SHOWN, ToLane, Yielded, loosest, now};
-use super::outbox::Outbox;
+use super::mailbox::{Running, SHOWN, ToLane, Yielded};
+use super::outbox::Out;
+use super::shared::Shared;
 use super::worktree;
 use crate::domain::export::Format;
 use crate::domain::inbox::{Change, TrashId};
@@ -22,7 +24,7 @@ use crate::store::{Exported, Imported, Mark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
-use tokio::sync::{Mutex, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 /// Number of headers written side by side: most of their time is the disk's.
 const AT_ONCE: usize = 8;
@@ -35,27 +37,6 @@ const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 const NAMED: usize = 3;
 /// Number of changed sessions up to which they are sent one by one instead of all sessions.
 const FEW: usize = 16;
-
-/// The way out for what is no session's own event. Shared with the tasks that answer later, so that the numbers stay in
-/// order.
-#[derive(Clone)]
-pub(super) struct Out(Arc<Mutex<Outbox>>);
-
-impl Out {
-    pub(super) fn new(outbox: Outbox) -> Self {
-        Self(Arc::new(Mutex::new(outbox)))
-    }
-
-    pub(super) async fn send(&self, event: Event) {
-        self.0.lock().await.send(event).await;
-    }
-
-    pub(super) async fn tell(&self, notice: Option<Notice>) {
-        if let Some(notice) = notice {
-            self.send(Event::Notice(notice)).await;
-        }
-    }
-}
 
 /// Title and place of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -477,7 +458,7 @@ impl Whole {
 
     /// Makes a session of one of another program.
     pub(super) async fn import(self, path: PathBuf, from: Option<PathBuf>) {
-        let at_most = loosest(&self.shared).stricter(self.shared.setup.settings.mode);
+        let at_most = self.shared.loosest().stricter(self.shared.setup.settings.mode);
         let (store, from) = (self.store(), from.unwrap_or_else(|| self.shared.setup.settings.cwd.clone()));
         let import = || {
             let (store, path, from) = (store.clone(), path.clone(), from.clone());
@@ -627,18 +608,4 @@ impl Whole {
             None => {}
         }
     }
-}
-
-/// An instant to the minute, where this machine is.
-pub(crate) fn minute(at: At) -> String {
-    jiff::Timestamp::from_millisecond(at.0)
-        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string())
-        .unwrap_or_default()
-}
-
-/// The day of an instant where this machine is.
-pub(crate) fn day(at: At) -> String {
-    jiff::Timestamp::from_millisecond(at.0)
-        .map(|at| at.to_zoned(jiff::tz::TimeZone::system()).strftime("%Y-%m-%d").to_string())
-        .unwrap_or_default()
 }

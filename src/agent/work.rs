@@ -1,7 +1,8 @@
 //! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
 
+use super::clock::now;
 use super::engine::answer;
-use super::lane::ToLane;
+use super::mailbox::ToLane;
 use super::media::{self, Shelf};
 use super::step::{Input, RunNo};
 use super::tally::Tally;
@@ -158,7 +159,7 @@ impl Works {
             call: call.id.clone(),
             row,
             turn,
-            at: super::lane::now(),
+            at: now(),
             facts: facts.clone(),
             sandbox,
             cwd: place.cwd.clone(),
@@ -201,7 +202,7 @@ impl Works {
                     kept.goes_on();
                 }
                 let did = ended.as_ref().is_ok_and(|outcome| !outcome.failed);
-                let gaps = keeper.end(kept, did, super::lane::now()).await;
+                let gaps = keeper.end(kept, did, now()).await;
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));
                 }

@@ -7,7 +7,7 @@
 
 use crate::domain::SessionId;
 use crate::domain::session::Worktree;
-use crate::sandbox::{self, Bounds, Invocation, Network, Profile, Report, able, environment};
+use crate::sandbox::{self, Bounds, Invocation, Network, Profile, Report, able, environment, plain_file};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -170,9 +170,13 @@ pub async fn create(
     Ok(Made { worktree: Worktree { repository, path, branch }, note })
 }
 
+/// Bytes of a file of attributes that is looked into.
+const MOST_ATTRIBUTES: u64 = 1024 * 1024;
+
 /// Notice about filters that were not run.
 async fn filters(checkout: &Path) -> Option<String> {
-    let text = tokio::fs::read_to_string(checkout.join(".gitattributes")).await.ok()?;
+    let file = checkout.join(".gitattributes");
+    let text = tokio::task::spawn_blocking(move || plain_file::text(&file, MOST_ATTRIBUTES)).await.ok()??;
     let named = |word: &str| word.strip_prefix("filter=").map(str::to_owned);
     let mut names: Vec<String> = text.lines().flat_map(|line| line.split_whitespace().filter_map(named)).collect();
     names.sort();

@@ -109,7 +109,7 @@ commands! {
     Doctor "doctor" "" "what of this machine can be used, and what is missing" AppAction::Doctor;
     Notices "notices" "" "what was said lately in the last row" AppAction::Notices;
     Keys "keys" "" "the keys of this place" AppAction::Help;
-    Help "help" "" "all commands" AppAction::Palette;
+    Help "help" "[TOPIC]" "commands and manual" AppAction::Palette;
     Quit "quit" "" "save and quit" AppAction::Quit;
 }
 

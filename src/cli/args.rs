@@ -69,7 +69,6 @@ fn unknown_command(first: &str, words: &[String]) -> String {
     let program = Args::command();
     let names: Vec<&str> = program.get_subcommands().map(clap::Command::get_name).collect();
     let near = match first {
-        "help" => Some("--help"),
         "version" => Some("--version"),
         _ => nearest(first, names.iter().copied()),
     };
@@ -180,6 +179,8 @@ pub enum Command {
     /// Permissions of an agent's commands.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
+    /// Print a page of the manual, or the list of its pages.
+    Help(Help),
     /// Look at what lisle can use here, and say what to do where something is missing.
     ///
     /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
@@ -198,6 +199,14 @@ pub enum Command {
     /// The views of this workspace: named conditions for the list of sessions.
     #[command(subcommand)]
     Views(ViewsCommand),
+}
+
+/// `lisle help`.
+#[derive(Debug, ClapArgs)]
+pub struct Help {
+    /// Page of the manual.
+    #[arg(value_name = "TOPIC")]
+    pub topic: Option<String>,
 }
 
 /// `lisle run`.
@@ -735,7 +744,7 @@ mod tests {
             (&["sesions"][..], "\"lisle sessions\"?"),
             (&["sesions", "list"], "\"lisle -- sesions list\""),
             (&["ran", "fix it"], "\"lisle run ran 'fix it'\""),
-            (&["help"], "\"lisle --help\"?"),
+            (&["hlep"], "\"lisle help\"?"),
             (&["frobnicate"], "There are: run, sessions,"),
             (&["what's-up?"], "'what'\\''s-up?'"),
             (&["приветствие"], "lisle -- приветствие"),

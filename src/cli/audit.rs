@@ -6,11 +6,11 @@ use super::output::{complain, say};
 use crate::domain::ledger::{Entry, Fate, Ledger};
 use crate::domain::permission::Sandbox;
 use crate::domain::{At, sanitise};
-use crate::runtime::setup::Ground;
+use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 
-pub(super) fn run(ground: &Ground, args: &Audit) -> Exit {
-    let seen = match ground.store.read(&args.id, usize::MAX) {
+pub(super) fn run(bootstrap: &Bootstrap, args: &Audit) -> Exit {
+    let seen = match bootstrap.store.read(&args.id, usize::MAX) {
         Ok(seen) => seen,
         Err(error) => {
             complain(&format!("lisle: {error}."));

@@ -7,7 +7,7 @@ use crate::config::connections::{KeyFrom, Usable};
 use crate::config::{Credentials, credentials};
 use crate::domain::ConnectionName;
 use crate::domain::sanitise::clean_line;
-use crate::runtime::setup::Ground;
+use crate::runtime::setup::Bootstrap;
 use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, tcgetattr, tcsetattr};
 use serde::Serialize;
 use std::fs::File;
@@ -16,30 +16,30 @@ use std::io::{IsTerminal, Read, Write};
 /// Maximum length of a key.
 const LONGEST: u64 = 16_384;
 
-pub(super) fn run(ground: &Ground, command: AuthCommand) -> Exit {
+pub(super) fn run(bootstrap: &Bootstrap, command: AuthCommand) -> Exit {
     match command {
-        AuthCommand::Add(args) => add(ground, &args.name),
-        AuthCommand::List(args) => list(ground, args.json),
-        AuthCommand::Remove(args) => remove(ground, &args.name),
+        AuthCommand::Add(args) => add(bootstrap, &args.name),
+        AuthCommand::List(args) => list(bootstrap, args.json),
+        AuthCommand::Remove(args) => remove(bootstrap, &args.name),
     }
 }
 
 /// Connections that take a key, with those that a vendor's key alone would make.
-fn all(ground: &Ground) -> Vec<Usable> {
-    let connections = ground.connections();
+fn all(bootstrap: &Bootstrap) -> Vec<Usable> {
+    let connections = bootstrap.connections();
     let known = connections.all.iter().filter(|one| !one.host().is_empty()).cloned();
     known.chain(connections.vendors_without_key()).collect()
 }
 
-fn add(ground: &Ground, name: &ConnectionName) -> Exit {
-    let known = all(ground);
+fn add(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
+    let known = all(bootstrap);
     let Some(one) = known.iter().find(|one| one.name == *name) else {
         let names: Vec<&str> = known.iter().map(|one| one.name.as_str()).collect();
         complain(&format!(
             "lisle: there is no connection {:?} that takes a key. There are: {}. More can be added to {}.",
             name.as_str(),
             names.join(", "),
-            ground.paths.config_file().display()
+            bootstrap.paths.config_file().display()
         ));
         return Exit::Usage;
     };
@@ -55,7 +55,7 @@ fn add(ground: &Ground, name: &ConnectionName) -> Exit {
             return Exit::Failed;
         }
     };
-    let file = ground.paths.credentials_file();
+    let file = bootstrap.paths.credentials_file();
     match credentials::store(&file, name, Some(&written)) {
         Ok(()) => {
             complain(&format!("The key of {name} is stored in {} and goes to {host}.", file.display()));
@@ -68,8 +68,8 @@ fn add(ground: &Ground, name: &ConnectionName) -> Exit {
     }
 }
 
-fn remove(ground: &Ground, name: &ConnectionName) -> Exit {
-    let file = ground.paths.credentials_file();
+fn remove(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
+    let file = bootstrap.paths.credentials_file();
     if !Credentials::read(&file).0.names().any(|stored| stored == name) {
         complain(&format!("lisle: {} has no key for {:?}.", file.display(), name.as_str()));
         return Exit::Failed;
@@ -101,11 +101,11 @@ struct Row {
     missing: Option<String>,
 }
 
-fn list(ground: &Ground, json: bool) -> Exit {
-    let connections = all(ground);
+fn list(bootstrap: &Bootstrap, json: bool) -> Exit {
+    let connections = all(bootstrap);
     let mut rows: Vec<Row> = connections.iter().map(row).collect();
     // A key whose connection is gone is worth knowing of.
-    let (stored, _) = Credentials::read(&ground.paths.credentials_file());
+    let (stored, _) = Credentials::read(&bootstrap.paths.credentials_file());
     let lost = stored.names().filter(|name| !connections.iter().any(|one| one.name == **name));
     rows.extend(lost.map(|name| Row {
         connection: name.to_string(),

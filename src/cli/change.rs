@@ -9,7 +9,7 @@ use crate::domain::inbox::Change;
 use crate::domain::property::{Properties, split_label};
 use crate::domain::session::TitleFrom;
 use crate::domain::{Mode, SessionId, SessionMeta, sanitise};
-use crate::runtime::setup::Ground;
+use crate::runtime::setup::Bootstrap;
 use crate::store::StoreError;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
@@ -54,8 +54,8 @@ fn tell(changed: &[SessionMeta], json: bool, exit: Exit) -> Exit {
     }
 }
 
-pub(super) fn set(ground: &Ground, args: &Set) -> Exit {
-    let changes = match changes(args, ground) {
+pub(super) fn set(bootstrap: &Bootstrap, args: &Set) -> Exit {
+    let changes = match changes(args, bootstrap) {
         Ok(changes) => changes,
         Err(why) => return usage(&why),
     };
@@ -66,14 +66,14 @@ pub(super) fn set(ground: &Ground, args: &Set) -> Exit {
     if title.is_some() && args.ids.len() > 1 {
         return usage("a title is for one session.");
     }
-    let wanted = &ground.wanted;
+    let wanted = &bootstrap.wanted;
     let cwd = wanted.cwd.as_ref().and_then(|dir| dir.canonicalize().ok());
     if changes.is_empty() && title.is_none() && wanted.mode.is_none() && cwd.is_none() {
         return usage("say what to change: --title, --status, --label … (see lisle sessions set --help).");
     }
     let at = now();
     let (changed, exit) = each(&args.ids, "changed", |id| {
-        ground.store.alter(id, |meta| {
+        bootstrap.store.alter(id, |meta| {
             for change in &changes {
                 change.apply(meta, at);
             }
@@ -93,9 +93,9 @@ pub(super) fn set(ground: &Ground, args: &Set) -> Exit {
 }
 
 /// The changes that are asked for, labels taken away before others are given.
-fn changes(args: &Set, ground: &Ground) -> Result<Vec<Change>, String> {
+fn changes(args: &Set, bootstrap: &Bootstrap) -> Result<Vec<Change>, String> {
     let asks = !(args.status.is_none() && args.label.is_empty() && args.unlabel.is_empty());
-    let properties = definitions::read(ground, if asks { Told::Yes } else { Told::No });
+    let properties = definitions::read(bootstrap, if asks { Told::Yes } else { Told::No });
     let mut changes = Vec::new();
     if let Some(words) = &args.status {
         changes.push(Change::Status(definitions::status(&properties, words)?.id.clone()));
@@ -128,16 +128,16 @@ fn entry(properties: &Properties, words: &str) -> Result<String, String> {
     properties.check_label(&entry).map(|()| entry)
 }
 
-pub(super) fn archive(ground: &Ground, args: &Several, archived: bool) -> Exit {
+pub(super) fn archive(bootstrap: &Bootstrap, args: &Several, archived: bool) -> Exit {
     let at = now();
     let not = if archived { "archived" } else { "put back" };
-    let (changed, exit) = each(&args.ids, not, |id| ground.store.change(id, &Change::Archived(archived), at));
+    let (changed, exit) = each(&args.ids, not, |id| bootstrap.store.change(id, &Change::Archived(archived), at));
     tell(&changed, args.json, exit)
 }
 
-pub(super) fn branch(ground: &Ground, args: &Branch) -> Exit {
-    let made = ground.store.branch(&args.id, args.at.as_ref(), now());
-    match made.map(|made| ground.store.title_branch(made, args.title.clone())) {
+pub(super) fn branch(bootstrap: &Bootstrap, args: &Branch) -> Exit {
+    let made = bootstrap.store.branch(&args.id, args.at.as_ref(), now());
+    match made.map(|made| bootstrap.store.title_branch(made, args.title.clone())) {
         Ok(meta) if args.json => print_json(&meta),
         Ok(meta) => {
             say(&format!("{}\n", meta.id));
@@ -150,10 +150,10 @@ pub(super) fn branch(ground: &Ground, args: &Branch) -> Exit {
     }
 }
 
-pub(super) fn import(ground: &Ground, args: &Import) -> Exit {
+pub(super) fn import(bootstrap: &Bootstrap, args: &Import) -> Exit {
     let path = std::path::absolute(&args.path).unwrap_or_else(|_| args.path.clone());
-    let at_most = ground.wanted.mode.unwrap_or(Mode::Ask);
-    match ground.store.import(&path, Path::new(""), at_most, now()) {
+    let at_most = bootstrap.wanted.mode.unwrap_or(Mode::Ask);
+    match bootstrap.store.import(&path, Path::new(""), at_most, now()) {
         Ok(imported) => {
             let again = imported.again.map(|again| again.words());
             for sentence in again.iter().chain(&imported.left) {
@@ -172,12 +172,12 @@ pub(super) fn import(ground: &Ground, args: &Import) -> Exit {
     }
 }
 
-pub(super) fn delete(ground: &Ground, args: &Delete) -> Exit {
+pub(super) fn delete(bootstrap: &Bootstrap, args: &Delete) -> Exit {
     let mut worktrees = Vec::new();
     let mut lines = String::new();
     for id in &args.ids {
         // A session that cannot be read is reported when it is deleted.
-        if let Ok(seen) = ground.store.read(id, 0) {
+        if let Ok(seen) = bootstrap.store.read(id, 0) {
             lines.push_str(&format!("  {id}  {}\n", sanitise::clean_line(seen.meta.shown_title())));
             worktrees.extend(seen.meta.worktree.map(|tree| (id.clone(), tree)));
         }
@@ -195,8 +195,11 @@ pub(super) fn delete(ground: &Ground, args: &Delete) -> Exit {
     }
     let at = now();
     let (names, exit) = each(&args.ids, "deleted", |id| {
-        let name =
-            if args.now { ground.store.delete_now(id).map(|()| None) } else { ground.store.delete(id, at).map(Some) };
+        let name = if args.now {
+            bootstrap.store.delete_now(id).map(|()| None)
+        } else {
+            bootstrap.store.delete(id, at).map(Some)
+        };
         if name.is_ok()
             && let Some((_, tree)) = worktrees.iter().find(|(of, _)| of == id)
         {
@@ -229,11 +232,11 @@ fn confirmed(question: &str) -> Option<bool> {
     Some(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-pub(super) fn restore(ground: &Ground, args: &Restore) -> Exit {
+pub(super) fn restore(bootstrap: &Bootstrap, args: &Restore) -> Exit {
     let mut restored = Vec::new();
     let mut exit = Exit::Done;
     for trash in &args.trash {
-        match ground.store.restore(trash) {
+        match bootstrap.store.restore(trash) {
             Ok(meta) => restored.push(meta),
             Err(error) => {
                 complain(&format!("lisle: {} was not restored: {error}.", trash.0));

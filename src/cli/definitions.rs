@@ -7,7 +7,7 @@ use crate::agent::labels::AutoLabels;
 use crate::domain::nearest::nearest;
 use crate::domain::property::{Category, Definition, Label, Properties, Status, View};
 use crate::domain::{At, sanitise};
-use crate::runtime::setup::Ground;
+use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 
 /// The time.
@@ -23,8 +23,8 @@ pub(super) enum Told {
 }
 
 /// Statuses, labels and views of the workspace.
-pub(super) fn read(ground: &Ground, told: Told) -> Properties {
-    let properties = ground.store.properties();
+pub(super) fn read(bootstrap: &Bootstrap, told: Told) -> Properties {
+    let properties = bootstrap.store.properties();
     for problem in properties.problems.iter().filter(|_| told == Told::Yes) {
         complain(&format!("lisle: {} {}", problem.text, problem.hint));
     }
@@ -79,10 +79,10 @@ fn table(rows: &[(String, String)]) -> String {
     })
 }
 
-pub(super) fn labels(ground: &Ground, command: LabelsCommand) -> Exit {
+pub(super) fn labels(bootstrap: &Bootstrap, command: LabelsCommand) -> Exit {
     match command {
         LabelsCommand::List(args) => {
-            let properties = read(ground, Told::Yes);
+            let properties = read(bootstrap, Told::Yes);
             for problem in AutoLabels::new(&properties.labels).problems() {
                 complain(&format!("lisle: {} {}", problem.text, problem.hint));
             }
@@ -97,7 +97,7 @@ pub(super) fn labels(ground: &Ground, command: LabelsCommand) -> Exit {
             Exit::Done
         }
         LabelsCommand::Add { name, under, value } => {
-            let before = read(ground, Told::No);
+            let before = read(bootstrap, Told::No);
             let under = match under.map(|words| label(&before, &words).map(|label| label.id.clone())).transpose() {
                 Ok(under) => under,
                 Err(why) => {
@@ -107,15 +107,15 @@ pub(super) fn labels(ground: &Ground, command: LabelsCommand) -> Exit {
             };
             let definition = Definition::Label { name, under, value_type: value };
             let ids = |all: &Properties| all.walk().into_iter().map(|(_, label)| label.id.clone()).collect();
-            define(ground, &definition, &before, ids)
+            define(bootstrap, &definition, &before, ids)
         }
     }
 }
 
-pub(super) fn statuses(ground: &Ground, command: StatusesCommand) -> Exit {
+pub(super) fn statuses(bootstrap: &Bootstrap, command: StatusesCommand) -> Exit {
     match command {
         StatusesCommand::List(args) => {
-            let properties = read(ground, Told::Yes);
+            let properties = read(bootstrap, Told::Yes);
             if args.json {
                 return print_json(&properties.statuses);
             }
@@ -130,15 +130,15 @@ pub(super) fn statuses(ground: &Ground, command: StatusesCommand) -> Exit {
             let category = if closed { Category::Closed } else { Category::Open };
             let definition = Definition::Status { name, category };
             let ids = |all: &Properties| all.statuses.iter().map(|status| status.id.clone()).collect();
-            define(ground, &definition, &read(ground, Told::No), ids)
+            define(bootstrap, &definition, &read(bootstrap, Told::No), ids)
         }
     }
 }
 
-pub(super) fn views(ground: &Ground, command: ViewsCommand) -> Exit {
+pub(super) fn views(bootstrap: &Bootstrap, command: ViewsCommand) -> Exit {
     match command {
         ViewsCommand::List(args) => {
-            let properties = read(ground, Told::Yes);
+            let properties = read(bootstrap, Told::Yes);
             if args.json {
                 return print_json(&properties.views);
             }
@@ -147,30 +147,30 @@ pub(super) fn views(ground: &Ground, command: ViewsCommand) -> Exit {
             Exit::Done
         }
         ViewsCommand::Add { name, expression } => {
-            let before = read(ground, Told::No);
+            let before = read(bootstrap, Told::No);
             let replaced = before.view(&name).map(|view| view.id.clone());
             let definition = Definition::View { name, expression };
             let ids = |all: &Properties| {
                 all.views.iter().map(|view| view.id.clone()).filter(|id| Some(id) != replaced.as_ref()).collect()
             };
-            define(ground, &definition, &before, ids)
+            define(bootstrap, &definition, &before, ids)
         }
     }
 }
 
 /// Adds a definition and prints the id that is there now and was not before.
 fn define(
-    ground: &Ground,
+    bootstrap: &Bootstrap,
     definition: &Definition,
     before: &Properties,
     ids: impl Fn(&Properties) -> Vec<String>,
 ) -> Exit {
-    if let Err(error) = ground.store.define(definition) {
+    if let Err(error) = bootstrap.store.define(definition) {
         complain(&format!("lisle: {error}"));
         return Exit::Failed;
     }
     let there = ids(before);
-    let after = ground.store.properties();
+    let after = bootstrap.store.properties();
     let added = match definition {
         Definition::View { name, .. } => after.view(name).map(|view| view.id.clone()),
         _ => ids(&after).into_iter().find(|id| !there.contains(id)),

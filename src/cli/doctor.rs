@@ -6,11 +6,11 @@ use super::output::{complain, say};
 use crate::domain::finding::{Finding, Health};
 use crate::domain::sanitise;
 use crate::runtime::doctor::{apparmor, findings, sandbox};
-use crate::runtime::setup::Ground;
+use crate::runtime::setup::Bootstrap;
 use crate::ui::cells::{width, wrap};
 use std::fmt::Write;
 
-pub(super) fn run(ground: &Ground, args: &Doctor) -> Exit {
+pub(super) fn run(bootstrap: &Bootstrap, args: &Doctor) -> Exit {
     if args.what == Some(DoctorCommand::Apparmor) {
         return match std::env::current_exe() {
             Ok(program) => {
@@ -24,8 +24,8 @@ pub(super) fn run(ground: &Ground, args: &Doctor) -> Exit {
         };
     }
     let facts = match args.what {
-        Some(DoctorCommand::Sandbox) => sandbox(ground),
-        _ => findings(ground),
+        Some(DoctorCommand::Sandbox) => sandbox(bootstrap),
+        _ => findings(bootstrap),
     };
     say(&if args.json { json(&facts) } else { text(&facts, columns()) });
     if facts.iter().any(|fact| fact.state == Health::Broken) { Exit::Failed } else { Exit::Done }

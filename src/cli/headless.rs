@@ -15,7 +15,7 @@ use crate::domain::notice::Level;
 use crate::domain::sanitise::{reveal, reveal_line};
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta, Stamped};
-use crate::runtime::setup::{Ground, Wanted, Which};
+use crate::runtime::setup::{Bootstrap, Wanted, Which};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -31,7 +31,7 @@ const SILENCE: Duration = Duration::from_secs(3600);
 const CLAIMS: u32 = 4;
 const BETWEEN_CLAIMS: Duration = Duration::from_millis(100);
 
-pub(super) async fn run(ground: Ground, run: Run) -> Exit {
+pub(super) async fn run(bootstrap: Bootstrap, run: Run) -> Exit {
     let Run { output, timeout, prompt: words } = run;
     let deadline = timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let reading = tokio::task::spawn_blocking(move || prompt::read(&words));
@@ -55,16 +55,16 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
         complain("lisle: the message is empty. Say what is to be done, or pipe it in.");
         return Exit::Usage;
     }
-    let wanted = ground.wanted.clone();
+    let wanted = bootstrap.wanted.clone();
     let needs_connection = wanted.which == Which::New;
-    if needs_connection && let Err(why) = ground.usable_connection() {
+    if needs_connection && let Err(why) = bootstrap.usable_connection() {
         complain(&format!("lisle: {why}"));
         return Exit::NoCredentials;
     }
     let session = match wanted.which.clone() {
         Which::New => None,
         Which::This(id) => Some(id),
-        Which::Latest => match ground.latest() {
+        Which::Latest => match bootstrap.latest() {
             Some(id) => Some(id),
             None => {
                 complain("lisle: there is no session to continue.");
@@ -72,8 +72,8 @@ pub(super) async fn run(ground: Ground, run: Run) -> Exit {
             }
         },
     };
-    let here = Here { names: ground.connection_names(), usable: ground.usable_connection() };
-    let mut link = agent::open(ground.engine(true));
+    let here = Here { names: bootstrap.connection_names(), usable: bootstrap.usable_connection() };
+    let mut link = agent::open(bootstrap.engine(true));
     let mut face = Face::new(output, session, wanted, prompt, here);
     face.start(&link).await;
     let end = face.turn(&mut link, deadline).await;

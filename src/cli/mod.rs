@@ -9,6 +9,7 @@ mod definitions;
 mod doctor;
 mod exit;
 mod headless;
+mod help;
 mod output;
 mod permissions;
 mod prompt;
@@ -34,6 +35,10 @@ pub fn main() -> ExitCode {
             return if wrong { Exit::Usage.into() } else { Exit::Done.into() };
         }
     };
+    // Before the configuration is read: it may be what help is needed for.
+    if let Some(Command::Help(args)) = &args.command {
+        return help::run(args).into();
+    }
     let prompt = match args.prompt() {
         Ok(prompt) => prompt,
         Err(why) => {
@@ -60,8 +65,8 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
     let mut wanted: runtime::setup::Wanted = args.common.into();
     // The app continues in the last workspace; a script does not depend on it.
     wanted.last_workspace = args.command.is_none();
-    let mut ground = match runtime::setup::Ground::prepare(wanted) {
-        Ok(ground) => ground,
+    let mut bootstrap = match runtime::setup::Bootstrap::prepare(wanted) {
+        Ok(bootstrap) => bootstrap,
         Err(error) => {
             output::complain(&format!("lisle: {error:#}"));
             return Exit::Usage;
@@ -72,35 +77,35 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
     }
     match args.command {
         Some(Command::Run(run)) => {
-            complain_of(&ground);
-            ground.find_servers().await;
-            headless::run(ground, run).await
+            complain_of(&bootstrap);
+            bootstrap.find_servers().await;
+            headless::run(bootstrap, run).await
         }
         Some(Command::Sessions(command)) => {
-            complain_of(&ground);
-            sessions::run(&ground, command)
+            complain_of(&bootstrap);
+            sessions::run(&bootstrap, command)
         }
         Some(Command::Audit(args)) => {
-            complain_of(&ground);
-            audit::run(&ground, &args)
+            complain_of(&bootstrap);
+            audit::run(&bootstrap, &args)
         }
         Some(Command::Usage(args)) => {
-            complain_of(&ground);
-            usage::run(&ground, &args)
+            complain_of(&bootstrap);
+            usage::run(&bootstrap, &args)
         }
         Some(Command::Permissions(command)) => {
-            complain_of(&ground);
-            permissions::run(&ground, command)
+            complain_of(&bootstrap);
+            permissions::run(&bootstrap, command)
         }
         Some(Command::Auth(command)) => {
-            complain_of(&ground);
-            auth::run(&ground, command)
+            complain_of(&bootstrap);
+            auth::run(&bootstrap, command)
         }
         Some(Command::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => {
-            let mut problems = std::mem::take(&mut ground.problems);
-            let keys = runtime::keymap(&ground, &mut problems);
-            ground.problems = problems;
-            complain_of(&ground);
+            let mut problems = std::mem::take(&mut bootstrap.problems);
+            let keys = runtime::keymap(&bootstrap, &mut problems);
+            bootstrap.problems = problems;
+            complain_of(&bootstrap);
             match runtime::inspect(keys).await {
                 Ok(()) => Exit::Done,
                 Err(error) => {
@@ -109,22 +114,23 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
                 }
             }
         }
-        Some(Command::Doctor(args)) => doctor::run(&ground, &args),
+        Some(Command::Doctor(args)) => doctor::run(&bootstrap, &args),
         Some(Command::Labels(command)) => {
-            complain_of(&ground);
-            definitions::labels(&ground, command)
+            complain_of(&bootstrap);
+            definitions::labels(&bootstrap, command)
         }
         Some(Command::Statuses(command)) => {
-            complain_of(&ground);
-            definitions::statuses(&ground, command)
+            complain_of(&bootstrap);
+            definitions::statuses(&bootstrap, command)
         }
+        Some(Command::Help(args)) => help::run(&args),
         Some(Command::Views(command)) => {
-            complain_of(&ground);
-            definitions::views(&ground, command)
+            complain_of(&bootstrap);
+            definitions::views(&bootstrap, command)
         }
         None => {
-            ground.find_servers().await;
-            match runtime::app(ground, prompt, linear).await {
+            bootstrap.find_servers().await;
+            match runtime::app(bootstrap, prompt, linear).await {
                 Ok(left) => {
                     if let Some(resume) = &left.resume {
                         output::say(&format!("Resume this session with:  lisle --session {resume}\n"));
@@ -143,8 +149,8 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
 }
 
 /// Mistakes in the configuration go to stderr where there is no screen to show them on.
-fn complain_of(ground: &runtime::setup::Ground) {
-    for problem in &ground.problems {
+fn complain_of(bootstrap: &runtime::setup::Bootstrap) {
+    for problem in &bootstrap.problems {
         output::complain(&problem.to_string());
     }
 }

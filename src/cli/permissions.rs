@@ -10,7 +10,7 @@ use crate::domain::sanitise;
 use crate::domain::tool::{CallFacts, Touch};
 use crate::permit::shell::{self, Hold};
 use crate::permit::{self, Policy, Rules, Verdict};
-use crate::runtime::setup::Ground;
+use crate::runtime::setup::Bootstrap;
 use crate::sandbox;
 use crate::tools::bash::Bash;
 use crate::tools::seen::Seen;
@@ -20,9 +20,9 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 /// Runs `lisle permissions`.
-pub(super) fn run(ground: &Ground, command: PermissionsCommand) -> Exit {
+pub(super) fn run(bootstrap: &Bootstrap, command: PermissionsCommand) -> Exit {
     match command {
-        PermissionsCommand::Check(check) => Checker::new(ground, &check).run(&check),
+        PermissionsCommand::Check(check) => Checker::new(bootstrap, &check).run(&check),
     }
 }
 
@@ -61,24 +61,24 @@ impl Word {
 }
 
 impl Checker {
-    fn new(ground: &Ground, check: &Check) -> Self {
+    fn new(bootstrap: &Bootstrap, check: &Check) -> Self {
         let enforced = match check.sandbox {
             Some(held) => held == Held::Enforced,
             None => sandbox::is_enforced(),
         };
-        let law = ground.rules().read(ground.cwd()).law();
-        let mode = ground.wanted.mode.unwrap_or(ground.settings.permissions.mode);
+        let law = bootstrap.rules().read(bootstrap.cwd()).law();
+        let mode = bootstrap.wanted.mode.unwrap_or(bootstrap.settings.permissions.mode);
         Self {
-            policy: ground.policy(enforced),
+            policy: bootstrap.policy(enforced),
             mode: mode.stricter(law.loosest),
             rules: law.rules,
             place: Place {
-                cwd: ground.cwd().to_owned(),
+                cwd: bootstrap.cwd().to_owned(),
                 // There is no session; nothing is in its folder.
-                session_dir: ground.paths.data.join("no-session"),
-                own_dirs: ground.paths.own_dirs(),
-                runner: ground.runner().to_owned(),
-                allowances: Arc::new(ground.allowances()),
+                session_dir: bootstrap.paths.data.join("no-session"),
+                own_dirs: bootstrap.paths.own_dirs(),
+                runner: bootstrap.runner().to_owned(),
+                allowances: Arc::new(bootstrap.allowances()),
                 known: Arc::default(),
                 window: 0,
             },

@@ -6,12 +6,12 @@ use super::output::{complain, day, put};
 use crate::domain::inbox::{Hit, HitIn, SessionHits};
 use crate::domain::query::Query;
 use crate::domain::sanitise;
-use crate::runtime::setup::Ground;
+use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(super) fn search(ground: &Ground, search: &Search) -> Exit {
+pub(super) fn search(bootstrap: &Bootstrap, search: &Search) -> Exit {
     let text = search.query.join(" ");
     let query = match Query::parse(&text) {
         Ok(query) => query,
@@ -30,7 +30,7 @@ pub(super) fn search(ground: &Ground, search: &Search) -> Exit {
     let marks = std::io::stdout().is_terminal() && std::env::var_os("TERM").is_some_and(|term| term != "dumb");
     let stop = AtomicBool::new(false);
     let mut any = false;
-    let searched = ground.store.search(&query, &ground.store.properties(), &stop, &mut |found| {
+    let searched = bootstrap.store.search(&query, &bootstrap.store.properties(), &stop, &mut |found| {
         let text = if search.json {
             serde_json::to_string(&found).map(|line| line + "\n").unwrap_or_default()
         } else {

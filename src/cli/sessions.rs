@@ -11,24 +11,24 @@ use crate::domain::inbox::HealthReport;
 use crate::domain::message::{AssistantText, Body, Message};
 use crate::domain::property::{Label, Properties};
 use crate::domain::{At, SessionMeta, sanitise};
-use crate::runtime::setup::Ground;
+use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 
-pub(super) fn run(ground: &Ground, command: SessionsCommand) -> Exit {
+pub(super) fn run(bootstrap: &Bootstrap, command: SessionsCommand) -> Exit {
     match command {
-        SessionsCommand::List(args) => list(ground, &args),
-        SessionsCommand::Show(args) => show(ground, &args),
-        SessionsCommand::Export(args) => export(ground, &args),
-        SessionsCommand::Import(args) => change::import(ground, &args),
-        SessionsCommand::Search(args) => super::search::search(ground, &args),
-        SessionsCommand::Trash(args) => trash(ground, &args),
-        SessionsCommand::Set(args) => change::set(ground, &args),
-        SessionsCommand::Branch(args) => change::branch(ground, &args),
-        SessionsCommand::Archive(args) => change::archive(ground, &args, true),
-        SessionsCommand::Unarchive(args) => change::archive(ground, &args, false),
-        SessionsCommand::Delete(args) => change::delete(ground, &args),
-        SessionsCommand::Restore(args) => change::restore(ground, &args),
-        SessionsCommand::Verify(args) => verify(ground, &args),
+        SessionsCommand::List(args) => list(bootstrap, &args),
+        SessionsCommand::Show(args) => show(bootstrap, &args),
+        SessionsCommand::Export(args) => export(bootstrap, &args),
+        SessionsCommand::Import(args) => change::import(bootstrap, &args),
+        SessionsCommand::Search(args) => super::search::search(bootstrap, &args),
+        SessionsCommand::Trash(args) => trash(bootstrap, &args),
+        SessionsCommand::Set(args) => change::set(bootstrap, &args),
+        SessionsCommand::Branch(args) => change::branch(bootstrap, &args),
+        SessionsCommand::Archive(args) => change::archive(bootstrap, &args, true),
+        SessionsCommand::Unarchive(args) => change::archive(bootstrap, &args, false),
+        SessionsCommand::Delete(args) => change::delete(bootstrap, &args),
+        SessionsCommand::Restore(args) => change::restore(bootstrap, &args),
+        SessionsCommand::Verify(args) => verify(bootstrap, &args),
     }
 }
 
@@ -78,10 +78,10 @@ impl<'a> Filter<'a> {
     }
 }
 
-fn list(ground: &Ground, args: &List) -> Exit {
+fn list(bootstrap: &Bootstrap, args: &List) -> Exit {
     let asks = !(args.status.is_empty() && args.label.is_empty() && args.view.is_none());
     // Mistakes in the definitions matter to who asks by them.
-    let properties = definitions::read(ground, if asks { Told::Yes } else { Told::No });
+    let properties = definitions::read(bootstrap, if asks { Told::Yes } else { Told::No });
     let filter = match Filter::new(args, &properties) {
         Ok(filter) => filter,
         Err(why) => {
@@ -89,7 +89,7 @@ fn list(ground: &Ground, args: &List) -> Exit {
             return Exit::Usage;
         }
     };
-    let listing = ground.store.list();
+    let listing = bootstrap.store.list();
     for notice in &listing.notices {
         complain(&format!("lisle: {}", notice.text));
     }
@@ -145,8 +145,8 @@ fn marks(meta: &SessionMeta, properties: &Properties) -> String {
     if marks.is_empty() { String::new() } else { format!("  [{}]", sanitise::clean_line(&marks.join(", "))) }
 }
 
-fn trash(ground: &Ground, args: &Json) -> Exit {
-    let trash = ground.store.trash();
+fn trash(bootstrap: &Bootstrap, args: &Json) -> Exit {
+    let trash = bootstrap.store.trash();
     if args.json {
         return print_json(&trash);
     }
@@ -168,11 +168,11 @@ fn trash(ground: &Ground, args: &Json) -> Exit {
     Exit::Done
 }
 
-fn verify(ground: &Ground, args: &Verify) -> Exit {
+fn verify(bootstrap: &Bootstrap, args: &Verify) -> Exit {
     let ids = match &args.id {
         Some(id) => vec![id.clone()],
         None => {
-            let listing = ground.store.list();
+            let listing = bootstrap.store.list();
             for notice in &listing.notices {
                 complain(&format!("lisle: {}", notice.text));
             }
@@ -184,7 +184,7 @@ fn verify(ground: &Ground, args: &Verify) -> Exit {
     let mut exit = Exit::Done;
     let mut reports = Vec::new();
     for id in &ids {
-        let looked = if args.repair { ground.store.repair(id) } else { ground.store.verify(id) };
+        let looked = if args.repair { bootstrap.store.repair(id) } else { bootstrap.store.verify(id) };
         match looked {
             Ok(report) => reports.push(report),
             Err(error) => {
@@ -259,8 +259,8 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-fn show(ground: &Ground, show: &Show) -> Exit {
-    let seen = match ground.store.read(&show.id, usize::MAX) {
+fn show(bootstrap: &Bootstrap, show: &Show) -> Exit {
+    let seen = match bootstrap.store.read(&show.id, usize::MAX) {
         Ok(seen) => seen,
         Err(error) => {
             complain(&format!("lisle: {error}"));
@@ -282,7 +282,7 @@ fn show(ground: &Ground, show: &Show) -> Exit {
     Exit::Done
 }
 
-fn export(ground: &Ground, args: &Export) -> Exit {
+fn export(bootstrap: &Bootstrap, args: &Export) -> Exit {
     let told_masked = |masked: usize| {
         if masked > 0 {
             complain(&format!("lisle: {} masked.", masked_words(masked)));
@@ -292,7 +292,7 @@ fn export(ground: &Ground, args: &Export) -> Exit {
         Some(out) => {
             // From where the command is given, not from where the session's tools work.
             let out = std::path::absolute(out).unwrap_or_else(|_| out.clone());
-            ground.store.export(&args.id, args.format, Some(&out), &day).map(|done| {
+            bootstrap.store.export(&args.id, args.format, Some(&out), &day).map(|done| {
                 say(&format!("{}\n", done.path.display()));
                 done.masked
             })
@@ -300,7 +300,7 @@ fn export(ground: &Ground, args: &Export) -> Exit {
         None => {
             // A pipe that nobody reads any more ends it, and is no error.
             let mut closed = false;
-            let done = ground.store.export_to(&args.id, args.format.unwrap_or_default(), &day, &mut |bytes| {
+            let done = bootstrap.store.export_to(&args.id, args.format.unwrap_or_default(), &day, &mut |bytes| {
                 closed = !say(&String::from_utf8_lossy(bytes));
                 if closed { Err(std::io::ErrorKind::BrokenPipe.into()) } else { Ok(()) }
             });

@@ -6,11 +6,11 @@ use super::output::{complain, say};
 use crate::agent::day;
 use crate::domain::spending::{By, Group, Sum, beyond, group};
 use crate::domain::{At, SessionMeta, sanitise};
-use crate::runtime::setup::Ground;
+use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 
-pub(super) fn run(ground: &Ground, args: &Usage) -> Exit {
-    let books = ground.books();
+pub(super) fn run(bootstrap: &Bootstrap, args: &Usage) -> Exit {
+    let books = bootstrap.books();
     let since = args.since.unwrap_or(At(0));
     let all = match books.read(since) {
         Ok(all) => all,
@@ -24,7 +24,7 @@ pub(super) fn run(ground: &Ground, args: &Usage) -> Exit {
     };
     let by = args.by.unwrap_or(By::Day);
     let mut groups = group(&all, by, day);
-    let metas = ground.store.list().sessions;
+    let metas = bootstrap.store.list().sessions;
     if by == By::Session {
         name(&mut groups, &metas);
     }

@@ -28,6 +28,7 @@ pub mod job;
 pub mod ledger;
 pub mod link;
 pub mod lookalike;
+pub mod manual;
 pub mod message;
 pub mod model;
 pub mod nearest;

@@ -132,6 +132,7 @@ const PROTECTED_FOLDERS: &[&str] = &[
     ".vim",
     ".nvim",
     ".emacs.d",
+    ".kakoune",
     ".helix",
     ".devcontainer",
     ".direnv",
@@ -144,6 +145,7 @@ const PROTECTED_FOLDERS: &[&str] = &[
     ".bundle",
     ".oh-my-zsh",
     ".zsh",
+    ".mvn",
     "launchagents",
     "launchdaemons",
     "cron.d",
@@ -188,8 +190,26 @@ const PROTECTED_FILES: &[&str] = &[
     ".nvim.lua",
     ".emacs",
     ".dir-locals.el",
+    ".kakrc",
+    ".ideavimrc",
+    ".gdbinit",
+    ".lldbinit",
+    ".pdbrc",
+    ".irbrc",
+    ".pryrc",
+    ".rprofile",
+    ".ghci",
+    ".ocamlinit",
+    ".utoprc",
+    ".iex.exs",
+    ".octaverc",
+    ".sqliterc",
+    ".psqlrc",
     ".gitconfig",
     ".gitmodules",
+    ".lfsconfig",
+    ".hgrc",
+    ".bazelrc",
     ".gitlab-ci.yml",
     ".travis.yml",
     ".drone.yml",
@@ -227,12 +247,18 @@ const PROTECTED_FILES: &[&str] = &[
     "crontab",
 ];
 
+/// Endings of files that an editor opens together with the programs they name.
+const PROTECTED_ENDINGS: &[&str] = &[".code-workspace", ".sublime-project"];
+
 /// A folder, and the beginning of what stands in it and configures or runs code.
 const PROTECTED_PAIRS: &[(&str, &str)] = &[
     (".git", "hooks"),
     (".git", "config"),
     (".github", "workflows"),
     (".github", "actions"),
+    (".hg", "hgrc"),
+    (".yarn", "releases"),
+    (".yarn", "plugins"),
     (".config", "fish"),
     (".config", "git"),
     (".config", "nvim"),
@@ -289,6 +315,7 @@ pub fn protected_entries(folder: &Path) -> Vec<&'static str> {
 
 fn runs_code(names: &[String]) -> bool {
     names.iter().any(|name| PROTECTED_FOLDERS.contains(&name.as_str()) || PROTECTED_FILES.contains(&name.as_str()))
+        || names.last().is_some_and(|name| PROTECTED_ENDINGS.iter().any(|ending| name.ends_with(ending)))
         || names
             .windows(2)
             .any(|w| PROTECTED_PAIRS.iter().any(|(folder, start)| w[0] == *folder && w[1].starts_with(start)))
@@ -369,6 +396,11 @@ mod tests {
             "/r/.cargo/config.toml",
             "/r/.vscode/tasks.json",
             "/r/.envrc",
+            "/r/.hg/hgrc",
+            "/r/sub/.gdbinit",
+            "/r/.Rprofile",
+            "/r/app.code-workspace",
+            "/r/.yarn/releases/yarn.cjs",
         ] {
             assert!(is_protected_for_commands(Path::new(protected)), "{protected}");
             assert!(is_protected(Path::new(protected)), "{protected}");

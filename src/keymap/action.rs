@@ -524,6 +524,8 @@ actions! {
         Down "down" "a line down" [Help];
         PageUp "page_up" "a page up" [Help];
         PageDown "page_down" "a page down" [Help];
+        Top "top" "to the top" [Help];
+        End "end" "to the end" [Help];
     }
     /// The program.
     App AppAction "app" {

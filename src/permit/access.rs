@@ -3,11 +3,11 @@
 //! Explore gets nothing. A rule of a repository gives nothing. A socket, and a path that is written, go to one program, which
 //! must be alone on its line but for readers.
 
-use super::matches::Ways;
-use super::rows::Row;
+use super::matches::{Ground, Ways};
+use super::policy::Policy;
+use super::row::{Row, explore};
 use super::rules::Rules;
 use super::shell::{self, Judged};
-use super::{Ground, Policy};
 use crate::domain::access::{Access, Extras, Service};
 use crate::domain::paths::{is_protected_for_commands, is_secret, is_secret_file, lexical};
 use crate::domain::permission::Mode;
@@ -21,7 +21,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
     let (_, cwd) = line(facts).unwrap_or_default();
     let risk = access.risk(&cwd);
     if mode == Mode::Explore {
-        return Row::Deny(super::rows::explore(&format!("the sandbox opens nothing: {risk}")));
+        return Row::Deny(explore(&format!("the sandbox opens nothing: {risk}")));
     }
     let parts = match sole_program(policy, facts, access) {
         Ok(parts) => parts,
@@ -119,7 +119,7 @@ pub(super) fn secret(path: &Path, ground: &Ground) -> Option<Offer> {
 /// A secret of the project may be shown for the session; any other one is asked about every time.
 pub(super) fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> Row {
     if mode == Mode::Explore {
-        return Row::Deny(super::rows::explore(&format!("{what} {}", says(path))));
+        return Row::Deny(explore(&format!("{what} {}", says(path))));
     }
     if let Some(at) = rules.shows(path, true) {
         return Row::Ruled(vec![at]);

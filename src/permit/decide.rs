@@ -2,10 +2,12 @@
 //! row counts.
 
 use super::access;
-use super::rows::{self, Row};
+use super::policy::Policy;
+use super::row::Row;
+use super::rows;
 use super::rules::Rules;
 use super::shell;
-use super::{Allowed, Policy, Question, Refusal, Ruled, Verdict};
+use super::verdict::{Allowed, Question, Refusal, Ruled, Verdict};
 use crate::domain::git_settings::settling_option;
 use crate::domain::permission::Mode;
 use crate::domain::rule::{Effect, Rule, SANDBOX};

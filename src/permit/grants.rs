@@ -6,7 +6,6 @@
 //! that stands in the line itself is never kept.
 
 use super::matches::{self, Ways};
-use super::rows::edit_rule;
 use super::rules::Rules;
 use super::shell;
 use crate::domain::rule::{BELOW, Effect, NETWORK, Offer, Rule, TEXT};
@@ -186,7 +185,7 @@ fn reading(remote: &shell::Remote, argv: &[String]) -> Offer {
 ///
 /// # Errors
 /// A sentence why not.
-pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &super::Ground) -> Result<(), String> {
+pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &matches::Ground) -> Result<(), String> {
     if let Some(fault) = rule.fault() {
         return Err(fault);
     }
@@ -436,4 +435,9 @@ fn runs_project(base: &str) -> bool {
         "clang",
     ];
     NAMES.contains(&base)
+}
+
+/// The rule that lets the file tools change what lies below the working directory.
+fn edit_rule() -> Rule {
+    Rule { path: Some(BELOW.to_owned()), ..Rule::allow("edit") }
 }

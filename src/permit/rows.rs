@@ -3,34 +3,17 @@
 use super::access;
 use super::grants;
 use super::matches::Ways;
+use super::policy::{AskEdits, ExploreCommands, Policy};
+use super::row::{Row, asked, explore, never, noting};
 use super::rules::Rules;
 use super::shell::{self, Judged, Judgement, Part};
-use super::{AskEdits, ExploreCommands, Policy};
 use crate::domain::paths;
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::reach::{Settles, reach};
 use crate::domain::request::{PartShown, PartState};
-use crate::domain::rule::{NETWORK, Offer, Rule};
+use crate::domain::rule::{NETWORK, Offer};
 use crate::domain::tool::{CallFacts, Place, Program, Proposal, Touch};
 use std::path::{Path, PathBuf};
-
-/// What one touch comes to.
-pub(super) enum Row {
-    Allow,
-    /// A setting of the user's allows it; which.
-    Setting(&'static str),
-    /// Rules allow it; their places.
-    Ruled(Vec<usize>),
-    Ask {
-        reason: String,
-        risks: Vec<String>,
-        /// What an answer would keep; empty in the rows that are never remembered.
-        offers: Vec<Offer>,
-        /// No rule can answer it.
-        every_time: bool,
-    },
-    Deny(String),
-}
 
 const COMPUTES: &str = "it reads files that it does not name, and secrets lie in this folder that nothing hides here";
 const EDITS_ALLOWED: &str = "ask.edits = \"allow\" in config.toml";
@@ -597,17 +580,6 @@ struct Reached {
     noted: Vec<String>,
 }
 
-/// The question with git's settings that an answer lets it write.
-fn noting(row: Row, noted: &[String]) -> Row {
-    match row {
-        Row::Ask { reason, risks, offers, every_time } if !noted.is_empty() => {
-            let settings = noted.iter().map(|setting| format!("`{setting}`")).collect::<Vec<_>>().join(", ");
-            Row::Ask { reason: format!("{reason} It sets {settings} in git's settings."), risks, offers, every_time }
-        }
-        row => row,
-    }
-}
-
 /// What was found of the parts of a line.
 #[derive(Default)]
 struct Found {
@@ -629,22 +601,9 @@ impl Found {
     }
 }
 
-fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> Row {
-    Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
-}
-
 /// The profile that other commands than readers run in keeps protected paths from them.
 fn is_held(policy: Policy) -> bool {
     policy.hold != shell::Hold::None && policy.sandbox != Sandbox::None
-}
-
-/// A question that is asked every time.
-fn never(reason: String, risks: Vec<String>) -> Row {
-    Row::Ask { reason, risks, offers: Vec::new(), every_time: true }
-}
-
-pub(super) fn explore(why: &str) -> String {
-    format!("Explore is read-only: {why}. Shift+Tab to Ask to Edit lets it ask.")
 }
 
 /// The first line of a command, short enough for a sentence.
@@ -656,9 +615,4 @@ fn shortened(command: &str) -> String {
         out.push('…');
     }
     out
-}
-
-/// The rule that lets the file tools change what lies below the working directory.
-pub(super) fn edit_rule() -> Rule {
-    Rule { path: Some(crate::domain::rule::BELOW.to_owned()), ..Rule::allow("edit") }
 }

@@ -1,7 +1,7 @@
 //! The rules in force: the session's answers and what the files say, ready to be matched.
 
-use super::Ruled;
 use super::matches::{self, Asked, Ground, Ways};
+use super::verdict::Ruled;
 use crate::domain::access::Access;
 use crate::domain::paths::is_secret;
 use crate::domain::rule::{Effect, Hint, Rule, RuleScope, SANDBOX, Written};

@@ -1,6 +1,6 @@
 //! Sandbox of an allowed call. The profiles are in `sandbox`.
 
-use super::Policy;
+use super::policy::Policy;
 use super::shell::{self, Hold, Judged};
 use crate::domain::access::Access;
 use crate::domain::paths::{is_secret, lexical};

@@ -4,7 +4,7 @@
 //! look like paths, and commands. A rule or an earlier answer does not cover them.
 
 use super::shell::{self, Hold, Judged};
-use super::{Question, Refusal, Verdict};
+use super::verdict::{Question, Refusal, Verdict};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::plan::Step;

@@ -9,42 +9,43 @@ mod confinement;
 mod readable;
 
 pub use confinement::apparmor;
+use confinement::megabytes;
 
 use super::graphics::way::{self, Able};
-use super::memory::Memory;
-use super::setup::Ground;
-use super::{canvas, clipboard};
+use super::setup::Bootstrap;
+use super::terminal_cache::TerminalCache;
+use super::{clipboard, renderer};
 use crate::domain::count::count;
 use crate::domain::finding::Finding;
 use std::path::{Path, PathBuf};
 
 /// All that was looked at, in the order to show.
 #[must_use]
-pub fn findings(ground: &Ground) -> Vec<Finding> {
+pub fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
     let env = |name: &str| std::env::var(name).ok();
     let mut facts = vec![Finding::ok("version", format!("lisle {}", env!("CARGO_PKG_VERSION")))];
-    let mut problems = ground.problems.clone();
-    let _ = super::keymap(ground, &mut problems);
+    let mut problems = bootstrap.problems.clone();
+    let _ = super::keymap_files::keymap(bootstrap, &mut problems);
     // What to do stands in the problem itself.
     facts.extend(problems.iter().map(|problem| Finding::warn("configuration", problem.to_string(), "")));
-    facts.extend(folders(ground));
-    facts.push(store(ground));
-    facts.push(trash(ground));
+    facts.extend(folders(bootstrap));
+    facts.push(store(bootstrap));
+    facts.push(trash(bootstrap));
     facts.push(terminal(&env));
     facts.push(screen(&env));
     facts.extend(tmux(&env));
-    facts.push(pictures(&env, ground));
+    facts.push(pictures(&env, bootstrap));
     facts.push(clipboard_ways(&env));
-    facts.extend(confinement::findings(ground));
+    facts.extend(confinement::findings(bootstrap));
     facts.extend(programs());
-    facts.extend(connections(ground));
+    facts.extend(connections(bootstrap));
     facts
 }
 
 /// What holds commands, by itself.
 #[must_use]
-pub fn sandbox(ground: &Ground) -> Vec<Finding> {
-    confinement::findings(ground)
+pub fn sandbox(bootstrap: &Bootstrap) -> Vec<Finding> {
+    confinement::findings(bootstrap)
 }
 
 /// Checks that a folder, or the nearest existing one above it, takes a file.
@@ -57,8 +58,8 @@ fn takes_a_file(folder: &Path) -> Result<(), String> {
     }
 }
 
-fn folders(ground: &Ground) -> Vec<Finding> {
-    let paths = &ground.paths;
+fn folders(bootstrap: &Bootstrap) -> Vec<Finding> {
+    let paths = &bootstrap.paths;
     let mut out: Vec<Finding> = [("config", &paths.config), ("data", &paths.data), ("state", &paths.state)]
         .into_iter()
         .map(|(about, folder)| match takes_a_file(folder) {
@@ -70,7 +71,7 @@ fn folders(ground: &Ground) -> Vec<Finding> {
             ),
         })
         .collect();
-    let cwd = ground.cwd();
+    let cwd = bootstrap.cwd();
     out.push(match takes_a_file(cwd) {
         Ok(()) => Finding::ok("directory", cwd.display().to_string()),
         Err(why) => Finding::warn("directory", format!("{} cannot be written ({why})", cwd.display()), "Use --cwd DIR"),
@@ -78,19 +79,19 @@ fn folders(ground: &Ground) -> Vec<Finding> {
     out
 }
 
-fn store(ground: &Ground) -> Finding {
-    let cached = ground.store.cached().map(|(sessions, _)| sessions.len());
-    let listing = ground.store.list();
+fn store(bootstrap: &Bootstrap) -> Finding {
+    let cached = bootstrap.store.cached().map(|(sessions, _)| sessions.len());
+    let listing = bootstrap.store.list();
     let odd = listing.sessions.iter().filter(|meta| !meta.odd.is_empty()).count();
     let cached = match cached {
         Some(count) => format!("{count} in the cache"),
         None => "no cache yet".to_owned(),
     };
-    let foreign = if ground.store.is_foreign() { ", made by another program" } else { "" };
+    let foreign = if bootstrap.store.is_foreign() { ", made by another program" } else { "" };
     let says = format!(
         "{} ({}): {}, {cached}{foreign}",
-        ground.store.workspace_name(),
-        ground.workspace().display(),
+        bootstrap.store.workspace_name(),
+        bootstrap.workspace().display(),
         count(listing.sessions.len(), "session", "sessions")
     );
     if odd > 0 {
@@ -102,19 +103,14 @@ fn store(ground: &Ground) -> Finding {
     }
 }
 
-fn trash(ground: &Ground) -> Finding {
-    let all = ground.store.trash();
+fn trash(bootstrap: &Bootstrap) -> Finding {
+    let all = bootstrap.store.trash();
     let bytes: u64 = all.iter().map(|one| one.bytes).sum();
-    let days = ground.settings.inbox.trash_days;
+    let days = bootstrap.settings.inbox.trash_days;
     Finding::ok(
         "trash",
         format!("{}, {}, each kept for {days} days", count(all.len(), "session", "sessions"), megabytes(bytes)),
     )
-}
-
-fn megabytes(bytes: u64) -> String {
-    let tenths = bytes.saturating_mul(10) / 1_000_000;
-    format!("{}.{} MB", tenths / 10, tenths % 10)
 }
 
 fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
@@ -128,7 +124,7 @@ fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
     let size = rustix::termios::tcgetwinsize(std::io::stdout())
         .map(|size| format!("{}x{}", size.ws_col, size.ws_row))
         .unwrap_or_else(|_| "not a terminal".to_owned());
-    let colors = match canvas::colors(env) {
+    let colors = match renderer::colors(env) {
         crate::theme::Colors::True => "16 million colours",
         crate::theme::Colors::C256 => "256 colours",
         crate::theme::Colors::C16 => "16 colours",
@@ -142,9 +138,9 @@ fn terminal(env: &dyn Fn(&str) -> Option<String>) -> Finding {
 }
 
 fn screen(env: &dyn Fn(&str) -> Option<String>) -> Finding {
-    match canvas::glyphs(env) {
-        crate::ui::chat::Glyphs::Unicode => Finding::ok("characters", "UTF-8"),
-        crate::ui::chat::Glyphs::Ascii => Finding::warn(
+    match renderer::glyphs(env) {
+        crate::ui::glyphs::GlyphSet::Unicode => Finding::ok("characters", "UTF-8"),
+        crate::ui::glyphs::GlyphSet::Ascii => Finding::warn(
             "characters",
             "ASCII signs, because the locale is not UTF-8 or the terminal is the console",
             "Set LANG to a UTF-8 locale, or `glyphs = \"unicode\"` in [ui]",
@@ -186,10 +182,10 @@ fn tmux_says(said: &str) -> Vec<Finding> {
 }
 
 /// In which way pictures are drawn. The terminal is not asked here: what it answered last time counts.
-fn pictures(env: &dyn Fn(&str) -> Option<String>, ground: &Ground) -> Finding {
+fn pictures(env: &dyn Fn(&str) -> Option<String>, bootstrap: &Bootstrap) -> Finding {
     let var = |name| env(name).unwrap_or_default();
-    let known = Memory::of(&ground.paths.state, &var("TERM"), &var("TERM_PROGRAM")).recall();
-    drawn(&way::choose(ground.settings.ui.pictures, env, &known.pictures), known.pictures == Able::default())
+    let known = TerminalCache::of(&bootstrap.paths.state, &var("TERM"), &var("TERM_PROGRAM")).recall();
+    drawn(&way::choose(bootstrap.settings.ui.pictures, env, &known.pictures), known.pictures == Able::default())
 }
 
 fn drawn(choice: &way::Choice, never_asked: bool) -> Finding {
@@ -254,9 +250,9 @@ fn find(name: &str) -> Option<PathBuf> {
         .find(|file| file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0))
 }
 
-fn connections(ground: &Ground) -> Vec<Finding> {
-    let infos = ground.connection_infos();
-    let usable = ground.usable_connection();
+fn connections(bootstrap: &Bootstrap) -> Vec<Finding> {
+    let infos = bootstrap.connection_infos();
+    let usable = bootstrap.usable_connection();
     let mut out: Vec<Finding> = infos
         .into_iter()
         .map(|info| {

@@ -56,25 +56,25 @@ pub fn pager(env: &dyn Fn(&str) -> Option<String>) -> String {
 }
 
 /// A folder of its own, so that what the editor leaves beside the file goes with it.
-struct Desk {
+struct ScratchFile {
     folder: PathBuf,
     file: PathBuf,
 }
 
-impl Desk {
+impl ScratchFile {
     fn lay(parent: &Path, name: &str, text: &str) -> Result<Self, EditError> {
         let folder = parent.join(format!("lisle-{}-{:016x}", std::process::id(), fastrand::u64(..)));
         let file = folder.join(name);
         let at = |source| EditError::File { path: file.clone(), source };
         DirBuilder::new().mode(0o700).create(&folder).map_err(at)?;
-        let desk = Self { folder, file: file.clone() };
+        let scratch = Self { folder, file: file.clone() };
         let mut open = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&file).map_err(at)?;
         open.write_all(text.as_bytes()).map_err(at)?;
-        Ok(desk)
+        Ok(scratch)
     }
 }
 
-impl Drop for Desk {
+impl Drop for ScratchFile {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -94,10 +94,10 @@ pub async fn edit(editor: &str, parent: &Path, text: &str) -> Result<String, Edi
 /// # Errors
 /// As [`edit`].
 pub async fn edit_as(editor: &str, parent: &Path, name: &str, text: &str) -> Result<String, EditError> {
-    let desk = Desk::lay(parent, name, text)?;
-    run(editor, &[desk.file.as_os_str()]).await?;
-    let mut saved =
-        std::fs::read_to_string(&desk.file).map_err(|source| EditError::File { path: desk.file.clone(), source })?;
+    let scratch = ScratchFile::lay(parent, name, text)?;
+    run(editor, &[scratch.file.as_os_str()]).await?;
+    let mut saved = std::fs::read_to_string(&scratch.file)
+        .map_err(|source| EditError::File { path: scratch.file.clone(), source })?;
     if saved.ends_with('\n') && !text.ends_with('\n') {
         saved.pop();
     }

@@ -4,13 +4,14 @@
 //! lines are printed below each other and stay. It is given back whatever the way out is, a signal and a panic too.
 //! [`Inspector`] is the pure part.
 
+use super::client::exit::RunError;
+use super::environment::env;
 use super::input::answer::Answer;
 use super::input::reader::Reader;
 use super::input::{Input, translate};
 use super::signals::{Signal, Signals};
 use super::terminal::{Guard, Mouse, Queries, Screen, Wishes};
 use super::tty::{Tty, TtyError, Wrote};
-use super::{RunError, deeds};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::Context;
 use crate::keymap::key::{Code, Key, Mods, chord_name};
@@ -194,7 +195,7 @@ fn yes(usable: bool) -> &'static str {
 /// When there is no usable terminal.
 pub async fn inspect(keys: Table) -> Result<(), RunError> {
     let tty = Tty::open()?;
-    let term = deeds::env("TERM").unwrap_or_default();
+    let term = env("TERM").unwrap_or_default();
     if term == "dumb" {
         return Err(TtyError::Dumb(term).into());
     }

@@ -67,7 +67,7 @@ pub enum Which {
 }
 
 /// All that stands before the engine starts.
-pub struct Ground {
+pub struct Bootstrap {
     /// Request of the command line.
     pub wanted: Wanted,
     /// Paths of lisle's files.
@@ -84,7 +84,7 @@ pub struct Ground {
     runner: PathBuf,
 }
 
-impl Ground {
+impl Bootstrap {
     /// Reads the configuration and opens the workspace.
     ///
     /// # Errors
@@ -121,6 +121,7 @@ impl Ground {
             None => last().unwrap_or_else(|| ours.join(USUAL)),
         };
         let store = store(&workspace, &paths, &settings)?;
+        crate::sandbox::places::hidden::keep_in(paths.data.join("hidden.jsonl"));
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })

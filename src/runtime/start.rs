@@ -1,16 +1,21 @@
 //! Opens the app: themes, keymap and session as the user wants them, over the engine that `setup` puts together.
 
-use super::setup::{Ground, Which};
-use super::{Exit, Folders, Link, Mouse, Options, SettingsFile};
-use crate::agent;
+use super::client::exit::Exit;
+use super::client::options::{Options, ScreenOptions};
+use super::client::settings_file::SettingsFile;
+use super::commands::Folders;
+use super::keymap_files::keymap;
+use super::setup::{Bootstrap, Which};
+use super::terminal::Mouse;
+use super::{linear, screen};
+use crate::agent::{self, Link};
 use crate::config::own::{self, Kind};
 use crate::config::settings;
 use crate::domain::contract::Act;
 use crate::domain::problem::Problem;
 use crate::domain::{Command, Level, Notice, SessionId};
-use crate::keymap;
 use crate::theme::{self, ThemeText};
-use crate::ui::chat::Glyphs;
+use crate::ui::glyphs::GlyphSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,11 +26,11 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// When there is no usable terminal, or the session to continue does not exist.
-pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -> anyhow::Result<Exit> {
-    let (mut ground, mut prompt, mut news) = (Arc::new(ground), prompt, Vec::new());
+pub async fn app(bootstrap: Bootstrap, prompt: Option<String>, linear: Option<bool>) -> anyhow::Result<Exit> {
+    let (mut bootstrap, mut prompt, mut news) = (Arc::new(bootstrap), prompt, Vec::new());
     let (mut unsaved, mut ended) = (Vec::new(), true);
     loop {
-        let mut exit = shown(&ground, prompt.take(), linear, std::mem::take(&mut news)).await?;
+        let mut exit = shown(&bootstrap, prompt.take(), linear, std::mem::take(&mut news)).await?;
         // What one workspace could not save is said in the next one, and once more at the end.
         let words = exit.words();
         unsaved.append(&mut exit.unsaved);
@@ -34,8 +39,8 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
             return Ok(Exit { unsaved, ended, ..exit });
         };
         news.extend(words.into_iter().map(|words| Notice::new(Level::Error, words)));
-        ground = Arc::new(ground.moved(folder)?);
-        let workspaces = ground.workspaces();
+        bootstrap = Arc::new(bootstrap.moved(folder)?);
+        let workspaces = bootstrap.workspaces();
         if let Err(error) = workspaces.remember(&workspaces.current) {
             tracing::warn!(%error, "the workspace is not remembered for the next start");
         }
@@ -44,76 +49,78 @@ pub async fn app(ground: Ground, prompt: Option<String>, linear: Option<bool>) -
 
 /// Shows one workspace. `news`: what is said there first.
 async fn shown(
-    ground: &Arc<Ground>,
+    bootstrap: &Arc<Bootstrap>,
     prompt: Option<String>,
     linear: Option<bool>,
     news: Vec<Notice>,
 ) -> anyhow::Result<Exit> {
-    let mut problems = ground.problems.clone();
-    let keys = keymap(ground, &mut problems);
-    let themes = themes(ground, &mut problems);
-    let ui = ground.settings.ui.clone();
-    let kept_theme = ground.paths.state.join("theme");
+    let mut problems = bootstrap.problems.clone();
+    let keys = keymap(bootstrap, &mut problems);
+    let themes = themes(bootstrap, &mut problems);
+    let ui = bootstrap.settings.ui.clone();
+    let kept_theme = bootstrap.paths.state.join("theme");
     let theme = if ui.theme == "auto" { recall(&kept_theme).unwrap_or(ui.theme) } else { ui.theme };
-    let resume = match ground.wanted.which.clone() {
+    let resume = match bootstrap.wanted.which.clone() {
         Which::New => None,
         Which::This(id) => {
             // Asked before the screen opens, so that a wrong id is reported where it was typed.
             anyhow::ensure!(
-                ground.store.session_dir(&id).is_dir(),
+                bootstrap.store.session_dir(&id).is_dir(),
                 "there is no session {id} in {}",
-                ground.store.workspace_name()
+                bootstrap.store.workspace_name()
             );
             Some(id)
         }
-        Which::Latest => ground.latest(),
+        Which::Latest => bootstrap.latest(),
     };
-    let link = agent::open(ground.engine(false));
+    let link = agent::open(bootstrap.engine(false));
     let first = match &resume {
         Some(session) => {
-            catch_up(&link, ground, session, prompt).await;
+            catch_up(&link, bootstrap, session, prompt).await;
             None
         }
         None => prompt,
     };
-    let settings = SettingsFile { path: ground.paths.config_file(), started: ground.settings.clone() };
-    let notices = news.into_iter().chain(problems.iter().map(Problem::notice)).chain(offers(ground)).collect();
-    let (state_dir, workspace) = (ground.paths.state.clone(), ground.workspace().to_owned());
-    let config = ground.paths.config.clone();
-    let (workspaces, looked) = (ground.workspaces(), Arc::clone(ground));
-    let linear = super::linear::wanted(linear, ground.settings.ui.linear);
+    let settings = SettingsFile { path: bootstrap.paths.config_file(), started: bootstrap.settings.clone() };
+    let notices = news.into_iter().chain(problems.iter().map(Problem::notice)).chain(offers(bootstrap)).collect();
+    let (state_dir, workspace) = (bootstrap.paths.state.clone(), bootstrap.workspace().to_owned());
+    let config = bootstrap.paths.config.clone();
+    let (workspaces, looked) = (bootstrap.workspaces(), Arc::clone(bootstrap));
+    let lines = linear::wanted(linear, bootstrap.settings.ui.linear);
     let options = Options {
         keys: Arc::new(keys),
-        themes,
-        theme,
-        remember_theme: Box::new(move |name| remember(&kept_theme, name)),
         settings,
-        look: Arc::new(move || super::doctor::findings(&looked)),
-        glyphs: match ui.glyphs {
-            settings::Glyphs::Auto => None,
-            settings::Glyphs::Unicode => Some(Glyphs::Unicode),
-            settings::Glyphs::Ascii => Some(Glyphs::Ascii),
-        },
-        fps: ui.fps,
-        mouse: match ui.mouse {
-            settings::Mouse::On => Mouse::Ours,
-            settings::Mouse::Off => Mouse::Theirs,
-        },
-        pictures: ui.pictures,
-        notify: ui.notify,
+        examine: Arc::new(move || super::doctor::findings(&looked)),
         state_dir,
         commands: Folders { config, workspace },
         workspaces,
         resume,
         first,
         notices,
+        screen: ScreenOptions {
+            themes,
+            theme,
+            remember_theme: Box::new(move |name| remember(&kept_theme, name)),
+            glyphs: match ui.glyphs {
+                settings::Glyphs::Auto => None,
+                settings::Glyphs::Unicode => Some(GlyphSet::Unicode),
+                settings::Glyphs::Ascii => Some(GlyphSet::Ascii),
+            },
+            fps: ui.fps,
+            mouse: match ui.mouse {
+                settings::Mouse::On => Mouse::Ours,
+                settings::Mouse::Off => Mouse::Theirs,
+            },
+            pictures: ui.pictures,
+            notify: ui.notify,
+        },
     };
-    Ok(if linear { super::linear::run(link, options).await? } else { super::run(link, options).await? })
+    Ok(if lines { linear::run(link, options).await? } else { screen::run(link, options).await? })
 }
 
 /// Applies the command line's request to an existing session.
-async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Option<String>) {
-    let mut acts = ground.wanted.acts();
+async fn catch_up(link: &Link, bootstrap: &Bootstrap, session: &SessionId, prompt: Option<String>) {
+    let mut acts = bootstrap.wanted.acts();
     acts.extend(prompt.map(Act::send));
     for act in acts {
         // The engine was opened just now: it listens.
@@ -121,53 +128,13 @@ async fn catch_up(link: &Link, ground: &Ground, session: &SessionId, prompt: Opt
     }
 }
 
-/// The keymap that the settings name: the default one, over it the embedded one of that name (or the one that the user's
-/// file inherits), over it the user's file of that name.
-#[must_use]
-pub fn keymap(ground: &Ground, problems: &mut Vec<Problem>) -> keymap::Table {
-    let name = &ground.settings.ui.keymap;
-    let file = Kind::Keymap.file(&ground.paths, name);
-    let own = own::find(&ground.paths, Kind::Keymap, name).unwrap_or_else(|problem| {
-        problems.push(problem);
-        None
-    });
-    let embedded = |name: &str| keymap::STYLES.iter().find(|style| style.0 == name);
-    let known = || keymap::names().collect::<Vec<_>>().join(", ");
-    let mut style = embedded(name);
-    if style.is_none() && name != keymap::GROUND && !file.exists() {
-        let text = format!("There is no keymap {name:?}.");
-        let fix = format!("Make this file, or set ui.keymap in config.toml to one of {}.", known());
-        problems.push(Problem { path: file.clone(), line: None, text, fix });
-    }
-    if let Some((base, line)) = own.as_deref().and_then(keymap::inherits) {
-        style = embedded(&base);
-        if style.is_none() && base != keymap::GROUND {
-            let text = format!("It inherits {base:?}, and there is no such keymap.");
-            let fix = format!("The keymaps that can be inherited are {}.", known());
-            problems.push(Problem { path: file.clone(), line: Some(line), text, fix });
-        }
-    }
-    let fresh = |name: &str, text: &'static str| {
-        own::fresh(Kind::Keymap, name).map_or(std::borrow::Cow::Borrowed(text), std::borrow::Cow::Owned)
-    };
-    let default = fresh(keymap::GROUND, keymap::DEFAULT);
-    let over = style.map(|(name, shown, text)| (*shown, fresh(name, text)));
-    let shown = file.display().to_string();
-    let mut files = vec![(keymap::DEFAULT_NAME, default.as_ref())];
-    files.extend(over.as_ref().map(|(shown, text)| (*shown, text.as_ref())));
-    files.extend(own.as_deref().map(|text| (shown.as_str(), text)));
-    let loaded = keymap::load_files(&files);
-    problems.extend(loaded.problems);
-    loaded.table
-}
-
 /// The user's themes. In debug builds also those of the source folder, which go before the embedded ones in this way.
-fn themes(ground: &Ground, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
+fn themes(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
     let mut texts = Vec::new();
-    for name in own::names(&ground.paths, Kind::Theme) {
-        match own::find(&ground.paths, Kind::Theme, &name) {
+    for name in own::names(&bootstrap.paths, Kind::Theme) {
+        match own::find(&bootstrap.paths, Kind::Theme, &name) {
             Ok(Some(text)) => {
-                let file = Kind::Theme.file(&ground.paths, &name).display().to_string();
+                let file = Kind::Theme.file(&bootstrap.paths, &name).display().to_string();
                 texts.push(ThemeText { name, file, text });
             }
             Ok(None) => {}
@@ -183,8 +150,8 @@ fn themes(ground: &Ground, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
 }
 
 /// A connection that was found but never chosen is offered once the screen is there.
-fn offers(ground: &Ground) -> Option<Notice> {
-    let found = ground.offered();
+fn offers(bootstrap: &Bootstrap) -> Option<Notice> {
+    let found = bootstrap.offered();
     let first = found.first()?;
     let text = format!("Found {}: nothing is sent there before you choose it.", found.join(", "));
     Some(Notice::new(Level::Info, text).hint(format!("/model chooses it, or start with --connection {first}.")))

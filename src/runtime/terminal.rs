@@ -2,7 +2,7 @@
 //!
 //! Everything that is switched on is remembered with what switches it off, and goes off in the opposite order, whatever the
 //! way out is: quitting, a signal, Ctrl+Z, an editor, an error, a panic. What the terminal answers is never waited for; the
-//! last answers are kept in `state/terminal.json` by [`super::memory`]. Sequences: xterm's ctlseqs, the kitty keyboard
+//! last answers are kept in `state/terminal.json` by [`super::terminal_cache`]. Sequences: xterm's ctlseqs, the kitty keyboard
 //! protocol, DECRQM for synchronized output (2026) and reports of light and dark (2031).
 //!
 //! # What is known of terminals, and minded
@@ -26,7 +26,7 @@
 //! | Zellij, Windows Terminal, ConEmu | calls by the bell: their OSC 9 is something else | `notify` |
 //! | mosh, 16 and 256 colours | COLORTERM is what counts; with 16 the theme `ansi` | `canvas` |
 //! | slow lines | known by a write that was held up over 100 ms: fewer frames, larger steps | `frames` |
-//! | terminals that are gone | nothing is written any more; turns are saved and ended | `face` |
+//! | terminals that are gone | nothing is written any more; turns are saved and ended | `screen` |
 
 use super::graphics::kitty;
 use super::graphics::way::Program;

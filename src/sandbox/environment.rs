@@ -1,7 +1,7 @@
 //! The environment of a command: lisle's own without keys, without what makes a shell or a program run other code first,
 //! and with what keeps programs from paging or prompting.
 //!
-//! A short list of names passes as it is ([`READING_NAMES`]). Every other variable is judged: what steers programs goes, what
+//! A short list of names passes as it is (`READING_NAMES`). Every other variable is judged: what steers programs goes, what
 //! looks like a credential by its name or its value goes unless a rule names it, and inside a sandbox what points to sockets
 //! and credentials that are not there goes as well.
 //!

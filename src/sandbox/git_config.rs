@@ -3,6 +3,7 @@
 //!
 //! Format: <https://git-scm.com/docs/git-config>. Conditions of `includeIf` are not looked at: any of them may hold later.
 
+use super::plain_file;
 use crate::domain::git_settings::{is_plain_address, runs_nothing};
 use std::collections::{BTreeSet, HashMap};
 use std::os::unix::fs::MetadataExt;
@@ -265,7 +266,7 @@ fn of_file(path: &Path) -> Arc<Vec<Setting>> {
     if let Some((_, known)) = read.get(path).filter(|(known, _)| *known == stamp) {
         return Arc::clone(known);
     }
-    let text = std::fs::read(path).unwrap_or_default();
+    let text = plain_file::bytes_through_links(path, LARGEST).unwrap_or_default();
     let found = Arc::new(parse(&String::from_utf8_lossy(&text)).unwrap_or_default());
     if read.len() >= REMEMBERED {
         read.clear();

@@ -15,11 +15,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-/// Files that are looked at, before a command and after it, and how deep in protected folders. More can be there after it:
-/// what it made many of must not hide one.
-const MOST: usize = 2_000;
-const MOST_AFTER: usize = 20_000;
-const DEPTH: usize = 5;
+/// Files of which the state before a command is kept. Where there are more it does not run: a command that made many would
+/// make one of them pass for old.
+const MOST: usize = 100_000;
+/// Changes that are told at a time. After a command everything is looked at: what it made many of must not hide one.
+pub const MOST_CHANGES: usize = 20_000;
+/// Depth in protected folders.
+const DEPTH: usize = 64;
 /// The most bytes of a file whose content is kept while the command runs, and of all of them.
 const SMALL: u64 = 256 * 1024;
 const ALL: u64 = 16 * 1024 * 1024;
@@ -30,7 +32,7 @@ const LAG: Duration = Duration::from_millis(50);
 #[derive(Clone, Debug)]
 pub struct Guard {
     before: BTreeMap<PathBuf, State>,
-    /// All of it was looked at. Otherwise what is found after the command may have been there before.
+    /// All of it was looked at.
     whole: bool,
     repository: Option<Repository>,
     /// Folders of repositories that were there.
@@ -121,7 +123,7 @@ impl Guard {
     pub fn before(site: &Site<'_>, bounds: Option<&Bounds>) -> Self {
         let repository = Repository::of(site.cwd);
         let guarded = places::guarded(site, repository.as_ref());
-        let (before, whole) = look(&guarded.paths, &BTreeMap::new(), MOST);
+        let (before, whole) = look(&guarded.paths, MOST);
         let mounted = bounds.filter(|bounds| bounds.namespaces == Namespaces::With);
         let held = mounted.into_iter().flat_map(|bounds| &bounds.protected);
         let own = repository.iter().flat_map(|one| [one.common.clone(), one.own.clone()]);
@@ -134,6 +136,12 @@ impl Guard {
             held: held.filter(|path| path.symlink_metadata().is_ok()).cloned().collect(),
             began: SystemTime::now(),
         }
+    }
+
+    /// True if all protected files were looked at. Otherwise nobody could tell what a command made of them.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.whole
     }
 
     /// Takes the state before a command that still runs for what is there, as far as that one may have changed it.
@@ -167,11 +175,11 @@ impl Guard {
     pub fn accept(&mut self, path: &Path) {
         if self.covers(path) {
             self.before.remove(path);
-            self.before.extend(look(&[path.to_owned()], &BTreeMap::new(), MOST).0);
+            self.before.extend(look(&[path.to_owned()], MOST).0);
         }
     }
 
-    /// Differences now, by path. Blocks.
+    /// Differences now, by path; of many the first [`MOST_CHANGES`]: when they are put back, the others come. Blocks.
     #[must_use]
     pub fn after(&self, site: &Site<'_>) -> Vec<Change> {
         // One that the command made counts, and the one of before also where its pointer was bent.
@@ -181,24 +189,17 @@ impl Guard {
         names.extend(self.before.keys().cloned());
         let mut seen = HashSet::new();
         names.retain(|path| seen.insert(path.clone()));
-        let (after, _) = look(&names, &self.before, MOST_AFTER);
-        let mut out = Vec::new();
-        for (path, now) in &after {
-            let what = match self.before.get(path) {
-                None if repository::is_plain(path, &self.known) => continue,
-                None => What::Made,
-                Some(before) if before.seen == now.seen => continue,
-                Some(before)
-                    if before.mode == now.mode && before.content.is_some() && before.content == now.content =>
-                {
-                    continue;
-                }
-                Some(before) => What::Changed(before.earlier()),
-            };
-            if let Some(by) = self.by(site, path, &what) {
-                out.push(Change { path: path.clone(), what, by });
+        let (mut out, mut told, mut room) = (Vec::new(), HashSet::new(), ALL);
+        walk(&names, |path, meta| {
+            let what = self.change(path, meta, &mut room);
+            if let Some(what) = what
+                && told.insert(path.to_owned())
+                && let Some(by) = self.by(site, path, &what)
+            {
+                out.push(Change { path: path.to_owned(), what, by });
             }
-        }
+            out.len() < MOST_CHANGES
+        });
         for (path, state) in self.before.iter().filter(|(path, _)| path.symlink_metadata().is_err()) {
             let what = What::Gone(state.earlier());
             if let Some(by) = self.by(site, path, &what) {
@@ -210,10 +211,36 @@ impl Guard {
         out
     }
 
+    /// What became of a file that is there.
+    fn change(&self, path: &Path, meta: &Metadata, room: &mut u64) -> Option<What> {
+        let Some(before) = self.before.get(path) else {
+            return (!repository::is_plain(path, &self.known)).then_some(What::Made);
+        };
+        let now = seen(meta);
+        if before.seen == now {
+            return None;
+        }
+        let is_same =
+            before.mode == meta.mode() && before.content.is_some() && before.content == content(path, meta, now, room);
+        (!is_same).then(|| What::Changed(before.earlier()))
+    }
+
     /// Who did it, as far as that is known without git's list of files; `None` for what is in order.
     fn by(&self, site: &Site<'_>, path: &Path, what: &What) -> Option<By> {
+        if repository::is_todo(path) {
+            return match what {
+                What::Gone(_) => None,
+                What::Changed(Some(before)) if repository::runs_no_more(&before.content, path) => None,
+                What::Changed(_) if repository::is_plain(path, &self.known) => None,
+                _ => Some(By::Command),
+            };
+        }
         if path.ancestors().any(|above| self.held.contains(above)) {
-            return Some(By::Unknown);
+            // The cover of a file comes off for an instant when somebody else replaces it. What makes git run programs is
+            // put back all the same: whoever wrote it can do so again when no command runs.
+            let runs = matches!(what, What::Changed(Some(before))
+                if repository::is_config(path) && !repository::only_harmless(&before.content, path));
+            return Some(if runs { By::Command } else { By::Unknown });
         }
         let own = self.repository.as_ref().filter(|one| path.starts_with(&one.common) || path.starts_with(&one.own));
         match what {
@@ -222,7 +249,6 @@ impl Guard {
             What::Changed(Some(before)) if site.moves.notes && repository::is_config(path) => {
                 (!repository::only_harmless(&before.content, path)).then_some(By::Command)
             }
-            What::Made if !self.whole => Some(By::Unknown),
             _ => Some(By::Command),
         }
     }
@@ -265,33 +291,42 @@ impl Guard {
     }
 }
 
-/// The files at and below these paths, in their order, and whether all of them were looked at. What did not change since
-/// `before` is not read again.
-fn look(paths: &[PathBuf], before: &BTreeMap<PathBuf, State>, most: usize) -> (BTreeMap<PathBuf, State>, bool) {
+/// The files at and below these paths, and whether all of them were looked at.
+fn look(paths: &[PathBuf], most: usize) -> (BTreeMap<PathBuf, State>, bool) {
     let (mut room, mut whole) = (ALL, true);
     let mut out = BTreeMap::new();
+    walk(paths, |path, meta| {
+        // git's examples are never run, and each new repository has more than ten of them.
+        if repository::is_example(path) {
+            return true;
+        }
+        whole = out.len() < most;
+        if whole {
+            let seen = seen(meta);
+            out.insert(
+                path.to_owned(),
+                State { seen, mode: meta.mode(), content: content(path, meta, seen, &mut room) },
+            );
+        }
+        whole
+    });
+    (out, whole)
+}
+
+/// Looks at each file at and below these paths, in their order, while `on` wants more.
+fn walk(paths: &[PathBuf], mut on: impl FnMut(&Path, &Metadata) -> bool) {
     let mut open: Vec<(PathBuf, usize)> = paths.iter().rev().map(|path| (path.clone(), 0)).collect();
     while let Some((path, depth)) = open.pop() {
         let Ok(meta) = path.symlink_metadata() else { continue };
         if meta.is_dir() {
             if depth < DEPTH {
                 let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-                open.extend(entries.take(most).map(|entry| (entry.path(), depth + 1)));
+                open.extend(entries.map(|entry| (entry.path(), depth + 1)));
             }
-            continue;
+        } else if !on(&path, &meta) {
+            return;
         }
-        if out.len() >= most {
-            whole = false;
-            break;
-        }
-        let seen = seen(&meta);
-        let state = match before.get(&path).filter(|before| before.seen == seen) {
-            Some(known) => known.clone(),
-            None => State { seen, mode: meta.mode(), content: content(&path, &meta, seen, &mut room) },
-        };
-        out.insert(path, state);
     }
-    (out, whole)
 }
 
 fn seen(meta: &Metadata) -> Seen {
@@ -396,6 +431,60 @@ mod tests {
         std::fs::rename(cwd.join("sub"), cwd.join("other")).unwrap();
         let found: Vec<PathBuf> = guard.after(&site).into_iter().map(|change| change.path).collect();
         assert_eq!(found, [cwd.join("other/.envrc"), file.clone()]);
+    }
+
+    #[test]
+    fn many_files_hide_no_other_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (cwd, session_dir) = (root.join("p"), root.join("session"));
+        let write = |name: &str, text: &str| {
+            std::fs::create_dir_all(cwd.join(name).parent().unwrap()).unwrap();
+            std::fs::write(cwd.join(name), text).unwrap();
+        };
+        (0..2_500).for_each(|n| write(&format!(".vscode/old/{n}"), "x"));
+        let allowances = Allowances::default();
+        let site = site(&cwd, &session_dir, &allowances);
+        let guard = Guard::before(&site, None);
+        assert!(guard.is_whole());
+        for name in ["HEAD", "objects/x", "refs/x"] {
+            write(&format!("v/.git/{name}"), "x");
+        }
+        (0..MOST_CHANGES + 10).for_each(|n| write(&format!("v/.git/hooks/{n}.sample"), ""));
+        write("z/.envrc", "x");
+        write(".idea/a/b/c/d/e/f/g/h.xml", "x");
+        let found = guard.after(&site);
+        let made: Vec<(&Path, By)> =
+            found.iter().map(|change| (change.path.strip_prefix(&cwd).unwrap(), change.by)).collect();
+        let expected = [".idea/a/b/c/d/e/f/g/h.xml", "z/.envrc"].map(|path| (Path::new(path), By::Command));
+        assert_eq!(made, expected);
+    }
+
+    #[test]
+    fn steps_of_a_rebase_that_run_programs_are_found() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (cwd, session_dir) = (root.join("p"), root.join("session"));
+        for folder in [".git/objects", ".git/refs", ".git/rebase-merge"] {
+            std::fs::create_dir_all(cwd.join(folder)).unwrap();
+        }
+        std::fs::write(cwd.join(".git/HEAD"), "x").unwrap();
+        let allowances = Allowances::default();
+        let site = site(&cwd, &session_dir, &allowances);
+        let todo = cwd.join(".git/rebase-merge/git-rebase-todo");
+        let guard = Guard::before(&site, None);
+        std::fs::write(&todo, "pick 0123 one\n").unwrap();
+        assert_eq!(guard.after(&site), []);
+        std::fs::write(&todo, "pick 0123 one\nexec make\n").unwrap();
+        assert!(matches!(&guard.after(&site)[..], [Change { what: What::Made, by: By::Command, .. }]));
+        // The user's own steps go on.
+        let guard = Guard::before(&site, None);
+        std::fs::write(&todo, "exec make\n").unwrap();
+        assert_eq!(guard.after(&site), []);
+        std::fs::write(&todo, "x make install\n").unwrap();
+        assert!(matches!(&guard.after(&site)[..], [Change { what: What::Changed(_), by: By::Command, .. }]));
+        std::fs::remove_file(&todo).unwrap();
+        assert_eq!(guard.after(&site), []);
     }
 
     #[test]

@@ -47,6 +47,7 @@ mod numbers;
 mod opened;
 pub mod parent;
 pub mod places;
+pub mod plain_file;
 pub mod process;
 mod profile;
 pub mod proxy;

@@ -5,11 +5,14 @@
 use super::mounts::{self, SpaceFiles};
 use super::profile::Bounds;
 use super::root;
+use rustix::fs::AtFlags;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
 use rustix::io::Errno;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -23,6 +26,8 @@ const TOLD: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Renewal {
     places: Vec<Mounted>,
+    /// Folders that hold them, whatever they are called by now.
+    folders: HashMap<PathBuf, OwnedFd>,
     spaces: Option<SpaceFiles>,
     /// Changes in the folders of the places; `None` where these are not told.
     events: Option<OwnedFd>,
@@ -33,9 +38,14 @@ pub(super) struct Renewal {
 struct Mounted {
     path: PathBuf,
     masked: bool,
-    /// Device and number of what was there.
-    seen: Option<(u64, u64)>,
+    /// What is at the path, and what is in the folder under the name: two things where a folder was moved.
+    seen: Both,
 }
+
+/// Stamps of a file at its path and in its folder; `None` where nothing is.
+type Both = (Option<Stamp>, Option<Stamp>);
+/// Device, number and time of change. The number of a file that was removed is given to the next one.
+type Stamp = (u64, u64, i64, u64);
 
 impl Renewal {
     /// Looks at the places before they are mounted.
@@ -48,13 +58,23 @@ impl Renewal {
             bounds.protected.iter().filter_map(|path| path.canonicalize().ok()).chain(links).collect();
         let masked = bounds.masked.iter().filter_map(|path| path.canonicalize().ok());
         let all = protected.into_iter().map(|path| (path, false)).chain(masked.map(|path| (path, true)));
+        let all: Vec<(PathBuf, bool)> = all.collect();
+        let mut folders = HashMap::new();
+        for folder in all.iter().filter_map(|(path, _)| path.parent()) {
+            if !folders.contains_key(folder)
+                && let Ok(place) = mounts::place(folder)
+            {
+                folders.insert(folder.to_owned(), place);
+            }
+        }
         let places: Vec<Mounted> = all
-            .map(|(path, masked)| Mounted { seen: number(&path), path, masked })
+            .into_iter()
+            .map(|(path, masked)| Mounted { seen: both(&path, &folders), path, masked })
             // What is not there gets no mount.
-            .filter(|place| place.seen.is_some())
+            .filter(|place| place.seen.0.is_some())
             .collect();
         let events = watched(&places);
-        Self { places, spaces: None, events, looked: Instant::now() }
+        Self { places, folders, spaces: None, events, looked: Instant::now() }
     }
 
     /// Knows the namespaces of the command from here on; without them there is nothing to renew.
@@ -76,31 +96,42 @@ impl Renewal {
     /// Mounts again what was replaced. False if that failed: the command has the real place.
     pub(super) fn look(&mut self) -> bool {
         self.looked = Instant::now();
-        if let Some(events) = &self.events {
-            drain(events);
+        let told = self.events.as_ref().map(drain).unwrap_or_default();
+        let mut now: Vec<(usize, Both)> = Vec::new();
+        for (at, place) in self.places.iter().enumerate() {
+            let seen = both(&place.path, &self.folders);
+            if seen != place.seen || told.has(&place.path) {
+                now.push((at, seen));
+            }
         }
-        let now: Vec<(usize, (u64, u64))> = self
-            .places
-            .iter()
-            .enumerate()
-            .filter_map(|(at, place)| number(&place.path).map(|now| (at, now)))
-            .filter(|(at, now)| self.places.get(*at).is_some_and(|place| place.seen != Some(*now)))
-            .collect();
         let Some(spaces) = self.spaces.as_ref().filter(|_| !now.is_empty()) else { return true };
         let places = || now.iter().filter_map(|(at, _)| self.places.get(*at));
         let renewed = mounts::in_child(|| {
             spaces.enter()?;
             places().try_for_each(cover)
         });
-        if renewed.is_err() {
+        // A cover moves with its folder. What replaced the covered one there cannot be covered by the old path.
+        let replaced = now.iter().filter_map(|(at, seen)| Some((self.places.get(*at)?, seen.1)));
+        let bare =
+            replaced.filter(|(place, inside)| *inside != place.seen.1).any(|(place, _)| self.is_moved(&place.path));
+        if renewed.is_err() || bare {
             return false;
         }
         for (at, seen) in now {
             if let Some(place) = self.places.get_mut(at) {
-                place.seen = Some(seen);
+                place.seen = seen;
             }
         }
         true
+    }
+
+    /// True if something of the name is in the folder that held it, and the folder is elsewhere by now.
+    fn is_moved(&self, path: &Path) -> bool {
+        let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return false };
+        let Some(folder) = self.folders.get(above) else { return false };
+        let number = |place: &OwnedFd| rustix::fs::fstat(place).ok().map(|stat| (stat.st_dev, stat.st_ino));
+        let now = mounts::place(above).ok().and_then(|place| number(&place));
+        in_folder(folder, name).is_some() && now != number(folder)
     }
 }
 
@@ -116,8 +147,19 @@ fn cover(place: &Mounted) -> Result<(), Errno> {
     done
 }
 
-fn number(path: &Path) -> Option<(u64, u64)> {
-    path.symlink_metadata().ok().map(|meta| (meta.dev(), meta.ino()))
+fn both(path: &Path, folders: &HashMap<PathBuf, OwnedFd>) -> Both {
+    let at = path.symlink_metadata().ok();
+    let at =
+        at.map(|meta| (meta.dev(), meta.ino(), meta.ctime(), u64::try_from(meta.ctime_nsec()).unwrap_or_default()));
+    let folder = path.parent().and_then(|folder| folders.get(folder)).zip(path.file_name());
+    (at, folder.and_then(|(folder, name)| in_folder(folder, name)))
+}
+
+#[allow(clippy::useless_conversion, clippy::unnecessary_fallible_conversions)]
+fn in_folder(folder: &OwnedFd, name: &OsStr) -> Option<Stamp> {
+    let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    let nanoseconds = u64::try_from(stat.st_ctime_nsec).unwrap_or_default();
+    Some((u64::from(stat.st_dev), u64::from(stat.st_ino), i64::from(stat.st_ctime), nanoseconds))
 }
 
 fn watched(places: &[Mounted]) -> Option<OwnedFd> {
@@ -128,12 +170,27 @@ fn watched(places: &[Mounted]) -> Option<OwnedFd> {
     Some(queue)
 }
 
-fn drain(queue: &OwnedFd) {
+/// Names that something was made or moved under since the last look.
+#[derive(Default)]
+struct ToldNames {
+    names: HashSet<OsString>,
+    /// There were more than the system keeps.
+    any: bool,
+}
+
+impl ToldNames {
+    fn has(&self, path: &Path) -> bool {
+        self.any || path.file_name().is_some_and(|name| self.names.contains(name))
+    }
+}
+
+fn drain(queue: &OwnedFd) -> ToldNames {
+    let mut out = ToldNames::default();
     let mut buffer = [MaybeUninit::uninit(); 4096];
     let mut reader = Reader::new(queue, &mut buffer);
     while let Ok(event) = reader.next() {
-        if event.events().contains(ReadFlags::QUEUE_OVERFLOW) {
-            return;
-        }
+        out.any |= event.events().contains(ReadFlags::QUEUE_OVERFLOW);
+        out.names.extend(event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()).to_owned()));
     }
+    out
 }

@@ -4,6 +4,7 @@
 //! file, so the folder must point back: as a worktree's does by its `gitdir`, a submodule's by `core.worktree`.
 
 use super::git_config::{self, Ground};
+use super::plain_file;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -18,6 +19,8 @@ pub struct Repository {
     pub own: PathBuf,
 }
 
+/// Remotes of this machine that are looked at.
+const MOST_REMOTES: usize = 500;
 /// Most bytes of the small files that are read here.
 const SMALL: u64 = 64 * 1024;
 
@@ -138,7 +141,7 @@ impl Repository {
         };
         let mut out: Vec<(String, PathBuf)> = self.remotes().into_iter().filter_map(of_path).collect();
         out.dedup();
-        out.truncate(MOST);
+        out.truncate(MOST_REMOTES);
         out
     }
 
@@ -166,7 +169,16 @@ impl Repository {
         let below = |path: &PathBuf| path.strip_prefix(&self.top).ok().map(Path::to_owned);
         let wanted = paths.iter().filter_map(below).collect();
         let found = super::places::index_has(&self.own.join("index"), &wanted);
-        found.into_iter().map(|below| self.top.join(below)).collect()
+        found.into_keys().map(|below| self.top.join(below)).collect()
+    }
+
+    /// True if git tracks this file with this content. A command can add names to git's list, but not a content that it
+    /// does not know.
+    #[must_use]
+    pub fn has(&self, path: &Path, content: super::places::Blob) -> bool {
+        let Ok(below) = path.strip_prefix(&self.top) else { return false };
+        let found = super::places::index_has(&self.own.join("index"), &[below.to_owned()].into());
+        found.into_values().any(|blob| blob == Some(content))
     }
 }
 
@@ -174,6 +186,8 @@ impl Repository {
 const CODE: &[&str] = &["hooks", "config", "config.worktree", "info/attributes"];
 /// Files that say where a repository and its working tree are.
 const POINTERS: &[&str] = &["commondir", "gitdir"];
+/// Steps of a rebase that is not over, of which some run a program. Compared and not held, like the pointers.
+const TODO: &str = "rebase-merge/git-rebase-todo";
 /// The user's own settings, from the home directory on.
 const USERS: &[&str] = &[".gitconfig", ".config/git/config"];
 
@@ -188,7 +202,10 @@ pub fn protected_in(git: &Path) -> Vec<PathBuf> {
 /// [`Repository::pointers`] of a repository of which nothing else is known.
 #[must_use]
 pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
-    inner(git).into_iter().flat_map(|dir| POINTERS.iter().map(move |name| dir.join(name))).collect()
+    let inner = inner(git);
+    let todo = std::iter::once(git.to_owned()).chain(inner.iter().cloned()).map(|dir| dir.join(TODO));
+    let todo: Vec<PathBuf> = todo.collect();
+    inner.into_iter().flat_map(|dir| POINTERS.iter().map(move |name| dir.join(name))).chain(todo).collect()
 }
 
 /// Whether a file that git makes with a new working tree, submodule or repository says nothing but what git writes there
@@ -200,10 +217,12 @@ pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
     };
     let resolved = |below: &str| dir.join(below.trim()).canonicalize().ok();
     match name {
-        // git's examples are never run.
-        _ if dir.ends_with("hooks") => name.ends_with(".sample"),
+        _ if dir.ends_with("hooks") => is_example(path),
         "config" | "config.worktree" => {
             settings(path).is_some_and(|settings| settings.iter().all(git_config::is_harmless))
+        }
+        "git-rebase-todo" => {
+            plain_file::text(path, LARGEST_TODO).is_some_and(|text| programs_in(&text).next().is_none())
         }
         "commondir" => {
             let above = dir.parent().filter(|above| above.ends_with("worktrees")).and_then(Path::parent);
@@ -230,6 +249,34 @@ pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
     }
 }
 
+/// One of the hooks that git brings as examples, and never runs.
+#[must_use]
+pub fn is_example(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| dir.ends_with("hooks")) && path.extension().is_some_and(|end| end == "sample")
+}
+
+/// Bytes of the steps of a rebase.
+const LARGEST_TODO: u64 = 16 * 1024 * 1024;
+
+/// Lines of the steps of a rebase that run a program.
+fn programs_in(todo: &str) -> impl Iterator<Item = &str> {
+    todo.lines().filter(|line| matches!(line.split_whitespace().next(), Some("exec" | "x")))
+}
+
+/// True if a path is that of the steps of a rebase.
+#[must_use]
+pub fn is_todo(path: &Path) -> bool {
+    path.ends_with(TODO)
+}
+
+/// True if the steps of a rebase run nothing now that they did not run before.
+#[must_use]
+pub fn runs_no_more(before: &[u8], after: &Path) -> bool {
+    let before = String::from_utf8_lossy(before);
+    let known: HashSet<&str> = programs_in(&before).collect();
+    plain_file::text(after, LARGEST_TODO).is_some_and(|now| programs_in(&now).all(|line| known.contains(line)))
+}
+
 /// Whether nothing in a repository's folder runs anything.
 fn runs_nothing(git: &Path) -> bool {
     let plain = |name: &str| git.join(name).symlink_metadata().is_err() || is_plain(&git.join(name), &[]);
@@ -243,7 +290,7 @@ fn runs_nothing(git: &Path) -> bool {
 /// The settings in a file; `None` for one that cannot be read as such.
 #[must_use]
 pub fn settings(path: &Path) -> Option<Vec<(String, String)>> {
-    git_config::parse(&text_of(path, git_config::LARGEST)?)
+    git_config::parse(&plain_file::text(path, git_config::LARGEST)?)
 }
 
 /// True if two contents of a file of settings differ only in such as a command may write without a question.
@@ -314,21 +361,16 @@ pub fn folder_of(path: &Path) -> Option<PathBuf> {
     [real.join(".git"), real].into_iter().find(|folder| folder.is_dir() && is_repository(folder))
 }
 
-/// At most so many working trees and submodules are looked at.
-const MOST: usize = 500;
-
 fn folders(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).take(MOST).map(|e| e.path()).collect()
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|e| e.path()).collect()
 }
 
 /// Submodules lie below folders that are parts of their names.
 fn submodules(dir: &Path) -> Vec<PathBuf> {
     let mut out = Vec::new();
     let mut open = folders(dir);
-    let mut looked = 0;
-    while let Some(dir) = open.pop().filter(|_| looked < 4 * MOST) {
-        looked += 1;
+    while let Some(dir) = open.pop() {
         if is_repository(&dir) {
             open.extend(folders(&dir.join("modules")));
             out.push(dir);
@@ -351,15 +393,7 @@ fn worktree(git: &Path) -> Option<PathBuf> {
 }
 
 fn small(path: &Path) -> Option<String> {
-    text_of(path, SMALL)
-}
-
-fn text_of(path: &Path, most: u64) -> Option<String> {
-    let meta = path.symlink_metadata().ok()?;
-    if !meta.is_file() || meta.len() > most {
-        return None;
-    }
-    std::fs::read_to_string(path).ok()
+    plain_file::text(path, SMALL)
 }
 
 #[cfg(test)]
@@ -409,7 +443,9 @@ mod tests {
         let main = Repository::of(&root.join("main")).unwrap();
         assert_eq!(main.linked(), [root.join("w/.git")]);
         assert!(!main.protected().contains(&own.join("commondir")), "git removes other working trees");
-        assert_eq!(main.pointers(), [own.join("commondir"), own.join("gitdir")]);
+        let todo = [git.join(TODO), own.join(TODO)];
+        assert_eq!(main.pointers()[..2], [own.join("commondir"), own.join("gitdir")]);
+        assert_eq!(main.pointers()[2..], todo);
         for path in [own.join("commondir"), own.join("gitdir"), root.join("w/.git"), git.join("config")] {
             assert!(is_plain(&path, &[]), "{}", path.display());
         }

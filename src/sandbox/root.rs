@@ -12,7 +12,7 @@ use super::links::Paths;
 use super::mounts::{self, attach, clone_of, place, place_in, set};
 use super::opened;
 use super::profile::{Bounds, Replaced};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -404,6 +404,9 @@ pub(super) fn cover_again(path: &Path, masked: bool) -> Result<(), Errno> {
         Err(e) if is_gone(e) => return Ok(()),
         Err(e) => return Err(e),
     };
+    if is_mounted(&point)? {
+        return Ok(());
+    }
     let what = match (masked, is_folder(&point)?) {
         (false, _) => clone_of(&point)?,
         (true, true) => mounts::memory()?,
@@ -412,6 +415,12 @@ pub(super) fn cover_again(path: &Path, masked: bool) -> Result<(), Errno> {
     };
     set(&what, &mounts::READ_ONLY)?;
     attach(&what, &point)
+}
+
+/// True if the place is the root of a mount: nobody but lisle makes one in the namespace of a command.
+fn is_mounted(place: &OwnedFd) -> Result<bool, Errno> {
+    let facts = rustix::fs::statx(place, "", AtFlags::EMPTY_PATH, StatxFlags::empty())?;
+    Ok(facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
 }
 
 /// Cover of a masked place.

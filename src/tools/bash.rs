@@ -6,6 +6,7 @@ use super::held::Told;
 use super::held_process::{self, Line, blocking, shell};
 use super::input::{self, Fields};
 use super::kept::Kept;
+use super::reach::Removed;
 use super::{
     Halt, Place, Run, RunError, Tool, access, downloads, leaves, moves, places, reach, same_facts, seen::Seen, settled,
     words,
@@ -117,8 +118,8 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
         tool: "bash".to_owned(),
         subject: input::subject(input, "command"),
         touches,
+        secrets_here: places::secrets_here(place, &words::named(&command, place)),
         proposal: Proposal::Command { command, cwd },
-        secrets_here: places::secrets_here(place),
     })
 }
 
@@ -158,13 +159,15 @@ fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> L
     let stands =
         |path: &&PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| command.contains(name));
     approved.extend(place.allowances.granted.readable.iter().filter(stands).cloned());
-    approved.extend(reach::secrets(command, place));
+    let Removed { secrets, mounted } = reach::removed(command, place);
+    approved.extend(secrets);
     let told = Told {
         line: command.to_owned(),
         named,
         approved,
         in_temp: words::in_temp(command),
         moves: moves::at(command, place),
+        mounted,
         waited_for: true,
         ..Told::default()
     };

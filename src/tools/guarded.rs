@@ -7,18 +7,25 @@ use super::Place;
 use super::held::{Told, site};
 use super::put_back::{self, Fate};
 use crate::sandbox::Bounds;
-use crate::sandbox::guard::{By, Change, Guard, What};
+use crate::sandbox::guard::{By, Change, Guard, MOST_CHANGES, What};
 use crate::sandbox::places::Moves;
+use crate::sandbox::places::hidden::HeldPlaces;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Interval at which the changes of commands that go on in the background are looked at. What is the same twice is taken
 /// back: git and package managers write such files for a moment.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// Age up to which jobs are left alone for a call that is waited for.
+const SHORT: Duration = Duration::from_secs(5);
+/// Looks of one job that pass over the working tree because git seems to write it.
+const MOST_CHECKED_OUT: u32 = 5;
+/// Times that changes are put back one portion after the other.
+const MOST_ROUNDS: usize = 1_000;
 /// Lines that are kept of what a job did, until it ends.
 const MOST_SETTLED: usize = 200;
 
@@ -28,6 +35,11 @@ struct RunningCommand {
     place: Place,
     told: Told,
     guard: Arc<Guard>,
+    /// What is hidden from it.
+    hidden: Arc<HeldPlaces>,
+    began: Instant,
+    /// Looks that passed over what git seemed to write.
+    passed: u32,
     /// Changes at the last look.
     suspects: HashSet<Change>,
     /// Changes that cannot be taken back.
@@ -56,12 +68,23 @@ impl GuardedCommand {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let home = std::env::home_dir();
         let mut guard = Guard::before(&site(place, told, home.as_deref()), bounds);
+        let hidden = Arc::new(HeldPlaces::of(bounds.map(|bounds| &bounds.masked[..]).unwrap_or_default()));
         let mut running = running();
         running.iter().for_each(|other| guard.take_over(&other.guard));
         let (place, told) = (place.clone(), told.clone());
         let background = !told.waited_for;
-        let (suspects, left) = (HashSet::new(), HashSet::new());
-        running.push(RunningCommand { number, place, told, guard: guard.into(), suspects, left, settled: Vec::new() });
+        running.push(RunningCommand {
+            number,
+            place,
+            told,
+            guard: guard.into(),
+            hidden,
+            began: Instant::now(),
+            passed: 0,
+            suspects: HashSet::new(),
+            left: HashSet::new(),
+            settled: Vec::new(),
+        });
         if background && !LOOKED_AFTER.swap(true, Ordering::Relaxed) {
             let looks = std::thread::Builder::new().name("lisle-guard".to_owned()).spawn(|| {
                 while look_after_jobs() {
@@ -74,25 +97,45 @@ impl GuardedCommand {
         Self(number)
     }
 
+    /// True if all protected files are known.
+    pub(super) fn is_whole(&self) -> bool {
+        running().iter().find(|one| one.number == self.0).is_none_or(|own| own.guard.is_whole())
+    }
+
     /// Changes up to now, each with what became of it: what nobody was allowed to do is taken back. Blocks.
     pub(super) fn end(&self) -> Vec<(Change, String)> {
+        note_moves();
         let Some(look) = Look::of(&running(), self.0) else { return Vec::new() };
         let none = look.changes().is_empty();
         let mut running = running();
         let Some(at) = running.iter().position(|one| one.number == self.0) else { return Vec::new() };
         let mut out = running.get_mut(at).map(|own| std::mem::take(&mut own.settled)).unwrap_or_default();
         // Another command that ends now may have settled them.
-        let changes = Look::of(&running, self.0).filter(|_| !none).map(|look| look.parted()).unwrap_or_default();
-        out.extend(changes.breaches.into_iter().map(|change| {
-            let (line, _) = settled(&look.place, &change);
-            (change, line)
-        }));
+        let mut asked = Vec::new();
+        for _ in 0..MOST_ROUNDS {
+            let changes = Look::of(&running, self.0).filter(|_| !none).map(|look| look.parted()).unwrap_or_default();
+            let more = changes.breaches.len() + changes.asked.len() >= MOST_CHANGES;
+            asked = changes.asked;
+            out.extend(changes.breaches.into_iter().map(|change| {
+                let (line, _) = settled(&look.place, &change);
+                (change, line)
+            }));
+            if !more {
+                break;
+            }
+        }
         let left = out.iter().filter(|(change, _)| change.by != By::Command).map(|(change, _)| change);
-        for change in changes.asked.iter().chain(left) {
+        for change in asked.iter().chain(left) {
             running.iter_mut().for_each(|one| Arc::make_mut(&mut one.guard).accept(&change.path));
         }
         out
     }
+}
+
+/// Notes what commands that run moved of what is hidden, before another one begins or one is over. Blocks.
+pub(super) fn note_moves() {
+    let hidden: Vec<Arc<HeldPlaces>> = running().iter().map(|one| Arc::clone(&one.hidden)).collect();
+    hidden.iter().for_each(|places| places.note_moves());
 }
 
 impl Drop for GuardedCommand {
@@ -145,8 +188,9 @@ impl Look {
 /// more. Blocks.
 fn look_after_jobs() -> bool {
     let numbers = |running: &[RunningCommand]| -> Vec<u64> {
-        // The end of a call that is waited for is near, and whatever it does meanwhile is not done yet.
-        let waits = |own: &RunningCommand| running.iter().any(|one| one.told.waited_for && one.guard.meets(&own.guard));
+        // The end of most calls that are waited for is near, and whatever they do until then is not done yet.
+        let is_short = |one: &RunningCommand| one.told.waited_for && one.began.elapsed() < SHORT;
+        let waits = |own: &RunningCommand| running.iter().any(|one| is_short(one) && one.guard.meets(&own.guard));
         let jobs = running.iter().filter(|one| !one.told.waited_for && !waits(one));
         jobs.map(|one| one.number).collect()
     };
@@ -162,9 +206,14 @@ fn look_after_jobs() -> bool {
         }
         let Some(Parted { breaches, .. }) = Look::of(&running, number).map(|look| look.parted()) else { continue };
         let Some(own) = running.iter_mut().find(|one| one.number == number) else { continue };
+        // A command can make itself look like git, so that is believed for a while.
+        let (checked_out, breaches): (Vec<Change>, Vec<Change>) = breaches
+            .into_iter()
+            .filter(|change| change.by == By::Command)
+            .partition(|change| own.passed < MOST_CHECKED_OUT && is_being_checked_out(&change.path));
+        own.passed += u32::from(!checked_out.is_empty());
         let (same, new): (Vec<Change>, Vec<Change>) = breaches
             .into_iter()
-            .filter(|change| change.by == By::Command && !is_being_checked_out(&change.path))
             .filter(|change| !own.left.contains(change))
             .partition(|change| own.suspects.contains(change));
         own.suspects = new.into_iter().collect();

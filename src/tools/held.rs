@@ -2,13 +2,13 @@
 //!
 //! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
 
-use super::guarded::GuardedCommand;
+use super::guarded::{self, GuardedCommand};
 use super::{Place, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
 use crate::sandbox::guard::By;
 use crate::sandbox::places::drafts::{self, DraftPath};
-use crate::sandbox::places::{self, Moves, Site};
+use crate::sandbox::places::{self, Moves, Site, hidden};
 use crate::sandbox::proxy::Refusals;
 use crate::sandbox::refusal::HostFiles;
 use crate::sandbox::repository::Repository;
@@ -29,6 +29,8 @@ pub(super) struct Told {
     pub approved: Vec<PathBuf>,
     /// Paths below `/tmp` that it names.
     pub in_temp: Vec<PathBuf>,
+    /// Folders outside that it removes as a whole.
+    pub mounted: Vec<PathBuf>,
     /// Whether it does nothing but move between states of the repository.
     pub moves: Moves,
     /// The call waits for its end: what it makes meanwhile is its own work.
@@ -62,6 +64,7 @@ impl Held {
     /// Looks up the places of a command that is about to start. Blocks.
     pub fn new(mut place: Place, sandbox: Sandbox, told: Told) -> Self {
         let home = std::env::home_dir();
+        guarded::note_moves();
         if sandbox == Sandbox::Workspace {
             place.allowances = Arc::new(opened(&place, home.as_deref()));
         }
@@ -75,12 +78,12 @@ impl Held {
         } else {
             Vec::new()
         };
-        let (profile, guarded, variables) = match sandbox {
+        let (profile, is_guarded, variables) = match sandbox {
             Sandbox::None => (Profile::Open, false, Vec::new()),
             Sandbox::ReadOnly => (places::read_only(&site), false, Vec::new()),
             Sandbox::Workspace => (places::workspace(&site), true, places::redirected(&site)),
         };
-        let guard = guarded.then(|| GuardedCommand::begin(&place, &told, profile.bounds()));
+        let guard = is_guarded.then(|| GuardedCommand::begin(&place, &told, profile.bounds()));
         let is_own =
             profile.bounds().is_some_and(|bounds| bounds.replaced.iter().any(|one| one.at == Path::new("/tmp")));
         let lies = |path: &PathBuf| Some(places::session_temp(&place.session_dir).join(places::below_temp(path)?));
@@ -98,6 +101,14 @@ impl Held {
 
     /// Why it cannot run here as the settings want it.
     pub fn fault(&self) -> Option<String> {
+        if self.guard.as_ref().is_some_and(|guard| !guard.is_whole()) {
+            return Some(format!(
+                "The command was not started: {} holds more files than lisle can look after, so nobody could tell what a \
+                 command makes of those that configure or run code. Work in a folder of it. Called again with \
+                 `outside: true`, the user is asked to let it run without a sandbox.",
+                self.place.cwd.display()
+            ));
+        }
         if *self.network() != Network::Proxy {
             return None;
         }
@@ -119,19 +130,20 @@ impl Held {
                 .into_iter()
                 .collect();
         out.extend(self.made());
-        let mut protected = Vec::new();
+        // One that holds something still is not removed by this.
+        self.told.mounted.iter().for_each(|folder| drop(std::fs::remove_dir(folder)));
+        let mut shown = Vec::new();
         let (mut put_back, mut told) = (Vec::new(), Vec::new());
         if let Some(guard) = &self.guard {
             for (change, line) in guard.end() {
                 put_back.extend((change.by == By::Command).then(|| change.path.clone()));
+                let is_gits = change.by == By::Git && change.path.iter().any(|part| part == ".git");
+                shown.extend((!is_gits).then(|| line.clone()));
                 told.push((change.by, line));
             }
             for (by, heading) in HEADINGS {
                 let lines: Vec<String> = told.iter().filter(|(of, _)| of == by).map(|(_, line)| line.clone()).collect();
                 out.extend(listed(heading, &lines));
-                if *by != By::Git {
-                    protected.extend(lines);
-                }
             }
         }
         let network = self.network();
@@ -149,7 +161,7 @@ impl Held {
         }
         out.extend(self.private_temp());
         self.note_made();
-        Notes { lines: out, user: ForUser { protected, withheld } }
+        Notes { lines: out, user: ForUser { protected: shown, withheld } }
     }
 
     /// Paths that the command made below `/tmp`, where nobody else finds them.
@@ -208,7 +220,8 @@ impl Held {
             true => places::secrets_in(&self.place.cwd, home.as_deref()),
             false => Vec::new(),
         };
-        let new = after.into_iter().filter(|path| !self.secrets.contains(path));
+        // What has another name by now is not made.
+        let new = after.into_iter().filter(|path| !self.secrets.contains(path) && !hidden::is_moved(path));
         let known = &self.place.allowances.granted.unmasked;
         made::note(&self.place.session_dir, new, self.told.waited_for.then_some(known.as_slice()));
     }

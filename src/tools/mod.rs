@@ -8,29 +8,12 @@ use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, FileChange, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::Value;
-use std::path::PathBuf;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Place and limits of a call.
-#[derive(Clone, Debug)]
-pub struct Place {
-    /// The working directory: absolute.
-    pub cwd: PathBuf,
-    /// The session's directory; `plans/`, `data/` and `long_responses/` lie below it. Made on first use.
-    pub session_dir: PathBuf,
-    /// lisle's own folders (config, data, state): writing there is protected, and credentials there are secret.
-    pub own_dirs: Vec<PathBuf>,
-    /// The program that starts commands (`PROGRAM __run`); the own binary.
-    pub runner: PathBuf,
-    /// Access that the user's settings grant commands.
-    pub allowances: Arc<crate::sandbox::Allowances>,
-    /// Hosts that commands reach without a question, where the network is not open.
-    pub known: Arc<crate::sandbox::proxy::Known>,
-    /// Tokens of the model's context window: results over a tenth of it, at least 2,000 and at most 12,000 tokens,
-    /// go to `long_responses/`.
-    pub window: u64,
-}
+pub use call_place::Place;
+pub(crate) use halt::Halt;
+pub use halt::RunError;
 
 /// Resources of a running call.
 #[derive(Clone)]
@@ -67,15 +50,6 @@ impl Run {
     }
 }
 
-/// Reason why a call has no outcome.
-#[derive(Clone, Debug, PartialEq)]
-pub enum RunError {
-    /// The facts differ from those decided on: decide again.
-    FactsChanged(Box<CallFacts>),
-    /// It was stopped; the text so far.
-    Stopped(String),
-}
-
 /// A tool.
 pub trait Tool: Send + Sync {
     /// Description for a model.
@@ -97,27 +71,6 @@ pub trait Tool: Send + Sync {
 
     /// Runs the call.
     fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>>;
-}
-
-/// Early end of a tool's work: a sentence for the model, or a message for the engine.
-#[derive(Debug)]
-pub(crate) enum Halt {
-    /// The call failed; the sentence is its result.
-    Says(String),
-    /// The engine has to act.
-    Run(RunError),
-}
-
-impl From<String> for Halt {
-    fn from(sentence: String) -> Self {
-        Halt::Says(sentence)
-    }
-}
-
-impl From<RunError> for Halt {
-    fn from(error: RunError) -> Self {
-        Halt::Run(error)
-    }
 }
 
 /// Turns a halt into what [`Tool::run`] gives back.
@@ -176,6 +129,7 @@ pub mod ask_user;
 pub mod attributes;
 pub mod bash;
 pub mod call_llm;
+mod call_place;
 pub mod downloads;
 pub mod edit;
 pub mod fetch;
@@ -183,6 +137,7 @@ pub mod files;
 pub mod glob;
 pub mod grep;
 mod guarded;
+mod halt;
 mod held;
 mod held_process;
 pub mod holding;

@@ -8,7 +8,7 @@ use super::files::Loaded;
 use super::paths::follow;
 use crate::domain::secret::MOST;
 use crate::domain::{paths, tool};
-use crate::sandbox::places::{View, holds_secret as holds_any};
+use crate::sandbox::places::{View, holds_beside, holds_secret as holds_any};
 use crate::sandbox::repository::Repository;
 use crate::sandbox::{Namespaces, able};
 use std::os::unix::fs::MetadataExt;
@@ -115,10 +115,12 @@ pub fn is_key(path: &Path, mut file: &std::fs::File, place: &Place) -> bool {
     read.is_err() || view(place, home().as_deref()).holds_key(path, &bytes)
 }
 
-/// There are secrets that what a call runs could read. Not looked for where they are masked. Blocks.
+/// There are secrets that what a call runs could read, in the working directory or in one of the places that it names. Not
+/// looked for where they are masked. Blocks.
 #[must_use]
-pub fn secrets_here(place: &Place) -> bool {
-    able::spaces(&place.runner) == Namespaces::Without && holds_any(&place.cwd, home().as_deref())
+pub fn secrets_here(place: &Place, named: &[PathBuf]) -> bool {
+    able::spaces(&place.runner) == Namespaces::Without
+        && (holds_any(&place.cwd, home().as_deref()) || named.iter().any(|path| path.is_dir() && holds_beside(path)))
 }
 
 fn home() -> Option<PathBuf> {

@@ -27,10 +27,21 @@ pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
     writes.chain(secrets.map(|path| Touch::Read { path, secret: true })).collect()
 }
 
-/// Hidden secrets in what the line removes or moves as a whole: those that were asked about, and those of other people's
-/// packages.
-pub(super) fn secrets(command: &str, place: &Place) -> Vec<PathBuf> {
-    looked(command, place).secrets
+/// Parts of what a line removes or moves as a whole that need the sandbox's help.
+pub(super) struct Removed {
+    /// Hidden secrets: those that were asked about, and those of other people's packages.
+    pub(super) secrets: Vec<PathBuf>,
+    /// Folders outside of the working directory that the line may write: mounted while it runs, they cannot go, and would
+    /// stay behind empty.
+    pub(super) mounted: Vec<PathBuf>,
+}
+
+/// What the line removes or moves as a whole. Blocks.
+pub(super) fn removed(command: &str, place: &Place) -> Removed {
+    let Look { secrets, trees: mut mounted, .. } = looked(command, place);
+    let granted = &place.allowances.granted.writable;
+    mounted.retain(|tree| tree.is_dir() && !tree.starts_with(&place.cwd) && granted.contains(tree));
+    Removed { secrets, mounted }
 }
 
 fn in_dependency(path: &Path, cwd: &Path) -> bool {
@@ -39,7 +50,7 @@ fn in_dependency(path: &Path, cwd: &Path) -> bool {
 }
 
 fn looked<'a>(command: &str, place: &'a Place) -> Look<'a> {
-    let mut look = Look { place, left: MOST, found: Vec::new(), secrets: Vec::new() };
+    let mut look = Look { place, left: MOST, found: Vec::new(), secrets: Vec::new(), trees: Vec::new() };
     let mut bases = vec![place.cwd.clone()];
     let mut made: Vec<PathBuf> = Vec::new();
     for argv in &commands(command) {
@@ -117,6 +128,8 @@ struct Look<'a> {
     left: usize,
     found: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
+    /// What goes as a whole.
+    trees: Vec<PathBuf>,
 }
 
 impl Look<'_> {
@@ -139,8 +152,9 @@ impl Look<'_> {
         }
         if self.found.len() > earlier + TOLD {
             self.found.truncate(earlier);
-            self.found.push(tree);
+            self.found.push(tree.clone());
         }
+        self.trees.push(tree);
         secrets.into_iter().for_each(|path| self.secret(path));
     }
 

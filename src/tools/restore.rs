@@ -129,10 +129,10 @@ pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &Thing) -> Result<Vec<Str
     put(path, bytes, mode, now, FileSource::There)
 }
 
-/// The same with the owner and the attributes that a file had earlier. Where they are not known, as [`file`].
+/// The same with the owner and the attributes that a file had earlier. Where they are not known, as [`file()`].
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn earlier(
     path: &Path,
     bytes: &[u8],
@@ -145,7 +145,7 @@ pub fn earlier(
 /// Puts a file under a free name that was another's before, with that one's owner and extended attributes.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn moved(path: &Path, bytes: &[u8], mode: u32, from: &Path) -> Result<Vec<String>, FileError> {
     put(path, bytes, mode, &Thing::Absent, FileSource::At(from))
 }
@@ -209,7 +209,7 @@ fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: FileSource<'_>
 /// Puts a symbolic link where `now` stands.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn link(path: &Path, target: &Path, now: &Thing) -> Result<(), FileError> {
     let (folder, name) = at(path, now)?;
     let errno = |errno| files::from_errno(path, errno);
@@ -244,7 +244,7 @@ fn finish(folder: &OwnedFd, temp: &str, done: Result<(), FileError>) -> Result<(
 /// Removes the file or the link that stands there as `now`.
 ///
 /// # Errors
-/// As [`file`].
+/// As [`file()`].
 pub fn remove(path: &Path, now: &Thing) -> Result<(), FileError> {
     let (folder, name) = at(path, now)?;
     rustix::fs::unlinkat(&folder, name, AtFlags::empty()).map_err(|errno| files::from_errno(path, errno))

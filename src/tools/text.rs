@@ -13,7 +13,7 @@ pub enum Encoding {
     Utf16Be,
     /// One byte a character (ISO 8859-1).
     Latin1,
-    /// UTF-8 with bytes in it that are none. Each of those is a character from [`STRAY`] on.
+    /// UTF-8 with bytes in it that are none. Each of those is a character from `STRAY` on.
     Damaged,
 }
 

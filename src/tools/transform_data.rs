@@ -170,7 +170,7 @@ impl Wanted {
             subject: input::one_line(&paths::shown(&self.output, place), 300),
             touches,
             proposal: Proposal::Script { language: self.language.to_owned(), script: self.script.clone(), files },
-            secrets_here: places::secrets_here(place),
+            secrets_here: places::secrets_here(place, &[]),
         }
     }
 }

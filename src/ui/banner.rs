@@ -3,7 +3,7 @@
 
 use super::cells::{self, Piece};
 use super::figures::day;
-use super::paint::Paint;
+use super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::domain::At;
 use crate::domain::ids::MessageId;
@@ -18,7 +18,7 @@ const LEAST: u16 = 6;
 
 /// Draws what there is to say, and gives what is left of the area. The blank row above it, the last of `details`, moves
 /// below what is said.
-pub(super) fn draw(paint: &mut Paint<'_>, details: Rect, area: Rect) -> Rect {
+pub(super) fn draw(paint: &mut FrameContext<'_>, details: Rect, area: Rect) -> Rect {
     let above = u16::from(details.height > 0 && details.bottom() == area.y);
     let mut rest = Rect { y: area.y - above, height: area.height + above, ..area };
     say(paint, &mut rest);
@@ -28,14 +28,14 @@ pub(super) fn draw(paint: &mut Paint<'_>, details: Rect, area: Rect) -> Rect {
     Rect { y, height: area.bottom().saturating_sub(y), ..area }
 }
 
-fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
+fn say(paint: &mut FrameContext<'_>, rest: &mut Rect) {
     let state = paint.state;
     let Some(meta) = state.current_meta() else { return };
     if let Some(holder) = &meta.held_by
         && let Some(row) = take(rest)
     {
-        let left =
-            [paint.piece(format!("{} written by {}; live", paint.signs.warning, clean_line(holder)), Role::Warning)];
+        let left = [paint
+            .piece(format!("{} written by {}; live", paint.signs.marks.warning, clean_line(holder)), Role::Warning)];
         let right = [paint.piece("/takeover", Role::Key), paint.piece(" writes here", Role::Dim)];
         sides(paint, row, &left, &right);
     }
@@ -45,7 +45,7 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
         let parent = state.sessions.meta(&by.session);
         let title = parent.map_or_else(|| by.session.to_string(), |meta| meta.shown_title().to_owned());
         let left = [
-            paint.piece(format!("{} spawned by ", paint.signs.branched), Role::Dim),
+            paint.piece(format!("{} spawned by ", paint.signs.session.branched), Role::Dim),
             paint.piece(clean_line(&title).into_owned(), Role::Text),
         ];
         let key = paint.key(Action::Session(SessionAction::Parent), Context::Global).filter(|_| parent.is_some());
@@ -69,7 +69,7 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
         let at = at.map_or_else(String::new, |at| format!(", {at}"));
         let at = format!("{}{at}", said.unwrap_or_default());
         let left = [
-            paint.piece(format!("{} branch of ", paint.signs.branched), Role::Dim),
+            paint.piece(format!("{} branch of ", paint.signs.session.branched), Role::Dim),
             paint.piece(title, Role::Text),
             paint.piece(at, Role::Dim),
         ];
@@ -87,7 +87,7 @@ fn say(paint: &mut Paint<'_>, rest: &mut Rect) {
 const SAID: usize = 24;
 
 /// What is said, and what helps. On a narrow row that is its keys alone.
-fn sides(paint: &mut Paint<'_>, row: Rect, left: &[Piece<'_>], right: &[Piece<'_>]) {
+fn sides(paint: &mut FrameContext<'_>, row: Rect, left: &[Piece<'_>], right: &[Piece<'_>]) {
     let fits = cells::pieces_width(right) + SAID < usize::from(row.width);
     let key = paint.style(Role::Key);
     let keys: Vec<Piece<'_>> = right.iter().filter(|(_, style)| *style == key).take(1).cloned().collect();
@@ -110,7 +110,7 @@ fn take(rest: &mut Rect) -> Option<Rect> {
 const EXCERPT: usize = 32;
 
 /// Start of the message that a branch ends with: the user's own, because they know it by that.
-fn said_at(paint: &Paint<'_>, id: &MessageId) -> Option<String> {
+fn said_at(paint: &FrameContext<'_>, id: &MessageId) -> Option<String> {
     let entries = &paint.state.current_open()?.chat.entries;
     let place = entries.iter().position(|entry| entry.message.id == *id)?;
     let said = entries.iter().take(place + 1).rev().find_map(|entry| match &entry.message.body {
@@ -124,7 +124,7 @@ fn said_at(paint: &Paint<'_>, id: &MessageId) -> Option<String> {
 }
 
 /// Time of a message: from its row, else from its id (`msg-{epochMs}-…`).
-fn made(paint: &Paint<'_>, id: &MessageId) -> Option<At> {
+fn made(paint: &FrameContext<'_>, id: &MessageId) -> Option<At> {
     let entries = paint.state.current_open().map(|open| &open.chat.entries);
     let row = entries.into_iter().flatten().find(|entry| entry.message.id == *id).map(|entry| entry.message.at);
     row.or_else(|| id.as_str().split('-').nth(1)?.parse().ok().filter(|ms| *ms > 0).map(At))

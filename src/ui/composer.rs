@@ -1,28 +1,23 @@
-//! The composer: the draft with the real caret, and the line above it that tells of the turn. Also draws any other text of several lines that is being written.
+//! The composer: the draft with the real caret, and the line above it that tells of the turn.
 
 use super::cells::{self, Piece, piece};
 use super::figures::{bytes, count, elapsed};
-use super::layout::Layout;
-use super::paint::Paint;
-use super::queue;
+use super::frame_context::FrameContext;
+use super::layout::{Layout, Shape};
+use super::layout_cache::LaidText;
+use super::mode::{mode, mode_role};
+use super::{editor, queue};
 use crate::app::msg::Target;
+use crate::app::state::Focus;
 use crate::app::state::composer::Picked;
-use crate::app::state::edit::Editor;
 use crate::app::state::files::File;
 use crate::app::state::vim::Mode;
-use crate::app::state::{Current, Focus};
-use crate::domain::ids::RequestId;
 use crate::domain::message::Body;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
 use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, SessionAction, TurnAction};
 use crate::theme::Role;
-use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::widgets::Widget;
-
-/// Rows of a text that are counted at the most.
-const COUNTED: usize = 200;
 
 /// Cells of a file's name at the least, and at the most.
 const FILE_NAME: usize = 6;
@@ -37,31 +32,13 @@ const STALLED_MS: u64 = 10_000;
 /// Time before a response begins after which the screen mentions it.
 const UNUSUAL_MS: u64 = 5_000;
 
-/// Text laid out last, and its width: the widget counts its rows by the width of its last drawing.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Laid {
-    /// The draft of this place.
-    Draft(Current, u16),
-    /// The words for this answer.
-    Answer(RequestId, u16),
-}
-
 /// Rows that the draft takes.
-pub(super) fn rows(paint: &mut Paint<'_>, width: u16) -> u16 {
-    let laid = Laid::Draft(paint.state.conversations.current.clone(), field_width(width));
+pub(super) fn rows(paint: &mut FrameContext<'_>, width: u16) -> u16 {
+    let laid = LaidText::Draft(paint.state.conversations.current.clone(), field_width(width));
     let known = paint.cache.draft.as_ref() == Some(&laid);
-    let rows = count_rows(paint.state.composer().editor(), field_width(width), known);
+    let rows = editor::count_rows(paint.state.composer().editor(), field_width(width), known);
     paint.cache.draft = Some(laid);
     u16::try_from(rows).unwrap_or(u16::MAX)
-}
-
-/// Rows that the words for an answer take.
-pub(super) fn answer_rows(paint: &mut Paint<'_>, request: &RequestId, editor: &Editor, width: u16) -> usize {
-    let laid = Laid::Answer(request.clone(), width);
-    let known = paint.cache.answer.as_ref() == Some(&laid);
-    let rows = count_rows(editor, width, known);
-    paint.cache.answer = Some(laid);
-    rows
 }
 
 /// Blank, prompt, blank; and a blank at the right edge.
@@ -69,92 +46,8 @@ fn field_width(width: u16) -> u16 {
     width.saturating_sub(4).max(1)
 }
 
-fn count_rows(editor: &Editor, width: u16, known: bool) -> usize {
-    let area = editor.area();
-    if !known {
-        // Only drawing tells the widget its width. High enough, so that its scrolling stays as it is.
-        let scratch = Rect::new(0, 0, width, 70);
-        area.render(scratch, &mut Buffer::empty(scratch));
-    }
-    // Past the last row every position is the last row's: the first that repeats ends the count.
-    let last = |n: &usize| area.screen_to_data(*n, 0) == area.screen_to_data(n + 1, 0);
-    (0..COUNTED).find(last).unwrap_or(COUNTED) + 1
-}
-
-/// Two places in a text: of the first character, and behind the last one.
-type Range = ((usize, usize), (usize, usize));
-
-/// Draws a text of several lines, what is marked in it, and the caret if it has the focus.
-pub(super) fn editor(paint: &mut Paint<'_>, editor: &Editor, area: Rect, focused: bool) {
-    draw_editor(paint, editor, editor.marked(), area, focused);
-}
-
-fn draw_editor(paint: &mut Paint<'_>, editor: &Editor, marked: Option<Range>, area: Rect, focused: bool) {
-    if area.is_empty() {
-        return;
-    }
-    let widget = editor.area();
-    widget.render(area, paint.buf);
-    if let Some(range) = marked {
-        mark(paint, editor, range, area);
-    }
-    if !focused {
-        return;
-    }
-    let row = widget.screen_cursor().row;
-    let top = usize::from(widget.scroll_offset().0);
-    // The widget measures by character; an emoji of several is one sign of two cells. So the column is measured here.
-    let start = widget.screen_to_data(row, 0);
-    let (line, col) = editor.caret();
-    let text: String = editor
-        .lines()
-        .get(line)
-        .map(|text| text.chars().skip(start.1).take(col.saturating_sub(start.1)).collect())
-        .unwrap_or_default();
-    paint.caret(area, cells::width(&cells::expand_tabs(&text)), row.saturating_sub(top));
-}
-
-/// The cells of what is marked; of an empty line one cell.
-fn mark(paint: &mut Paint<'_>, editor: &Editor, range: Range, area: Rect) {
-    for cells in spans(editor, range, area) {
-        paint.tint(cells, Role::Selected);
-    }
-}
-
-/// The cells in which a part of a text stands, a rectangle for each row that is shown.
-fn spans(editor: &Editor, (from, to): Range, area: Rect) -> Vec<Rect> {
-    let mut out = Vec::new();
-    let widget = editor.area();
-    let top = usize::from(widget.scroll_offset().0);
-    for y in 0..area.height {
-        let row = top + usize::from(y);
-        let begin = widget.screen_to_data(row, 0);
-        let next = widget.screen_to_data(row + 1, 0);
-        let below = (next.0, next.1) == (begin.0, begin.1);
-        let Some(line) = editor.lines().get(begin.0) else { return out };
-        // To where the next row of the same line begins, else to the end of the line.
-        let end = if next.0 == begin.0 && !below { next.1 } else { line.chars().count() };
-        let first = if from.0 == begin.0 { from.1.max(begin.1) } else { begin.1 };
-        let last = if to.0 == begin.0 { to.1.min(end) } else { end };
-        let inside = (from.0..=to.0).contains(&begin.0) && (first < last || (line.is_empty() && to.0 > begin.0));
-        if inside {
-            let cells = |from: usize, to: usize| {
-                let text: String = line.chars().skip(from).take(to.saturating_sub(from)).collect();
-                u16::try_from(cells::width(&cells::expand_tabs(&text))).unwrap_or(u16::MAX)
-            };
-            let x = cells(begin.1, first).min(area.width);
-            let width = cells(first, last).max(1).min(area.width - x);
-            out.push(Rect { x: area.x + x, y: area.y + y, width, height: 1 });
-        }
-        if below {
-            break;
-        }
-    }
-    out
-}
-
 /// The mode of the keys and what was begun, where the keymap has modes.
-fn key_mode(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+fn key_mode(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let state = paint.state;
     if !state.keys.modal() || state.focus != Focus::Composer {
         return None;
@@ -170,7 +63,7 @@ fn key_mode(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
 }
 
 /// Draws edge, queue, draft and the commands on offer.
-pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     edge(paint, layout);
     queue::draw(paint, layout.queue);
     files(paint, layout.files);
@@ -179,7 +72,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
 }
 
 /// The line above: what the turn does at its right end, how a command is used at its left.
-fn edge(paint: &mut Paint<'_>, layout: &Layout) {
+fn edge(paint: &mut FrameContext<'_>, layout: &Layout) {
     let area = layout.edge;
     if area.is_empty() {
         return;
@@ -189,10 +82,10 @@ fn edge(paint: &mut Paint<'_>, layout: &Layout) {
     } else {
         Role::Rule
     };
-    let line = paint.signs.line.repeat(usize::from(area.width));
+    let line = paint.signs.lines.line.repeat(usize::from(area.width));
     paint.text(area, &line, role);
-    if layout.both {
-        let sign = paint.signs.branch;
+    if layout.shape == Shape::Both {
+        let sign = paint.signs.lines.branch;
         paint.text(Rect { width: 1, ..area_at(layout.rule.x, area.y) }, sign, Role::Rule);
     }
     let room = usize::from(area.width);
@@ -234,7 +127,7 @@ fn edge(paint: &mut Paint<'_>, layout: &Layout) {
 }
 
 /// The search in the conversation: its words, and which hit is shown.
-fn search(paint: &mut Paint<'_>, area: Rect) {
+fn search(paint: &mut FrameContext<'_>, area: Rect) {
     let Some(search) = &paint.state.searches.conversation else { return };
     let found = match (search.hits.len(), search.at) {
         (0, _) if search.query.text().is_empty() => String::new(),
@@ -260,7 +153,7 @@ fn search(paint: &mut Paint<'_>, area: Rect) {
 }
 
 /// Notice that the messages left from the last run are sent in so many seconds, and how to prevent it.
-fn redelivery(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+fn redelivery(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let open = paint.state.current_open()?;
     let left = open.redelivery?.since(paint.state.clock.now).div_ceil(1_000);
     Some(vec![
@@ -271,7 +164,7 @@ fn redelivery(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
 }
 
 /// The way through the hits of a search over all sessions.
-fn trail(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+fn trail(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let state = paint.state;
     let trail = state.searches.trail.as_ref().filter(|trail| Some(&trail.session) == state.current_id())?;
     if state.focus != Focus::Chat {
@@ -299,7 +192,7 @@ fn area_at(x: u16, y: u16) -> Rect {
 }
 
 /// `⠹ 12s  ■ esc stops`, or what else the turn does, in at most `room` cells; the reason of a retry is cut for that.
-fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
+fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     let state = paint.state;
     let Some(open) = state.current_open() else { return Vec::new() };
     let role = |text: String, role| piece(text, paint.style(role));
@@ -312,7 +205,7 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
         return out;
     }
     if open.turn.stopping {
-        return vec![role(format!("{} stopping", paint.signs.stopping), Role::Dim)];
+        return vec![role(format!("{} stopping", paint.signs.session.stopping), Role::Dim)];
     }
     if !state.running() {
         return Vec::new();
@@ -373,7 +266,7 @@ fn turn_pieces(paint: &Paint<'_>, room: usize) -> Vec<Piece<'static>> {
 }
 
 /// Notice about a silence longer than usual: of a response that has not begun, or of one that has.
-fn silence(paint: &Paint<'_>, room: usize) -> Option<Piece<'static>> {
+fn silence(paint: &FrameContext<'_>, room: usize) -> Option<Piece<'static>> {
     let open = paint.state.current_open()?;
     let last = open.chat.entries.iter().rev().find(|entry| !matches!(entry.message.body, Body::Info(_)));
     if let Some(Body::Tool(call)) = last.map(|entry| &entry.message.body)
@@ -393,7 +286,7 @@ fn silence(paint: &Paint<'_>, room: usize) -> Option<Piece<'static>> {
 
 /// The files of the draft, each with its size and the mark that takes it out; those for which there is no room are
 /// counted. Backspace at the start of the draft takes the last one out.
-fn files(paint: &mut Paint<'_>, area: Rect) {
+fn files(paint: &mut FrameContext<'_>, area: Rect) {
     let row = Rect { width: area.width.saturating_sub(2), ..cells::after(area, 1) };
     if row.is_empty() {
         return;
@@ -444,14 +337,14 @@ fn files(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
-fn draft(paint: &mut Paint<'_>, area: Rect) {
+fn draft(paint: &mut FrameContext<'_>, area: Rect) {
     if area.is_empty() {
         return;
     }
     paint.target(area, Target::Composer);
     let composer = paint.state.composer();
     let focused = paint.state.focus == Focus::Composer && paint.state.overlays.is_empty();
-    let role = if focused { mode_role(super::status::mode(paint.state)) } else { Role::Faint };
+    let role = if focused { mode_role(mode(paint.state)) } else { Role::Faint };
     let typed = composer.text().starts_with('!');
     let (sign, role) = if typed { ("!", Role::Warning) } else { (paint.signs.prompt, role) };
     paint.text(cells::after(area, 1), sign, role);
@@ -467,11 +360,11 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
         return;
     }
     let marked = composer.marked();
-    draw_editor(paint, composer.editor(), marked, field, focused);
+    editor::draw_marked(paint, composer.editor(), marked, field, focused);
     let picked = composer.picked().filter(|_| focused);
     for chip in composer.chips() {
         let chosen = picked == Some(Picked::Chip(chip));
-        for cells in spans(composer.editor(), ((chip.row, chip.start), (chip.row, chip.end())), field) {
+        for cells in editor::spans(composer.editor(), ((chip.row, chip.start), (chip.row, chip.end())), field) {
             paint.tint(cells, if chosen { Role::Selected } else { Role::Accent });
             paint.target(cells, Target::Chip(Picked::Chip(chip)));
         }
@@ -490,7 +383,7 @@ fn draft(paint: &mut Paint<'_>, area: Rect) {
 }
 
 /// Placeholder of an empty draft.
-fn placeholder(paint: &Paint<'_>) -> String {
+fn placeholder(paint: &FrameContext<'_>) -> String {
     let state = paint.state;
     if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.as_deref()) {
         // On a small screen nothing above says what helps.
@@ -516,14 +409,4 @@ fn placeholder(paint: &Paint<'_>) -> String {
     }
     let begun = state.current_open().is_some_and(|open| !open.loaded || !open.chat.entries.is_empty());
     if begun { "Write a message".to_owned() } else { "What is to be done?".to_owned() }
-}
-
-/// The colour of a mode.
-pub(super) fn mode_role(mode: crate::domain::Mode) -> Role {
-    use crate::domain::Mode;
-    match mode {
-        Mode::Explore => Role::ModeExplore,
-        Mode::Ask => Role::ModeAsk,
-        Mode::Execute => Role::ModeExecute,
-    }
 }

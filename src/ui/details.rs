@@ -3,7 +3,7 @@
 
 use super::cells;
 use super::figures::{age, count, dollars, elapsed, tokens};
-use super::paint::Paint;
+use super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::open::Open;
 use crate::domain::SessionMeta;
@@ -24,7 +24,7 @@ const LISTED: usize = 8;
 /// Number of listed sessions that are searched for those of the same directory.
 const LOOKED_AT: usize = 400;
 
-pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
     if area.is_empty() {
         return;
     }
@@ -50,7 +50,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
 }
 
 /// Commands that go on beside the turns.
-fn background(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
+fn background(paint: &mut FrameContext<'_>, open: &Open, area: Rect, y: &mut u16) {
     let running: Vec<_> = open.jobs.iter().filter(|job| job.runs()).collect();
     if running.is_empty() {
         return;
@@ -68,7 +68,7 @@ fn background(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
 }
 
 /// The sessions that this one spawned, the last one first.
-fn spawned(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
+fn spawned(paint: &mut FrameContext<'_>, area: Rect, y: &mut u16) {
     let state = paint.state;
     let Some(id) = state.current_id() else { return };
     let below = state.sessions.spawned_by(id);
@@ -82,7 +82,7 @@ fn spawned(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
 }
 
 /// The latest sessions that worked in the same directory.
-fn earlier(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
+fn earlier(paint: &mut FrameContext<'_>, area: Rect, y: &mut u16) {
     let state = paint.state;
     let Some(here) = state.current_meta() else { return };
     // Of the first ones of the list, so that ten thousand sessions cost no more than a few hundred.
@@ -104,9 +104,9 @@ fn earlier(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
 }
 
 /// One session: its state, its title, and how long ago it was. A click opens it.
-fn session(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, y: &mut u16) {
+fn session(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, y: &mut u16) {
     let (sign, role) = match &meta.activity {
-        Activity::NeedsYou(_) => (paint.signs.needs_you, Role::NeedsYou),
+        Activity::NeedsYou(_) => (paint.signs.session.needs_you, Role::NeedsYou),
         Activity::Running(_) => (paint.spin_slowly(), Role::Running),
         _ => (paint.signs.dot, Role::Dim),
     };
@@ -119,7 +119,7 @@ fn session(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, y: &mut u16) {
     *y += 1;
 }
 
-fn heading(paint: &mut Paint<'_>, area: Rect, y: &mut u16, text: &str, right: &str) {
+fn heading(paint: &mut FrameContext<'_>, area: Rect, y: &mut u16, text: &str, right: &str) {
     if *y > 0 {
         *y += 1;
     }
@@ -129,7 +129,7 @@ fn heading(paint: &mut Paint<'_>, area: Rect, y: &mut u16, text: &str, right: &s
     *y += 1;
 }
 
-fn context(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
+fn context(paint: &mut FrameContext<'_>, area: Rect, y: &mut u16) {
     let Some(usage) = paint.state.current_meta().map(|meta| meta.usage.clone()) else { return };
     // Before the first request there is nothing to tell.
     if usage.context_tokens == 0 && usage.cost_usd <= 0.0 {
@@ -149,7 +149,7 @@ fn context(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
     let words = format!(" {percent}% of {}", tokens(window));
     let room = usize::from(row.width).saturating_sub(cells::width(&words));
     let full = usize::try_from(percent.min(100)).unwrap_or(100) * room / 100;
-    let (full_sign, empty_sign) = (paint.signs.full, paint.signs.empty);
+    let (full_sign, empty_sign) = (paint.signs.meter.full, paint.signs.meter.empty);
     let pieces = [
         paint.piece(full_sign.repeat(full), role),
         paint.piece(empty_sign.repeat(room - full), Role::Faint),
@@ -158,7 +158,7 @@ fn context(paint: &mut Paint<'_>, area: Rect, y: &mut u16) {
     paint.pieces(row, &pieces);
 }
 
-fn steps(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
+fn steps(paint: &mut FrameContext<'_>, open: &Open, area: Rect, y: &mut u16) {
     let plan = open.plan.as_ref().filter(|plan| !plan.over);
     let rows: Vec<(&'static str, Role, String)> = match plan {
         Some(plan) => {
@@ -191,18 +191,18 @@ fn steps(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
     }
 }
 
-fn step_row(paint: &Paint<'_>, status: StepStatus, text: &str) -> (&'static str, Role, String) {
+fn step_row(paint: &FrameContext<'_>, status: StepStatus, text: &str) -> (&'static str, Role, String) {
     let (sign, role) = match status {
-        StepStatus::Done => (paint.signs.check, Role::Faint),
+        StepStatus::Done => (paint.signs.marks.check, Role::Faint),
         StepStatus::Running => (paint.spin_slowly(), Role::Running),
-        StepStatus::Failed => (paint.signs.warning, Role::Error),
+        StepStatus::Failed => (paint.signs.marks.warning, Role::Error),
         _ => (paint.signs.dot, Role::Dim),
     };
     (sign, role, clean_line(text).into_owned())
 }
 
 /// The files that calls of this conversation wrote, as far as it is loaded, the latest first.
-fn files(paint: &mut Paint<'_>, open: &Open, area: Rect, y: &mut u16) {
+fn files(paint: &mut FrameContext<'_>, open: &Open, area: Rect, y: &mut u16) {
     let mut files: Vec<(String, u32, u32)> = Vec::new();
     for entry in open.chat.entries.iter().rev() {
         let Body::Tool(call) = &entry.message.body else { continue };

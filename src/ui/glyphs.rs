@@ -4,13 +4,54 @@
 
 use crate::domain::Mode;
 
+/// Glyphs that the terminal draws well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum GlyphSet {
+    /// Unicode.
+    #[default]
+    Unicode,
+    /// ASCII only.
+    Ascii,
+}
+
 /// A set of signs.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Glyphs {
-    /// A meter, as far as it is full.
-    pub full: &'static str,
-    /// The rest of a meter.
-    pub empty: &'static str,
+    /// Signs of a session in the lists.
+    pub session: SessionGlyphs,
+    /// Cells of meters.
+    pub meter: MeterGlyphs,
+    /// Lines between panes and around sheets.
+    pub lines: LineGlyphs,
+    /// Arrows.
+    pub arrows: ArrowGlyphs,
+    /// Signs of outcomes.
+    pub marks: MarkGlyphs,
+    /// The frames of something that runs.
+    pub spinner: &'static [&'static str],
+    /// A group or entry that is open.
+    pub open: &'static str,
+    /// A group or entry that is closed.
+    pub closed: &'static str,
+    /// Before the composer's text.
+    pub prompt: &'static str,
+    /// Before a queued message.
+    pub bar: &'static str,
+    /// The mark that stops a turn.
+    pub stop: &'static str,
+    /// Between two facts.
+    pub dot: &'static str,
+    /// Sign of truncated text.
+    pub cut: &'static str,
+    /// Before a number of removed lines.
+    pub minus: &'static str,
+    /// Explore, Ask to Edit, Execute.
+    modes: [&'static str; 3],
+}
+
+/// Signs of a session in the lists.
+#[derive(Debug, PartialEq, Eq)]
+pub struct SessionGlyphs {
     /// A session that needs the user.
     pub needs_you: &'static str,
     /// A session with something new.
@@ -35,12 +76,26 @@ pub struct Glyphs {
     pub done: &'static str,
     /// A cancelled session.
     pub cancelled: &'static str,
-    /// The frames of something that runs.
-    pub spinner: &'static [&'static str],
-    /// A group or entry that is open.
-    pub open: &'static str,
-    /// A group or entry that is closed.
-    pub closed: &'static str,
+    /// A session that was branched off another one.
+    pub branched: &'static str,
+}
+
+/// Cells of meters.
+#[derive(Debug, PartialEq, Eq)]
+pub struct MeterGlyphs {
+    /// A meter, as far as it is full.
+    pub full: &'static str,
+    /// The rest of a meter.
+    pub empty: &'static str,
+    /// A cell of a meter that is used.
+    pub used: &'static str,
+    /// A cell of a meter that is free.
+    pub free: &'static str,
+}
+
+/// Lines between panes and around sheets.
+#[derive(Debug, PartialEq, Eq)]
+pub struct LineGlyphs {
     /// The line between the panes.
     pub rule: &'static str,
     /// The line above the composer.
@@ -49,16 +104,11 @@ pub struct Glyphs {
     pub corners: [&'static str; 4],
     /// Fork of the rule into a branch.
     pub branch: &'static str,
-    /// Before the composer's text.
-    pub prompt: &'static str,
-    /// Before a queued message.
-    pub bar: &'static str,
-    /// The mark that stops a turn.
-    pub stop: &'static str,
-    /// Between two facts.
-    pub dot: &'static str,
-    /// Sign of truncated text.
-    pub cut: &'static str,
+}
+
+/// Arrows.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ArrowGlyphs {
     /// Sign of more content above.
     pub up: &'static str,
     /// Sign of more content below.
@@ -67,25 +117,29 @@ pub struct Glyphs {
     pub left: &'static str,
     /// To the right.
     pub right: &'static str,
-    /// Before a number of removed lines.
-    pub minus: &'static str,
+}
+
+/// Signs of outcomes.
+#[derive(Debug, PartialEq, Eq)]
+pub struct MarkGlyphs {
     /// A warning.
     pub warning: &'static str,
     /// Sign of yes, or of success.
     pub check: &'static str,
     /// Sign of partly yes.
     pub partly: &'static str,
-    /// A session that was branched off another one.
-    pub branched: &'static str,
-    /// A cell of a meter that is used.
-    pub used: &'static str,
-    /// A cell of a meter that is free.
-    pub free: &'static str,
-    /// Explore, Ask to Edit, Execute.
-    modes: [&'static str; 3],
 }
 
 impl Glyphs {
+    /// The signs of a set.
+    #[must_use]
+    pub fn of(set: GlyphSet) -> &'static Self {
+        match set {
+            GlyphSet::Unicode => &UNICODE,
+            GlyphSet::Ascii => &ASCII,
+        }
+    }
+
     /// The sign of a mode.
     #[must_use]
     pub fn mode(&self, mode: Mode) -> &'static str {
@@ -105,96 +159,69 @@ impl Glyphs {
     }
 }
 
-/// The set for what the terminal draws well.
-#[must_use]
-pub fn set(which: super::chat::Glyphs) -> &'static Glyphs {
-    match which {
-        super::chat::Glyphs::Unicode => &UNICODE,
-        super::chat::Glyphs::Ascii => &ASCII,
-    }
-}
-
 /// The usual signs.
 pub const UNICODE: Glyphs = Glyphs {
-    needs_you: "●",
-    unread: "•",
-    plan: "≡",
-    stopping: "◌",
-    current: "▎",
-    flag: "⚑",
-    marked: "┃",
-    label: "▪",
-    begun: "◐",
-    review: "◇",
-    done: "✓",
-    cancelled: "✗",
+    session: SessionGlyphs {
+        needs_you: "●",
+        unread: "•",
+        plan: "≡",
+        stopping: "◌",
+        current: "▎",
+        flag: "⚑",
+        marked: "┃",
+        label: "▪",
+        begun: "◐",
+        review: "◇",
+        done: "✓",
+        cancelled: "✗",
+        branched: "↳",
+    },
+    meter: MeterGlyphs { full: "━", empty: "─", used: "█", free: "░" },
+    lines: LineGlyphs { rule: "│", line: "─", corners: ["┌", "┐", "└", "┘"], branch: "├" },
+    arrows: ArrowGlyphs { up: "↑", down: "↓", left: "←", right: "→" },
+    marks: MarkGlyphs { warning: "▲", check: "✓", partly: "~" },
     spinner: &["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"],
     open: "▾",
     closed: "▸",
-    full: "━",
-    empty: "─",
-    rule: "│",
-    line: "─",
-    corners: ["┌", "┐", "└", "┘"],
-    branch: "├",
     prompt: "›",
     bar: "▌",
     stop: "■",
     dot: "·",
     cut: "…",
-    up: "↑",
-    down: "↓",
-    left: "←",
-    right: "→",
     minus: "−",
-    warning: "▲",
-    check: "✓",
-    partly: "~",
-    branched: "↳",
-    used: "█",
-    free: "░",
     modes: ["◇", "◆", "»"],
 };
 
 /// The same in ASCII.
 pub const ASCII: Glyphs = Glyphs {
-    needs_you: "!",
-    unread: "*",
-    plan: "=",
-    stopping: "x",
-    current: "|",
-    flag: "^",
-    marked: "+",
-    label: "#",
-    begun: "/",
-    review: "?",
-    done: ".",
-    cancelled: "x",
+    session: SessionGlyphs {
+        needs_you: "!",
+        unread: "*",
+        plan: "=",
+        stopping: "x",
+        current: "|",
+        flag: "^",
+        marked: "+",
+        label: "#",
+        begun: "/",
+        review: "?",
+        done: ".",
+        cancelled: "x",
+        branched: ">",
+    },
+    meter: MeterGlyphs { full: "#", empty: "-", used: "#", free: "." },
+    lines: LineGlyphs { rule: "|", line: "-", corners: ["+", "+", "+", "+"], branch: "|" },
+    arrows: ArrowGlyphs { up: "^", down: "v", left: "<", right: ">" },
+    marks: MarkGlyphs { warning: "!", check: "x", partly: "~" },
     spinner: &["|", "/", "-", "\\"],
     open: "v",
     closed: ">",
-    full: "#",
-    empty: "-",
-    rule: "|",
-    line: "-",
-    corners: ["+", "+", "+", "+"],
-    branch: "|",
     prompt: ">",
     bar: "|",
     stop: "#",
     dot: "-",
     cut: "~",
-    up: "^",
-    down: "v",
-    left: "<",
-    right: ">",
     minus: "-",
-    warning: "!",
-    check: "x",
-    partly: "~",
-    branched: ">",
-    used: "#",
-    free: ".",
     modes: ["o", "+", "!"],
 };
 
@@ -208,10 +235,45 @@ mod tests {
         for set in [&UNICODE, &ASCII] {
             let mut all: Vec<&str> = Mode::ALL.iter().map(|mode| set.mode(*mode)).collect();
             all.extend(set.spinner);
-            all.extend([set.needs_you, set.unread, set.plan, set.stopping, set.flag, set.open, set.closed, set.rule]);
-            all.extend([set.line, set.branch, set.prompt, set.bar, set.stop, set.dot, set.cut, set.up, set.down]);
-            all.extend([set.left, set.right, set.warning, set.marked, set.label, set.begun, set.check]);
-            all.extend([set.review, set.done, set.cancelled, set.partly, set.branched, set.used, set.free]);
+            all.extend([
+                set.session.needs_you,
+                set.session.unread,
+                set.session.plan,
+                set.session.stopping,
+                set.session.flag,
+                set.open,
+                set.closed,
+                set.lines.rule,
+            ]);
+            all.extend([
+                set.lines.line,
+                set.lines.branch,
+                set.prompt,
+                set.bar,
+                set.stop,
+                set.dot,
+                set.cut,
+                set.arrows.up,
+                set.arrows.down,
+            ]);
+            all.extend([
+                set.arrows.left,
+                set.arrows.right,
+                set.marks.warning,
+                set.session.marked,
+                set.session.label,
+                set.session.begun,
+                set.marks.check,
+            ]);
+            all.extend([
+                set.session.review,
+                set.session.done,
+                set.session.cancelled,
+                set.marks.partly,
+                set.session.branched,
+                set.meter.used,
+                set.meter.free,
+            ]);
             for sign in &all {
                 assert_eq!(sign.width(), 1, "{sign}");
             }

@@ -85,6 +85,18 @@ pub struct Wants {
     pub panel: PanelWant,
 }
 
+/// Panes that are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Shape {
+    /// Under [`LEAST`]: the title of the list and the status.
+    Tiny,
+    /// The list or the chat.
+    #[default]
+    One,
+    /// List and chat.
+    Both,
+}
+
 /// Rectangles of the screen. An empty one is not drawn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
@@ -116,10 +128,8 @@ pub struct Layout {
     pub side: Rect,
     /// The right side as a whole: what pickers above the composer may cover.
     pub right: Rect,
-    /// Both panes are shown.
-    pub both: bool,
-    /// Under [`LEAST`].
-    pub tiny: bool,
+    /// Panes that are shown.
+    pub shape: Shape,
 }
 
 /// Divides `area`.
@@ -133,13 +143,13 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     out.status = Rect { y: status_y, height: 1, ..area };
     let body = Rect { height: area.height - 1, ..area };
     if area.width < LEAST.0 || area.height < LEAST.1 {
-        out.tiny = true;
+        out.shape = Shape::Tiny;
         out.list = body;
         return out;
     }
     let mut right = body;
     if area.width >= NARROW && wants.list != ListWant::Hidden {
-        out.both = true;
+        out.shape = Shape::Both;
         let list = match wants.list {
             ListWant::Cells(cells) => cells.clamp(panes::LEAST, area.width - panes::CHAT),
             // On the grid of two cells, between 24 and 36 wide.
@@ -163,9 +173,9 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     if matches!(wants.panel, PanelWant::Full) || (announced && matches!(wants.panel, PanelWant::Focused(_))) {
         // The whole pane, or the whole screen but the status line.
         let all = low || (announced && wants.panel == PanelWant::Full);
-        out.panel = if all || (!out.both && out.side.is_empty()) { body } else { right };
+        out.panel = if all || (out.shape != Shape::Both && out.side.is_empty()) { body } else { right };
         if all {
-            (out.list, out.rule, out.both) = (Rect::default(), Rect::default(), false);
+            (out.list, out.rule, out.shape) = (Rect::default(), Rect::default(), Shape::One);
             (out.side, out.side_rule) = (Rect::default(), Rect::default());
         }
         return out;
@@ -235,15 +245,15 @@ mod tests {
     fn the_panes_follow_the_width() {
         let at = |width, height, wants| divide(Rect::new(0, 0, width, height), wants);
         let wide = at(140, 40, PLAIN);
-        assert_eq!((wide.both, wide.list.width, wide.rule.x, wide.chat.x), (true, 36, 36, 37));
+        assert_eq!((wide.shape == Shape::Both, wide.list.width, wide.rule.x, wide.chat.x), (true, 36, 36, 37));
         let narrow = at(80, 24, PLAIN);
-        assert_eq!((narrow.both, narrow.list.width, narrow.right.width), (true, 24, 55));
+        assert_eq!((narrow.shape == Shape::Both, narrow.list.width, narrow.right.width), (true, 24, 55));
         let one = at(79, 24, PLAIN);
-        assert_eq!((one.both, one.list.is_empty(), one.chat.width), (false, true, 79));
+        assert_eq!((one.shape == Shape::Both, one.list.is_empty(), one.chat.width), (false, true, 79));
         let list = at(79, 24, Wants { front: Front::List, ..PLAIN });
         assert_eq!((list.list.width, list.chat.is_empty(), list.composer.is_empty()), (79, true, true));
         let tiny = at(19, 24, PLAIN);
-        assert!(tiny.tiny && tiny.composer.is_empty() && tiny.status.height == 1);
+        assert!(tiny.shape == Shape::Tiny && tiny.composer.is_empty() && tiny.status.height == 1);
         let small = at(40, 10, PLAIN);
         assert_eq!((small.header.height, small.chat.height, small.composer.height), (1, 6, 1));
     }
@@ -259,7 +269,7 @@ mod tests {
             );
         }
         let hidden = at(120, Wants { list: ListWant::Hidden, ..PLAIN });
-        assert_eq!((hidden.both, hidden.list.is_empty(), hidden.right.width), (false, true, 120));
+        assert_eq!((hidden.shape == Shape::Both, hidden.list.is_empty(), hidden.right.width), (false, true, 120));
         let swapped = at(120, Wants { list: ListWant::Hidden, front: Front::List, ..PLAIN });
         assert_eq!((swapped.list.width, swapped.chat.is_empty()), (120, true));
         let wide = at(180, Wants { details: true, ..PLAIN });

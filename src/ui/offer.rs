@@ -1,8 +1,8 @@
 //! Completions above the composer, right above its edge: a row each, with the characters that matched.
 
 use super::cells::{self, piece};
+use super::frame_context::FrameContext;
 use super::layout::Layout;
-use super::paint::Paint;
 use crate::app::msg::Target;
 use crate::app::slash::Slash;
 use crate::app::state::Focus;
@@ -15,7 +15,7 @@ use ratatui::layout::Rect;
 /// Rows at once at the most.
 const SHOWN: u16 = 10;
 
-pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let state = paint.state;
     let Some(menu) = state.composer().menu.as_ref().filter(|_| state.types()) else { return };
     if state.focus != Focus::Composer || !state.overlays.is_empty() {
@@ -76,7 +76,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
         }
         if item.current {
             let style = ratatui::style::Style { bg: None, ..paint.style(Role::Accent) };
-            cells::put(paint.buf, cells::after(row, 1), paint.signs.check, style);
+            cells::put(paint.buf, cells::after(row, 1), paint.signs.marks.check, style);
         }
         let text = cells::after(row, 3);
         let text = Rect { width: text.width.saturating_sub(1), ..text };

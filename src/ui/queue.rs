@@ -3,7 +3,7 @@
 
 use super::cells;
 use super::figures::count;
-use super::paint::Paint;
+use super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, ComposerAction, Context};
@@ -13,7 +13,7 @@ use ratatui::layout::Rect;
 /// Width from which the key that opens the list is shown beside the other.
 const WIDE: u16 = 72;
 
-pub(super) fn draw(paint: &mut Paint<'_>, area: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
     let Some(open) = paint.state.current_open() else { return };
     for (n, (at, item)) in (0..area.height).zip(open.waiting().enumerate()) {
         let row = cells::after(cells::row(area, n), 1);

@@ -1,9 +1,9 @@
 //! The header above the conversation and the status line below everything: where one is and in which mode.
 
 use super::cells::{self, Piece, piece};
-use super::composer::mode_role;
 use super::figures::{age, count, dollars, tokens};
-use super::paint::Paint;
+use super::frame_context::FrameContext;
+use super::mode::{mode, mode_role};
 use crate::app::msg::Target;
 use crate::app::state::{Focus, Quit, State};
 use crate::domain::plan::StepStatus;
@@ -18,11 +18,6 @@ use ratatui::layout::Rect;
 
 /// From this width on the details of the header are shown.
 const DETAILS: u16 = super::layout::WIDE;
-
-/// The mode of the place that is shown.
-pub(super) fn mode(state: &State) -> Mode {
-    state.current_meta().map_or_else(Mode::default, |meta| meta.mode)
-}
 
 /// The name of the model that answers here, and its thinking level where there is a session.
 pub(super) fn model(state: &State) -> (String, Option<&'static str>) {
@@ -49,7 +44,7 @@ pub(super) fn without_vendor(model: &str) -> String {
 }
 
 /// Title, labels, status, and what is odd; `details` may be empty.
-pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
+pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
     if area.is_empty() {
         return;
     }
@@ -110,14 +105,14 @@ pub(super) fn header(paint: &mut Paint<'_>, area: Rect, details: Rect) {
 }
 
 /// The workspace's name, in its own colour.
-fn workspace<'p>(paint: &Paint<'_>) -> Piece<'p> {
+fn workspace<'p>(paint: &FrameContext<'_>) -> Piece<'p> {
     let name = &paint.state.engine.config.workspace;
     let style = colour(name).map_or_else(|| paint.style(Role::Dim), |colour| paint.look.theme.tag(colour));
     piece(clean_line(name).into_owned(), style)
 }
 
 /// `plan 3/5  Write the parser`, while an approved plan is carried out.
-fn plan(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+fn plan(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let plan = paint.state.current_open()?.plan.as_ref().filter(|plan| !plan.over)?;
     let (done, of) = plan.figures();
     let mut out = vec![paint.piece(format!("plan {done}/{of}"), Role::Dim)];
@@ -130,7 +125,7 @@ fn plan(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
 }
 
 /// `2 of 5  Write the parser`.
-fn todo(paint: &Paint<'_>) -> Vec<Piece<'static>> {
+fn todo(paint: &FrameContext<'_>) -> Vec<Piece<'static>> {
     let Some(open) = paint.state.current_open().filter(|open| !open.todo.is_empty()) else { return Vec::new() };
     let done = open.todo.iter().filter(|item| item.status == TodoStatus::Completed).count();
     let now = open.todo.iter().find(|item| item.status == TodoStatus::InProgress);
@@ -160,7 +155,7 @@ fn spaced_width(pieces: &[Piece<'_>]) -> usize {
 
 /// The last row: mode, who waits, model, directory, context, cost; at the right the keys of this place. A notice takes
 /// the row for its time and leaves only the mode.
-pub(super) fn line(paint: &mut Paint<'_>, area: Rect) {
+pub(super) fn line(paint: &mut FrameContext<'_>, area: Rect) {
     if area.is_empty() {
         return;
     }
@@ -214,7 +209,7 @@ pub(super) fn line(paint: &mut Paint<'_>, area: Rect) {
 }
 
 /// Content that takes the row for a time: quitting, an unfinished chord, the newest notice.
-fn said(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
+fn said(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let state = paint.state;
     match state.ending.quit {
         Quit::Ending => return Some(vec![paint.piece(format!("saving {}", paint.signs.cut), Role::Text)]),
@@ -243,7 +238,7 @@ fn said(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
     };
     let mut said = Vec::new();
     if notice.level != Level::Info {
-        said.push(paint.piece(format!("{} ", paint.signs.warning), role));
+        said.push(paint.piece(format!("{} ", paint.signs.marks.warning), role));
     }
     said.push(paint.piece(clean_line(&notice.text).into_owned(), role));
     if !notice.hint.is_empty() {
@@ -257,12 +252,12 @@ fn said(paint: &Paint<'_>) -> Option<Vec<Piece<'static>>> {
 }
 
 /// The facts in their order, each with how soon it is left out: the highest number goes first.
-fn facts<'t>(paint: &Paint<'_>) -> Vec<(u8, Piece<'t>)> {
+fn facts<'t>(paint: &FrameContext<'_>) -> Vec<(u8, Piece<'t>)> {
     let state = paint.state;
     let mut facts = Vec::new();
     let needing = state.sessions.needing();
     if needing > 0 {
-        let text = format!("{} {} you", paint.signs.needs_you, count(needing, "needs", "need"));
+        let text = format!("{} {} you", paint.signs.session.needs_you, count(needing, "needs", "need"));
         facts.push((0, piece(text, paint.style(Role::NeedsYou))));
     }
     let sandbox = state.engine.config.sandbox.in_words(mode(state));
@@ -316,7 +311,7 @@ fn next_cost(state: &State) -> Option<String> {
 }
 
 /// The keys of this place.
-fn hints(paint: &Paint<'_>) -> Vec<Piece<'static>> {
+fn hints(paint: &FrameContext<'_>) -> Vec<Piece<'static>> {
     let state = paint.state;
     if !state.overlays.is_empty() {
         return Vec::new();

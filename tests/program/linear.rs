@@ -18,7 +18,7 @@ use lisle::domain::message::{AssistantText, Body};
 use lisle::domain::request::{Ask, Question, Request};
 use lisle::domain::session::Activity;
 use lisle::domain::{CallId, Message, MessageId, Mode, RequestId, SessionId, SessionMeta};
-use lisle::ui::linear::{Printer, Writer};
+use lisle::ui::linear::{LineSource, Printer};
 use pty::{Answers, Pty, Start};
 use regex::Regex;
 use rustix::process::{Pid, Signal, kill_process};
@@ -404,6 +404,24 @@ fn wait(state: &mut State, requests: Vec<Request>) {
     open.requests = requests;
 }
 
+/// Lines that are said to a line, without anything sent.
+fn said(line: &str) -> Vec<String> {
+    let state = screen::one_session();
+    let heard = Printer::new(LineSource::Person, "/home/me").hear(&state, line, screen::NOW, false);
+    assert!(heard.msgs.is_empty(), "{line}");
+    heard.lines
+}
+
+#[test]
+fn help_is_read_out() {
+    let page = said("/help ssh");
+    assert_eq!(page.first().map(String::as_str), Some("help: Work over SSH"));
+    assert_eq!(page.last().map(String::as_str), Some("end of help"));
+    assert!(page.iter().any(|line| line.starts_with("- A lost line:")), "{page:?}");
+    assert_eq!(said("/help thmes"), ["note: There is no help topic \"thmes\". The nearest is themes."]);
+    assert!(said("/help").iter().any(|line| line.starts_with("topics of /help: access, agents,")));
+}
+
 /// What the state is told, and what is said to that, for a line so many milliseconds after the start.
 fn hear(printer: &mut Printer, state: &mut State, line: &str, ms: u64) -> (Vec<Line>, String) {
     let now = screen::NOW.plus(ms);
@@ -425,7 +443,7 @@ fn answered(request: &str, choice: &str) -> Vec<Line> {
 #[test]
 fn a_number_that_was_on_its_way_answers_nothing() {
     let mut state = screen::one_session();
-    let mut printer = Printer::new(Writer::Person, "/home/me");
+    let mut printer = Printer::new(LineSource::Person, "/home/me");
     printer.news(&state);
     wait(&mut state, vec![question("a", "Which?")]);
     state.clock.now = screen::NOW.plus(1_000);
@@ -440,7 +458,7 @@ fn a_number_that_was_on_its_way_answers_nothing() {
 #[test]
 fn a_number_for_a_question_that_went_answers_none_that_came() {
     let mut state = screen::one_session();
-    let mut printer = Printer::new(Writer::Person, "/home/me");
+    let mut printer = Printer::new(LineSource::Person, "/home/me");
     wait(&mut state, vec![question("a", "First?")]);
     printer.news(&state);
     wait(&mut state, vec![question("b", "Second?")]);
@@ -458,7 +476,7 @@ fn a_number_for_a_question_that_went_answers_none_that_came() {
 #[test]
 fn words_for_a_question_that_went_are_not_sent() {
     let mut state = screen::one_session();
-    let mut printer = Printer::new(Writer::Person, "/home/me");
+    let mut printer = Printer::new(LineSource::Person, "/home/me");
     wait(&mut state, vec![question("a", "First?")]);
     printer.news(&state);
     assert_eq!(hear(&mut printer, &mut state, "3", 5_000).0.len(), 1);
@@ -476,7 +494,7 @@ fn words_for_a_question_that_went_are_not_sent() {
 fn whatever_is_no_number_answers_a_question_in_words() {
     let asked = || {
         let mut state = screen::one_session();
-        let mut printer = Printer::new(Writer::Person, "/home/me");
+        let mut printer = Printer::new(LineSource::Person, "/home/me");
         wait(&mut state, vec![question("a", "Which?")]);
         printer.news(&state);
         (state, printer)
@@ -495,7 +513,7 @@ fn whatever_is_no_number_answers_a_question_in_words() {
 #[test]
 fn a_growing_answer_is_told_once_and_by_whole_blocks() {
     let mut state = screen::one_session();
-    let mut printer = Printer::new(Writer::Person, "/home/me");
+    let mut printer = Printer::new(LineSource::Person, "/home/me");
     printer.news(&state);
     let say = |state: &mut State, text: &str, live: bool| {
         let said = AssistantText { text: text.to_owned(), ..AssistantText::default() };
@@ -522,7 +540,7 @@ fn a_growing_answer_is_told_once_and_by_whole_blocks() {
 #[test]
 fn other_sessions_call() {
     let mut state = screen::one_session();
-    let mut printer = Printer::new(Writer::Person, "/home/me");
+    let mut printer = Printer::new(LineSource::Person, "/home/me");
     printer.news(&state);
     let id = SessionId::parse("260902-calm-forest").unwrap();
     let mut meta = SessionMeta::new(id, screen::NOW, Mode::Ask, "/home/me".into());

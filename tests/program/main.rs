@@ -5,6 +5,7 @@ mod anthropic;
 mod explore;
 mod faults;
 mod headless;
+mod help;
 mod linear;
 mod pictures;
 #[path = "../support/pty.rs"]

@@ -164,3 +164,72 @@ fn what_is_replaced_from_outside_is_covered_again() {
         assert_eq!(std::fs::read_to_string(cwd.join(name)).unwrap(), "second\n");
     }
 }
+
+/// Starts a command that waits for `go` and then reads a hidden file under every name that it may have by now.
+fn held_reader(cwd: &Path, spaces: Namespaces, line: &str) -> Parent {
+    let bounds = Bounds {
+        readable: ["/usr", "/bin", "/lib", "/lib64"].map(Into::into).to_vec(),
+        writable: vec![cwd.to_owned()],
+        masked: vec![cwd.join("sub/.env")],
+        namespaces: spaces,
+        network: Network::Off,
+        ..Bounds::default()
+    };
+    let line =
+        format!("{line}; echo ready; until [ -e go ]; do sleep 0.01; done; cat sub/.env sub2/.env 2>&1; echo over");
+    let mut held = parent::start(Path::new(LISLE), &order(cwd, Profile::Workspace(bounds), &line)).unwrap();
+    let mut begun = [0; 6];
+    held.output.read_exact(&mut begun).unwrap();
+    held
+}
+
+#[test]
+fn a_hidden_file_that_is_written_anew_with_the_same_number_is_covered() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let spaces = able::spaces(Path::new(LISLE));
+    if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let cwd = dir.path().canonicalize().unwrap();
+    std::fs::create_dir(cwd.join("sub")).unwrap();
+    std::fs::write(cwd.join("sub/.env"), "first\n").unwrap();
+    let held = held_reader(&cwd, spaces, "true");
+    // Most file systems give the number of a file that is gone to the next one.
+    std::fs::remove_file(cwd.join("sub/.env")).unwrap();
+    std::fs::write(cwd.join("sub/.env"), "second\n").unwrap();
+    let own = i32::try_from(held.process.id().unwrap()).unwrap();
+    let place = format!(" {} ", cwd.join("sub/.env").display());
+    let is_covered = || {
+        lisle::sandbox::process::descendants(own).iter().any(|pid| {
+            std::fs::read_to_string(format!("/proc/{pid}/mountinfo")).is_ok_and(|mounts| mounts.contains(&place))
+        })
+    };
+    while !is_covered() {
+        std::thread::yield_now();
+    }
+    std::fs::write(cwd.join("go"), "").unwrap();
+    let (said, report) = outcome(held);
+    assert!(!said.contains("second") && said.ends_with("over\n"), "{said} {report:?}");
+}
+
+#[test]
+fn a_command_that_moved_the_folder_of_a_hidden_file_does_not_get_the_next_one() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let spaces = able::spaces(Path::new(LISLE));
+    if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let cwd = dir.path().canonicalize().unwrap();
+    std::fs::create_dir(cwd.join("sub")).unwrap();
+    std::fs::write(cwd.join("sub/.env"), "first\n").unwrap();
+    let mut held = held_reader(&cwd, spaces, "mv sub sub2 && ln -s sub2 sub");
+    // As an editor saves; the name leads to the folder under its new one.
+    std::fs::write(cwd.join("sub/new"), "second\n").unwrap();
+    std::fs::rename(cwd.join("sub/new"), cwd.join("sub/.env")).unwrap();
+    // It is ended before it is let go on.
+    let mut said = String::new();
+    held.output.read_to_string(&mut said).unwrap();
+    assert_eq!(said, "");
+}

@@ -13,7 +13,7 @@ use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use lisle::domain::{At, CallId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
 use lisle::theme::Theme;
-use lisle::ui::{self, Cache, Drawn, Look};
+use lisle::ui::{self, Appearance, Drawn, LayoutCache};
 use ratatui::backend::{Backend, CrosstermBackend};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -63,16 +63,22 @@ pub fn call(name: &str, subject: &str, result: &str) -> ToolCall {
 }
 
 /// The screen of `state` as cells, drawn without any earlier frame.
-pub fn draw_with(state: &State, theme: &Theme, glyphs: ui::chat::Glyphs, width: u16, height: u16) -> (Buffer, Drawn) {
+pub fn draw_with(
+    state: &State,
+    theme: &Theme,
+    glyphs: ui::glyphs::GlyphSet,
+    width: u16,
+    height: u16,
+) -> (Buffer, Drawn) {
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
-    let look = Look { theme, glyphs, home: "/home/me" };
-    let drawn = ui::render(state, &look, &mut Cache::default(), &mut buf);
+    let look = Appearance { theme, glyphs, home: "/home/me" };
+    let drawn = ui::render(state, &look, &mut LayoutCache::default(), &mut buf);
     (buf, drawn)
 }
 
 /// The same in the theme that most people see.
 pub fn draw(state: &State, width: u16, height: u16) -> (Buffer, Drawn) {
-    draw_with(state, &Theme::builtin(true), ui::chat::Glyphs::Unicode, width, height)
+    draw_with(state, &Theme::builtin(true), ui::glyphs::GlyphSet::Unicode, width, height)
 }
 
 /// The screen as text, with the caret's place below it. `name` names its pictures.
@@ -80,7 +86,7 @@ pub fn shot(name: &str, state: &State, width: u16, height: u16) -> String {
     let (buf, drawn) = draw(state, width, height);
     if let Ok(dir) = std::env::var("LISLE_PICTURES") {
         for dark in [true, false] {
-            let (buf, _) = draw_with(state, &Theme::builtin(dark), ui::chat::Glyphs::Unicode, width, height);
+            let (buf, _) = draw_with(state, &Theme::builtin(dark), ui::glyphs::GlyphSet::Unicode, width, height);
             let shade = if dark { "dark" } else { "light" };
             let file = format!("{dir}/{name}-{width}x{height}-{shade}.svg");
             std::fs::write(file, svg::picture(terminal(&buf).screen(), dark)).unwrap();

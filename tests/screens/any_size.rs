@@ -155,7 +155,7 @@ fn run(seed: u64, name: &'static str, steps: usize) {
     let sessions = ["a", "b", "c"].map(|name| meta(name, "A title", NOW)).to_vec();
     let listed = Stamped { v: VERSION, session: None, seq, event: Event::Listed { sessions } };
     update(&mut state, now, Msg::Engine(Box::new(listed)));
-    let mut cache = ui::Cache::default();
+    let mut cache = ui::LayoutCache::default();
     let mut told = Told { seed, keymap: name, step: 0, last: String::new() };
     for step in 0..steps {
         told.step = step;
@@ -179,8 +179,8 @@ fn run(seed: u64, name: &'static str, steps: usize) {
             told.last.push_str(", drawing");
             let area = Rect::new(0, 0, state.screen.size.width, state.screen.size.height);
             let mut buffer = Buffer::empty(area);
-            let glyphs = if dice.once_in(4) { ui::chat::Glyphs::Ascii } else { ui::chat::Glyphs::Unicode };
-            let look = ui::Look { theme: &theme, glyphs, home: "/home/me" };
+            let glyphs = if dice.once_in(4) { ui::glyphs::GlyphSet::Ascii } else { ui::glyphs::GlyphSet::Unicode };
+            let look = ui::Appearance { theme: &theme, glyphs, home: "/home/me" };
             let drawn = ui::render(&state, &look, &mut cache, &mut buffer);
             if let Some(caret) = drawn.cursor {
                 assert!(area.contains(caret), "{caret:?} is not on {area:?}");

@@ -186,7 +186,7 @@ fn opened_at_a_hit() {
     // Every hit is marked, also where there is no colour.
     for name in ["lisle-dark", "lisle-light", "ansi", "mono"] {
         let theme = lisle::theme::load(name, &[]).theme;
-        let (buf, _) = draw_with(&state, &theme, ui::chat::Glyphs::Ascii, 100, 30);
+        let (buf, _) = draw_with(&state, &theme, ui::glyphs::GlyphSet::Ascii, 100, 30);
         let plain = theme.style(lisle::theme::Role::Text);
         let marked: String = buf
             .content
@@ -404,7 +404,7 @@ fn every_size_and_theme_draws() {
         for colors in [Colors::None, Colors::C16, Colors::True] {
             let theme = Theme::builtin(true).for_terminal(colors);
             for (width, height) in [(1, 1), (2, 3), (19, 5), (20, 5), (21, 6), (40, 10), (60, 18), (300, 90)] {
-                draw_with(&state, &theme, ui::chat::Glyphs::Ascii, width, height);
+                draw_with(&state, &theme, ui::glyphs::GlyphSet::Ascii, width, height);
             }
         }
     }

@@ -124,7 +124,7 @@ fn few_signs_and_few_colours_show_the_list() {
     state.sessions.marks.toggle(&id("260902-red-leaf"));
     for (name, colors) in [("16", Colors::C16), ("none", Colors::None)] {
         let theme = Theme::builtin(true).for_terminal(colors);
-        let (buf, _) = draw_with(&state, &theme, ui::chat::Glyphs::Ascii, 60, 24);
+        let (buf, _) = draw_with(&state, &theme, ui::glyphs::GlyphSet::Ascii, 60, 24);
         insta::assert_snapshot!(format!("ascii-list-{name}"), screen::text(&screen::terminal(&buf)));
     }
 }

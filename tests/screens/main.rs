@@ -27,7 +27,7 @@ use lisle::app::state::chat::Entry;
 use lisle::app::state::composer::Composer;
 use lisle::app::state::edit::{Editor, Line};
 use lisle::app::state::open::{Open, Retry};
-use lisle::app::state::overlay::{Help, Inbox, Overlay, Rename, Waiting};
+use lisle::app::state::overlay::{Help, HelpPage, Inbox, Overlay, Rename, Waiting};
 use lisle::app::state::panel::{Choice, Extent, Panel, Stage};
 use lisle::app::state::picker::{Item, Kind, Picker, Value};
 use lisle::app::state::search::Search;
@@ -35,6 +35,7 @@ use lisle::app::state::sessions::Filter;
 use lisle::app::state::{Current, Focus, Quit, Shown, Size, State};
 use lisle::domain::contract::{ConnectionInfo, Queued};
 use lisle::domain::diff::FileDiff;
+use lisle::domain::manual;
 use lisle::domain::message::{AssistantText, Body, Plan, Thinking, UserText};
 use lisle::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, Request};
 use lisle::domain::rule::{Offer, Rule, RuleScope};
@@ -397,8 +398,12 @@ fn plans_and_questions() {
 fn overlays() {
     let mut state = used();
     talk(&mut state);
-    state.overlays = vec![Overlay::Help(Help { contexts: vec![Context::Composer, Context::Global], scroll: 0 })];
+    state.overlays =
+        vec![Overlay::Help(Help { page: HelpPage::Keys(vec![Context::Composer, Context::Global]), scroll: 0 })];
     shots("help", &state);
+    let topic = manual::find("undo").unwrap();
+    state.overlays = vec![Overlay::Help(Help { page: HelpPage::Topic(topic), scroll: 2 })];
+    shots("topic", &state);
     let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")]
         .map(|(label, detail)| Item::new(label, detail, Value::Text(String::new())));
     let mut picker = Picker::new(Kind::Model, items.to_vec(), 0);
@@ -509,7 +514,7 @@ fn ascii_and_sixteen_colours_show_everything() {
     talk(&mut state);
     ask(&mut state, command("cargo test"));
     let theme = Theme::builtin(true).for_terminal(Colors::C16);
-    let (buf, _) = draw_with(&state, &theme, ui::chat::Glyphs::Ascii, 100, 30);
+    let (buf, _) = draw_with(&state, &theme, ui::glyphs::GlyphSet::Ascii, 100, 30);
     insta::assert_snapshot!("ascii-100x30", screen::text(&screen::terminal(&buf)));
 }
 
@@ -709,7 +714,11 @@ fn any_state() -> impl Strategy<Value = State> {
         state.sessions.top = usize::from(scroll);
         match over {
             0 => state.overlays.push(Overlay::ConfirmQuit),
-            1 => state.overlays.push(Overlay::Help(Help { contexts: Context::ALL.to_vec(), scroll })),
+            1 => {
+                let topic = &manual::TOPICS[usize::from(scroll) % manual::TOPICS.len()];
+                let page = if flags[0] { HelpPage::Topic(topic) } else { HelpPage::Keys(Context::ALL.to_vec()) };
+                state.overlays.push(Overlay::Help(Help { page, scroll }));
+            }
             2 => {
                 let item = Item::new(text.clone(), text.clone(), Value::Remark);
                 let items = vec![item; usize::from(scroll)];

@@ -9,7 +9,7 @@ mod scenes;
 use crate::screen;
 
 use lisle::theme::{Colors, Theme};
-use lisle::ui::chat::Glyphs;
+use lisle::ui::glyphs::GlyphSet;
 use scenes::Scene;
 use std::fmt::Write as _;
 
@@ -58,7 +58,7 @@ fn styles_where_the_theme_matters() {
         let mut all = String::new();
         for scene in [Scene::Table, Scene::Changes, Scene::Approval, Scene::Palette] {
             let state = scene.state(80, 24);
-            let (buf, _) = screen::draw_with(&state, &shade.theme(), Glyphs::Unicode, 80, 24);
+            let (buf, _) = screen::draw_with(&state, &shade.theme(), GlyphSet::Unicode, 80, 24);
             writeln!(all, "=== {} ===\n{}", scene.name(), rules::runs(&buf)).unwrap();
         }
         insta::assert_snapshot!(format!("styles-{shade:?}").to_lowercase(), all);
@@ -73,7 +73,7 @@ fn what_holds_on_every_screen() {
             let state = scene.state(width, height);
             for shade in Shade::ALL {
                 let theme = shade.theme();
-                for glyphs in [Glyphs::Unicode, Glyphs::Ascii] {
+                for glyphs in [GlyphSet::Unicode, GlyphSet::Ascii] {
                     let (buf, drawn) = screen::draw_with(&state, &theme, glyphs, width, height);
                     let place = format!("{} {width}x{height} {shade:?} {glyphs:?}", scene.name());
                     rules::cells(&place, &buf);
@@ -99,7 +99,7 @@ fn what_holds_on_every_screen() {
 
 /// The screen as lines of text.
 fn lines(state: &lisle::app::State, width: u16, height: u16) -> String {
-    let (buf, _) = screen::draw_with(state, &Theme::builtin(true), Glyphs::Unicode, width, height);
+    let (buf, _) = screen::draw_with(state, &Theme::builtin(true), GlyphSet::Unicode, width, height);
     screen::text(&screen::terminal(&buf))
 }
 

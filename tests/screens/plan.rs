@@ -97,7 +97,7 @@ fn mark(state: &mut State) {
 }
 
 fn shot(name: &str, state: &State, theme: &Theme, (width, height): (u16, u16)) -> String {
-    let (buf, drawn) = screen::draw_with(state, theme, ui::chat::Glyphs::Unicode, width, height);
+    let (buf, drawn) = screen::draw_with(state, theme, ui::glyphs::GlyphSet::Unicode, width, height);
     if let Ok(dir) = std::env::var("LISLE_PICTURES") {
         let dark = *theme == Theme::builtin(true);
         let file = format!("{dir}/{name}-{width}x{height}.svg");
@@ -151,7 +151,7 @@ fn what_speaks_for_care_is_said() {
 fn a_struck_step_is_crossed_out() {
     let mut state = asked(|_| {});
     mark(&mut state);
-    let (buf, _) = screen::draw_with(&state, &Theme::builtin(true), ui::chat::Glyphs::Ascii, 140, 40);
+    let (buf, _) = screen::draw_with(&state, &Theme::builtin(true), ui::glyphs::GlyphSet::Ascii, 140, 40);
     let crossed: String = buf
         .content
         .iter()

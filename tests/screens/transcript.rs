@@ -21,7 +21,7 @@ use lisle::domain::{At, Message, MessageId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
 use lisle::theme::syntax::Painter;
 use lisle::theme::{Colors, Role, Theme};
-use lisle::ui::chat::Glyphs;
+use lisle::ui::glyphs::GlyphSet;
 use ratatui::style::{Color, Modifier};
 use screen::{call, draw, draw_with, shot};
 use std::path::PathBuf;
@@ -164,7 +164,7 @@ fn a_change_stands_beside_itself_where_there_is_room() {
 
 /// The styles of the cells of the first row that holds `text`, from its first letter on.
 fn styles(state: &State, theme: &Theme, text: &str) -> Vec<(String, Color, Modifier)> {
-    let (buf, _) = draw_with(state, theme, Glyphs::Unicode, 140, 60);
+    let (buf, _) = draw_with(state, theme, GlyphSet::Unicode, 140, 60);
     let width = usize::from(buf.area.width);
     for row in buf.content.chunks(width) {
         let line: String = row.iter().map(|cell| cell.symbol()).collect();
@@ -229,7 +229,7 @@ fn hits_are_marked_in_code_too() {
 
 /// The conversation with brackets around what is marked in it.
 fn with_marks(state: &State, theme: &Theme, width: u16, height: u16) -> String {
-    let (buf, _) = draw_with(state, theme, Glyphs::Unicode, width, height);
+    let (buf, _) = draw_with(state, theme, GlyphSet::Unicode, width, height);
     let style = theme.style(Role::Selected);
     let is_marked = |x: u16, y: u16| match style.bg {
         Some(ground) => buf[(x, y)].bg == ground,

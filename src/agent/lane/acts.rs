@@ -1,10 +1,12 @@
 //! Acts on a session by people, changes of its properties, and the release of its files.
 
-use super::super::desk::blocking;
+use super::super::blocking::blocking;
+use super::super::clock::now;
 use super::super::files::{Standing, trouble};
+use super::super::mailbox::{Running, SHOWN, Yielded, Yielding};
 use super::super::step::{Input, Safety};
+use super::Lane;
 use super::keep::Show;
-use super::{Lane, Running, SHOWN, Yielded, Yielding, now};
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;

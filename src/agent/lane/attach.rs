@@ -1,9 +1,10 @@
 //! Files that go along with a message to come: copied into the session, and removed again where they were not sent.
 
-use super::super::desk::blocking;
+use super::super::blocking::blocking;
 use super::super::files::Standing;
+use super::super::mailbox::ToLane;
 use super::super::step::Safety;
-use super::{Lane, ToLane};
+use super::Lane;
 use crate::domain::Event;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::contract::Act;

@@ -1,10 +1,11 @@
 //! Side tasks of a session: the link to its parent, its title, a draft being rewritten.
 
-use super::super::children::{News, Raised};
+use super::super::child_link::{News, Raised};
+use super::super::mailbox::ToLane;
 use super::super::undo::Keeping;
 use super::super::{enhance, titles};
+use super::Lane;
 use super::keep::Show;
-use super::{Lane, ToLane};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
 use crate::domain::notice::{Level, Notice};
@@ -80,7 +81,7 @@ impl Lane {
     pub(super) async fn tell_family(&mut self) {
         let mode = self.machine.meta.mode;
         if self.beside.told_mode.replace(mode) != Some(mode) {
-            self.shared.tell_children(&self.machine.meta.id, mode).await;
+            self.shared.families.set_ceiling(&self.machine.meta.id, mode).await;
         }
         if std::mem::take(&mut self.beside.fresh)
             && let Some(raised) = &self.beside.raised

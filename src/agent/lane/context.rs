@@ -1,11 +1,13 @@
 //! Input of the machine before a request: the models' windows and project memory, read off the
 //! async threads; the requests of a compaction; and the content of the context, for `/context`.
 
-use super::super::desk::blocking;
+use super::super::blocking::blocking;
+use super::super::clock::now;
 use super::super::machine::Models;
+use super::super::mailbox::ToLane;
 use super::super::step::{Asked, Input, RunNo};
 use super::keep::Show;
-use super::{Lane, no_connection, now};
+use super::{Lane, no_connection};
 use crate::domain::Event;
 use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::notice::{Level, Notice};
@@ -99,7 +101,7 @@ impl Lane {
             let me = self.me.clone();
             tokio::spawn(async move {
                 // A lane that ended wants no summary.
-                let _ = me.send(super::ToLane::Input(Input::Summed(run, Err(error)))).await;
+                let _ = me.send(ToLane::Input(Input::Summed(run, Err(error)))).await;
             });
             return;
         };

@@ -1,10 +1,11 @@
 //! A session that another process writes, or that another program may write: what happens there is shown here.
 
-use super::super::desk::blocking;
+use super::super::blocking::blocking;
 use super::super::files::Standing;
+use super::super::mailbox::{SHOWN, ToLane};
 use super::super::step::Input;
+use super::Lane;
 use super::keep::Show;
-use super::{Lane, SHOWN, ToLane};
 use crate::domain::contract::TurnEnd;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::Activity;

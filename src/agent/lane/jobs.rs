@@ -1,8 +1,9 @@
 //! The commands of a session that go on in the background: shown when they change, told when they end, ended with the
 //! session.
 
+use super::super::mailbox::ToLane;
 use super::super::step::Input;
-use super::{Lane, ToLane};
+use super::Lane;
 use crate::domain::job::EndedBy;
 use crate::domain::{Event, Level, Notice};
 use crate::tools::jobs::{self, Jobs};

@@ -1,10 +1,13 @@
 //! A session's machine and its files: reading makes the machine, and what the machine wants kept is written.
 
+use super::super::clock::now;
 use super::super::files::{self, Read, Standing, Writing, trouble};
 use super::super::machine::{Answers, Machine, Own};
+use super::super::mailbox::SHOWN;
 use super::super::queue::Queue;
+use super::super::shared::loosest_in;
 use super::super::step::{Input, Safety};
-use super::{Lane, SHOWN, durability, loosest, loosest_in, now, rules};
+use super::{Lane, durability, rules};
 use crate::domain::contract::Act;
 use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
@@ -98,7 +101,7 @@ impl Lane {
             remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
         }
         let answers = Answers::after(left_in, died_in_turn, foreign_last_write);
-        let loosest = loosest(&self.shared);
+        let loosest = self.shared.loosest();
         if meta.mode > loosest {
             meta.mode = loosest;
             remarks.push(

@@ -1,8 +1,9 @@
 //! The keys of connections: what is asked for when one is missing or refused, and what follows when one was given.
 
 use super::super::connections::Connections;
+use super::super::mailbox::ToLane;
 use super::super::step::{Input, RunNo};
-use super::{Lane, ToLane};
+use super::Lane;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::KeyRequest;
 use crate::domain::secret::Key;

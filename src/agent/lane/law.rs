@@ -1,8 +1,9 @@
 //! The files of rules for one session: looked at before they are needed, changed when the user says so.
 
-use super::super::desk::blocking;
+use super::super::blocking::blocking;
+use super::super::mailbox::ToLane;
 use super::super::step::{Input, Law};
-use super::{Lane, ToLane};
+use super::Lane;
 use crate::domain::Event;
 use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};

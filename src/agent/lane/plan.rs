@@ -1,6 +1,6 @@
 //! The files of plans: looked at before an approval counts, and written when what they hold was changed here.
 
-use super::super::desk::blocking;
+use super::super::blocking::blocking;
 use super::super::step::{Input, PlanFile};
 use super::Lane;
 use crate::domain::Event;

@@ -1,7 +1,8 @@
 //! Connection of a session: its own, the substitute for one that is not configured here, or the
 //! default if it names none. A substitute for all sessions reaches every open one.
 
-use super::{Lane, ToLane};
+use super::super::mailbox::ToLane;
+use super::Lane;
 use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{ConnectionName, Event, SessionId};

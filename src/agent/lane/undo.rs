@@ -1,11 +1,13 @@
 //! Undo in one session: what it would do, doing it once nothing runs, and what the session changed.
 
-use super::super::desk::blocking;
+use super::super::blocking::blocking;
+use super::super::clock::now;
 use super::super::files::Standing;
+use super::super::mailbox::{ToLane, UndoAsk};
 use super::super::step::Input;
 use super::super::undo::{self, Done, Known, Since};
+use super::Lane;
 use super::keep::Show;
-use super::{Lane, ToLane, now};
 use crate::domain::message::Body;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::undo::{COMMITS_STAY, UndoAim};
@@ -18,23 +20,6 @@ use tokio::sync::oneshot;
 
 /// Files that are named in the transcript.
 const NAMED: usize = 8;
-
-/// Request to undo.
-#[derive(Debug)]
-pub(in crate::agent) enum UndoAsk {
-    /// Preview of it.
-    Plan(UndoAim),
-    /// Do it.
-    Restore {
-        aim: UndoAim,
-        /// Files to restore although somebody changed them since.
-        also: Vec<PathBuf>,
-        /// Told when it was done, or was not: with it a turn that runs is waited for.
-        done: Option<oneshot::Sender<()>>,
-    },
-    /// Changes of the session.
-    Changes,
-}
 
 /// Restoration that starts as soon as nothing runs.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 //! servers, Ollama first of all, report it only while the model runs, and silently cut a longer
 //! conversation.
 
-use super::{Lane, ToLane};
+use super::super::mailbox::ToLane;
+use super::Lane;
 use crate::domain::Event;
 
 impl Lane {

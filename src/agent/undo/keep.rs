@@ -10,6 +10,7 @@ use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Touch};
 use crate::domain::undo::{Entry, Thing};
 use crate::domain::{At, CallId, MessageId};
+use crate::sandbox::plain_file;
 use crate::sandbox::repository::Repository;
 use crate::store::checkpoints::{Checkpoints, NoRoom, Record, Sync};
 use crate::tools::files::LARGEST;
@@ -430,7 +431,7 @@ fn head_of(cwd: &Path) -> Head {
         Ok(Thing::File { hash, .. }) => hash,
         _ => String::new(),
     };
-    let head = std::fs::read_to_string(repository.own.join("HEAD")).ok()?;
+    let head = plain_file::text(&repository.own.join("HEAD"), MOST_CODE)?;
     let branch = head.strip_prefix("ref:").map_or_else(String::new, |name| text(repository.common.join(name.trim())));
     Some([head.clone(), branch, text(repository.common.join("refs/stash"))])
 }

@@ -9,6 +9,7 @@ use crate::app::state::chat::Density;
 use crate::app::state::offer::{Kind, Menu, Row, Value};
 use crate::app::state::picker::{Item, Value as Picked};
 use crate::app::state::{Focus, State, fuzzy};
+use crate::domain::manual::TOPICS;
 use crate::domain::property::{Label, split_label};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::SlashAction;
@@ -142,6 +143,7 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
         Slash::Thinking => models::levels(state).iter().map(|item| word(&item.label, &item.detail)).collect(),
         Slash::Status => state.engine.properties.statuses.iter().map(|one| word(&one.id, &one.label)).collect(),
         Slash::Label => labels(&state.engine.properties.labels).iter().map(|one| word(&one.id, &one.name)).collect(),
+        Slash::Help => TOPICS.iter().map(|topic| word(topic.name, topic.title())).collect(),
         Slash::Theme => state.theme.names.iter().map(|name| word(name, "")).collect(),
         Slash::Mode => choices(slash.usage()).map(|choice| word(choice, mode_detail(choice))).collect(),
         Slash::Density => choices(slash.usage()).map(|choice| word(choice, density_detail(choice))).collect(),

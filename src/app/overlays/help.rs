@@ -1,10 +1,16 @@
-//! The keys of a place.
+//! Help to read: the keys of a place, or a page of the manual.
 
 use crate::app::shell::overlay;
 use crate::app::state::State;
-use crate::app::state::overlay::{Help, Overlay};
+use crate::app::state::overlay::{Help, HelpPage, Overlay};
+use crate::domain::manual::Topic;
 
 pub(crate) fn open_help(state: &mut State) {
     let contexts = state.contexts();
-    overlay::open(state, Overlay::Help(Help { contexts, scroll: 0 }));
+    overlay::open(state, Overlay::Help(Help { page: HelpPage::Keys(contexts), scroll: 0 }));
+}
+
+/// Opens a page of the manual.
+pub(crate) fn open_topic(state: &mut State, topic: &'static Topic) {
+    overlay::open(state, Overlay::Help(Help { page: HelpPage::Topic(topic), scroll: 0 }));
 }

@@ -3,8 +3,8 @@
 use crate::app::effect::{Effect, Keep};
 use crate::app::intent::Intent;
 use crate::app::overlays::{
-    confirm, connection_picker, doctor, filters, find, inbox, jobs, model_picker, prompt, properties, queue, rewind,
-    settings, themes, trash, undo, workspaces,
+    confirm, connection_picker, doctor, filters, find, help, inbox, jobs, model_picker, prompt, properties, queue,
+    rewind, settings, themes, trash, undo, workspaces,
 };
 use crate::app::shell::{connections, draft, focus, labels, overlay, quit, session, session_changes};
 use crate::app::state::State;
@@ -40,6 +40,8 @@ pub(crate) fn help(state: &mut State, verb: HelpAction) {
         HelpAction::Down => wheel(state, 1),
         HelpAction::PageUp => wheel(state, -page),
         HelpAction::PageDown => wheel(state, page),
+        HelpAction::Top => wheel(state, isize::MIN),
+        HelpAction::End => wheel(state, isize::MAX),
     }
 }
 
@@ -244,6 +246,7 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Act(action) => state.follow_up(Intent::Act(action)),
         Value::Model { connection, model } => model_picker::choose(state, connection, &model, fx),
         Value::Own(name) => state.follow_up(Intent::BeginOwn(name)),
+        Value::Topic(topic) => help::open_topic(state, topic),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
         Value::Key(connection) => connections::ask_for_key(state, &connection, fx),
         Value::Connection(connection) => connection_picker::choose(state, &connection, fx),

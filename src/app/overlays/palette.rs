@@ -1,8 +1,9 @@
-//! The palette: all verbs, and the user's own commands.
+//! The palette: all verbs, the user's own commands, and the pages of the manual.
 
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::picker::{Item, Kind, Value};
+use crate::domain::manual::TOPICS;
 use crate::keymap::action::{Action, AppAction, ChatAction, ComposerAction, Context, ListAction, SessionAction};
 
 /// True if the palette lists a verb: one with a meaning of its own wherever it is called from.
@@ -44,7 +45,11 @@ pub(crate) fn palette(state: &mut State) {
             Value::Own(own.name.clone()),
         )
     });
-    let mut items: Vec<Item> = verbs.chain(own).collect();
+    let topics = TOPICS.iter().map(|topic| {
+        let title = format!("help: {}", topic.title());
+        overlay::item(title, format!("/help {}", topic.name), Value::Topic(topic))
+    });
+    let mut items: Vec<Item> = verbs.chain(own).chain(topics).collect();
     // What a session that can only be read is most likely opened for.
     let take_over = Value::Act(Action::Session(SessionAction::TakeOver));
     if state.current_meta().is_some_and(|meta| meta.held_by.is_some())

@@ -12,6 +12,7 @@ use crate::domain::contract::Command;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
 use crate::domain::job::JobShown;
+use crate::domain::manual::Topic;
 use crate::domain::property::ValueType;
 use crate::domain::undo::{Changes, UndoAim, UndoFile, UndoPlan, UndoState};
 use crate::keymap::action::Context;
@@ -234,13 +235,22 @@ pub struct Card {
     pub scroll: u16,
 }
 
-/// The keys of a place.
+/// Help to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Help {
-    /// The places that had the keys when it was opened.
-    pub contexts: Vec<Context>,
+    /// Content.
+    pub page: HelpPage,
     /// Lines scrolled away above.
     pub scroll: u16,
+}
+
+/// Content of the help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HelpPage {
+    /// Keys of the places that had them when it was opened.
+    Keys(Vec<Context>),
+    /// Page of the manual.
+    Topic(&'static Topic),
 }
 
 /// The new title of a session.

@@ -8,6 +8,7 @@ use crate::domain::Mode;
 use crate::domain::attachment::Attachment;
 use crate::domain::finding::Health;
 use crate::domain::ids::{At, ConnectionName, MessageId, SessionId};
+use crate::domain::manual::Topic;
 use crate::domain::session::{SessionSwitch, ThinkingLevel};
 use crate::keymap::action::Action;
 use std::collections::HashSet;
@@ -143,6 +144,8 @@ pub enum Value {
     Act(Action),
     /// The command of the user's own that has this name.
     Own(String),
+    /// Open this topic of the manual.
+    Topic(&'static Topic),
     /// Use this model of this connection.
     Model {
         /// The connection.

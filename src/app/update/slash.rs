@@ -4,7 +4,7 @@ use crate::app::composer::{attach, send};
 use crate::app::conversation::{copy, reading};
 use crate::app::effect::{Effect, Keep};
 use crate::app::overlays::{
-    connection_picker, context, find, model_picker, prompt, properties, rewind, session_picker, workspaces,
+    connection_picker, context, find, help, model_picker, prompt, properties, rewind, session_picker, workspaces,
 };
 use crate::app::panels::plan;
 use crate::app::sessions::{export, questions};
@@ -16,6 +16,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::update::verbs;
 use crate::domain::contract::Act;
 use crate::domain::ids::ConnectionName;
+use crate::domain::manual;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Mode, Notice, dropped};
@@ -86,7 +87,7 @@ fn unchecked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> bool {
             let files = dropped::given(args).into_iter().map(|path| (path.into(), None)).collect();
             attach::ask(state, files, fx);
         }
-        Slash::Keys | Slash::Help => {
+        Slash::Keys => {
             verbs::act(state, Action::from(crate::keymap::action::AppAction::Help), None, fx);
         }
         _ => return false,
@@ -114,6 +115,9 @@ fn checked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> Result<(), S
         Slash::Steer => Err("Write behind it what is to go into the turn that runs.".to_owned()),
         Slash::Density => density(state, args),
         Slash::Theme => theme(state, args, fx),
+        Slash::Help => {
+            manual::find(args).map(|topic| help::open_topic(state, topic)).map_err(|error| error.to_string())
+        }
         _ => Err(format!("/{} takes nothing after it.", call.slash.word())),
     }
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::domain::access::{Extras, Service};
 use crate::domain::permission::Sandbox;
-use crate::domain::rule::{RuleScope, Written};
+use crate::domain::rule::{Offer, RuleScope, Written};
 use std::path::Path;
 
 const HELD: Policy = Policy {

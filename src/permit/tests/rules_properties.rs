@@ -3,6 +3,7 @@
 use super::super::matches::{self, Ways};
 use super::rules::bash;
 use super::*;
+use crate::domain::rule::Offer;
 use std::path::Path;
 
 fn any_word() -> impl Strategy<Value = String> {

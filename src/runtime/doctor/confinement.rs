@@ -1,15 +1,16 @@
 //! State of the sandbox on this machine: one line for each wall, with what is open where it is
 //! lower, and the reason.
 
-use super::{Ground, readable};
+use super::readable;
 use crate::domain::finding::Finding;
 use crate::domain::permission::Sandbox;
+use crate::runtime::setup::Bootstrap;
 use crate::sandbox::able::Able;
 use crate::sandbox::{self, Network, able, places};
 use std::path::Path;
 
 /// Findings about the sandbox, in the order to show.
-pub(super) fn findings(ground: &Ground) -> Vec<Finding> {
+pub(super) fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
     let enforced = sandbox::is_enforced();
     let mut out = Vec::new();
     #[cfg(target_os = "linux")]
@@ -27,7 +28,7 @@ pub(super) fn findings(ground: &Ground) -> Vec<Finding> {
             )
         });
     }
-    let set = match ground.sandbox_setting() {
+    let set = match bootstrap.sandbox_setting() {
         Sandbox::Workspace => "workspace",
         Sandbox::ReadOnly => "read-only",
         Sandbox::None => "off",
@@ -46,17 +47,17 @@ pub(super) fn findings(ground: &Ground) -> Vec<Finding> {
         (true, set) => Finding::ok("sandbox", format!("{set} in Ask to Edit and Execute, read-only in Explore")),
     });
     if enforced && cfg!(target_os = "linux") {
-        out.extend(walls(able::able(ground.runner())));
+        out.extend(walls(able::able(bootstrap.runner())));
     }
-    out.push(network(ground, enforced));
-    let allowed = ground.allowances();
-    out.push(temporary(allowed.own_temp && able::namespaces(ground.runner()).is_ok()));
+    out.push(network(bootstrap, enforced));
+    let allowed = bootstrap.allowances();
+    out.push(temporary(allowed.own_temp && able::namespaces(bootstrap.runner()).is_ok()));
     let home = std::env::home_dir().filter(|home| home.is_absolute());
-    let usual = places::usual(home.as_deref(), ground.cwd());
+    let usual = places::usual(home.as_deref(), bootstrap.cwd());
     out.extend(readable::findings(&allowed.readable, &usual, home.as_deref()));
     let there = allowed.caches.iter().filter(|cache| cache.at.exists()).count();
     let memory = match allowed.memory {
-        Some(bytes) => format!("; each process has at most {} of its own memory", super::megabytes(bytes)),
+        Some(bytes) => format!("; each process has at most {} of its own memory", megabytes(bytes)),
         None => String::new(),
     };
     out.push(Finding::ok(
@@ -77,10 +78,10 @@ fn temporary(own: bool) -> Finding {
 }
 
 /// Network of commands.
-fn network(ground: &Ground, enforced: bool) -> Finding {
-    let allowed = ground.allowances();
-    let held = ground.sandbox_setting() == Sandbox::Workspace;
-    let spaces = able::own_network(ground.runner());
+fn network(bootstrap: &Bootstrap, enforced: bool) -> Finding {
+    let allowed = bootstrap.allowances();
+    let held = bootstrap.sandbox_setting() == Sandbox::Workspace;
+    let spaces = able::own_network(bootstrap.runner());
     if !enforced && allowed.network != Network::Open {
         let says = "nothing holds commands here, so those that may change something are refused";
         return Finding::warn("network", says, "Set `network = \"open\"` in [sandbox] of config.toml to let them run");
@@ -205,6 +206,12 @@ pub fn apparmor(program: &Path) -> String {
         "# Lets lisle make user namespaces for the commands that it holds.\nabi <abi/4.0>,\ninclude <tunables/global>\n\n\
          profile lisle \"{path}\" flags=(unconfined) {{\n  userns,\n  include if exists <local/lisle>\n}}\n"
     )
+}
+
+/// Bytes in megabytes, with a tenth.
+pub(super) fn megabytes(bytes: u64) -> String {
+    let tenths = bytes.saturating_mul(10) / 1_000_000;
+    format!("{}.{} MB", tenths / 10, tenths % 10)
 }
 
 #[cfg(test)]

@@ -4,8 +4,8 @@
 //! Only files in a session's own folder of attachments are opened, whatever a row says of their place, and no link is
 //! followed there.
 
-use super::super::face::Told;
-use super::sixel::Indexed;
+use super::super::client::event::RuntimeEvent;
+use super::form::Form;
 use super::way::Way;
 use super::{inline, sixel};
 use crate::app::Msg;
@@ -20,7 +20,6 @@ use rustix::fs::{FileType, Mode, OFlags};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Seek};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -42,31 +41,9 @@ pub(in super::super) enum Job {
     Shrink(SessionId, Vec<Want>, Pixels, Way),
 }
 
-/// A picture that is ready to be drawn.
-#[derive(Clone, Debug)]
-pub(in super::super) enum Form {
-    /// PNG, for kitty.
-    Kitty(Vec<u8>),
-    /// Pixels, and the sequence for the whole picture, for iTerm2.
-    Inline(RgbaImage, Arc<[u8]>),
-    /// The same for sixels.
-    Sixel(Indexed, Arc<[u8]>),
-}
-
-impl Form {
-    /// Bytes that it takes.
-    pub(super) fn bytes(&self) -> usize {
-        match self {
-            Self::Kitty(png) => png.len(),
-            Self::Inline(pixels, whole) => pixels.as_raw().len() + whole.len(),
-            Self::Sixel(pixels, whole) => pixels.bytes() + whole.len(),
-        }
-    }
-}
-
 /// The way to the thread, which ends when this is dropped. `sessions` is where sessions have their folders. Where there is
 /// no thread to be had, pictures stay described.
-pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<Told>) -> Sender<Job> {
+pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<RuntimeEvent>) -> Sender<Job> {
     let (studio, jobs) = channel::<Job>();
     let thread = std::thread::Builder::new().name("lisle-pictures".into()).spawn(move || {
         for job in jobs {
@@ -77,7 +54,7 @@ pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<Told>) ->
                         (path, known.map_or_else(Known::Broken, Known::Sized))
                     };
                     let sizes = files.into_iter().map(size).collect();
-                    if tell.send(Told::Late(Msg::Measured(sizes))).is_err() {
+                    if tell.send(RuntimeEvent::Late(Msg::Measured(sizes))).is_err() {
                         return;
                     }
                 }
@@ -85,7 +62,7 @@ pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<Told>) ->
                     for want in wants {
                         let file = open(&sessions, &session, &want.path);
                         let made = file.and_then(|file| make(file, want.cells, cell, way));
-                        if tell.send(Told::Shrunk(session.clone(), want, made)).is_err() {
+                        if tell.send(RuntimeEvent::Shrunk(session.clone(), want, made)).is_err() {
                             return;
                         }
                     }

@@ -5,10 +5,10 @@
 //! small pieces behind everything else that is to be written, and its placeholders stay in the cells once it is there. In
 //! the other ways the cells are blank, and the encoder draws over them when the picture has rested for a moment.
 
+pub(super) mod form;
 pub mod inline;
 pub mod kitty;
 pub(super) mod make;
-mod show;
 pub mod sixel;
 pub mod spots;
 pub mod way;
@@ -17,8 +17,8 @@ use super::encode;
 use crate::config::settings::Pictures;
 use crate::domain::SessionId;
 use crate::domain::picture::{Cells, Pixels, Want};
+use form::Form;
 use image::codecs::png::CompressionType;
-use make::Form;
 use ratatui::buffer::Buffer;
 use spots::Spot;
 use std::collections::HashMap;

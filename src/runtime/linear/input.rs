@@ -1,6 +1,7 @@
 //! The lines that come in, read by a thread of its own. A terminal edits each of them before it comes; what comes faster
 //! than somebody can write is one pasted text.
 
+use crate::runtime::client::event::LineInput;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::{self, PipeReader, PipeWriter};
@@ -12,32 +13,19 @@ const AT_ONCE: i64 = 20;
 /// Maximum length of a line; longer ones come in pieces.
 const LONGEST: usize = 1 << 20;
 
-/// Input event.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Came {
-    /// A line, without its end.
-    Line(String),
-    /// Several lines at once.
-    Pasted(Vec<String>),
-    /// The input ended. A terminal's goes on nevertheless.
-    End,
-    /// Nothing will ever come again.
-    Gone,
-}
-
 /// The running thread. Dropping it ends the thread before the drop returns, so that a child can have the input.
 #[derive(Debug)]
-pub(super) struct Input {
+pub(super) struct LineReader {
     thread: Option<JoinHandle<()>>,
     stop: Option<PipeWriter>,
 }
 
-impl Input {
+impl LineReader {
     /// Starts reading stdin, which is a terminal or not.
     ///
     /// # Errors
     /// When there is no pipe or no thread to be had.
-    pub fn start(terminal: bool, came: UnboundedSender<Came>) -> io::Result<Self> {
+    pub fn start(terminal: bool, came: UnboundedSender<LineInput>) -> io::Result<Self> {
         let (stopped, stop) = io::pipe()?;
         let thread = std::thread::Builder::new().name("lisle-lines".into()).spawn(move || {
             listen(terminal, &stopped, &came);
@@ -46,7 +34,7 @@ impl Input {
     }
 }
 
-impl Drop for Input {
+impl Drop for LineReader {
     fn drop(&mut self) {
         // Closing the pipe is what the thread sees.
         drop(self.stop.take());
@@ -71,7 +59,7 @@ fn ready(stopped: &PipeReader, limit: Option<i64>) -> Option<bool> {
     }
 }
 
-fn listen(terminal: bool, stopped: &PipeReader, came: &UnboundedSender<Came>) {
+fn listen(terminal: bool, stopped: &PipeReader, came: &UnboundedSender<LineInput>) {
     let mut bytes = [0_u8; 8192];
     let mut rest: Vec<u8> = Vec::new();
     let mut lines: Vec<String> = Vec::new();
@@ -89,7 +77,7 @@ fn listen(terminal: bool, stopped: &PipeReader, came: &UnboundedSender<Came>) {
             Err(Errno::INTR | Errno::AGAIN) => continue,
             Err(_) => {
                 let _ = tell(&mut lines, came);
-                let _ = came.send(Came::Gone);
+                let _ = came.send(LineInput::Gone);
                 return;
             }
             Ok(read) => read,
@@ -104,14 +92,14 @@ fn listen(terminal: bool, stopped: &PipeReader, came: &UnboundedSender<Came>) {
         }
         if !terminal {
             for line in lines.drain(..) {
-                if came.send(Came::Line(line)).is_err() {
+                if came.send(LineInput::Line(line)).is_err() {
                     return;
                 }
             }
         }
         // In the middle of a line Ctrl+D only hands over what was written.
         if read == 0 && rest.is_empty() {
-            let told = tell(&mut lines, came) && came.send(Came::End).is_ok();
+            let told = tell(&mut lines, came) && came.send(LineInput::End).is_ok();
             if !told || !terminal {
                 return;
             }
@@ -126,11 +114,11 @@ fn text(line: &[u8]) -> String {
 }
 
 /// Tells what came at once. Whether somebody listens.
-fn tell(lines: &mut Vec<String>, came: &UnboundedSender<Came>) -> bool {
+fn tell(lines: &mut Vec<String>, came: &UnboundedSender<LineInput>) -> bool {
     let mut all = std::mem::take(lines);
     match all.len() {
         0 => true,
-        1 => came.send(Came::Line(all.remove(0))).is_ok(),
-        _ => came.send(Came::Pasted(all)).is_ok(),
+        1 => came.send(LineInput::Line(all.remove(0))).is_ok(),
+        _ => came.send(LineInput::Pasted(all)).is_ok(),
     }
 }

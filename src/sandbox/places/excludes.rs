@@ -5,6 +5,7 @@
 //! Format: <https://git-scm.com/docs/gitignore>.
 
 use super::Site;
+use crate::sandbox::plain_file;
 use crate::sandbox::repository::Repository;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use std::path::{Path, PathBuf};
@@ -86,8 +87,7 @@ fn users(home: Option<&Path>) -> Option<PathBuf> {
 }
 
 fn small(path: &Path) -> Option<String> {
-    path.metadata().ok().filter(|meta| meta.is_file() && meta.len() <= LARGEST)?;
-    std::fs::read_to_string(path).ok()
+    String::from_utf8(plain_file::bytes_through_links(path, LARGEST)?).ok()
 }
 
 #[cfg(test)]

@@ -1,30 +1,45 @@
 //! Paths in git's `index`: a reader of its names alone, versions 2 to 4 of
 //! <https://git-scm.com/docs/index-format>. Other formats give none.
 
-use std::collections::HashSet;
+use crate::sandbox::plain_file;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// A longer list is not read for this.
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// The hash of what a masked file says. Git has got it from a command that added the mask, and has nothing of the file.
-const MASK: [u8; 20] = [
-    0x74, 0x5e, 0xe2, 0xda, 0x8b, 0xa7, 0xa3, 0x7a, 0xf9, 0x42, 0x66, 0x48, 0x22, 0x18, 0xb4, 0x75, 0x0d, 0xf6, 0x19,
-    0xdc,
-];
+/// Bytes of a file whose content is compared with what git has of it, at the most.
+const LARGEST: u64 = 16 * 1024 * 1024;
 
-/// The paths of `wanted`, given from the top of the working tree, that the index has; of a folder, whether it has any
-/// file below it.
+/// Hash by which git knows the content of a file.
+pub type Blob = [u8; 20];
+
+/// The paths of `wanted`, given from the top of the working tree, that the index has, each with the hash of its content; a
+/// folder, where any file below it is there, without one.
 #[must_use]
-pub fn tracked(index: &Path, wanted: &HashSet<PathBuf>) -> HashSet<PathBuf> {
-    if wanted.is_empty() || index.metadata().map_or(true, |meta| meta.len() > MOST) {
-        return HashSet::new();
+pub fn tracked(index: &Path, wanted: &HashSet<PathBuf>) -> HashMap<PathBuf, Option<Blob>> {
+    if wanted.is_empty() {
+        return HashMap::new();
     }
-    std::fs::read(index).ok().and_then(|bytes| among(&bytes, wanted)).unwrap_or_default()
+    plain_file::bytes(index, MOST).and_then(|bytes| among(&bytes, wanted)).unwrap_or_default()
+}
+
+/// The hash that git would give to a file as it is; `None` for what is no file, or too large. Blocks.
+#[must_use]
+pub fn blob(path: &Path) -> Option<Blob> {
+    plain_file::bytes(path, LARGEST).map(|bytes| blob_of(&bytes))
+}
+
+/// The same of these bytes.
+#[must_use]
+pub fn blob_of(bytes: &[u8]) -> Blob {
+    use sha1::{Digest, Sha1};
+    let head = format!("blob {}\0", bytes.len());
+    Sha1::new().chain_update(head).chain_update(bytes).finalize().into()
 }
 
 /// The same of the content of an index; `None` for one that is cut off or of an unknown kind.
-fn among(bytes: &[u8], wanted: &HashSet<PathBuf>) -> Option<HashSet<PathBuf>> {
+fn among(bytes: &[u8], wanted: &HashSet<PathBuf>) -> Option<HashMap<PathBuf, Option<Blob>>> {
     use std::os::unix::ffi::OsStrExt;
     let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let version = (bytes.get(..4)? == b"DIRC").then(|| number(4)).flatten()?;
@@ -32,11 +47,11 @@ fn among(bytes: &[u8], wanted: &HashSet<PathBuf>) -> Option<HashSet<PathBuf>> {
     // The times, number, owner and size of a file, then its hash of 20 bytes, then flags.
     const HASH: usize = 40;
     const FLAGS: usize = 60;
-    let mut out = HashSet::new();
+    let mut out = HashMap::new();
     let mut name: Vec<u8> = Vec::new();
     let mut at = 12;
     for _ in 0..count {
-        let is_mask = bytes.get(at + HASH..at + FLAGS)? == MASK;
+        let hash: Blob = bytes.get(at + HASH..at + FLAGS)?.try_into().ok()?;
         let flags = u16::from_be_bytes(bytes.get(at + FLAGS..at + FLAGS + 2)?.try_into().ok()?);
         let extended = version >= 3 && flags & 0x4000 != 0;
         let start = at + FLAGS + if extended { 4 } else { 2 };
@@ -57,9 +72,9 @@ fn among(bytes: &[u8], wanted: &HashSet<PathBuf>) -> Option<HashSet<PathBuf>> {
             _ => return None,
         }
         let path = Path::new(std::ffi::OsStr::from_bytes(&name));
-        for above in path.ancestors().filter(|above| !is_mask && !above.as_os_str().is_empty()) {
+        for above in path.ancestors().filter(|above| !above.as_os_str().is_empty()) {
             if let Some(hit) = wanted.get(above) {
-                out.insert(hit.clone());
+                out.insert(hit.clone(), (above == path).then_some(hash));
             }
         }
     }
@@ -82,13 +97,20 @@ fn offset(bytes: &[u8], mut at: usize) -> Option<(usize, usize)> {
 pub(in crate::sandbox) mod tests {
     use super::*;
 
-    /// An index of version 2 with these names.
+    /// An index of version 2 with files of these names that hold `x`.
     pub(in crate::sandbox) fn index(names: &[&str]) -> Vec<u8> {
+        let files: Vec<(&str, &[u8])> = names.iter().map(|name| (*name, &b"x"[..])).collect();
+        index_of(&files)
+    }
+
+    /// The same with these contents.
+    pub(in crate::sandbox) fn index_of(files: &[(&str, &[u8])]) -> Vec<u8> {
         let mut out = b"DIRC\0\0\0\x02".to_vec();
-        out.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
-        for name in names {
+        out.extend(u32::try_from(files.len()).unwrap().to_be_bytes());
+        for (name, content) in files {
             let start = out.len();
-            out.extend([0; FLAGS_AT]);
+            out.extend([0; FLAGS_AT - 20]);
+            out.extend(blob_of(content));
             out.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
             out.extend(name.as_bytes());
             out.push(0);
@@ -104,7 +126,7 @@ pub(in crate::sandbox) mod tests {
     fn found(bytes: &[u8], wanted: &[&str]) -> Vec<String> {
         let wanted = wanted.iter().map(PathBuf::from).collect();
         let found = among(bytes, &wanted).unwrap_or_default();
-        let mut found: Vec<String> = found.iter().map(|path| path.display().to_string()).collect();
+        let mut found: Vec<String> = found.keys().map(|path| path.display().to_string()).collect();
         found.sort();
         found
     }
@@ -119,10 +141,12 @@ pub(in crate::sandbox) mod tests {
     }
 
     #[test]
-    fn a_mask_that_a_command_added_is_not_the_file() {
-        let mut bytes = index(&["a/.env", "b/.env"]);
-        bytes[12 + 40..12 + 60].copy_from_slice(&MASK);
-        assert_eq!(found(&bytes, &["a/.env", "b/.env"]), ["b/.env"]);
+    fn a_file_comes_with_the_hash_that_git_gives_it() {
+        let wanted = ["a/.env", "a"].map(PathBuf::from).into();
+        let found = among(&index_of(&[("a/.env", b"hello\n")]), &wanted).unwrap();
+        // `printf 'hello\n' | git hash-object --stdin`
+        let hash: String = found[Path::new("a/.env")].unwrap().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!((hash.as_str(), found[Path::new("a")]), ("ce013625030ba8dba906f756967f9e9ca394464a", None));
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod caches;
 pub mod depends;
 pub mod drafts;
 mod excludes;
+pub mod hidden;
 mod index;
 mod points;
 mod readable;
@@ -17,11 +18,12 @@ mod secrecy;
 mod watch;
 
 #[cfg(test)]
-pub(super) use index::tests::index as tests_index;
-pub(super) use index::tracked as index_has;
+pub(super) use index::tests::{index as tests_index, index_of as tests_index_of};
+pub(super) use index::{Blob, tracked as index_has};
 pub use secrecy::View;
 
 use super::Allowances;
+use super::plain_file;
 use super::profile::{Bounds, Namespaces, Network, Profile, Replaced};
 use super::repository::{self, Repository};
 use crate::domain::paths::{is_protected_for_commands, is_secret};
@@ -75,6 +77,8 @@ impl Moves {
     }
 }
 
+/// Folders of the system that hold settings and programs of this machine's own, and among them keys.
+const SYSTEM: &[&str] = &["/etc", "/opt"];
 /// Folders of the session that commands read, beside `data`, which they write.
 const SESSION: &[&str] = &["data", "plans", "attachments", "long_responses", "downloads"];
 /// The session's own folder for temporary files.
@@ -161,6 +165,13 @@ pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
         || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).secrets.is_empty())
 }
 
+/// A folder beside the working directory holds a secret, or more than can be looked at. Blocks.
+#[must_use]
+pub fn holds_beside(folder: &Path) -> bool {
+    let found = scan::look_beside(folder);
+    !found.secrets.is_empty() || !found.whole
+}
+
 /// Places that every command reads: of the system and the user's tools, and the working directory.
 #[must_use]
 pub fn usual(home: Option<&Path>, cwd: &Path) -> Vec<PathBuf> {
@@ -209,9 +220,8 @@ pub fn packages_outside(cwd: &Path) -> Vec<PathBuf> {
     const LARGEST: u64 = 256 * 1024;
     const MOST: usize = 200;
     let found = scan::look(cwd, &[]);
-    let small = |path: &&PathBuf| path.metadata().is_ok_and(|meta| meta.len() <= LARGEST);
-    let read = |path: &PathBuf| Some((path.clone(), std::fs::read_to_string(path).ok()?));
-    let manifests: Vec<depends::Manifest> = found.manifests.iter().filter(small).take(MOST).filter_map(read).collect();
+    let read = |path: &PathBuf| Some((path.clone(), plain_file::text(path, LARGEST)?));
+    let manifests: Vec<depends::Manifest> = found.manifests.iter().filter_map(read).take(MOST).collect();
     depends::outside(cwd, &manifests)
 }
 
@@ -277,14 +287,15 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
             masked.extend(hidden);
             masked.extend(secrets(site, found));
             let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
-            masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).secrets.clone()));
+            masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).masked()));
+            masked.extend(SYSTEM.iter().flat_map(|top| private_in(Path::new(top))));
             // A folder that is open as a whole still has secrets of its own, unless it is one itself.
             let approved = site.approved.iter().filter(|path| !is_secret(path));
             let beside = named.iter().chain(&site.allowances.readable).chain(&site.allowances.granted.readable);
             let beside = beside.chain(approved);
             let beside =
                 beside.filter(|path| path.is_dir() && !site.cwd.starts_with(path) && !path.starts_with(site.cwd));
-            masked.extend(beside.flat_map(|path| scan::look_beside(path).secrets.clone()));
+            masked.extend(beside.flat_map(|path| scan::look_beside(path).masked()));
             let open = &site.allowances.granted.unmasked;
             masked.retain(|path| !open.contains(path) && !site.cwd.starts_with(path));
         }
@@ -566,10 +577,17 @@ fn resolvers() -> Vec<PathBuf> {
     paths.filter(|path| path.exists()).collect()
 }
 
+/// Secrets in a folder of the system, of which every user may read what is no secret there, such as `/etc/passwd`.
+fn private_in(system: &Path) -> Vec<PathBuf> {
+    use std::os::unix::fs::PermissionsExt;
+    let is_private = |path: &&PathBuf| path.symlink_metadata().is_ok_and(|meta| meta.permissions().mode() & 0o004 == 0);
+    scan::look_at_system(system).secrets.iter().filter(is_private).cloned().collect()
+}
+
 /// Secret places that may be read otherwise: those below the working directory, and those of the home directory and
 /// lisle's own where they lie below something that may be read.
 fn secrets(site: &Site<'_>, found: &scan::Found) -> Vec<PathBuf> {
-    let mut out = found.secrets.clone();
+    let mut out = found.masked();
     if let Some(home) = site.home {
         for folder in ["", ".config", ".local/share", ".cargo", ".docker", ".config/gh", "snap", "Library"] {
             let below = names(&home.join(folder)).map(|name| Path::new(folder).join(name));

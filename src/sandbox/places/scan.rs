@@ -4,11 +4,11 @@
 //! something happened. Folders that cannot be watched are compared by their own times, which costs one call each. So a
 //! lookup in a tree where nothing changed costs the same however large it is.
 //!
-//! Links are never followed. What git tracks is no secret; but what was once kept from commands stays so for as long as
-//! this process lives, since a command can add names to git's list.
+//! Links are never followed. A file that git has with just this content is no secret: a command can add names to git's list,
+//! but no content that it does not know. A file that was hidden once stays so under every name (`hidden`).
 
-use super::index;
 use super::watch::{News, Watch};
+use super::{hidden, index};
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
 use crate::sandbox::repository::Repository;
@@ -22,8 +22,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Entries of a working directory that are looked at; what lies deepest is left out of a larger one.
 const MOST: usize = 1_000_000;
-/// The same of a folder that is only read.
-const MOST_BESIDE: usize = 50_000;
+/// The same of a folder that is only read, and of one of the system.
+const MOST_BESIDE: usize = 200_000;
+const MOST_OF_SYSTEM: usize = 20_000;
 /// Trees that are kept, the ones used last.
 const TREES: usize = 8;
 /// First bytes of every file that is looked into …
@@ -37,6 +38,8 @@ const PUBLIC: u64 = 1024 * 1024;
 /// Folders of what others wrote or machines made: nothing in them configures the user's own programs but for repositories
 /// of git, whose settings count wherever a repository lies.
 const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor", ".hg", ".jj", ".svn"];
+/// Those of them that belong to a version control system, which reads its settings there.
+const STORES: &[&str] = &[".hg", ".jj", ".svn"];
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
 const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
@@ -58,8 +61,18 @@ pub struct Found {
     pub manifests: Vec<PathBuf>,
     /// Sockets, each a way to whatever program listens there.
     pub sockets: Vec<PathBuf>,
+    /// Folders of which not everything was looked at.
+    pub cut: Vec<PathBuf>,
     /// Everything was looked at.
     pub whole: bool,
+}
+
+impl Found {
+    /// What is hidden: the secrets, and folders that may hold others.
+    #[must_use]
+    pub fn masked(&self) -> Vec<PathBuf> {
+        self.secrets.iter().chain(&self.cut).cloned().collect()
+    }
 }
 
 /// What there is below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
@@ -80,6 +93,12 @@ pub fn look_beside(root: &Path) -> Arc<Found> {
     look_at(root, &[], MOST_BESIDE, &HashSet::new())
 }
 
+/// The same of a folder of the system: what lies deepest in a large one is other people's programs.
+#[must_use]
+pub fn look_at_system(root: &Path) -> Arc<Found> {
+    look_at(root, &[], MOST_OF_SYSTEM, &HashSet::new())
+}
+
 fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64, u64)>) -> Arc<Found> {
     let tree = {
         let mut trees = TREES_KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +116,15 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64,
         tree.wanted.extend(elsewhere);
         tree.list_all();
     }
-    tree.refresh()
+    let found = tree.refresh();
+    let mut moved = hidden::moved_below(root);
+    moved.retain(|path| !found.secrets.iter().any(|secret| path.starts_with(secret)));
+    if moved.is_empty() {
+        return found;
+    }
+    let mut found = Found::clone(&found);
+    found.secrets.extend(moved);
+    found.into()
 }
 
 type Kept = Arc<Mutex<Option<Tree>>>;
@@ -117,9 +144,8 @@ struct Tree {
     /// Bytes of files that were looked into.
     read: u64,
     whole: bool,
-    /// What was masked once: paths, and files whatever their path.
-    known: HashSet<PathBuf>,
-    known_files: HashSet<(u64, u64)>,
+    /// Hashes of files that git's lists name, with what tells whether they changed.
+    hashed: HashMap<PathBuf, (Stamp, Option<index::Blob>)>,
     /// Secret files with more than one name: the others are looked for.
     wanted: HashSet<(u64, u64)>,
     /// Lists of git that were asked, with what tells whether they changed.
@@ -147,6 +173,8 @@ struct Folder {
     /// Other names of files that are wanted.
     linked: Vec<OsString>,
     sockets: Vec<OsString>,
+    /// Not all of its entries were looked at.
+    cut: bool,
     /// It holds a repository.
     git: bool,
     /// It is a repository without a working tree, as far as its names tell.
@@ -178,8 +206,7 @@ impl Tree {
             most,
             read: 0,
             whole: true,
-            known: HashSet::new(),
-            known_files: HashSet::new(),
+            hashed: HashMap::new(),
             wanted: HashSet::new(),
             indexes: HashMap::new(),
             found: Arc::default(),
@@ -289,17 +316,21 @@ impl Tree {
     fn entries(&mut self, dir: &Path, stamp: Stamp, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
         let mut out = Folder { stamp: Some(stamp), inherited, ..Folder::default() };
         let above = dir.file_name().filter(|_| dir != self.root && !is_environment(dir)).map(Path::new);
+        let store = dir.file_name().is_some_and(|name| STORES.iter().any(|one| name == *one));
+        let is_own = (!inherited.dependency || store) && !inherited.protected;
+        let numbers = hidden::numbers();
+        let is_moved =
+            |entry: &std::fs::DirEntry, path: &Path| numbers.contains(&entry.ino()) && hidden::is_moved(path);
         let mut names_of_git: HashSet<&str> = HashSet::new();
         for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
             if self.entries >= self.most {
-                self.whole = false;
+                (self.whole, out.cut) = (false, true);
                 break;
             }
             self.entries += 1;
             out.entries += 1;
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
-            let is_own = !inherited.dependency && !inherited.protected;
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
             let holds = kind.is_symlink() && !protected_entries(&below).is_empty();
             let is_protected = is_own && (holds || is_protected_for_commands(&below));
@@ -333,7 +364,8 @@ impl Tree {
             if !self.wanted.is_empty() && kind.is_file() && self.wanted.contains(&(stamp.0, entry.ino())) {
                 out.linked.push(name.clone());
             }
-            if inherited.secret || (is_secret_entry(&below) && !is_public(&path(), &name)) {
+            let is_secret = inherited.secret || (is_secret_entry(&below) && !is_public(&path(), &name));
+            if is_secret || is_moved(&entry, &path()) {
                 out.secrets.push(name.clone());
             } else if kind.is_file() && Content::of(Path::new(&name)) != Content::PassedOver {
                 self.look_into(dir, name.clone(), (&entry, inherited.dependency), checked, &mut out);
@@ -415,25 +447,18 @@ impl Tree {
             if folder.bare {
                 out.repositories.push(dir.clone());
             }
+            out.cut.extend(folder.cut.then(|| dir.clone()));
         }
         out.secrets = self.untracked(candidates);
         out
     }
 
-    /// The candidates that are masked: those that were, and those that git does not have.
+    /// The candidates that are masked: those that git does not have as they are.
     fn untracked(&mut self, candidates: Vec<PathBuf>) -> Vec<PathBuf> {
-        let number = |path: &Path| path.symlink_metadata().ok().map(|meta| (meta.dev(), meta.ino()));
-        let unknown: Vec<&PathBuf> = candidates
-            .iter()
-            .filter(|path| {
-                let file = number(path).is_some_and(|number| self.known_files.contains(&number));
-                !file && !self.known.contains(*path)
-            })
-            .collect();
         self.indexes.clear();
         let mut asked: HashMap<PathBuf, (PathBuf, HashSet<PathBuf>)> = HashMap::new();
         let mut repositories: HashMap<&Path, Option<Repository>> = HashMap::new();
-        for path in unknown {
+        for path in &candidates {
             let Some(dir) = path.parent() else { continue };
             let repository = repositories.entry(dir).or_insert_with(|| Repository::of(dir)).as_ref();
             if let Some(repository) = repository
@@ -445,19 +470,31 @@ impl Tree {
             }
         }
         let mut tracked: HashSet<PathBuf> = HashSet::new();
+        let mut hashed = HashMap::new();
         for (list, (top, wanted)) in asked {
             self.indexes.insert(list.clone(), index_stamp(&list));
-            tracked.extend(index::tracked(&list, &wanted).into_iter().map(|below| top.join(below)));
+            for (below, blob) in index::tracked(&list, &wanted) {
+                let path = top.join(below);
+                // Of a folder each file counts by itself.
+                let Some(blob) = blob else {
+                    tracked.insert(path);
+                    continue;
+                };
+                let Ok(stamp) = path.symlink_metadata().map(|meta| stamp(&meta)) else { continue };
+                let known = self.hashed.get(&path).filter(|(before, _)| *before == stamp).map(|(_, own)| *own);
+                let own = known.unwrap_or_else(|| index::blob(&path));
+                hashed.insert(path.clone(), (stamp, own));
+                if own == Some(blob) {
+                    tracked.insert(path);
+                }
+            }
         }
+        self.hashed = hashed;
         let mut out: Vec<PathBuf> = Vec::new();
         let mut folders: HashSet<PathBuf> = HashSet::new();
-        for path in candidates {
-            if tracked.contains(&path) {
-                continue;
-            }
-            if self.known.insert(path.clone()) {
-                self.known_files.extend(number(&path));
-            }
+        let masked: Vec<PathBuf> = candidates.into_iter().filter(|path| !tracked.contains(path)).collect();
+        hidden::note(masked.iter());
+        for path in masked {
             // What lies in a masked folder is not there.
             if !path.ancestors().skip(1).any(|above| folders.contains(above)) {
                 if self.folders.contains_key(&path) {
@@ -610,6 +647,9 @@ mod tests {
             "sub/.github/CODEOWNERS",
             "lib/.git/config",
             "module/.git",
+            ".hg/hgrc",
+            ".hg/store/.envrc",
+            "sub/all.code-workspace",
             "node_modules/x/.envrc",
             "target/.cargo/config.toml",
             "src/main.rs",
@@ -617,7 +657,15 @@ mod tests {
             write(root.join(path), "x");
         }
         let found = look(&root, &[]);
-        let expected = [".envrc", "module/.git", "sub/.envrc", "sub/.github/workflows", "sub/deep/.vscode"];
+        let expected = [
+            ".envrc",
+            ".hg/hgrc",
+            "module/.git",
+            "sub/.envrc",
+            "sub/.github/workflows",
+            "sub/all.code-workspace",
+            "sub/deep/.vscode",
+        ];
         assert_eq!(below(&root, &found.protected), expected);
         assert_eq!(below(&root, &found.repositories), ["lib/.git", "module/.git"]);
         assert_eq!(found.protected[0], root.join(".envrc"), "shallow ones first");
@@ -635,7 +683,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_has_is_no_secret_and_what_was_masked_stays_so() {
+    fn what_git_has_with_its_content_is_no_secret() {
         let (_dir, root) = root();
         for folder in ["objects", "refs"] {
             std::fs::create_dir_all(root.join(".git").join(folder)).unwrap();
@@ -645,13 +693,34 @@ mod tests {
         write(root.join(".env.local"), "x");
         std::fs::write(root.join(".git/index"), index(&["a/.env", "b/.env"])).unwrap();
         assert_eq!(below(&root, &look(&root, &[]).secrets), [".env.local"]);
-        // A file that comes with its entry is git's; one that was masked is not opened by an entry.
-        write(root.join("b/.env"), "x");
+        // An entry alone, which a command can make, opens nothing.
+        write(root.join("b/.env"), "y");
         std::fs::write(root.join(".git/index"), index(&[".env.local", "a/.env", "b/.env"])).unwrap();
-        assert_eq!(below(&root, &look(&root, &[]).secrets), [".env.local"]);
-        std::fs::rename(root.join(".env.local"), root.join(".env.prod")).unwrap();
-        std::fs::write(root.join(".git/index"), index(&[".env.prod"])).unwrap();
-        assert_eq!(below(&root, &look(&root, &[]).secrets), [".env.prod", "a/.env", "b/.env"]);
+        assert_eq!(below(&root, &look(&root, &[]).secrets), ["b/.env"]);
+        write(root.join("a/.env"), "changed since");
+        assert_eq!(below(&root, &look(&root, &[]).secrets), ["a/.env", "b/.env"]);
+    }
+
+    #[test]
+    fn what_was_hidden_stays_so_wherever_it_is_moved() {
+        let (_dir, root) = root();
+        if std::fs::metadata(&root).unwrap().created().is_err() {
+            return eprintln!("not tested: the file system keeps no time of birth");
+        }
+        write(root.join("cfg/.docker/config.json"), "{}");
+        write(root.join("conf/app.yml"), &format!("token: ghp_{}\n", "a1B2c3D4e5F6".repeat(3)));
+        assert_eq!(below(&root, &look(&root, &[]).secrets), ["cfg/.docker/config.json", "conf/app.yml"]);
+        std::fs::rename(root.join("cfg/.docker"), root.join("cfg/docker2")).unwrap();
+        std::fs::create_dir(root.join("node_modules")).unwrap();
+        std::fs::rename(root.join("conf"), root.join("node_modules/conf")).unwrap();
+        let moved = ["cfg/docker2/config.json", "node_modules/conf/app.yml"];
+        assert_eq!(below(&root, &look(&root, &[]).secrets), moved);
+        // What takes its number later is another file.
+        std::fs::remove_file(root.join(moved[0])).unwrap();
+        for name in ["a", "b", "c"] {
+            write(root.join("cfg").join(name), "plain");
+        }
+        assert_eq!(below(&root, &look(&root, &[]).secrets), moved[1..]);
     }
 
     #[test]

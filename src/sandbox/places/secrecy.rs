@@ -3,7 +3,7 @@
 //! What the root of a command is built from is listed (`places.toml`); file tools follow the same list for what in a home
 //! directory holds settings, histories and sign-ins: its names with a dot.
 
-use super::{SESSION, TEMP, readable, scan, toolchains};
+use super::{SESSION, TEMP, index, readable, scan, toolchains};
 use crate::domain::secret::Content;
 use crate::sandbox::Allowances;
 use crate::sandbox::repository::Repository;
@@ -59,20 +59,14 @@ impl View<'_> {
     #[must_use]
     pub fn is_key(&self, path: &Path) -> bool {
         let file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
-        file && !self.is_of_session(path) && scan::is_key(path) && !self.is_open(path)
+        file && !self.is_of_session(path) && scan::is_key(path) && !is_open(path, index::blob(path))
     }
 
     /// The same of bytes that were read there.
     #[must_use]
     pub fn holds_key(&self, path: &Path, bytes: &[u8]) -> bool {
-        !self.is_of_session(path) && Content::of(path).is_secret(bytes) && !self.is_open(path)
-    }
-
-    /// A path that was hidden from commands once stays so, whatever git has by now.
-    fn is_open(&self, path: &Path) -> bool {
-        let repository = path.parent().and_then(Repository::of);
-        let tracked = repository.is_some_and(|one| !one.tracked(&[path.to_owned()]).is_empty());
-        tracked && !self.is_masked(path)
+        let is_secret = !self.is_of_session(path) && Content::of(path).is_secret(bytes);
+        is_secret && !is_open(path, Some(index::blob_of(bytes)))
     }
 
     /// A file of the working directory that commands see masked. Blocks.
@@ -98,6 +92,12 @@ impl View<'_> {
         let all = self.allowances.readable.iter().chain(&granted.readable).chain(&granted.unmasked);
         all.chain(&granted.writable).any(|place| path.starts_with(real(place)))
     }
+}
+
+/// Git has the file with this content.
+fn is_open(path: &Path, content: Option<index::Blob>) -> bool {
+    let repository = path.parent().and_then(Repository::of);
+    repository.zip(content).is_some_and(|(one, content)| one.has(path, content))
 }
 
 fn real(path: impl AsRef<Path>) -> PathBuf {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_has_is_no_secret_by_its_content_but_what_was_masked_is() {
+    fn what_git_has_is_no_secret_by_its_content_but_a_name_in_its_list_opens_nothing() {
         let (_dir, home) = home();
         let (cwd, session) = (home.join("work"), home.join("s"));
         for folder in ["objects", "refs"] {
@@ -194,10 +194,14 @@ mod tests {
         }
         let allowances = Allowances::default();
         let view = View { cwd: &cwd, session_dir: &session, own_dirs: &[], allowances: &allowances, home: None };
-        std::fs::write(cwd.join(".git/index"), super::super::tests_index(&["fixture"])).unwrap();
+        std::fs::write(cwd.join(".git/index"), super::super::tests_index_of(&[("fixture", key().as_bytes())])).unwrap();
         assert_eq!((view.is_key(&cwd.join("fixture")), view.is_key(&cwd.join("deploy"))), (false, true));
         assert!(view.is_masked(&cwd.join("deploy")));
-        std::fs::write(cwd.join(".git/index"), super::super::tests_index(&["deploy", "fixture"])).unwrap();
+        std::fs::write(
+            cwd.join(".git/index"),
+            super::super::tests_index_of(&[("deploy", b"other"), ("fixture", key().as_bytes())]),
+        )
+        .unwrap();
         assert_eq!((view.is_key(&cwd.join("fixture")), view.is_key(&cwd.join("deploy"))), (false, true));
     }
 }

@@ -1,6 +1,7 @@
 //! Hosts that need no question: package registries, the system's package mirrors, the remotes of the repository, and what
 //! the user's settings name of the private network.
 
+use super::super::plain_file;
 use super::super::repository::Repository;
 use super::target::Target;
 use serde::Deserialize;
@@ -111,8 +112,7 @@ pub fn entry(text: &str) -> Option<(String, Option<u16>)> {
 fn remotes(repository: &Repository) -> Vec<Target> {
     const MOST: u64 = 1024 * 1024;
     let path = repository.common.join("config");
-    let small = path.symlink_metadata().is_ok_and(|meta| meta.is_file() && meta.len() <= MOST);
-    let text = small.then(|| std::fs::read_to_string(path).ok()).flatten().unwrap_or_default();
+    let text = plain_file::text(&path, MOST).unwrap_or_default();
     let mut out: Vec<Target> = addresses(&text).filter_map(remote).collect();
     out.sort();
     out.dedup();

@@ -1,7 +1,7 @@
 //! The way out of a command's own network (`sandbox.network = "hosts"`).
 //!
-//! The command has a network of its own in which there is nothing but loopback ([`inside`]) and a listener at [`PORT`]. The
-//! listener's descriptor is handed to lisle through the control socket before the command begins ([`handover`]); lisle
+//! The command has a network of its own in which there is nothing but loopback (`inside`) and a listener at [`PORT`]. The
+//! listener's descriptor is handed to lisle through the control socket before the command begins (`handover`); lisle
 //! takes connections from it and passes on what the [`Gate`] lets through. So there is no path that another user, another
 //! session or another command could connect to: the only way to the listener is the command's own network.
 //!

@@ -1,6 +1,6 @@
 //! `patch`: changes, makes, removes and moves several files in one call, all or none.
 //!
-//! [`format`] reads what the model wrote, [`apply`] makes the changes in a text, [`commit`] on the disk. Reading a file
+//! [`format`] reads what the model wrote, `apply` makes the changes in a text, `commit` on the disk. Reading a file
 //! that is to be changed, and keeping its form, is shared with `write`.
 
 mod apply;

@@ -1,12 +1,11 @@
 //! Laid out rows of one conversation: made when a row is looked at, kept while nothing they depend on changes, dropped
 //! when they are far away.
 
-use super::ink::Ink;
-use super::mark::RowAt;
+use super::laid_out_line::LaidOutLine;
 use super::picture::{self, Kept};
 use super::row::{Level, Row};
 use super::stream::Stream;
-use super::{Glyphs, rows, thinking, tool, user};
+use super::{rows, thinking, tool, user};
 use crate::app::state::chat::{Entry, View};
 use crate::app::state::mark::Marked;
 use crate::domain::Body;
@@ -15,6 +14,7 @@ use crate::domain::picture::Want;
 use crate::domain::plan::Progress;
 use crate::domain::tool::ToolStatus;
 use crate::theme::Theme;
+use crate::ui::glyphs::GlyphSet;
 use ratatui::layout::Rect;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -28,7 +28,7 @@ const KEPT: usize = 6_000;
 pub struct Cache {
     session: String,
     theme: Option<Theme>,
-    glyphs: Glyphs,
+    glyphs: GlyphSet,
     frame: u64,
     laid: HashMap<i64, Laid>,
     /// Rows of the screen that the last frame drew, with the key of the entry on each.
@@ -51,6 +51,17 @@ pub struct Cache {
     pub(super) anchor: Option<Anchor>,
     /// The last row when its end was last seen: (key, height, width of the pane).
     pub(super) end_seen: Option<(i64, usize, u16)>,
+}
+
+/// A row of the screen as it was drawn last.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RowAt {
+    pub(super) y: u16,
+    /// Column where the text begins, behind the gutter.
+    pub(super) x: u16,
+    /// The entry, and which of its lines on the screen.
+    pub(super) key: i64,
+    pub(super) number: usize,
 }
 
 /// Scroll anchor of a frame. Another width gives the same place another line number.
@@ -89,7 +100,7 @@ pub(super) struct Laid {
     /// Markdown, which can grow.
     text: Stream,
     /// All other lines; those of markdown stand before them.
-    lines: Vec<Ink>,
+    lines: Vec<LaidOutLine>,
     /// Rows among them that are kept for pictures.
     pictures: Vec<Kept>,
 }
@@ -101,12 +112,12 @@ impl Laid {
     }
 
     /// Its lines.
-    pub(super) fn inks(&self) -> impl Iterator<Item = &Ink> {
+    pub(super) fn laid_lines(&self) -> impl Iterator<Item = &LaidOutLine> {
         self.text.lines().iter().chain(&self.lines)
     }
 
     /// Its line `number`.
-    pub(super) fn line(&self, number: usize) -> Option<&Ink> {
+    pub(super) fn line(&self, number: usize) -> Option<&LaidOutLine> {
         let text = self.text.lines();
         text.get(number).or_else(|| self.lines.get(number.checked_sub(text.len())?))
     }
@@ -166,7 +177,7 @@ impl Cache {
     }
 
     /// Begins a frame: what was laid out for another conversation or with another look goes.
-    pub(super) fn begin(&mut self, session: &str, theme: &Theme, glyphs: Glyphs) {
+    pub(super) fn begin(&mut self, session: &str, theme: &Theme, glyphs: GlyphSet) {
         self.frame += 1;
         self.seen.clear();
         self.rows.clear();
@@ -242,7 +253,7 @@ impl Cache {
             Body::Assistant(text) => {
                 laid.text.update(&text.text, row.width, &row.look);
                 let mark = text.cut_off().map(|words| format!("{} {words}", row.look.ellipsis()));
-                mark.map(|mark| Ink::quiet(row.hint(&mark))).into_iter().collect()
+                mark.map(|mark| LaidOutLine::quiet(row.hint(&mark))).into_iter().collect()
             }
             Body::Thinking(text) => thinking::lines(text, message.at, entry.live, row),
             Body::Tool(call) => tool::lines(call, message.at, row, &mut laid.pictures),

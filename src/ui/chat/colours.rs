@@ -1,7 +1,7 @@
 //! Colours of code on the screen: which role a shade has, and which blocks that are seen still want colours.
 
 use super::cache::Laid;
-use super::ink::CodeAt;
+use super::laid_out_line::CodeAt;
 use crate::app::state::chat::Entry;
 use crate::domain::code::{Block, Coloured, Shade};
 use crate::theme::{Role, Theme};
@@ -27,14 +27,6 @@ pub(super) fn style(shade: Shade, theme: &Theme) -> Style {
     Style { bg: None, ..theme.style(role) }
 }
 
-/// The word for the language of a file: its ending, or its name where it has none.
-pub(super) fn language_of(path: &str) -> String {
-    let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    let word = name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or(name, |(_, ending)| ending);
-    let plain = word.len() <= 24 && word.chars().all(|c| c.is_ascii_alphanumeric() || "+-_#".contains(c));
-    if plain { word.to_owned() } else { String::new() }
-}
-
 /// The block of which `code` stands on line `at` of a row, if it has no colours yet or grew since.
 pub(super) fn wanted(entry: &Entry, laid: &Laid, at: usize, code: &CodeAt, known: Option<&Coloured>) -> Option<Block> {
     let whole = laid.is_closed(code.block) || !entry.live;
@@ -46,42 +38,24 @@ pub(super) fn wanted(entry: &Entry, laid: &Laid, at: usize, code: &CodeAt, known
     if done || code.lang.is_empty() {
         return None;
     }
-    let of_block =
-        |n: usize| laid.line(n).and_then(|ink| Some((ink, ink.code.iter().find(|c| c.block == code.block)?)));
-    let is_code = |n: usize| laid.line(n).is_some_and(|ink| !ink.code.is_empty());
+    let of_block = |n: usize| {
+        laid.line(n).and_then(|laid_line| Some((laid_line, laid_line.code.iter().find(|c| c.block == code.block)?)))
+    };
+    let is_code = |n: usize| laid.line(n).is_some_and(|laid_line| !laid_line.code.is_empty());
     let first = (0..at).rev().take(LONGEST).take_while(|n| is_code(*n)).last().unwrap_or(at);
     let after = (at..laid.height()).take(LONGEST).take_while(|n| is_code(*n)).last().map_or(at, |n| n + 1);
     let mut text = String::new();
     if after - first < LONGEST {
         let mut line = 0;
-        for (ink, code) in (first..after).filter_map(of_block) {
+        for (laid_line, code) in (first..after).filter_map(of_block) {
             // What is not on the screen (folded away, or told apart by its colour) leaves its lines empty.
             while line < code.line {
                 text.push('\n');
                 line += 1;
             }
-            text.push_str(&ink.code_text(code));
+            text.push_str(&laid_line.code_text(code));
         }
     }
     let lang = code.lang.to_string();
     Some(Block { key: entry.key, number: code.block, lang, text, whole, revision: entry.revision })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_says_its_language() {
-        for (path, want) in [
-            ("src/main.rs", "rs"),
-            ("Makefile", "Makefile"),
-            ("a/.bashrc", ""),
-            ("a.b/c", "c"),
-            ("x.tar.gz", "gz"),
-            ("x.\u{1b}[31m", ""),
-        ] {
-            assert_eq!(language_of(path), want, "{path}");
-        }
-    }
 }

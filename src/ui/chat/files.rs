@@ -1,7 +1,7 @@
 //! Files that go along with a message or a result, as described boxes: a bar, what each is, its name, its type and its
 //! size. Below that of a picture are the rows that are kept for it, where the terminal draws pictures.
 
-use super::ink::Ink;
+use super::laid_out_line::LaidOutLine;
 use super::picture::{self, Kept};
 use super::row::Row;
 use crate::domain::attachment::{Attachment, AttachmentKind};
@@ -12,12 +12,12 @@ use crate::ui::text::{self, cut_start};
 use ratatui::text::{Line, Span};
 
 /// Adds the lines of each file to `out`, and what is kept for its picture among them to `pictures`.
-pub(super) fn add(files: &[Attachment], row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<Kept>) {
+pub(super) fn add(files: &[Attachment], row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<Kept>) {
     for file in files {
         out.push(line(file, row).into());
         if let Some((kept, rows)) = picture::kept(file, out.len(), row) {
             pictures.push(kept);
-            out.resize(out.len() + rows, Ink::quiet(Line::default()));
+            out.resize(out.len() + rows, LaidOutLine::quiet(Line::default()));
         }
     }
 }
@@ -70,8 +70,9 @@ mod tests {
     use crate::app::state::gallery::Gallery;
     use crate::domain::At;
     use crate::theme::Theme;
+    use crate::ui::chat::ChatStyle;
     use crate::ui::chat::row::Level;
-    use crate::ui::chat::{Glyphs, Look};
+    use crate::ui::glyphs::GlyphSet;
 
     #[test]
     fn a_file_is_described_as_far_as_there_is_room() {
@@ -88,7 +89,7 @@ mod tests {
             let pictures = picture::Sight { gallery: &gallery, screen_rows: 24 };
             let row = Row {
                 pictures,
-                look: Look { theme: &theme, glyphs },
+                look: ChatStyle { theme: &theme, glyphs },
                 width,
                 level: Level::Line,
                 now: At(0),
@@ -101,11 +102,11 @@ mod tests {
             assert!(text::spans_width(&line.spans) <= width, "{line} in {width}");
             line.to_string()
         };
-        assert_eq!(shown(60, Glyphs::Unicode), "▌ picture  日本 login page.png · image/png · 24 KB");
-        assert_eq!(shown(44, Glyphs::Ascii), "| picture  日本 login page.png - 24 KB");
-        assert_eq!(shown(28, Glyphs::Unicode), "▌ picture  … login page.png");
+        assert_eq!(shown(60, GlyphSet::Unicode), "▌ picture  日本 login page.png · image/png · 24 KB");
+        assert_eq!(shown(44, GlyphSet::Ascii), "| picture  日本 login page.png - 24 KB");
+        assert_eq!(shown(28, GlyphSet::Unicode), "▌ picture  … login page.png");
         for width in 1..60 {
-            shown(width, Glyphs::Unicode);
+            shown(width, GlyphSet::Unicode);
         }
     }
 }

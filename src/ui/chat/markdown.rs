@@ -3,11 +3,13 @@
 //!
 //! Text is sanitised once more when it becomes a span: an entity such as `&#27;` becomes a character only here.
 
-use super::ink::{CodeAt, Ink, LinkAt, Source, coded, laid_out};
-use super::look::Look;
+use super::laid_out_line::{CodeAt, LaidOutLine, Source, laid_out};
+use super::link_marks::{LinkMark, linked};
+use super::source_lines::{code_label, code_line, language, raw};
+use super::style::ChatStyle;
 use super::table::{Cell, Table};
 use crate::domain::datatable::{self, DataTable};
-use crate::domain::sanitise::{clean, clean_line};
+use crate::domain::sanitise::clean_line;
 use crate::theme::Role;
 use crate::ui::text::{self, Fold};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
@@ -19,9 +21,6 @@ use std::sync::Arc;
 const EVENTS: usize = 60_000;
 /// Containers (quotes, list items) whose lead is drawn; deeper ones stand below the last.
 const DEPTH: usize = 12;
-/// Bytes of one unbroken line that are laid out.
-const LINE: usize = 32 * 1024;
-
 /// The dialect: CommonMark with GitHub's tables, task lists and strikethrough, and math.
 pub(super) fn dialect() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_MATH
@@ -29,7 +28,7 @@ pub(super) fn dialect() -> Options {
 
 /// One top-level block as lines; above the limit of work as its source.
 /// Its blocks of code are numbered from `code` on.
-pub(super) fn block(source: &str, width: usize, look: &Look<'_>, code: u32) -> Vec<Ink> {
+pub(super) fn block(source: &str, width: usize, look: &ChatStyle<'_>, code: u32) -> Vec<LaidOutLine> {
     let parser = Parser::new_ext(source, dialect());
     let mut definitions: Vec<_> = parser.reference_definitions().iter().map(|(_, def)| def.span.clone()).collect();
     definitions.sort_by_key(|span| span.start);
@@ -50,81 +49,6 @@ pub(super) fn block(source: &str, width: usize, look: &Look<'_>, code: u32) -> V
     page.lines
 }
 
-/// Text as it stands, wrapped.
-pub(super) fn raw(source: &str, width: usize, look: &Look<'_>) -> Vec<Ink> {
-    source.trim_end_matches('\n').split('\n').flat_map(|line| raw_line(line, width, look)).collect()
-}
-
-/// One line of text as it stands, wrapped.
-pub(super) fn raw_line(line: &str, width: usize, look: &Look<'_>) -> Vec<Ink> {
-    plain(line, look.style(Role::Text), width, &[], Fold::Words, look)
-}
-
-/// One line of text in one style behind a lead, sanitised, with tabs as blanks; what is beyond reason is only told.
-pub(super) fn plain(
-    line: &str,
-    style: Style,
-    width: usize,
-    lead: &[Span<'static>],
-    fold: Fold,
-    look: &Look<'_>,
-) -> Vec<Ink> {
-    let (kept, more) = bounded(line, look);
-    let text = clean(kept).replace('\n', " ");
-    let shown = Span::styled(text::expand_tabs(&text).into_owned(), style);
-    let spans: Vec<_> = [shown].into_iter().chain(more).collect();
-    let source = Source { tabbed: Some(&text), spans: Some(1), ..Source::default() };
-    laid_out(&spans, width, lead, lead, fold, source).into_iter().map(|(ink, _)| ink).collect()
-}
-
-/// The start of a line that can be laid out, and a word on how much was left out.
-pub(super) fn bounded<'t>(line: &'t str, look: &Look<'_>) -> (&'t str, Option<Span<'static>>) {
-    let kept = line.get(..line.floor_char_boundary(LINE)).unwrap_or(line);
-    let more = (kept.len() < line.len()).then(|| {
-        let text = format!("{} {} more in this line", look.ellipsis(), size(line.len() - kept.len()));
-        Span::styled(text, look.style(Role::Dim))
-    });
-    (kept, more)
-}
-
-/// Bytes for people.
-fn size(bytes: usize) -> String {
-    match bytes {
-        0..1_000 => format!("{bytes} B"),
-        1_000..1_000_000 => format!("{} KB", bytes / 1_000),
-        _ => format!("{:.1} MB", bytes as f64 / 1e6),
-    }
-}
-
-/// The word above a block of code, if its info string has one.
-pub(super) fn code_label(info: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>) -> Option<Ink> {
-    let word = clean_line(language(info)).into_owned();
-    if word.is_empty() {
-        return None;
-    }
-    let lead: Vec<_> = lead.iter().cloned().chain([Span::raw("  ")]).collect();
-    let mut spans = text::lead_within(&lead, width).to_vec();
-    let room = width.saturating_sub(text::spans_width(&spans));
-    spans.push(Span::styled(text::cut_with(&word, room, look.ellipsis()).into_owned(), look.style(Role::Faint)));
-    Some(Ink::quiet(Line::from(spans)))
-}
-
-/// One line of a block of code: two cells in, every blank kept. `at` says which line of which block.
-pub(super) fn code_line(line: &str, width: usize, lead: &[Span<'static>], look: &Look<'_>, at: &CodeAt) -> Vec<Ink> {
-    let lead: Vec<_> = lead.iter().cloned().chain([Span::raw("  ")]).collect();
-    let (kept, more) = bounded(line, look);
-    let text = clean(kept).replace('\n', " ");
-    let shown = Span::styled(text::expand_tabs(&text).into_owned(), look.style(Role::CodeBlock));
-    let spans: Vec<_> = [shown].into_iter().chain(more).collect();
-    let source = Source { tabbed: Some(&text), spans: Some(1), ..Source::default() };
-    coded(&spans, width, &lead, &lead, at, source)
-}
-
-/// The word of an info string that names the language.
-pub(super) fn language(info: &str) -> &str {
-    info.split([' ', ',', '{']).next().unwrap_or_default()
-}
-
 /// Prefix of the lines of a container.
 struct Lead {
     /// Before its first line, until that was drawn.
@@ -133,9 +57,6 @@ struct Lead {
     /// Copied form of the first prefix.
     copied: String,
 }
-
-/// Spans of a link: the first, the one after the last, and the target.
-pub(super) type LinkMark = (usize, usize, Arc<str>);
 
 /// A link that is open.
 struct Link {
@@ -147,8 +68,8 @@ struct Link {
 
 struct Page<'a> {
     width: usize,
-    look: &'a Look<'a>,
-    lines: Vec<Ink>,
+    look: &'a ChatStyle<'a>,
+    lines: Vec<LaidOutLine>,
     /// The number of the next block of code.
     blocks: u32,
     /// Links of the line, by span.
@@ -169,7 +90,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(width: usize, look: &'a Look<'a>) -> Self {
+    fn new(width: usize, look: &'a ChatStyle<'a>) -> Self {
         Self {
             width,
             look,
@@ -203,7 +124,7 @@ impl<'a> Page<'a> {
             self.lines.extend(
                 laid_out(&title, self.width, lead, rest, Fold::Words, Source::default())
                     .into_iter()
-                    .map(|(ink, _)| ink),
+                    .map(|(laid_line, _)| laid_line),
             );
             lead = rest;
         }
@@ -211,7 +132,9 @@ impl<'a> Page<'a> {
         if table.more > 0 {
             let more = [text(&table.rest(), Role::Dim)];
             self.lines.extend(
-                laid_out(&more, self.width, rest, rest, Fold::Words, Source::default()).into_iter().map(|(ink, _)| ink),
+                laid_out(&more, self.width, rest, rest, Fold::Words, Source::default())
+                    .into_iter()
+                    .map(|(laid_line, _)| laid_line),
             );
         }
     }
@@ -274,7 +197,7 @@ impl<'a> Page<'a> {
         let rest = self.later_leads();
         let source = Source { prefix: &prefix, ..Source::default() };
         let laid = laid_out(&spans, self.width, &first, &rest, Fold::Words, source).into_iter();
-        self.lines.extend(laid.map(|(ink, origins)| linked(ink, &origins, &marks)));
+        self.lines.extend(laid.map(|(laid_line, origins)| linked(laid_line, &origins, &marks)));
     }
 
     /// Before a block: ends what stands open and keeps the distance.
@@ -284,7 +207,7 @@ impl<'a> Page<'a> {
             let lead: String = self.later_leads().iter().map(|s| s.content.as_ref()).collect();
             let style = self.leads.iter().map(|l| l.rest.style).next().unwrap_or_default();
             let line = text::line(text::cut_with(lead.trim_end(), self.width, "").into_owned(), style);
-            self.lines.push(Ink::standing_for(line, ""));
+            self.lines.push(LaidOutLine::standing_for(line, ""));
         }
     }
 
@@ -338,7 +261,7 @@ impl<'a> Page<'a> {
                 let mut spans = text::lead_within(&leads, self.width).to_vec();
                 let room = self.width.saturating_sub(text::spans_width(&spans)).min(40);
                 spans.push(Span::styled(self.look.glyph("─", "-").repeat(room), self.look.style(Role::Mark)));
-                self.lines.push(Ink::standing_for(Line::from(spans), "---"));
+                self.lines.push(LaidOutLine::standing_for(Line::from(spans), "---"));
                 self.gap = true;
             }
             Event::TaskListMarker(done) => {
@@ -393,21 +316,7 @@ impl<'a> Page<'a> {
                 }
                 self.lists.push(first);
             }
-            Tag::Item => {
-                self.flush();
-                self.gap = false;
-                let mark = match self.lists.last_mut() {
-                    Some(Some(number)) => {
-                        let mark = format!("{number}. ");
-                        *number = number.saturating_add(1);
-                        mark
-                    }
-                    _ => self.look.glyph("• ", "- ").to_owned(),
-                };
-                let rest = Span::raw(" ".repeat(text::width(&mark)));
-                let copied = mark.replace('•', "-");
-                self.enter(Some(Span::styled(mark, self.look.style(Role::Mark))), rest, copied);
-            }
+            Tag::Item => self.start_item(),
             Tag::Table(alignments) => {
                 self.begin();
                 self.table = Some(Table::new(alignments));
@@ -449,28 +358,7 @@ impl<'a> Page<'a> {
                 self.styles.pop();
                 self.leave();
             }
-            TagEnd::CodeBlock => {
-                let (info, code) = self.code.take().unwrap_or_default();
-                let (first, _) = self.take_leads();
-                let rest = self.later_leads();
-                if let Some(table) = datatable::read(&info, &code) {
-                    self.data(&table, &first, &rest);
-                    self.blocks = self.blocks.saturating_add(1);
-                    self.gap = true;
-                    return;
-                }
-                let label = code_label(&info, self.width, &first, self.look);
-                let mut lead = if label.is_some() { &rest } else { &first };
-                self.lines.extend(label);
-                let mut at = CodeAt::first(self.blocks, language(&info));
-                self.blocks = self.blocks.saturating_add(1);
-                for line in code.trim_end_matches('\n').split('\n') {
-                    self.lines.extend(code_line(line, self.width, lead, self.look, &at));
-                    at.next();
-                    lead = &rest;
-                }
-                self.gap = true;
-            }
+            TagEnd::CodeBlock => self.close_code(),
             TagEnd::HtmlBlock => {
                 let html = self.html.take().unwrap_or_default();
                 for line in html.trim_end_matches('\n').split('\n') {
@@ -521,6 +409,45 @@ impl<'a> Page<'a> {
         }
     }
 
+    fn start_item(&mut self) {
+        self.flush();
+        self.gap = false;
+        let mark = match self.lists.last_mut() {
+            Some(Some(number)) => {
+                let mark = format!("{number}. ");
+                *number = number.saturating_add(1);
+                mark
+            }
+            _ => self.look.glyph("• ", "- ").to_owned(),
+        };
+        let rest = Span::raw(" ".repeat(text::width(&mark)));
+        let copied = mark.replace('•', "-");
+        self.enter(Some(Span::styled(mark, self.look.style(Role::Mark))), rest, copied);
+    }
+
+    fn close_code(&mut self) {
+        let (info, code) = self.code.take().unwrap_or_default();
+        let (first, _) = self.take_leads();
+        let rest = self.later_leads();
+        if let Some(table) = datatable::read(&info, &code) {
+            self.data(&table, &first, &rest);
+            self.blocks = self.blocks.saturating_add(1);
+            self.gap = true;
+            return;
+        }
+        let label = code_label(&info, self.width, &first, self.look);
+        let mut lead = if label.is_some() { &rest } else { &first };
+        self.lines.extend(label);
+        let mut at = CodeAt::first(self.blocks, language(&info));
+        self.blocks = self.blocks.saturating_add(1);
+        for line in code.trim_end_matches('\n').split('\n') {
+            self.lines.extend(code_line(line, self.width, lead, self.look, &at));
+            at.next();
+            lead = &rest;
+        }
+        self.gap = true;
+    }
+
     /// Behind the text of a link: its address, unless the text is the address.
     fn address(&mut self) {
         let Some(link) = self.links.pop() else { return };
@@ -540,28 +467,4 @@ impl<'a> Page<'a> {
         self.text(&address, self.look.style(Role::Dim));
         self.marks.push((from, self.spans.len(), url));
     }
-}
-
-/// A line whose spans come from `origins`, with what of it is a link.
-pub(super) fn linked(mut ink: Ink, origins: &[(u32, u32)], marks: &[LinkMark]) -> Ink {
-    if marks.is_empty() {
-        return ink;
-    }
-    let line = &ink.line;
-    let lead = line.spans.len() - origins.len();
-    let mut at = u16::try_from(text::spans_width(line.spans.get(..lead).unwrap_or_default())).unwrap_or(u16::MAX);
-    let mut links: Vec<LinkAt> = Vec::new();
-    for (span, (origin, _)) in line.spans.iter().skip(lead).zip(origins) {
-        let width = u16::try_from(text::width(&span.content)).unwrap_or(u16::MAX);
-        let place = *origin as usize;
-        if let Some((_, _, url)) = marks.iter().find(|(from, to, _)| (*from..*to).contains(&place)) {
-            match links.last_mut() {
-                Some(last) if last.url == *url && last.from + last.width == at => last.width += width,
-                _ => links.push(LinkAt { from: at, width, url: Arc::clone(url) }),
-            }
-        }
-        at = at.saturating_add(width);
-    }
-    ink.links = links;
-    ink
 }

@@ -1,8 +1,8 @@
 //! The steps of a plan as lines: what is struck out, what the user says to them, how far they are. For the row in the
 //! conversation and for the panel that asks.
 
-use super::look::Look;
 use super::stream::Stream;
+use super::style::ChatStyle;
 use crate::domain::plan::{Outline, Progress, Step, StepStatus};
 use crate::domain::sanitise::reveal;
 use crate::theme::Role;
@@ -21,7 +21,7 @@ pub enum Lead {
 
 /// A step in lines of at most `width` cells. Nothing of the text is hidden.
 #[must_use]
-pub fn step(step: &Step, lead: Lead, widest: usize, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+pub fn step(step: &Step, lead: Lead, widest: usize, width: usize, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
     let number = format!("{:>widest$}. ", step.number);
     let (sign, role) = match (lead, step.struck, step.status) {
         (_, true, _) => (look.glyph("✗ ", "x "), Role::Error),
@@ -82,7 +82,12 @@ pub fn widest(steps: &[Step]) -> usize {
 }
 
 /// A plan that is carried out, in lines of at most `width` cells.
-pub(super) fn carried_out(markdown: &str, progress: &Progress, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn carried_out(
+    markdown: &str,
+    progress: &Progress,
+    width: usize,
+    look: &ChatStyle<'_>,
+) -> Vec<Line<'static>> {
     let outline = Outline::parse(markdown);
     let around = |text: &str| {
         let mut stream = Stream::default();

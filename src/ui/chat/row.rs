@@ -1,8 +1,8 @@
 //! Inputs of one row's layout, and texts that rows share: times, folds.
 
-use super::ink::{Ink, Source, laid_out};
-use super::look::Look;
+use super::laid_out_line::{LaidOutLine, Source, laid_out};
 use super::picture::Sight;
+use super::style::ChatStyle;
 use crate::app::state::chat::{Chat, Density, Entry};
 use crate::domain::message::FailureAction;
 use crate::domain::plan::Progress;
@@ -25,7 +25,7 @@ pub(super) enum Level {
 /// Inputs of one row's layout.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
-    pub(super) look: Look<'a>,
+    pub(super) look: ChatStyle<'a>,
     pub(super) width: usize,
     pub(super) level: Level,
     /// The instant of the frame.
@@ -44,12 +44,12 @@ pub(super) struct Row<'a> {
 
 impl Row<'_> {
     /// A line of words that is wrapped, with a lead that hangs.
-    pub(super) fn words(&self, lead: &str, text: &str, role: Role) -> Vec<Ink> {
+    pub(super) fn words(&self, lead: &str, text: &str, role: Role) -> Vec<LaidOutLine> {
         let style = self.look.style(role);
         let rest = Span::raw(" ".repeat(crate::ui::text::width(lead)));
         let (text, first) = ([Span::styled(text.to_owned(), style)], [Span::styled(lead.to_owned(), style)]);
         let laid = laid_out(&text, self.width, &first, &[rest], Fold::Words, Source::default());
-        laid.into_iter().map(|(ink, _)| ink).collect()
+        laid.into_iter().map(|(laid_line, _)| laid_line).collect()
     }
 
     /// One dim line, cut.

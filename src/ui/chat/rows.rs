@@ -1,12 +1,12 @@
 //! The rows that are no talk: failures with what helps, remarks, mode changes, interruptions, compaction, plans, and
 //! lines that cannot be read.
 
-use super::ink::{Ink, inks};
-use super::look::Look;
-use super::markdown::plain;
+use super::laid_out_line::{LaidOutLine, laid_lines};
 use super::plan::{carried_out, figures};
 use super::row::{Level, Row};
+use super::source_lines::plain;
 use super::stream::Stream;
+use super::style::ChatStyle;
 use crate::domain::Mode;
 use crate::domain::message::{Failure, FailureAction, Info, InfoKind, Odd, Plan};
 use crate::domain::notice::Level as Loudness;
@@ -21,7 +21,7 @@ use std::path::Path;
 const DETAIL: usize = 2;
 
 /// A failure.
-pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Ink> {
+pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<LaidOutLine> {
     let mark = row.look.glyph("✗ ", "x ");
     let title = clean_line(&failure.title);
     let title = if title.trim().is_empty() { clean_line(&failure.code) } else { title };
@@ -41,7 +41,7 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Ink> {
         lines.truncate(lines.len() - hidden);
         out.extend(lines);
         if hidden > 0 {
-            out.push(Ink::quiet(row.more(hidden, "Enter")));
+            out.push(LaidOutLine::quiet(row.more(hidden, "Enter")));
         }
     }
     // What helped an older failure is no help any more.
@@ -62,14 +62,14 @@ pub(super) fn failure(failure: &Failure, row: &Row<'_>) -> Vec<Ink> {
             spans.push(Span::styled(format!(" {word}"), row.look.style(Role::Dim)));
         }
         if !spans.is_empty() {
-            out.extend(wrap(&spans, row.width, &lead, &lead, Fold::Words).into_iter().map(Ink::quiet));
+            out.extend(wrap(&spans, row.width, &lead, &lead, Fold::Words).into_iter().map(LaidOutLine::quiet));
         }
     }
     out
 }
 
 /// A remark of the program.
-pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Ink> {
+pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<LaidOutLine> {
     let text = clean_line(info.text.trim());
     match info.kind {
         InfoKind::ModeChanged => {
@@ -88,7 +88,7 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Ink> {
         }
         InfoKind::Compacted => {
             let lines = divider(&text, row.width, &row.look);
-            lines.into_iter().map(|line| Ink::standing_for(line, text.as_ref())).collect()
+            lines.into_iter().map(|line| LaidOutLine::standing_for(line, text.as_ref())).collect()
         }
         InfoKind::Restored => row.words(row.look.glyph("↶ ", "< "), &text, Role::Accent),
         InfoKind::JobEnded => row.words(row.look.glyph("◇ ", "o "), &text, Role::Dim),
@@ -101,7 +101,7 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<Ink> {
 }
 
 /// `── text ────────`
-fn divider(text: &str, width: usize, look: &Look<'_>) -> Vec<Line<'static>> {
+fn divider(text: &str, width: usize, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
     let dash = look.glyph("─", "-");
     let style = look.style(Role::Rule);
     let text = text::cut_with(text, width.saturating_sub(6), look.ellipsis());
@@ -122,7 +122,7 @@ pub(super) fn progress<'a>(plan: &Plan, row: &Row<'a>) -> Option<&'a Progress> {
 }
 
 /// A submitted plan.
-pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Ink> {
+pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<LaidOutLine> {
     let look = &row.look;
     let style = look.style(Role::PanelTitle);
     let bar = [Span::styled(look.glyph("▌ ", "| "), look.style(Role::Accent))];
@@ -138,7 +138,7 @@ pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Ink> {
         }
         Some(progress) => {
             title.push(Span::styled(format!("  {}", figures(progress)), look.style(Role::Accent)));
-            inks(carried_out(plan.markdown.trim(), progress, inner, look))
+            laid_lines(carried_out(plan.markdown.trim(), progress, inner, look))
         }
     };
     if row.level == Level::Line {
@@ -146,15 +146,16 @@ pub(super) fn plan(plan: &Plan, row: &Row<'_>) -> Vec<Ink> {
         let more = Row { width: inner.saturating_sub(used), ..*row }.more(lines.len(), "Enter");
         let gap = [Span::raw("  ")];
         let spans: Vec<_> = title.into_iter().chain(gap).chain(more.spans).collect();
-        return wrap(&spans, row.width, bar, bar, Fold::Words).into_iter().map(Ink::quiet).collect();
+        return wrap(&spans, row.width, bar, bar, Fold::Words).into_iter().map(LaidOutLine::quiet).collect();
     }
-    let mut out: Vec<Ink> = wrap(&title, row.width, bar, bar, Fold::Words).into_iter().map(Ink::quiet).collect();
+    let mut out: Vec<LaidOutLine> =
+        wrap(&title, row.width, bar, bar, Fold::Words).into_iter().map(LaidOutLine::quiet).collect();
     out.extend(lines.into_iter().map(|line| line.behind(bar)));
     out
 }
 
 /// A line that cannot be shown as anything else.
-pub(super) fn odd(odd: &Odd, row: &Row<'_>) -> Vec<Ink> {
+pub(super) fn odd(odd: &Odd, row: &Row<'_>) -> Vec<LaidOutLine> {
     let place = if odd.line == 0 { String::new() } else { format!(" (line {})", odd.line) };
     let view = if row.level == Level::Line { ", Enter: view raw" } else { "" };
     let mut out = row.words("? ", &format!("{}{place}{view}", clean_line(odd.what.trim())), Role::Dim);

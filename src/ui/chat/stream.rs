@@ -5,9 +5,9 @@
 //! delta depends on the last block, not on the text. The lines of a fenced block of code are final
 //! one by one. A block that is larger than [`LARGE`] is shown unformatted.
 
-use super::ink::{CodeAt, Ink};
-use super::look::Look;
-use super::markdown;
+use super::laid_out_line::{CodeAt, LaidOutLine};
+use super::style::ChatStyle;
+use super::{markdown, source_lines};
 use crate::domain::datatable;
 use crate::domain::sanitise::clean_growing;
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
@@ -23,7 +23,7 @@ pub(super) struct Stream {
     done: usize,
     hash: u64,
     /// The final lines, and behind them those of the rest.
-    lines: Vec<Ink>,
+    lines: Vec<LaidOutLine>,
     kept: usize,
     state: State,
     /// Bytes of the source that were there last time.
@@ -74,12 +74,12 @@ struct Pass<'t> {
     text: &'t str,
     at: usize,
     state: State,
-    lines: Vec<Ink>,
+    lines: Vec<LaidOutLine>,
 }
 
 impl Stream {
     /// Lays out `source`, which mostly is what it was before with more at its end, and gives all its lines.
-    pub(super) fn update(&mut self, source: &str, width: usize, look: &Look<'_>) -> &[Ink] {
+    pub(super) fn update(&mut self, source: &str, width: usize, look: &ChatStyle<'_>) -> &[LaidOutLine] {
         if source.get(..self.done).is_none_or(|same| hash(same) != self.hash) {
             *self = Self::default();
         }
@@ -101,7 +101,7 @@ impl Stream {
     }
 
     /// Keeps what is final of the text behind `done`.
-    fn settle(&mut self, tail: &str, width: usize, look: &Look<'_>) {
+    fn settle(&mut self, tail: &str, width: usize, look: &ChatStyle<'_>) {
         let growing = clean_growing(tail);
         let mut pass = Pass { text: &growing.text, at: 0, state: self.state.clone(), lines: Vec::new() };
         let mut kept = (0, 0, self.state.clone());
@@ -119,7 +119,7 @@ impl Stream {
     }
 
     /// The lines as they were laid out last.
-    pub(super) fn lines(&self) -> &[Ink] {
+    pub(super) fn lines(&self) -> &[LaidOutLine] {
         &self.lines
     }
 
@@ -131,18 +131,18 @@ impl Stream {
 
     /// The same, for one who keeps them.
     pub(super) fn into_lines(self) -> Vec<Line<'static>> {
-        super::ink::lines(self.lines)
+        super::laid_out_line::lines(self.lines)
     }
 
     /// The same, with what is more than text.
-    pub(super) fn into_inks(self) -> Vec<Ink> {
+    pub(super) fn into_inks(self) -> Vec<LaidOutLine> {
         self.lines
     }
 }
 
 impl Pass<'_> {
     /// Goes over `text` (a prefix of `self.text`) up to its last block, and calls `keep` wherever all before is final.
-    fn run(&mut self, text: &str, width: usize, look: &Look<'_>, keep: &mut dyn FnMut(&Self)) {
+    fn run(&mut self, text: &str, width: usize, look: &ChatStyle<'_>, keep: &mut dyn FnMut(&Self)) {
         loop {
             let from = self.at;
             match self.state.mode.clone() {
@@ -162,7 +162,7 @@ impl Pass<'_> {
         rest.find('\n').and_then(|end| rest.get(..end))
     }
 
-    fn fence(&mut self, mut fence: Fence, text: &str, width: usize, look: &Look<'_>, keep: &mut dyn FnMut(&Self)) {
+    fn fence(&mut self, mut fence: Fence, text: &str, width: usize, look: &ChatStyle<'_>, keep: &mut dyn FnMut(&Self)) {
         while let Some(line) = self.line(text) {
             self.at += line.len() + 1;
             let closes = fence.closes(line);
@@ -170,7 +170,7 @@ impl Pass<'_> {
                 self.state =
                     State { mode: Mode::Block, before: Before::Other, blank: false, blocks: self.state.blocks };
             } else {
-                self.lines.extend(markdown::code_line(fence.strip(line), width, &[], look, &fence.code));
+                self.lines.extend(source_lines::code_line(fence.strip(line), width, &[], look, &fence.code));
                 fence.code.next();
                 self.state.mode = Mode::Fence(fence.clone());
             }
@@ -181,7 +181,7 @@ impl Pass<'_> {
         }
     }
 
-    fn raw(&mut self, mut passed: usize, text: &str, width: usize, look: &Look<'_>, keep: &mut dyn FnMut(&Self)) {
+    fn raw(&mut self, mut passed: usize, text: &str, width: usize, look: &ChatStyle<'_>, keep: &mut dyn FnMut(&Self)) {
         while let Some(line) = self.line(text) {
             self.at += line.len() + 1;
             passed += line.len() + 1;
@@ -189,7 +189,7 @@ impl Pass<'_> {
             if ends {
                 self.state = State { mode: Mode::Block, before: Before::Other, blank: true, blocks: self.state.blocks };
             } else {
-                self.lines.extend(markdown::raw_line(line, width, look));
+                self.lines.extend(source_lines::raw_line(line, width, look));
                 self.state.mode = Mode::Raw(passed);
             }
             keep(self);
@@ -200,7 +200,7 @@ impl Pass<'_> {
     }
 
     /// Lays out all blocks but the last. Returns early when the mode changed or what follows must be looked at anew.
-    fn blocks(&mut self, text: &str, width: usize, look: &Look<'_>, keep: &mut dyn FnMut(&Self)) {
+    fn blocks(&mut self, text: &str, width: usize, look: &ChatStyle<'_>, keep: &mut dyn FnMut(&Self)) {
         let base = self.at;
         let found = top_level(text.get(base..).unwrap_or_default());
         let mut found = found.iter().map(|b| Found { start: b.start + base, ..*b }).peekable();
@@ -234,7 +234,7 @@ impl Pass<'_> {
                 }
                 self.gap(&block);
                 self.between(&block, width, look);
-                self.lines.extend(markdown::code_label(info, width, &[], look));
+                self.lines.extend(source_lines::code_label(info, width, &[], look));
                 self.at = here + first.len() + 1;
                 let blocks = self.state.blocks.saturating_add(1);
                 self.state = State { mode: Mode::Fence(fence.clone()), before: Before::Other, blank: false, blocks };
@@ -255,15 +255,15 @@ impl Pass<'_> {
     }
 
     /// Lays out what cannot be kept yet: the last block and the line that is not complete.
-    fn last(&mut self, width: usize, look: &Look<'_>) {
+    fn last(&mut self, width: usize, look: &ChatStyle<'_>) {
         let rest = self.text.get(self.at..).unwrap_or_default();
         match self.state.mode.clone() {
             Mode::Fence(fence) if rest.is_empty() || fence.closes(rest) => {}
             Mode::Fence(fence) => {
-                self.lines.extend(markdown::code_line(fence.strip(rest), width, &[], look, &fence.code));
+                self.lines.extend(source_lines::code_line(fence.strip(rest), width, &[], look, &fence.code));
             }
             Mode::Raw(_) if rest.is_empty() => {}
-            Mode::Raw(_) => self.lines.extend(markdown::raw_line(rest, width, look)),
+            Mode::Raw(_) => self.lines.extend(source_lines::raw_line(rest, width, look)),
             Mode::Block => {
                 let found = top_level(rest);
                 let Some(block) = found.first() else {
@@ -277,10 +277,10 @@ impl Pass<'_> {
                 if block.fenced && (!datatable::is_meant(info) || !source.contains('\n') || source.len() > LARGE) {
                     self.gap(&block);
                     self.between(&block, width, look);
-                    self.lines.extend(markdown::code_label(Fence::open(source, 0).1, width, &[], look));
+                    self.lines.extend(source_lines::code_label(Fence::open(source, 0).1, width, &[], look));
                 } else if source.len() > LARGE {
                     self.gap(&block);
-                    self.lines.extend(markdown::raw(source, width, look));
+                    self.lines.extend(source_lines::raw(source, width, look));
                 } else {
                     self.block(&block, rest, width, look);
                 }
@@ -288,19 +288,20 @@ impl Pass<'_> {
         }
     }
 
-    fn block(&mut self, block: &Found, source: &str, width: usize, look: &Look<'_>) {
+    fn block(&mut self, block: &Found, source: &str, width: usize, look: &ChatStyle<'_>) {
         self.gap(block);
-        let inks = markdown::block(source, width, look, self.state.blocks);
-        let after = inks.iter().flat_map(|ink| &ink.code).map(|code| code.block.saturating_add(1)).max();
+        let laid_lines = markdown::block(source, width, look, self.state.blocks);
+        let after =
+            laid_lines.iter().flat_map(|laid_line| &laid_line.code).map(|code| code.block.saturating_add(1)).max();
         self.state.blocks = after.unwrap_or(self.state.blocks).max(self.state.blocks);
-        self.lines.extend(inks);
+        self.lines.extend(laid_lines);
         let trailing = source.get(source.trim_end().len()..).unwrap_or_default();
         self.state.blank = trailing.matches('\n').count() > 1;
         self.state.before = if block.heading { Before::Heading } else { Before::Other };
     }
 
     /// Definitions of links before a block of code.
-    fn between(&mut self, block: &Found, width: usize, look: &Look<'_>) {
+    fn between(&mut self, block: &Found, width: usize, look: &ChatStyle<'_>) {
         let between = self.text.get(self.at..block.start).unwrap_or_default();
         if !between.trim().is_empty() {
             self.lines.extend(markdown::block(between, width, look, self.state.blocks));
@@ -312,7 +313,7 @@ impl Pass<'_> {
         let between = self.text.get(self.at..block.start).unwrap_or_default();
         let blank = self.state.blank || between.contains('\n') || block.heading;
         if self.state.before == Before::Other && blank {
-            self.lines.push(Ink::blank());
+            self.lines.push(LaidOutLine::blank());
         }
     }
 }
@@ -359,7 +360,7 @@ impl Fence {
         let info = trimmed.trim_start_matches(mark);
         let (length, indent) = (trimmed.len() - info.len(), line.len() - trimmed.len());
         let info = info.trim();
-        let code = CodeAt::first(block, markdown::language(info));
+        let code = CodeAt::first(block, source_lines::language(info));
         (Self { mark, length, indent, code }, info)
     }
 

@@ -1,9 +1,9 @@
 //! Tables of markdown: columns as wide as they need, shrunk and wrapped where the pane is narrow, and one line a cell
 //! where even that has no room.
 
-use super::ink::{Ink, Seg, Source, laid_out};
-use super::look::Look;
-use super::markdown::{LinkMark, linked};
+use super::laid_out_line::{LaidOutLine, Seg, Source, laid_out};
+use super::link_marks::{LinkMark, linked};
+use super::style::ChatStyle;
 use crate::theme::Role;
 use crate::ui::text::{Fold, spans_width};
 use pulldown_cmark::Alignment;
@@ -23,10 +23,10 @@ pub(super) struct Cell {
 
 impl Cell {
     /// Its text, and links, in lines of at most `width` cells. The first `label` spans are no text of its own.
-    fn fold(&self, width: usize, rest: &[Span<'static>], label: usize) -> Vec<Ink> {
+    fn fold(&self, width: usize, rest: &[Span<'static>], label: usize) -> Vec<LaidOutLine> {
         let source = Source { label, ..Source::default() };
         let laid = laid_out(&self.spans, width, &[], rest, Fold::Words, source).into_iter();
-        laid.map(|(ink, origins)| linked(ink, &origins, &self.marks)).collect()
+        laid.map(|(laid_line, origins)| linked(laid_line, &origins, &self.marks)).collect()
     }
 
     fn text(&self) -> String {
@@ -72,8 +72,8 @@ impl Table {
         width: usize,
         first: &[Span<'static>],
         rest: &[Span<'static>],
-        look: &Look<'_>,
-    ) -> Vec<Ink> {
+        look: &ChatStyle<'_>,
+    ) -> Vec<LaidOutLine> {
         let lead = spans_width(rest).max(spans_width(first));
         let (first, rest, room) =
             if lead + 2 > width { (&[][..], &[][..], width) } else { (first, rest, width - lead) };
@@ -83,8 +83,8 @@ impl Table {
         };
         let mut lead = first;
         let mut out = Vec::with_capacity(bare.len());
-        for ink in bare {
-            out.push(if lead.is_empty() { ink } else { ink.behind(lead) });
+        for laid_line in bare {
+            out.push(if lead.is_empty() { laid_line } else { laid_line.behind(lead) });
             lead = rest;
         }
         out
@@ -123,16 +123,16 @@ impl Table {
         Some(capped.collect())
     }
 
-    fn grid(&self, columns: &[usize], look: &Look<'_>) -> Vec<Ink> {
+    fn grid(&self, columns: &[usize], look: &ChatStyle<'_>) -> Vec<LaidOutLine> {
         let mark = look.style(Role::Mark);
         let rule = || {
             let dash = look.glyph("─", "-");
             let cross = format!("{dash}{}{dash}", look.glyph("┼", "+"));
             let text = columns.iter().map(|w| dash.repeat(*w)).collect::<Vec<_>>().join(&cross);
-            Ink::quiet(Line::from(Span::styled(text, mark)))
+            LaidOutLine::quiet(Line::from(Span::styled(text, mark)))
         };
         let bar = Span::styled(look.glyph(" │ ", " | "), mark);
-        let folded: Vec<Vec<Vec<Ink>>> = self
+        let folded: Vec<Vec<Vec<LaidOutLine>>> = self
             .rows
             .iter()
             .enumerate()
@@ -146,10 +146,12 @@ impl Table {
                     .collect()
             })
             .collect();
-        let tall = folded.iter().skip(1).flatten().any(|cell| cell.len() > 1);
+        // A rule parts a row of several lines from its neighbours.
+        let tall: Vec<bool> = folded.iter().map(|row| row.iter().any(|cell| cell.len() > 1)).collect();
+        let parted = |number: usize| tall.iter().skip(number - 1).take(2).any(|tall| *tall);
         let mut out = Vec::new();
         for (number, (row, source)) in folded.into_iter().zip(&self.rows).enumerate() {
-            if number == 1 || (tall && number > 1) {
+            if number == 1 || (number > 1 && parted(number)) {
                 out.push(rule());
             }
             let (text, starts) = logical(source);
@@ -157,11 +159,11 @@ impl Table {
             let height = row.iter().map(Vec::len).max().unwrap_or(1).max(1);
             let mut cells: Vec<_> = row.into_iter().map(Vec::into_iter).collect();
             for _ in 0..height {
-                let mut ink = Ink { text: text.take(), ..Ink::default() };
+                let mut laid_line = LaidOutLine { text: text.take(), ..LaidOutLine::default() };
                 let mut x = 0;
                 for (i, (cell, width)) in cells.iter_mut().zip(columns).enumerate() {
                     if i > 0 {
-                        ink.line.spans.push(bar.clone());
+                        laid_line.line.spans.push(bar.clone());
                         x += BETWEEN;
                     }
                     let part = cell.next().unwrap_or_default();
@@ -172,21 +174,21 @@ impl Table {
                         _ => 0,
                     };
                     if before > 0 {
-                        ink.line.spans.push(Span::raw(" ".repeat(before)));
+                        laid_line.line.spans.push(Span::raw(" ".repeat(before)));
                     }
-                    ink.segs.extend(moved(&part.segs, x + before, starts.get(i).copied().unwrap_or(0)));
+                    laid_line.segs.extend(moved(&part.segs, x + before, starts.get(i).copied().unwrap_or(0)));
                     let right = u16::try_from(x + before).unwrap_or(u16::MAX);
-                    ink.links.extend(part.links.into_iter().map(|mut link| {
+                    laid_line.links.extend(part.links.into_iter().map(|mut link| {
                         link.from = link.from.saturating_add(right);
                         link
                     }));
-                    ink.line.spans.extend(part.line.spans);
+                    laid_line.line.spans.extend(part.line.spans);
                     if space > before && i + 1 < columns.len() {
-                        ink.line.spans.push(Span::raw(" ".repeat(space - before)));
+                        laid_line.line.spans.push(Span::raw(" ".repeat(space - before)));
                     }
                     x += width;
                 }
-                out.push(ink);
+                out.push(laid_line);
             }
         }
         if self.rows.len() == 1 {
@@ -196,7 +198,7 @@ impl Table {
     }
 
     /// One line a cell, `head: cell`, a rule between rows.
-    fn records(&self, room: usize, look: &Look<'_>) -> Vec<Ink> {
+    fn records(&self, room: usize, look: &ChatStyle<'_>) -> Vec<LaidOutLine> {
         let mut rows = self.rows.iter();
         let head = rows.next().map(Vec::as_slice).unwrap_or_default();
         let mut out = Vec::new();
@@ -204,9 +206,9 @@ impl Table {
             let (text, starts) = logical(head);
             let mut text = Some(text.into_boxed_str());
             for (cell, start) in head.iter().zip(starts) {
-                for mut ink in headed(cell, look).fold(room, &[], 0) {
-                    (ink.text, ink.segs) = (text.take(), moved(&ink.segs, 0, start).collect());
-                    out.push(ink);
+                for mut laid_line in headed(cell, look).fold(room, &[], 0) {
+                    (laid_line.text, laid_line.segs) = (text.take(), moved(&laid_line.segs, 0, start).collect());
+                    out.push(laid_line);
                 }
             }
         }
@@ -215,7 +217,7 @@ impl Table {
         for (number, row) in rows.enumerate() {
             if number > 0 {
                 let rule = Span::styled(look.glyph("─", "-").repeat(room.min(8)), look.style(Role::Mark));
-                out.push(Ink::quiet(Line::from(rule)));
+                out.push(LaidOutLine::quiet(Line::from(rule)));
             }
             let (whole, starts) = logical(row);
             let mut text = Some(whole.into_boxed_str());
@@ -226,10 +228,10 @@ impl Table {
                 name.extend(cell.spans.iter().cloned());
                 let marks = cell.marks.iter().map(|(from, to, url)| (from + label, to + label, url.clone())).collect();
                 let start = starts.get(i).copied().unwrap_or(0);
-                for mut ink in (Cell { spans: name, marks }).fold(room, &[Span::raw("  ")], label) {
-                    (ink.text, ink.segs) = (text.take(), moved(&ink.segs, 0, start).collect());
-                    ink.skips = std::mem::take(&mut skips);
-                    out.push(ink);
+                for mut laid_line in (Cell { spans: name, marks }).fold(room, &[Span::raw("  ")], label) {
+                    (laid_line.text, laid_line.segs) = (text.take(), moved(&laid_line.segs, 0, start).collect());
+                    laid_line.skips = std::mem::take(&mut skips);
+                    out.push(laid_line);
                 }
             }
         }
@@ -237,7 +239,7 @@ impl Table {
     }
 }
 
-fn headed(cell: &Cell, look: &Look<'_>) -> Cell {
+fn headed(cell: &Cell, look: &ChatStyle<'_>) -> Cell {
     let bold = look.style(Role::Bold);
     let bolder = |span: &Span<'static>| Span::styled(span.content.clone(), span.style.patch(bold));
     Cell { spans: cell.spans.iter().map(bolder).collect(), marks: cell.marks.clone() }

@@ -11,7 +11,7 @@ use crate::domain::message::{
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode, Sandbox};
 use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
-use crate::domain::{CallId, MessageId};
+use crate::domain::{At, CallId, MessageId};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
@@ -75,7 +75,7 @@ fn opts() -> ChatOpts<'static> {
         session: "261121-calm-river",
         now: At(START + 100_000),
         utc_offset_s: 3600,
-        glyphs: Glyphs::Unicode,
+        glyphs: GlyphSet::Unicode,
         focused: true,
         model: "sonnet",
         pictures: super::picture::Sight { gallery: &NO_PICTURES, screen_rows: 40 },
@@ -288,7 +288,7 @@ fn every_row_in_every_density() {
     chat.density = Density::Tails;
     let (text, _) = Screen::new().draw(&chat, &opts(), 70, 100);
     assert!(text.contains("… 22 more lines (Enter)"), "{text}");
-    let ascii = ChatOpts { glyphs: Glyphs::Ascii, ..opts() };
+    let ascii = ChatOpts { glyphs: GlyphSet::Ascii, ..opts() };
     chat.entries[4].message.body = assistant("plain");
     chat.entries[6].message.body = assistant("plain");
     let (text, _) = Screen::new().draw(&chat, &ascii, 60, 100);

@@ -2,13 +2,14 @@
 //!
 //! The subject stays to the last: where the line is too short, figures go first.
 
-use super::colours::language_of;
 use super::diff;
 use super::files;
-use super::ink::{CodeAt, Ink, Seg, Source, coded};
-use super::markdown::{bounded, plain};
+use super::laid_out_line::{CodeAt, LaidOutLine, Seg, Source, coded};
+use super::language::language_of;
 use super::picture::Kept;
 use super::row::{Level, Row, lasted, seconds, thousands};
+use super::source_lines::{bounded, plain};
+use super::style::ChatStyle;
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Authority;
@@ -34,10 +35,10 @@ const FULL: usize = 1_000;
 const REASON: usize = 40;
 
 /// The call as lines; what is kept for pictures among them is added to `pictures`. `made` is when it was proposed.
-pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<Ink> {
-    let mut out: Vec<Ink> = vec![head(call, made, row)];
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
+    let mut out: Vec<LaidOutLine> = vec![head(call, made, row)];
     if row.level == Level::Line {
-        out.extend(doing(call, row).map(Ink::quiet));
+        out.extend(doing(call, row).map(LaidOutLine::quiet));
     }
     if row.level != Level::Line {
         below(call, row, &mut out);
@@ -79,7 +80,7 @@ fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
     Some(if said.is_empty() { word.to_owned() } else { format!("{word}: {}", text::cut_with(&said, REASON, ellipsis)) })
 }
 
-fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Ink {
+fn head(call: &ToolCall, made: At, row: &Row<'_>) -> LaidOutLine {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
     let whole = subject.clone();
@@ -144,7 +145,7 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> Ink {
 }
 
 /// The line of a call, as the text of its verb and its whole subject.
-fn marked_head(line: Line<'static>, whole: &str) -> Ink {
+fn marked_head(line: Line<'static>, whole: &str) -> LaidOutLine {
     let part = |at: usize| line.spans.get(at).map_or("", |span| span.content.as_ref());
     let shown = if whole.is_empty() { "" } else { part(3) };
     let (verb, shown) = (part(1).to_owned(), shown.to_owned());
@@ -177,17 +178,17 @@ fn marked_head(line: Line<'static>, whole: &str) -> Ink {
     }
     segs.retain(|seg| seg.width > 0 && seg.len > 0);
     let text = format!("{verb} {whole}");
-    Ink { text: Some(text.trim_end().into()), segs, ..Ink::quiet(line) }
+    LaidOutLine { text: Some(text.trim_end().into()), segs, ..LaidOutLine::quiet(line) }
 }
 
 /// `… 280 more lines`, above the lines that are shown.
-fn hidden_lines(row: &Row<'_>, hidden: usize, key: &str) -> Ink {
-    Ink { skips: u32::try_from(hidden).unwrap_or(u32::MAX), ..Ink::quiet(row.more(hidden, key)) }
+fn hidden_lines(row: &Row<'_>, hidden: usize, key: &str) -> LaidOutLine {
+    LaidOutLine { skips: u32::try_from(hidden).unwrap_or(u32::MAX), ..LaidOutLine::quiet(row.more(hidden, key)) }
 }
 
 /// A remark of one line, which is no part of the text.
-fn quiet_hint(row: &Row<'_>, text: &str) -> Ink {
-    Ink::quiet(row.hint(text))
+fn quiet_hint(row: &Row<'_>, text: &str) -> LaidOutLine {
+    LaidOutLine::quiet(row.hint(text))
 }
 
 /// A tool's name as a verb that fits the column of verbs.
@@ -228,30 +229,10 @@ fn subject(call: &ToolCall, ellipsis: &str) -> String {
 fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     let look = &row.look;
     let dim = look.style(Role::Dim);
-    let bad = look.style(Role::Error);
     let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
     let mut add = |text: String, style: Style| parts.push(vec![Span::styled(text, style)]);
-    if let Some(text) = refused(call, look.ellipsis()) {
-        add(text, look.style(Role::Warning));
-    } else {
-        match call.status {
-            ToolStatus::Pending => add("waiting".to_owned(), dim),
-            ToolStatus::Executing => add(seconds(row.now.since(made)), look.style(Role::Running)),
-            ToolStatus::Backgrounded => add("in the background".to_owned(), dim),
-            ToolStatus::Completed | ToolStatus::Error => {
-                let failed = call.status == ToolStatus::Error;
-                match call.figures.exit {
-                    Some(code) if code != 0 => add(format!("exit {code}"), bad),
-                    Some(_) | None if !failed => {}
-                    _ => {
-                        let first = call.result.as_deref().unwrap_or_default().trim().lines().next();
-                        let first = clean_line(first.unwrap_or_default()).into_owned();
-                        let why = text::cut_with(&first, REASON, look.ellipsis());
-                        add(if why.is_empty() { "failed".to_owned() } else { format!("failed: {why}") }, bad);
-                    }
-                }
-            }
-        }
+    if let Some((text, style)) = outcome(call, made, row) {
+        add(text, style);
     }
     if let Some(child) = &call.figures.child {
         if child.waits.is_some() && !call.status.ended() {
@@ -284,6 +265,54 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
     if let Some(job) = &call.figures.job {
         add(format!("job {}", clean_line(job)), dim);
     }
+    parts.extend(changes(call, look));
+    if let Some(ms) = call.millis.filter(|ms| call.status.ended() && (call.figures.exit.is_some() || *ms >= 1000)) {
+        parts.push(vec![Span::styled(lasted(ms), dim)]);
+    }
+    // Each part one span, a dot between two: so that the last goes as two.
+    let dot = Span::styled(look.glyph(" · ", " - "), dim);
+    let mut out: Vec<Span<'static>> = Vec::new();
+    for part in parts {
+        if !out.is_empty() {
+            out.push(dot.clone());
+        }
+        out.extend(part);
+    }
+    out
+}
+
+/// How a call stands, or how it ended where that says more than its figures.
+fn outcome(call: &ToolCall, made: At, row: &Row<'_>) -> Option<(String, Style)> {
+    let look = &row.look;
+    let dim = look.style(Role::Dim);
+    if let Some(text) = refused(call, look.ellipsis()) {
+        return Some((text, look.style(Role::Warning)));
+    }
+    match call.status {
+        ToolStatus::Pending => Some(("waiting".to_owned(), dim)),
+        ToolStatus::Executing => Some((seconds(row.now.since(made)), look.style(Role::Running))),
+        ToolStatus::Backgrounded => Some(("in the background".to_owned(), dim)),
+        ToolStatus::Completed | ToolStatus::Error => {
+            let bad = look.style(Role::Error);
+            let failed = call.status == ToolStatus::Error;
+            match call.figures.exit {
+                Some(code) if code != 0 => Some((format!("exit {code}"), bad)),
+                Some(_) | None if !failed => None,
+                _ => {
+                    let first = call.result.as_deref().unwrap_or_default().trim().lines().next();
+                    let first = clean_line(first.unwrap_or_default()).into_owned();
+                    let why = text::cut_with(&first, REASON, look.ellipsis());
+                    Some((if why.is_empty() { "failed".to_owned() } else { format!("failed: {why}") }, bad))
+                }
+            }
+        }
+    }
+}
+
+/// Lines that a call added and removed, and in how many files.
+fn changes(call: &ToolCall, look: &ChatStyle<'_>) -> Vec<Vec<Span<'static>>> {
+    let dim = look.style(Role::Dim);
+    let mut parts: Vec<Vec<Span<'static>>> = Vec::new();
     if let Some(first) = call.figures.changes().next() {
         let minus = look.glyph("−", "-");
         let sum = |of: fn(&FileDiff) -> u32| call.figures.changes().map(of).fold(0, u32::saturating_add);
@@ -300,19 +329,7 @@ fn figures(call: &ToolCall, made: At, row: &Row<'_>) -> Vec<Span<'static>> {
             parts.push(vec![Span::styled("new", dim)]);
         }
     }
-    if let Some(ms) = call.millis.filter(|ms| call.status.ended() && (call.figures.exit.is_some() || *ms >= 1000)) {
-        parts.push(vec![Span::styled(lasted(ms), dim)]);
-    }
-    // Each part one span, a dot between two: so that the last goes as two.
-    let dot = Span::styled(look.glyph(" · ", " - "), dim);
-    let mut out: Vec<Span<'static>> = Vec::new();
-    for part in parts {
-        if !out.is_empty() {
-            out.push(dot.clone());
-        }
-        out.extend(part);
-    }
-    out
+    parts
 }
 
 /// The subject of an unfolded call whose line has no room for it.
@@ -323,13 +340,15 @@ fn whole_below(call: &ToolCall, row: &Row<'_>) -> Option<String> {
 }
 
 /// Lines below the head of an unfolded call.
-fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
+fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>) {
     let look = &row.look;
     let full = row.level == Level::Full;
     let indent = if row.width < 40 { 2 } else { 5 };
     let lead = [Span::raw(" ".repeat(indent))];
     let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
-    let put_inks = |lines: Vec<Ink>, out: &mut Vec<Ink>| out.extend(lines.into_iter().map(|line| line.behind(&lead)));
+    let put_inks = |lines: Vec<LaidOutLine>, out: &mut Vec<LaidOutLine>| {
+        out.extend(lines.into_iter().map(|line| line.behind(&lead)))
+    };
     let text = |text: &str, style: Style, limit: usize, key: &str| {
         let cleaned = clean(text.trim_end());
         let all: Vec<&str> = cleaned.trim_start_matches('\n').split('\n').collect();
@@ -359,7 +378,7 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
         let hidden = lines.len().saturating_sub(if full { FULL } else { 2 * TAIL });
         lines.truncate(lines.len() - hidden);
         if hidden > 0 {
-            lines.push(Ink::quiet(inner.more(hidden, key)));
+            lines.push(LaidOutLine::quiet(inner.more(hidden, key)));
         }
         put_inks(lines, out);
     } else if let Some(lines) = call.result.as_deref().and_then(|result| numbered(call, result)) {
@@ -394,7 +413,7 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>) {
 }
 
 /// The files that the call gave, below the rest of an unfolded call.
-fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<Ink>, pictures: &mut Vec<Kept>) {
+fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<Kept>) {
     if call.figures.media.is_empty() {
         return;
     }
@@ -430,7 +449,7 @@ fn numbered<'r>(call: &ToolCall, result: &'r str) -> Option<Vec<(&'r str, &'r st
 }
 
 /// Lines of a file behind their numbers, as code in the language of its ending; of too many the last ones.
-fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &Row<'_>) -> Vec<Ink> {
+fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &Row<'_>) -> Vec<LaidOutLine> {
     let look = &row.look;
     let (style, faint) = (look.style(Role::ToolOutput), look.style(Role::Faint));
     let digits = lines.iter().map(|(number, _)| number.len()).max().unwrap_or(1);
@@ -444,7 +463,9 @@ fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &
     for (number, line) in lines.get(hidden..).unwrap_or_default() {
         if number.is_empty() {
             out.extend(
-                plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look).into_iter().map(Ink::silent),
+                plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look)
+                    .into_iter()
+                    .map(LaidOutLine::silent),
             );
             continue;
         }

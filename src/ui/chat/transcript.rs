@@ -3,26 +3,23 @@
 //! Only what is seen is laid out: from the top of the pane downwards, or from the end upwards while the end is followed.
 //! What a frame costs does not depend on how long the conversation is: nothing here goes over all rows.
 
-use super::cache::{Anchor, Cache, Laid};
+use super::cache::{Anchor, Cache, Laid, RowAt};
 use super::colours;
-use super::mark::{RowAt, cells as parts};
+use super::heads::{Above, Heads};
+use super::links::{Addresses, addresses};
+use super::opts::ChatOpts;
 use super::picture;
-use super::row::{Row, level, seconds, thousands};
-use super::{ChatOpts, Look};
+use super::row::{Row, level, thousands};
+use super::style::ChatStyle;
+use super::text_position::cells as parts;
 use crate::app::state::chat::{Chat, Drawn, Entry, View};
 use crate::app::state::find::Marker;
 use crate::app::state::mark::Mark;
-use crate::domain::link::{file_url, files_in, in_text};
-use crate::domain::sanitise::clean_line;
-use crate::domain::{At, Body};
+use crate::domain::Body;
 use crate::theme::{Role, Theme};
 use crate::ui::text;
-use jiff::Timestamp;
-use jiff::tz::Offset;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Rows that one frame walks over at most: to find its top, or its end.
@@ -31,10 +28,8 @@ const WALK: usize = 4_000;
 const MEASURED: usize = 32;
 /// Rows below the pane whose height is guessed from their text; of the others from the mean of these.
 const GUESSED: usize = 500;
-/// Rows that are looked at to find the speaker before, or the call that a row belongs under.
+/// Rows that are looked at to find the call that a row belongs under.
 const NEAR: usize = 200;
-/// Rows of one answer that are looked at for its time.
-const ANSWER: usize = 2_000;
 /// Panes narrower than this have no gutter.
 const GUTTER_FROM: u16 = 24;
 /// Panes narrower than this have no room for the key that goes to the end.
@@ -57,39 +52,6 @@ pub(super) struct Transcript<'a> {
     pub(super) mark: Option<Mark>,
     /// Links of the logical line drawn last: the entry, the line where it begins, the parts.
     pub(super) leads: Option<(i64, usize, Addresses)>,
-}
-
-/// Bytes of a logical line that lead somewhere, and where.
-pub(super) type Addresses = Vec<(Range<usize>, Arc<str>)>;
-
-/// Speaker of a row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Speaker {
-    User,
-    Assistant,
-    /// The program: remarks, failures, lines that cannot be read.
-    Nobody,
-}
-
-fn speaker(entry: &Entry) -> Speaker {
-    match entry.message.body {
-        Body::User(_) => Speaker::User,
-        Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_) | Body::Plan(_) => Speaker::Assistant,
-        Body::Error(_) | Body::Info(_) | Body::Odd(_) => Speaker::Nobody,
-    }
-}
-
-/// Lines above a row.
-#[derive(Clone, Copy, Default)]
-struct Above {
-    blank: bool,
-    head: bool,
-}
-
-impl Above {
-    fn height(self) -> usize {
-        usize::from(self.blank) + usize::from(self.head)
-    }
 }
 
 impl<'a> Transcript<'a> {
@@ -125,8 +87,17 @@ impl<'a> Transcript<'a> {
         self.chat.entries.get(index)
     }
 
-    fn look(&self) -> Look<'_> {
-        Look { theme: self.theme, glyphs: self.opts.glyphs }
+    fn heads(&self) -> Heads<'a> {
+        let look = ChatStyle { theme: self.theme, glyphs: self.opts.glyphs };
+        Heads { chat: self.chat, opts: self.opts, look, width: usize::from(self.area.width) }
+    }
+
+    fn above(&self, index: usize) -> Above {
+        self.heads().above(index)
+    }
+
+    fn look(&self) -> ChatStyle<'_> {
+        ChatStyle { theme: self.theme, glyphs: self.opts.glyphs }
     }
 
     /// Cells before the lines of a row.
@@ -150,7 +121,7 @@ impl<'a> Transcript<'a> {
         depth
     }
 
-    fn row(&self, index: usize, entry: &Entry, look: Look<'a>) -> Row<'a> {
+    fn row(&self, index: usize, entry: &Entry, look: ChatStyle<'a>) -> Row<'a> {
         Row {
             look,
             width: usize::from(self.area.width).saturating_sub(self.indent(index)).max(1),
@@ -168,7 +139,7 @@ impl<'a> Transcript<'a> {
     fn height(&mut self, index: usize) -> usize {
         let chat = self.chat;
         let Some(entry) = chat.entries.get(index) else { return 0 };
-        let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+        let row = self.row(index, entry, ChatStyle { theme: self.theme, glyphs: self.opts.glyphs });
         let body = self.cache.row(entry, &row).height();
         // A row without lines (an answer that has not begun) has only its head.
         let above = self.above(index);
@@ -179,7 +150,7 @@ impl<'a> Transcript<'a> {
     pub(super) fn laid_row(&mut self, index: usize) -> Option<&Laid> {
         let chat = self.chat;
         let entry = chat.entries.get(index)?;
-        let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+        let row = self.row(index, entry, ChatStyle { theme: self.theme, glyphs: self.opts.glyphs });
         Some(self.cache.row(entry, &row))
     }
 
@@ -196,38 +167,6 @@ impl<'a> Transcript<'a> {
     /// Lines of a row with what stands above them.
     pub(super) fn tall_row(&mut self, index: usize) -> usize {
         self.height(index)
-    }
-
-    fn above(&self, index: usize) -> Above {
-        let Some(entry) = self.entry(index) else { return Above::default() };
-        let Some(before) = index.checked_sub(1).and_then(|i| self.entry(i)) else {
-            return Above { blank: false, head: speaker(entry) != Speaker::Nobody };
-        };
-        let talk = |e: &Entry| matches!(e.message.body, Body::Assistant(_) | Body::Plan(_));
-        match speaker(entry) {
-            Speaker::Nobody => {
-                let failed = |e: &Entry| matches!(e.message.body, Body::Error(_));
-                let blank = speaker(before) != Speaker::Nobody || failed(before) || failed(entry);
-                Above { blank, head: false }
-            }
-            Speaker::User => {
-                // After a failure too: without its head it would read as a part of that.
-                let head = speaker(before) != Speaker::User;
-                Above { blank: true, head }
-            }
-            Speaker::Assistant => {
-                let head = self.last_speaker(index) != Some(Speaker::Assistant);
-                let apart = talk(entry) && talk(before) || speaker(before) == Speaker::Nobody;
-                let is_plan = matches!(entry.message.body, Body::Plan(_));
-                Above { blank: head || apart || is_plan, head }
-            }
-        }
-    }
-
-    /// Speaker before a row; `None` if there is none or it is too far away.
-    fn last_speaker(&self, index: usize) -> Option<Speaker> {
-        let near = (index.saturating_sub(NEAR)..index).rev();
-        near.filter_map(|i| self.entry(i)).map(speaker).find(|s| *s != Speaker::Nobody)
     }
 
     /// The row at the top of the pane and how many of its lines are above it.
@@ -282,11 +221,12 @@ impl<'a> Transcript<'a> {
     fn marked(&mut self, index: usize) -> i64 {
         let chat = self.chat;
         let Some(entry) = chat.entries.get(index) else { return 0 };
-        let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+        let row = self.row(index, entry, ChatStyle { theme: self.theme, glyphs: self.opts.glyphs });
         let above = self.above(index).height();
         let laid = self.cache.row(entry, &row);
         let found = self.opts.marker.and_then(|marker| {
-            (0..laid.height()).find(|n| laid.line(*n).is_some_and(|ink| !marker.marks(&ink.to_string()).is_empty()))
+            (0..laid.height())
+                .find(|n| laid.line(*n).is_some_and(|laid_line| !marker.marks(&laid_line.to_string()).is_empty()))
         });
         let line = i64::try_from(above + found.unwrap_or(0)).unwrap_or(0);
         line - i64::from(self.area.height / 3)
@@ -356,7 +296,7 @@ impl<'a> Transcript<'a> {
         let above = self.above(index);
         let Some(number) = number.checked_sub(above.height()) else {
             if above.head && number + 1 == above.height() {
-                buf.set_line(self.area.x, y, &self.head(index, entry), self.area.width);
+                buf.set_line(self.area.x, y, &self.heads().head(index, entry), self.area.width);
             }
             return;
         };
@@ -367,7 +307,7 @@ impl<'a> Transcript<'a> {
             let mark = text::line(self.look().glyph("▎", "|"), self.theme.style(Role::Accent));
             buf.set_line(self.area.x, y, &mark, 1);
         }
-        let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+        let row = self.row(index, entry, ChatStyle { theme: self.theme, glyphs: self.opts.glyphs });
         let area = Rect { x: self.area.x + indent, y, width: self.area.width - indent, height: 1 };
         if let Some((kept, nth)) = self.cache.row(entry, &row).picture(number) {
             let want = Arc::clone(&kept.want);
@@ -378,26 +318,26 @@ impl<'a> Transcript<'a> {
             }
             return;
         }
-        let Some(ink) = self.cache.row(entry, &row).line(number) else { return };
-        buf.set_line(area.x, y, &ink.line, area.width);
+        let Some(laid_line) = self.cache.row(entry, &row).line(number) else { return };
+        buf.set_line(area.x, y, &laid_line.line, area.width);
         let cells = |from: u16, width: u16| Rect { x: area.x.saturating_add(from), width, ..area }.intersection(area);
-        for code in &ink.code {
+        for code in &laid_line.code {
             let Some(coloured) = chat.colours.get(&(entry.key, code.block)) else { continue };
-            for (from, width, run) in ink.shades(code, &coloured.lines) {
+            for (from, width, run) in laid_line.shades(code, &coloured.lines) {
                 buf.set_style(cells(from, width), colours::style(run.shade, self.theme));
             }
         }
         if let Some(marker) = self.opts.marker {
-            mark(&ink.to_string(), marker, self.theme, area, buf);
+            mark(&laid_line.to_string(), marker, self.theme, area, buf);
         }
-        for code in &ink.code {
+        for code in &laid_line.code {
             if !self.blocks.iter().any(|(row, _, block)| (*row, *block) == (index, code.block)) {
                 self.blocks.push((index, number, code.block));
             }
         }
         let laid = self.cache.laid(entry.key);
         let (begun, text) = laid.and_then(|laid| laid.text_at(number)).unwrap_or((number, ""));
-        let Some(ink) = laid.and_then(|laid| laid.line(number)) else { return };
+        let Some(laid_line) = laid.and_then(|laid| laid.line(number)) else { return };
         // Of an address that is broken over lines each part leads to the whole of it.
         let mut bare: Vec<(Rect, Arc<str>)> = Vec::new();
         // A line that goes on over many rows is looked through once.
@@ -406,10 +346,10 @@ impl<'a> Transcript<'a> {
         }
         for (range, url) in self.leads.iter().flat_map(|leads| &leads.2) {
             let range = u32::try_from(range.start).unwrap_or(u32::MAX)..u32::try_from(range.end).unwrap_or(u32::MAX);
-            bare.extend(parts(ink, text, range).into_iter().map(|(x, width)| (cells(x, width), Arc::clone(url))));
+            bare.extend(parts(laid_line, text, range).into_iter().map(|(x, width)| (cells(x, width), Arc::clone(url))));
         }
         let mut links: Vec<(Rect, Arc<str>)> =
-            ink.links.iter().map(|link| (cells(link.from, link.width), Arc::clone(&link.url))).collect();
+            laid_line.links.iter().map(|link| (cells(link.from, link.width), Arc::clone(&link.url))).collect();
         // The address behind a link's text is a part of that link.
         let known = links.len();
         for (place, url) in bare {
@@ -427,8 +367,8 @@ impl<'a> Transcript<'a> {
     /// of code is in focus.
     fn is_block(&mut self, index: usize, number: usize) -> bool {
         let Some(block) = self.chat.block else { return true };
-        let ink = self.laid_row(index).and_then(|laid| laid.line(number));
-        ink.is_some_and(|ink| ink.code.iter().any(|code| code.block == block))
+        let laid_line = self.laid_row(index).and_then(|laid| laid.line(number));
+        laid_line.is_some_and(|laid_line| laid_line.code.iter().any(|code| code.block == block))
     }
 
     /// Notes the blocks of code that were seen without their colours.
@@ -440,71 +380,12 @@ impl<'a> Transcript<'a> {
         let early = chat.coloured_at.is_some_and(|at| self.opts.now.since(at) < COLOUR_GAP);
         for (index, number, block) in std::mem::take(&mut self.blocks) {
             let Some(entry) = chat.entries.get(index).filter(|entry| !(entry.live && early)) else { continue };
-            let row = self.row(index, entry, Look { theme: self.theme, glyphs: self.opts.glyphs });
+            let row = self.row(index, entry, ChatStyle { theme: self.theme, glyphs: self.opts.glyphs });
             let laid = self.cache.row(entry, &row);
-            let code = laid.line(number).and_then(|ink| ink.code.iter().find(|code| code.block == block));
+            let code = laid.line(number).and_then(|laid_line| laid_line.code.iter().find(|code| code.block == block));
             let known = chat.colours.get(&(entry.key, block));
             let wanted = code.and_then(|code| colours::wanted(entry, laid, number, code, known));
             self.cache.wanted.extend(wanted);
-        }
-    }
-
-    /// `you · 21:04`, `assistant · sonnet · 4s`.
-    fn head(&self, index: usize, entry: &Entry) -> Line<'static> {
-        let look = self.look();
-        let dot = look.glyph(" · ", " - ");
-        let (who, role, mut rest) = match &entry.message.body {
-            Body::User(user) => {
-                let mut rest = vec![clock(entry.message.at, self.opts)];
-                if user.steer {
-                    rest.push("steered".to_owned());
-                }
-                ("you", Role::UserHead, rest)
-            }
-            _ => ("assistant", Role::AssistantHead, vec![self.model(index), self.took(index)]),
-        };
-        rest.retain(|part| !part.is_empty());
-        let rest: String = rest.iter().map(|part| format!("{dot}{part}")).collect();
-        let room = usize::from(self.area.width).saturating_sub(who.len());
-        let rest = text::cut_with(&rest, room, look.ellipsis()).into_owned();
-        Line::from(vec![Span::styled(who, look.style(role)), Span::styled(rest, look.style(Role::Dim))])
-    }
-
-    /// The model that wrote the answer that begins with a row, without its vendor's path; where that is not recorded, the
-    /// session's.
-    fn model(&self, index: usize) -> String {
-        let answer = (index..self.chat.entries.len()).take(ANSWER).filter_map(|i| self.entry(i));
-        let mut written = answer.take_while(|e| speaker(e) != Speaker::User).filter_map(|e| e.message.model.as_deref());
-        let model = written.next().map_or(self.opts.model, |model| model.rsplit('/').next().unwrap_or(model));
-        clean_line(model).into_owned()
-    }
-
-    /// Duration of the answer that begins with a row, from the message it answers; empty under a second.
-    fn took(&self, index: usize) -> String {
-        let near = (index.saturating_sub(NEAR)..index).rev().filter_map(|i| self.entry(i));
-        let asked = near.take_while(|e| speaker(e) != Speaker::Assistant).find(|e| speaker(e) == Speaker::User);
-        let Some(from) = asked.or_else(|| self.entry(index)).map(|entry| entry.message.at) else {
-            return String::new();
-        };
-        let mut until = from;
-        for entry in (index..self.chat.entries.len()).take(ANSWER).filter_map(|i| self.entry(i)) {
-            match speaker(entry) {
-                Speaker::User => break,
-                Speaker::Nobody => {}
-                Speaker::Assistant if entry.live => until = self.opts.now,
-                Speaker::Assistant => {
-                    let millis = match &entry.message.body {
-                        Body::Tool(call) => call.millis,
-                        Body::Thinking(thinking) => thinking.millis,
-                        _ => None,
-                    };
-                    until = until.max(entry.message.at.plus(millis.unwrap_or(0)));
-                }
-            }
-        }
-        match until.since(from) {
-            0..1000 => String::new(),
-            ms => seconds(ms),
         }
     }
 
@@ -582,35 +463,6 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// Links found in the text of a logical line: web addresses, and files of the working directory.
-fn addresses(entry: &Entry, number: usize, text: &str, cwd: &str) -> Addresses {
-    let mut out = Addresses::new();
-    for range in in_text(text) {
-        if let Some(url) = text.get(range.clone()) {
-            out.push((range, url.into()));
-        }
-    }
-    if cwd.is_empty() {
-        return out;
-    }
-    // The line of a call that is about a file names it, whatever it looks like.
-    if let (0, Some(call)) = (number, entry.message.tool())
-        && matches!(call.name.as_str(), "read" | "write" | "edit")
-        && let Some(url) = file_url(cwd, call.subject.trim(), None)
-        && let Some(at) = text.find(' ')
-    {
-        out.push((at + 1..text.len(), url.into()));
-        return out;
-    }
-    for found in files_in(text) {
-        let known = out.iter().any(|(range, _)| range.start < found.range.end && found.range.start < range.end);
-        if let Some(url) = file_url(cwd, &found.path, found.line).filter(|_| !known) {
-            out.push((found.range, url.into()));
-        }
-    }
-    out
-}
-
 /// Lays the style of a hit over what is marked in a line that was drawn into `area`.
 fn mark(line: &str, marker: &Marker, theme: &Theme, area: Rect, buf: &mut Buffer) {
     for (start, end) in marker.marks(line) {
@@ -621,20 +473,5 @@ fn mark(line: &str, marker: &Marker, theme: &Theme, area: Rect, buf: &mut Buffer
         let x = area.x.saturating_add(cells(0..start));
         let place = Rect { x, width: cells(start..end), ..area };
         buf.set_style(place.intersection(area), theme.style(Role::Found));
-    }
-}
-
-/// The time of a message on the user's clock, with the day where it is not today.
-fn clock(at: At, opts: &ChatOpts<'_>) -> String {
-    let offset = Offset::from_seconds(opts.utc_offset_s).unwrap_or(Offset::UTC);
-    let civil = |at: At| Timestamp::from_millisecond(at.0).ok().map(|t| offset.to_datetime(t));
-    let (Some(then), Some(now)) = (civil(at), civil(opts.now)) else { return String::new() };
-    let time = format!("{:02}:{:02}", then.hour(), then.minute());
-    if then.date() == now.date() {
-        time
-    } else if then.year() == now.year() {
-        format!("{} {time}", then.strftime("%-d %b"))
-    } else {
-        format!("{} {time}", then.date())
     }
 }

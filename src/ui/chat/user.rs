@@ -1,10 +1,10 @@
 //! A user's message: as typed, long ones folded.
 
 use super::files;
-use super::ink::Ink;
-use super::markdown::plain;
+use super::laid_out_line::LaidOutLine;
 use super::picture::Kept;
 use super::row::{Level, Row};
+use super::source_lines::plain;
 use crate::domain::message::UserText;
 use crate::domain::sanitise::clean;
 use crate::theme::Role;
@@ -15,7 +15,7 @@ const LONG: usize = 40;
 const SHOWN: usize = 20;
 
 /// The message as lines; what is kept for pictures among them is added to `pictures`.
-pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<Ink> {
+pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
     let style = row.look.style(Role::User);
     let text = clean(user.text.trim_end());
     let all: Vec<&str> = text.split('\n').collect();
@@ -28,7 +28,7 @@ pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) ->
         }
     }
     if folded {
-        out.push(Ink::quiet(row.more(all.len() - shown, "Enter")));
+        out.push(LaidOutLine::quiet(row.more(all.len() - shown, "Enter")));
     }
     if !user.attachments.is_empty() {
         files::add(&user.attachments, row, &mut out, pictures);

@@ -89,21 +89,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
             let place = expose_line(&home_path(cwd, home));
             out.push(format!("permission needed: run this command in {place}"));
             out.extend(labelled("command", exposed(command)));
-            if approval.parts.len() > 1 {
-                // The riskiest first, as on the screen.
-                let (worst, others): (Vec<&PartShown>, Vec<&PartShown>) =
-                    approval.parts.iter().partition(|part| part.worst);
-                for part in worst.into_iter().chain(others) {
-                    let word = match part.state {
-                        PartState::Asked => "needs you",
-                        PartState::Reads => "read-only",
-                        PartState::Allowed => "allowed",
-                    };
-                    let mark = if part.worst { "riskiest part" } else { "part" };
-                    out.push(format!("{mark}, {word}: {}", expose_line(&part.text)));
-                    out.extend(part.risks.iter().map(|risk| format!("  risk of this part: {}", reveal_line(risk))));
-                }
-            }
+            out.extend(parts(&approval.parts));
         }
         Proposal::Change { diff: one, .. } => {
             let verb = match (one.is_new, one.is_gone) {
@@ -154,6 +140,26 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
     }
     if approval.would_run_now {
         out.push("note: the mode has changed since: it would now run without asking".to_owned());
+    }
+    out
+}
+
+/// Verdict on each part of a line of several commands, the riskiest first, as on the screen.
+fn parts(parts: &[PartShown]) -> Vec<String> {
+    let mut out = Vec::new();
+    if parts.len() < 2 {
+        return out;
+    }
+    let (worst, others): (Vec<&PartShown>, Vec<&PartShown>) = parts.iter().partition(|part| part.worst);
+    for part in worst.into_iter().chain(others) {
+        let word = match part.state {
+            PartState::Asked => "needs you",
+            PartState::Reads => "read-only",
+            PartState::Allowed => "allowed",
+        };
+        let mark = if part.worst { "riskiest part" } else { "part" };
+        out.push(format!("{mark}, {word}: {}", expose_line(&part.text)));
+        out.extend(part.risks.iter().map(|risk| format!("  risk of this part: {}", reveal_line(risk))));
     }
     out
 }

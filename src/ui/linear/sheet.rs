@@ -3,16 +3,17 @@
 //! A picker, the inbox and the questions of lisle's own are written out from their state; the others are read off their own
 //! drawing, cell by cell, so that nothing of them is said twice in the program.
 
-use super::super::chat::Glyphs;
-use super::super::paint::Paint;
-use super::super::{Cache, Look, overlay};
+use super::super::frame_context::{Appearance, FrameContext};
+use super::super::glyphs::GlyphSet;
+use super::super::layout_cache::LayoutCache;
+use super::super::overlay;
 use super::row::plain;
 use crate::app::line::Line;
 use crate::app::msg::{Msg, Target};
 use crate::app::state::State;
 use crate::app::state::find::Phase;
 use crate::app::state::overlay::{Deed, Overlay, Wanted};
-use crate::app::state::picker::Value;
+use crate::app::state::picker::{Picker, Value};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, UndoAction};
 use crate::theme::Theme;
@@ -59,37 +60,7 @@ fn row(text: impl Into<String>, at: usize) -> Item {
 /// The topmost overlay as lines; `None` where there is none.
 pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
     Some(match state.overlay()? {
-        Overlay::Picker(picker) => {
-            let mut sheet = Sheet { head: vec![format!("choose: {}", picker.kind.title())], ..Sheet::default() };
-            if !picker.query.text().is_empty() {
-                sheet.head.push(format!("only what holds: {}", clean_line(picker.query.text())));
-            }
-            for (at, hit) in picker.hits.iter().enumerate() {
-                let Some(one) = picker.items.get(hit.item) else { continue };
-                let detail =
-                    if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
-                let now = if one.facts.current { ", in force now" } else { "" };
-                let off = if one.facts.off { ", cannot be used as it is" } else { "" };
-                let heads = picker.kind.columns().iter().map(|column| column.head).chain(std::iter::repeat(""));
-                let columns = one.facts.columns.iter().zip(heads).filter(|(said, _)| !said.trim().is_empty());
-                let columns: String = columns.map(|(said, head)| format!(", {head} {}", said.trim())).collect();
-                let columns = columns.replace(",  ", ", ");
-                // What stands in columns says it all, and the name of a verb says nothing that its description does not.
-                let alone = columns.is_empty() && !matches!(one.value, Value::Act(_));
-                let detail = if alone { detail } else { String::new() };
-                let text = format!("{}{now}{off}{columns}{detail}", one.label.trim());
-                if one.value == Value::Remark {
-                    sheet.foot.push(clean_line(&text).into_owned());
-                } else {
-                    sheet.items.push(row(clean_line(&text).into_owned(), at));
-                }
-            }
-            if sheet.items.is_empty() && sheet.foot.is_empty() {
-                sheet.foot.push("nothing fits".to_owned());
-            }
-            sheet.input = Some("a word narrows the list");
-            sheet
-        }
+        Overlay::Picker(picker) => of_picker(picker),
         Overlay::Inbox(inbox) => {
             let rows = inbox.rows.iter().enumerate();
             let text = |title: &str, what: &str| format!("{}: {}", clean_line(title), clean_line(what));
@@ -139,6 +110,38 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             sheet
         }
     })
+}
+
+/// The items of a picker that fit its words.
+fn of_picker(picker: &Picker) -> Sheet {
+    let mut sheet = Sheet { head: vec![format!("choose: {}", picker.kind.title())], ..Sheet::default() };
+    if !picker.query.text().is_empty() {
+        sheet.head.push(format!("only what holds: {}", clean_line(picker.query.text())));
+    }
+    for (at, hit) in picker.hits.iter().enumerate() {
+        let Some(one) = picker.items.get(hit.item) else { continue };
+        let detail = if one.detail.trim().is_empty() { String::new() } else { format!(": {}", one.detail.trim()) };
+        let now = if one.facts.current { ", in force now" } else { "" };
+        let off = if one.facts.off { ", cannot be used as it is" } else { "" };
+        let heads = picker.kind.columns().iter().map(|column| column.head).chain(std::iter::repeat(""));
+        let columns = one.facts.columns.iter().zip(heads).filter(|(said, _)| !said.trim().is_empty());
+        let columns: String = columns.map(|(said, head)| format!(", {head} {}", said.trim())).collect();
+        let columns = columns.replace(",  ", ", ");
+        // What stands in columns says it all, and the name of a verb says nothing that its description does not.
+        let alone = columns.is_empty() && !matches!(one.value, Value::Act(_));
+        let detail = if alone { detail } else { String::new() };
+        let text = format!("{}{now}{off}{columns}{detail}", one.label.trim());
+        if one.value == Value::Remark {
+            sheet.foot.push(clean_line(&text).into_owned());
+        } else {
+            sheet.items.push(row(clean_line(&text).into_owned(), at));
+        }
+    }
+    if sheet.items.is_empty() && sheet.foot.is_empty() {
+        sheet.foot.push("nothing fits".to_owned());
+    }
+    sheet.input = Some("a word narrows the list");
+    sheet
 }
 
 fn act(verb: impl Into<Action>) -> Msg {
@@ -198,9 +201,9 @@ fn verbs(state: &State) -> Vec<Item> {
 /// Draws the overlay on a large sheet without keys, and reads its rows.
 fn read_off(state: &State, home: &str) -> Sheet {
     let theme = Theme::plain();
-    let look = Look { theme: &theme, glyphs: Glyphs::Unicode, home };
-    let (mut cache, mut buf) = (Cache::default(), Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT)));
-    let mut paint = Paint::new(state, &look, &mut cache, &mut buf);
+    let look = Appearance { theme: &theme, glyphs: GlyphSet::Unicode, home };
+    let (mut cache, mut buf) = (LayoutCache::default(), Buffer::empty(Rect::new(0, 0, WIDTH, HEIGHT)));
+    let mut paint = FrameContext::new(state, &look, &mut cache, &mut buf);
     paint.without_keys = true;
     let area = paint.buf.area;
     overlay::draw(&mut paint, area);

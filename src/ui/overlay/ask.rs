@@ -1,7 +1,7 @@
 //! Questions of lisle's own, and lines that it asks for.
 
 use super::super::cells;
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::state::overlay::{Confirm, Deed, Prompt};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, PickerAction, UndoAction};
@@ -11,7 +11,7 @@ use ratatui::layout::Rect;
 /// Cells of the sheet at the most.
 const WIDTH: u16 = 72;
 
-pub(super) fn confirm(paint: &mut Paint<'_>, asked: &Confirm, body: Rect) {
+pub(super) fn confirm(paint: &mut FrameContext<'_>, asked: &Confirm, body: Rect) {
     let title = [paint.piece(clean_line(&asked.title).into_owned(), Role::NeedsYou)];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
     let inside = usize::from(if body.width < 60 { body.width } else { WIDTH.min(body.width - 8) }.saturating_sub(4));
@@ -21,7 +21,7 @@ pub(super) fn confirm(paint: &mut Paint<'_>, asked: &Confirm, body: Rect) {
         if roomy && !lines.is_empty() {
             lines.push(String::new());
         }
-        lines.extend(super::folded(&clean_line(text), inside));
+        lines.extend(super::sheet::folded(&clean_line(text), inside));
     }
     let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
     let files = matches!(&asked.deed, Deed::Rewind { files: Some(_), .. });
@@ -33,7 +33,7 @@ pub(super) fn confirm(paint: &mut Paint<'_>, asked: &Confirm, body: Rect) {
     }
 }
 
-pub(super) fn prompt(paint: &mut Paint<'_>, prompt: &Prompt, body: Rect) {
+pub(super) fn prompt(paint: &mut FrameContext<'_>, prompt: &Prompt, body: Rect) {
     let title = [paint.piece(clean_line(&prompt.title).into_owned(), Role::PanelTitle)];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Search);
     let inner = super::sheet(paint, body, WIDTH, 2, &title, &[(accept, "set")]);

@@ -2,7 +2,7 @@
 
 use super::super::cells;
 use super::super::figures::{count, day};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::audit::Audit;
 use crate::domain::ledger::{Entry, Fate};
@@ -17,7 +17,7 @@ const DETAIL: u16 = 5;
 /// Cells of the name of what decided.
 const WHO: usize = 12;
 
-pub(super) fn draw(paint: &mut Paint<'_>, audit: &Audit, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
     let entries = audit.entries();
     let mut title = vec![paint.piece("Ledger", Role::PanelTitle)];
     if let Some(ledger) = &audit.ledger {
@@ -46,7 +46,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, audit: &Audit, body: Rect) {
             }
             Some(_) => format!("None: {}.", audit.shown.words()),
         };
-        for (n, line) in super::folded(&says, usize::from(list.width)).into_iter().enumerate() {
+        for (n, line) in super::sheet::folded(&says, usize::from(list.width)).into_iter().enumerate() {
             paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), &line, Role::Dim);
         }
         return;
@@ -71,15 +71,15 @@ fn fate(entry: &Entry) -> Role {
     }
 }
 
-fn row(paint: &mut Paint<'_>, entry: &Entry, n: usize, chosen: bool, area: Rect) {
+fn row(paint: &mut FrameContext<'_>, entry: &Entry, n: usize, chosen: bool, area: Rect) {
     let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
     if chosen {
         paint.tint(band, Role::Selected);
     }
     let roomy = area.width >= 70;
     let sign = match entry.fate() {
-        Fate::Ran => paint.signs.check,
-        Fate::Refused => paint.signs.warning,
+        Fate::Ran => paint.signs.marks.check,
+        Fate::Refused => paint.signs.marks.warning,
         Fate::Waits | Fate::Dropped | Fate::Elsewhere => paint.signs.dot,
     };
     let text = if chosen { Role::Strong } else { Role::Text };
@@ -126,7 +126,7 @@ fn held(sandbox: Sandbox) -> &'static str {
 }
 
 /// All that is known of a call.
-fn facts(paint: &mut Paint<'_>, entry: &Entry, area: Rect) {
+fn facts(paint: &mut FrameContext<'_>, entry: &Entry, area: Rect) {
     let mut said = vec![format!("{} {}", entry.tool, reveal(&entry.subject))];
     let exit = entry.exit.map(|code| format!(", exit {code}")).unwrap_or_default();
     match &entry.decision {
@@ -152,7 +152,7 @@ fn facts(paint: &mut Paint<'_>, entry: &Entry, area: Rect) {
         let role = if n == 0 { Role::Strong } else { Role::Dim };
         // A long command must not push what was decided out of sight.
         let most = if n == 0 { 2 } else { usize::MAX };
-        super::folded(text, width).into_iter().take(most).map(move |line| (line, role))
+        super::sheet::folded(text, width).into_iter().take(most).map(move |line| (line, role))
     });
     for n in 0..area.height {
         let Some((line, role)) = rows.next() else { break };

@@ -2,7 +2,7 @@
 
 use super::super::cells::{self, Piece};
 use super::super::figures::{age, bytes, count};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::overlay::{Bin, Card};
 use crate::domain::inbox::{HealthReport, Trashed};
@@ -20,7 +20,7 @@ const NAMED: usize = 12;
 /// Files that are named of each kind.
 const FILES: usize = 20;
 
-pub(super) fn trash(paint: &mut Paint<'_>, bin: &Bin, body: Rect) {
+pub(super) fn trash(paint: &mut FrameContext<'_>, bin: &Bin, body: Rect) {
     let mut title = vec![paint.piece("Trash", Role::PanelTitle)];
     let rows = bin.rows.as_deref().unwrap_or_default();
     if !rows.is_empty() {
@@ -45,7 +45,7 @@ pub(super) fn trash(paint: &mut Paint<'_>, bin: &Bin, body: Rect) {
             let key = paint.key(Action::Session(SessionAction::Delete), Context::List);
             let way = key.map(|key| format!(" {key} in the list moves a session here.")).unwrap_or_default();
             for (n, line) in
-                super::folded(&format!("The trash is empty.{way}"), usize::from(list.width)).iter().enumerate()
+                super::sheet::folded(&format!("The trash is empty.{way}"), usize::from(list.width)).iter().enumerate()
             {
                 paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
             }
@@ -54,7 +54,7 @@ pub(super) fn trash(paint: &mut Paint<'_>, bin: &Bin, body: Rect) {
     }
 }
 
-fn thrown(paint: &mut Paint<'_>, rows: &[Trashed], selected: usize, list: Rect) {
+fn thrown(paint: &mut FrameContext<'_>, rows: &[Trashed], selected: usize, list: Rect) {
     let height = usize::from(list.height).max(1);
     let last = rows.len().saturating_sub(height);
     let first = selected.saturating_sub(height / 2).min(last);
@@ -92,7 +92,7 @@ fn thrown(paint: &mut Paint<'_>, rows: &[Trashed], selected: usize, list: Rect) 
     }
 }
 
-pub(super) fn health(paint: &mut Paint<'_>, card: &Card, body: Rect) {
+pub(super) fn health(paint: &mut FrameContext<'_>, card: &Card, body: Rect) {
     let title = [paint.piece("Health of the session's files", Role::PanelTitle)];
     let can = card.report.as_ref().is_some_and(|report| !report.repairs.is_empty() && !report.repaired);
     let repair = paint.key(Action::Health(HealthAction::Repair), Context::Health).filter(|_| can && !card.busy);
@@ -116,20 +116,20 @@ pub(super) fn health(paint: &mut Paint<'_>, card: &Card, body: Rect) {
 }
 
 /// The report as lines of at most `width` cells.
-fn report_lines(paint: &Paint<'_>, report: &HealthReport, width: usize) -> Vec<Vec<Piece<'static>>> {
+fn report_lines(paint: &FrameContext<'_>, report: &HealthReport, width: usize) -> Vec<Vec<Piece<'static>>> {
     let mut out: Vec<Vec<Piece<'static>>> = Vec::new();
     let (sign, word, role) = match (report.is_sound(), report.repaired) {
-        (true, true) => (paint.signs.check, "repaired; all is sound now", Role::Good),
-        (true, false) => (paint.signs.check, "all is sound", Role::Good),
-        (false, true) => (paint.signs.warning, "repaired as far as can be", Role::Warning),
-        (false, false) => (paint.signs.warning, "not all is as it should be", Role::Warning),
+        (true, true) => (paint.signs.marks.check, "repaired; all is sound now", Role::Good),
+        (true, false) => (paint.signs.marks.check, "all is sound", Role::Good),
+        (false, true) => (paint.signs.marks.warning, "repaired as far as can be", Role::Warning),
+        (false, false) => (paint.signs.marks.warning, "not all is as it should be", Role::Warning),
     };
     out.push(vec![paint.piece(format!("{sign} {word}"), role)]);
     out.push(Vec::new());
     let many = |n: u64, one: &str, many: &str| count(usize::try_from(n).unwrap_or(usize::MAX), one, many);
     let fact = |out: &mut Vec<Vec<Piece<'static>>>, name: &str, text: String, role: Role| {
         let room = width.saturating_sub(LABEL).max(1);
-        for (n, line) in super::folded(&clean_line(&text), room).into_iter().enumerate() {
+        for (n, line) in super::sheet::folded(&clean_line(&text), room).into_iter().enumerate() {
             let name = if n == 0 { name } else { "" };
             out.push(vec![paint.piece(format!("{name:LABEL$}"), Role::Dim), paint.piece(line, role)]);
         }
@@ -173,7 +173,8 @@ fn report_lines(paint: &Paint<'_>, report: &HealthReport, width: usize) -> Vec<V
         let heading = if report.repaired { "What was repaired" } else { "What a repair would do" };
         out.push(vec![paint.piece(heading, Role::Strong)]);
         for repair in &report.repairs {
-            for (n, line) in super::folded(&clean_line(repair), width.saturating_sub(2)).into_iter().enumerate() {
+            for (n, line) in super::sheet::folded(&clean_line(repair), width.saturating_sub(2)).into_iter().enumerate()
+            {
                 let lead = if n == 0 { format!("{} ", paint.signs.dot) } else { "  ".to_owned() };
                 out.push(vec![paint.piece(lead, Role::Dim), paint.piece(line, Role::Text)]);
             }

@@ -3,7 +3,7 @@
 use super::super::cells::{self, Piece};
 use super::super::chat;
 use super::super::figures::count;
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::overlay::ChangesCard;
 use crate::domain::sanitise::clean_line;
@@ -15,7 +15,7 @@ use ratatui::layout::Rect;
 /// Width from which files and diff are side by side.
 const BESIDE: u16 = 100;
 
-pub(super) fn draw(paint: &mut Paint<'_>, card: &ChangesCard, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, card: &ChangesCard, body: Rect) {
     let mut title = vec![paint.piece("Changed by this session", Role::PanelTitle)];
     let files = card.changes.as_ref().map(|changes| changes.files.as_slice()).unwrap_or_default();
     if !files.is_empty() {
@@ -74,7 +74,7 @@ fn cells_below(area: Rect, by: u16) -> Rect {
     Rect { y: area.y + by, height: area.height - by, ..area }
 }
 
-fn names(paint: &mut Paint<'_>, card: &ChangesCard, changes: &Changes, list: Rect) {
+fn names(paint: &mut FrameContext<'_>, card: &ChangesCard, changes: &Changes, list: Rect) {
     let height = usize::from(list.height).max(1);
     let last = changes.files.len().saturating_sub(height);
     let first = card.selected.saturating_sub(height / 2).min(last);
@@ -108,7 +108,7 @@ fn names(paint: &mut Paint<'_>, card: &ChangesCard, changes: &Changes, list: Rec
     }
 }
 
-fn file(paint: &mut Paint<'_>, card: &ChangesCard, changes: &Changes, area: Rect) {
+fn file(paint: &mut FrameContext<'_>, card: &ChangesCard, changes: &Changes, area: Rect) {
     let Some(file) = changes.files.get(card.selected) else { return };
     let mut area = area;
     if !file.note.is_empty() {
@@ -116,7 +116,7 @@ fn file(paint: &mut Paint<'_>, card: &ChangesCard, changes: &Changes, area: Rect
         area = cells_below(area, 1);
     }
     let Some(diff) = &file.diff else { return };
-    let look = chat::Look { theme: paint.look.theme, glyphs: paint.look.glyphs };
+    let look = chat::ChatStyle { theme: paint.look.theme, glyphs: paint.look.glyphs };
     let lines = if paint.state.conversations.unified {
         chat::diff_with(diff, area.width.max(1), &look)
     } else {
@@ -130,9 +130,9 @@ fn file(paint: &mut Paint<'_>, card: &ChangesCard, changes: &Changes, area: Rect
     }
 }
 
-fn gaps(paint: &mut Paint<'_>, changes: &Changes, area: Rect) {
+fn gaps(paint: &mut FrameContext<'_>, changes: &Changes, area: Rect) {
     for (n, gap) in changes.gaps.iter().enumerate().take(usize::from(area.height)) {
-        let text = format!("{} {}", paint.signs.warning, clean_line(gap));
+        let text = format!("{} {}", paint.signs.marks.warning, clean_line(gap));
         let text = cells::cut(&text, usize::from(area.width), paint.signs.cut).into_owned();
         paint.over(cells::row(area, u16::try_from(n).unwrap_or(u16::MAX)), &text, Role::Warning);
     }

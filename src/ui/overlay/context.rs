@@ -2,7 +2,7 @@
 
 use super::super::cells::{self, Piece};
 use super::super::figures::{count, tokens};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::state::context::{ContextCard, Depth};
 use crate::domain::context::{ContextPart, ContextReport, ContextSort, Measured};
 use crate::domain::sanitise::clean_line;
@@ -20,7 +20,7 @@ struct Line {
     role: Role,
 }
 
-pub(super) fn draw(paint: &mut Paint<'_>, card: &ContextCard, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, card: &ContextCard, body: Rect) {
     let mut title = vec![paint.piece("Context", Role::PanelTitle)];
     if let Some(report) = &card.report {
         title.push(paint.piece(format!("  {}", summed(report)), Role::Dim));
@@ -68,7 +68,7 @@ fn summed(report: &ContextReport) -> String {
 }
 
 /// The window as a line of cells: what is used by what, what is free, and where it is compacted by itself.
-fn draw_meter(paint: &mut Paint<'_>, report: &ContextReport, row: Rect) {
+fn draw_meter(paint: &mut FrameContext<'_>, report: &ContextReport, row: Rect) {
     let window = report.window.unwrap_or(1).max(1);
     let width = u64::from(row.width);
     let mut at = 0u64;
@@ -79,17 +79,17 @@ fn draw_meter(paint: &mut Paint<'_>, report: &ContextReport, row: Rect) {
         // What there is at all is seen, as long as there is room.
         let least = u64::from(its > 0 && at < width);
         let to = (sum.saturating_mul(width) / window).min(width).max((at + least).min(width));
-        let sign = paint.signs.used.repeat(usize::try_from(to - at).unwrap_or(0));
+        let sign = paint.signs.meter.used.repeat(usize::try_from(to - at).unwrap_or(0));
         let used = paint.over(place, &sign, colour(sort));
         place = cells::after(place, used);
         at = to;
     }
-    let free = paint.signs.free.repeat(usize::try_from(width - at).unwrap_or(0));
+    let free = paint.signs.meter.free.repeat(usize::try_from(width - at).unwrap_or(0));
     paint.over(place, &free, Role::Faint);
     if let Some(limit) = report.compact_at.filter(|limit| *limit < window) {
         let mark = u16::try_from(limit.saturating_mul(width) / window).unwrap_or(row.width);
         if mark < row.width {
-            let rule = paint.signs.rule;
+            let rule = paint.signs.lines.rule;
             paint.over(Rect { width: 1, ..cells::after(row, mark) }, rule, Role::Warning);
         }
     }
@@ -171,9 +171,9 @@ fn short(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-fn draw_line(paint: &mut Paint<'_>, line: &Line, row: Rect) {
+fn draw_line(paint: &mut FrameContext<'_>, line: &Line, row: Rect) {
     let sign = match line.sort {
-        Some(sort) => paint.piece(format!("{} ", paint.signs.used), colour(sort)),
+        Some(sort) => paint.piece(format!("{} ", paint.signs.meter.used), colour(sort)),
         None => paint.piece("  ", Role::Dim),
     };
     let mut left: Vec<Piece<'_>> = vec![sign, paint.piece(line.text.as_str(), line.role)];

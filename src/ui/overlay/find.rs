@@ -2,7 +2,7 @@
 
 use super::super::cells::{self, Piece, piece};
 use super::super::figures::{count, day};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::find::{Find, Phase, Row};
 use crate::domain::inbox::{Hit, HitIn, Searched, SessionHits};
@@ -36,7 +36,7 @@ const SHORT: [&str; 3] = [
     "\"exact\"  -not  in:  label:  tool:  after:",
 ];
 
-pub(super) fn draw(paint: &mut Paint<'_>, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, body: Rect) {
     let find = &paint.state.searches.sessions;
     let title = [paint.piece("Search all sessions", Role::PanelTitle)];
     let open = paint.key(Action::Picker(PickerAction::Accept), Context::Picker);
@@ -75,7 +75,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, body: Rect) {
 }
 
 /// Progress of the search, and the number of hits.
-fn told(paint: &Paint<'_>, find: &Find, width: usize) -> Vec<Vec<Piece<'static>>> {
+fn told(paint: &FrameContext<'_>, find: &Find, width: usize) -> Vec<Vec<Piece<'static>>> {
     let sessions = count(find.groups.len(), "session", "sessions");
     let hits = find.total();
     let hits = if hits == 1 { "1 hit".to_owned() } else { format!("{hits} hits") };
@@ -86,7 +86,7 @@ fn told(paint: &Paint<'_>, find: &Find, width: usize) -> Vec<Vec<Piece<'static>>
         let mut lines = vec![format!("{:column$}^", "")];
         match lines.first_mut() {
             Some(caret) if column + cells::width(&text) + 2 <= width => *caret = format!("{caret} {text}"),
-            _ => lines.extend(super::folded(&text, width)),
+            _ => lines.extend(super::sheet::folded(&text, width)),
         }
         return lines.into_iter().map(|line| vec![paint.piece(line, Role::Error)]).collect();
     }
@@ -103,7 +103,7 @@ fn told(paint: &Paint<'_>, find: &Find, width: usize) -> Vec<Vec<Piece<'static>>
         }
         Phase::Stopped => vec![paint.piece(format!("stopped  {hits} in {sessions}"), Role::Dim)],
         Phase::Done(Searched { error: Some(why), .. }) => {
-            vec![paint.piece(format!("{} {}", paint.signs.warning, clean_line(why)), Role::Warning)]
+            vec![paint.piece(format!("{} {}", paint.signs.marks.warning, clean_line(why)), Role::Warning)]
         }
         Phase::Done(done) => {
             let mut out = Vec::new();
@@ -126,7 +126,7 @@ fn told(paint: &Paint<'_>, find: &Find, width: usize) -> Vec<Vec<Piece<'static>>
     }]
 }
 
-fn language(paint: &mut Paint<'_>, area: Rect) {
+fn language(paint: &mut FrameContext<'_>, area: Rect) {
     let widest = LANGUAGE.iter().map(|(part, _)| cells::width(part)).max().unwrap_or(0);
     for (n, (part, what)) in LANGUAGE.iter().enumerate() {
         let row = cells::after(cells::row(area, u16::try_from(n).unwrap_or(u16::MAX)), 2);
@@ -137,7 +137,7 @@ fn language(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
-fn results(paint: &mut Paint<'_>, find: &Find, list: Rect) {
+fn results(paint: &mut FrameContext<'_>, find: &Find, list: Rect) {
     let height = usize::from(list.height).max(1);
     // The selected line is seen also when the screen has become smaller since.
     let place = find.place().unwrap_or(0);
@@ -180,7 +180,7 @@ fn results(paint: &mut Paint<'_>, find: &Find, list: Rect) {
 type Sides = (Vec<Piece<'static>>, Vec<Piece<'static>>);
 
 /// The line of a session: its title, how much was found there, and its day.
-fn session(paint: &Paint<'_>, found: &SessionHits, title: Option<&Hit>, width: usize) -> Sides {
+fn session(paint: &FrameContext<'_>, found: &SessionHits, title: Option<&Hit>, width: usize) -> Sides {
     let state = paint.state;
     let hits = if found.total == 1 { "1 hit".to_owned() } else { format!("{} hits", found.total) };
     let when = day(found.last_message, state.clock.now, state.clock.utc_offset);
@@ -197,7 +197,7 @@ fn session(paint: &Paint<'_>, found: &SessionHits, title: Option<&Hit>, width: u
 }
 
 /// The line of a hit: where it was found, the line, and its time.
-fn line(paint: &Paint<'_>, hit: &Hit, chosen: bool, width: usize) -> Sides {
+fn line(paint: &FrameContext<'_>, hit: &Hit, chosen: bool, width: usize) -> Sides {
     let roomy = width >= usize::from(ROOMY);
     let (word, role) = match hit.place {
         HitIn::User => ("you", Role::UserHead),
@@ -225,7 +225,13 @@ fn line(paint: &Paint<'_>, hit: &Hit, chosen: bool, width: usize) -> Sides {
 
 /// A text with its marked bytes as hits, in at most `room` cells; where the first mark would not be seen, the start is
 /// cut off.
-fn marked(paint: &Paint<'_>, text: &str, marks: &[(usize, usize)], role: Role, room: usize) -> Vec<Piece<'static>> {
+fn marked(
+    paint: &FrameContext<'_>,
+    text: &str,
+    marks: &[(usize, usize)],
+    role: Role,
+    room: usize,
+) -> Vec<Piece<'static>> {
     let (text, marks) = window(text, marks, room, paint.signs.cut);
     let mut chars: Vec<usize> = Vec::new();
     for (n, (at, _)) in text.char_indices().enumerate() {

@@ -2,7 +2,7 @@
 
 use super::super::cells;
 use super::super::figures::{age, count};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use super::super::panel::{self, View};
 use crate::app::msg::Target;
 use crate::app::state::overlay::Inbox;
@@ -12,7 +12,7 @@ use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
-pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, inbox: &Inbox, body: Rect) {
     let title = [
         paint.piece("Needs you", Role::PanelTitle),
         paint.piece(format!("  {}", count(inbox.rows.len(), "request", "requests")), Role::Dim),
@@ -48,9 +48,20 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
     };
     let list = Rect { height: list_rows.min(inner.height), ..inner };
     paint.found.overlay_rows = list.height;
+    requests(paint, inbox, list, answering.is_some());
+    if let Some(view) = answering {
+        let gap = u16::from(inner.height > list.height + 4);
+        let y = list.bottom() + gap;
+        let place = Rect { y, height: inner.bottom().saturating_sub(y), x: inner.x.saturating_sub(1), ..inner };
+        panel::draw(paint, view, place);
+    }
+}
+
+/// The requests, one a row.
+fn requests(paint: &mut FrameContext<'_>, inbox: &Inbox, list: Rect, answering: bool) {
     if inbox.rows.is_empty() {
         let text = "Nothing needs you, in any session. Requests show up here and in the list.";
-        for (n, line) in super::folded(text, usize::from(list.width)).iter().enumerate() {
+        for (n, line) in super::sheet::folded(text, usize::from(list.width)).iter().enumerate() {
             paint.over(cells::row(list, u16::try_from(n).unwrap_or(u16::MAX)), line, Role::Dim);
         }
     }
@@ -63,7 +74,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         let band = Rect { x: row.x.saturating_sub(1), width: row.width + 2, ..row };
         let chosen = n == inbox.selected;
         if chosen {
-            let role = if answering.is_some() { Role::SelectedDim } else { Role::Selected };
+            let role = if answering { Role::SelectedDim } else { Role::Selected };
             paint.tint(band, role);
         }
         let title = clean_line(&waiting.title);
@@ -73,7 +84,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         let age = if waiting.since.0 > 0 { age(waiting.since, now) } else { String::new() };
         let ages = [paint.piece(age, Role::Dim)];
         let mut pieces = [
-            paint.piece(format!("{} ", paint.signs.needs_you), Role::NeedsYou),
+            paint.piece(format!("{} ", paint.signs.session.needs_you), Role::NeedsYou),
             paint.piece(format!("{title}{:blanks$}", ""), if chosen { Role::Strong } else { Role::Text }),
             paint.piece(clean_line(&waiting.what).into_owned(), Role::Dim),
         ];
@@ -84,11 +95,5 @@ pub(super) fn draw(paint: &mut Paint<'_>, inbox: &Inbox, body: Rect) {
         age.1.bg = None;
         paint.sides(row, &pieces, &[age], titles + 12);
         paint.target(band, Target::OverlayRow(n));
-    }
-    if let Some(view) = answering {
-        let gap = u16::from(inner.height > list.height + 4);
-        let y = list.bottom() + gap;
-        let place = Rect { y, height: inner.bottom().saturating_sub(y), x: inner.x.saturating_sub(1), ..inner };
-        panel::draw(paint, view, place);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::cells;
 use super::super::figures::{bytes, count};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::overlay::JobsCard;
 use crate::domain::job::JobShown;
@@ -17,7 +17,7 @@ const DETAIL: u16 = 12;
 /// Rows of its command.
 const COMMAND: usize = 3;
 
-pub(super) fn draw(paint: &mut Paint<'_>, card: &JobsCard, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, card: &JobsCard, body: Rect) {
     let jobs = paint.state.conversations.open.get(&card.session).map(|open| open.jobs.as_slice()).unwrap_or_default();
     let at = card.place(jobs);
     let running = jobs.iter().filter(|job| job.runs()).count();
@@ -35,7 +35,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &JobsCard, body: Rect) {
         let text =
             "Nothing runs in the background. The agent starts servers and long builds there; they end with lisle.";
         for (n, line) in
-            super::folded(text, usize::from(inner.width)).into_iter().enumerate().take(usize::from(inner.height))
+            super::sheet::folded(text, usize::from(inner.width)).into_iter().enumerate().take(usize::from(inner.height))
         {
             paint.over(cells::row(inner, u16::try_from(n).unwrap_or(u16::MAX)), &line, Role::Dim);
         }
@@ -66,7 +66,7 @@ fn lasted(job: &JobShown, now: crate::domain::At) -> String {
     }
 }
 
-fn row(paint: &mut Paint<'_>, job: &JobShown, n: usize, chosen: bool, area: Rect) {
+fn row(paint: &mut FrameContext<'_>, job: &JobShown, n: usize, chosen: bool, area: Rect) {
     let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
     if chosen {
         paint.tint(band, Role::Selected);
@@ -95,7 +95,7 @@ fn row(paint: &mut Paint<'_>, job: &JobShown, n: usize, chosen: bool, area: Rect
 }
 
 /// The whole command, and what it wrote last.
-fn facts(paint: &mut Paint<'_>, job: &JobShown, area: Rect) {
+fn facts(paint: &mut FrameContext<'_>, job: &JobShown, area: Rect) {
     let width = usize::from(area.width).max(1);
     let mut lines: Vec<(String, Role)> = Vec::new();
     let command = cells::wrap(&format!("$ {}", expose(&job.command)), width);

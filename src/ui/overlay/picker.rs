@@ -3,7 +3,7 @@
 
 use super::super::cells::{self, Piece, piece};
 use super::super::figures;
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::picker::{Column, Item, Kind, Picker, Row, Side, Value};
 use crate::domain::finding::Health;
@@ -23,7 +23,7 @@ const NAME: usize = 18;
 /// Cells of the first column that are worth showing.
 const SOME: usize = 6;
 
-pub(super) fn draw(paint: &mut Paint<'_>, picker: &Picker, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, picker: &Picker, body: Rect) {
     let columns = picker.kind.columns();
     let title = title(paint, picker);
     let key = |verb| paint.key(Action::Picker(verb), Context::Picker);
@@ -82,7 +82,7 @@ fn split(area: Rect, below: u16, least: u16) -> (Rect, Rect) {
     (list, Rect { y: list.bottom() + gap, height: take - gap.min(take), ..area })
 }
 
-fn title(paint: &Paint<'_>, picker: &Picker) -> Vec<Piece<'static>> {
+fn title(paint: &FrameContext<'_>, picker: &Picker) -> Vec<Piece<'static>> {
     let mut title = vec![paint.piece(picker.kind.title(), Role::PanelTitle)];
     if marks_what_is_set(picker.kind) {
         let of = match picker.sessions.as_slice() {
@@ -164,13 +164,13 @@ fn in_columns<'t>(shape: &Shape, columns: &[Column], text: impl Fn(usize) -> &'t
     out
 }
 
-fn draw_heads(paint: &mut Paint<'_>, shape: &Shape, columns: &[Column], row: Rect) {
+fn draw_heads(paint: &mut FrameContext<'_>, shape: &Shape, columns: &[Column], row: Rect) {
     let heads = in_columns(shape, columns, |n| columns.get(n).map_or("", |column| column.head), paint.signs.cut);
     let blanks = shape.mark + shape.names;
     paint.over(row, &format!("{:blanks$}{heads}", ""), Role::Faint);
 }
 
-fn draw_rows(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, list: Rect) {
+fn draw_rows(paint: &mut FrameContext<'_>, picker: &Picker, shape: &Shape, list: Rect) {
     let rows = picker.rows();
     let height = usize::from(list.height);
     // The selected one stays away from the edge as long as there is more behind it.
@@ -186,7 +186,7 @@ fn draw_rows(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, list: Rect) 
     }
 }
 
-fn draw_group(paint: &mut Paint<'_>, picker: &Picker, group: usize, row: Rect) {
+fn draw_group(paint: &mut FrameContext<'_>, picker: &Picker, group: usize, row: Rect) {
     let Some(group) = picker.groups.get(group) else { return };
     let mut pieces = vec![paint.piece(clean_line(&group.name).into_owned(), Role::Group)];
     let note = clean_line(&group.note).into_owned();
@@ -204,7 +204,7 @@ fn draw_group(paint: &mut Paint<'_>, picker: &Picker, group: usize, row: Rect) {
     paint.pieces(row, &pieces);
 }
 
-fn draw_hit(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, n: usize, row: Rect) {
+fn draw_hit(paint: &mut FrameContext<'_>, picker: &Picker, shape: &Shape, n: usize, row: Rect) {
     let Some(hit) = picker.hits.get(n) else { return };
     let Some(item) = picker.items.get(hit.item) else { return };
     let band = Rect { x: row.x.saturating_sub(1), width: row.width + 2, ..row };
@@ -247,10 +247,10 @@ fn draw_hit(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, n: usize, row
     }
     if shape.mark > 0 {
         let (sign, role) = match item.facts.health {
-            Some(Health::Ok) => (paint.signs.check, Role::Good),
-            Some(Health::Warn) => (paint.signs.warning, Role::Warning),
-            Some(Health::Broken) => (paint.signs.cancelled, Role::Error),
-            None if item.facts.current => (paint.signs.check, Role::Accent),
+            Some(Health::Ok) => (paint.signs.marks.check, Role::Good),
+            Some(Health::Warn) => (paint.signs.marks.warning, Role::Warning),
+            Some(Health::Broken) => (paint.signs.session.cancelled, Role::Error),
+            None if item.facts.current => (paint.signs.marks.check, Role::Accent),
             None => (" ", Role::Accent),
         };
         label.insert(0, paint.piece(format!("{sign} "), role));
@@ -263,7 +263,7 @@ fn draw_hit(paint: &mut Paint<'_>, picker: &Picker, shape: &Shape, n: usize, row
 }
 
 /// Detail beside a name where there are no columns.
-fn add_detail(paint: &Paint<'_>, item: &Item, shape: &Shape, label: &mut Vec<Piece<'static>>) {
+fn add_detail(paint: &FrameContext<'_>, item: &Item, shape: &Shape, label: &mut Vec<Piece<'static>>) {
     let detail = clean_line(&item.detail);
     if !detail.trim().is_empty() {
         let blanks = shape.names.saturating_sub(cells::pieces_width(label)) + 2;
@@ -273,7 +273,7 @@ fn add_detail(paint: &Paint<'_>, item: &Item, shape: &Shape, label: &mut Vec<Pie
 }
 
 /// Description of the selected item.
-fn draw_about(paint: &mut Paint<'_>, picker: &Picker, area: Rect) {
+fn draw_about(paint: &mut FrameContext<'_>, picker: &Picker, area: Rect) {
     let Some(item) = picker.chosen().filter(|_| area.height > 0) else { return };
     if picker.kind == Kind::Theme {
         return draw_swatches(paint, cells::row(area, 0));
@@ -281,7 +281,7 @@ fn draw_about(paint: &mut Paint<'_>, picker: &Picker, area: Rect) {
     let room = usize::from(area.width);
     let mut lines: Vec<String> = Vec::new();
     for text in &item.facts.about {
-        lines.extend(super::folded(&clean_line(text), room));
+        lines.extend(super::sheet::folded(&clean_line(text), room));
     }
     let most = usize::from(area.height);
     if lines.len() > most {
@@ -296,7 +296,7 @@ fn draw_about(paint: &mut Paint<'_>, picker: &Picker, area: Rect) {
 }
 
 /// The roles of the theme that is looked at, each in its own colours.
-fn draw_swatches(paint: &mut Paint<'_>, row: Rect) {
+fn draw_swatches(paint: &mut FrameContext<'_>, row: Rect) {
     let roles = [
         ("text", Role::Text),
         ("dim", Role::Dim),
@@ -326,7 +326,7 @@ fn marks_what_is_set(kind: Kind) -> bool {
 }
 
 /// The sign before an item that the sessions of the picker have, all or some of them, and the value that they have.
-fn set(paint: &Paint<'_>, picker: &Picker, value: &Value) -> (Option<&'static str>, Option<String>) {
+fn set(paint: &FrameContext<'_>, picker: &Picker, value: &Value) -> (Option<&'static str>, Option<String>) {
     if !marks_what_is_set(picker.kind) {
         return (None, None);
     }
@@ -347,8 +347,8 @@ fn set(paint: &Paint<'_>, picker: &Picker, value: &Value) -> (Option<&'static st
     };
     let sign = match have {
         0 => " ",
-        n if n == metas.len() => paint.signs.check,
-        _ => paint.signs.partly,
+        n if n == metas.len() => paint.signs.marks.check,
+        _ => paint.signs.marks.partly,
     };
     (Some(sign), value)
 }

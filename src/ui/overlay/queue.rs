@@ -3,7 +3,7 @@
 
 use super::super::cells;
 use super::super::figures::{age, bytes, count};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::open::Open;
 use crate::app::state::overlay::QueueCard;
@@ -17,7 +17,7 @@ use ratatui::layout::Rect;
 const ROWS: u16 = 10;
 const DETAIL: u16 = 8;
 
-pub(super) fn draw(paint: &mut Paint<'_>, card: &QueueCard, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, card: &QueueCard, body: Rect) {
     let Some(open) = paint.state.conversations.open.get(&card.session) else { return };
     let at = card.place(Some(open));
     let Some(item) = open.waiting().nth(at) else { return };
@@ -41,7 +41,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &QueueCard, body: Rect) {
     let mut inner = super::sheet(paint, body, 100, need, &title, &hints);
     if held {
         let said = held_because(paint, open);
-        let lines = super::folded(&said, usize::from(inner.width));
+        let lines = super::sheet::folded(&said, usize::from(inner.width));
         let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX).min(inner.height.saturating_sub(2)).min(2);
         for (n, line) in (0..rows).zip(&lines) {
             paint.over(cells::row(inner, n), line, Role::Warning);
@@ -63,7 +63,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &QueueCard, body: Rect) {
 }
 
 /// Reason why the queue is paused, and how to resume it.
-fn held_because(paint: &Paint<'_>, open: &Open) -> String {
+fn held_because(paint: &FrameContext<'_>, open: &Open) -> String {
     let why = match open.ended {
         _ if open.queue.iter().any(|item| item.redelivered) => "Held: lisle ended while they waited.",
         _ if open.turn.started.is_some() => "Held until you let it go.",
@@ -78,7 +78,7 @@ fn held_because(paint: &Paint<'_>, open: &Open) -> String {
     }
 }
 
-fn row(paint: &mut Paint<'_>, open: &Open, (item, place): (&Queued, usize), chosen: bool, area: Rect) {
+fn row(paint: &mut FrameContext<'_>, open: &Open, (item, place): (&Queued, usize), chosen: bool, area: Rect) {
     let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
     if chosen {
         paint.tint(band, Role::Selected);
@@ -86,7 +86,7 @@ fn row(paint: &mut Paint<'_>, open: &Open, (item, place): (&Queued, usize), chos
     let steers = place < open.steers.len();
     let number = match place.checked_sub(open.steers.len()) {
         Some(n) => format!("{:>2}  ", n + 1),
-        None => format!(" {}  ", paint.signs.right),
+        None => format!(" {}  ", paint.signs.arrows.right),
     };
     let role = if steers { Role::Running } else { Role::Dim };
     let text = if chosen { Role::Strong } else { Role::Text };
@@ -123,7 +123,7 @@ fn words(item: &Queued) -> String {
 }
 
 /// The whole text, and a row for each file.
-fn facts(paint: &mut Paint<'_>, item: &Queued, area: Rect) {
+fn facts(paint: &mut FrameContext<'_>, item: &Queued, area: Rect) {
     let width = usize::from(area.width).max(1);
     let room = usize::from(area.height);
     let files: Vec<(String, String)> = item
@@ -135,7 +135,7 @@ fn facts(paint: &mut Paint<'_>, item: &Queued, area: Rect) {
     let below = files.len().min(room / 2);
     let text = clean(item.text.trim()).into_owned();
     let mut lines: Vec<String> =
-        text.lines().take(room).flat_map(|line| super::folded(line, width)).take(room + 1).collect();
+        text.lines().take(room).flat_map(|line| super::sheet::folded(line, width)).take(room + 1).collect();
     let shown = room.saturating_sub(below);
     if lines.len() > shown {
         lines.truncate(shown);

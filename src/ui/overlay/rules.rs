@@ -2,7 +2,7 @@
 
 use super::super::cells;
 use super::super::figures::count;
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::rules::Rules;
 use crate::domain::rule::{Effect, KnownRule, RuleScope};
@@ -18,7 +18,7 @@ const DETAIL: u16 = 4;
 const EMPTY: &str = "No rule is in force: the mode alone decides. Answer a question with \"this session\" or \"this workspace\" \
                      and a rule comes here; rules can also be written into permissions.json.";
 
-pub(super) fn draw(paint: &mut Paint<'_>, rules: &Rules, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, rules: &Rules, body: Rect) {
     let rows = rules.rows();
     let mut title = vec![paint.piece("Permissions", Role::PanelTitle)];
     if !rows.is_empty() {
@@ -29,7 +29,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, rules: &Rules, body: Rect) {
     let remove = paint.key(Action::Rules(RulesAction::Remove), Context::Rules).filter(|_| can);
     let wanted = u16::try_from(rows.len()).unwrap_or(u16::MAX).clamp(2, 20);
     let width = if body.width < 60 { body.width } else { 100.min(body.width.saturating_sub(8)) };
-    let empty = super::folded(EMPTY, usize::from(width.saturating_sub(4)));
+    let empty = super::sheet::folded(EMPTY, usize::from(width.saturating_sub(4)));
     let need = if rows.is_empty() { u16::try_from(empty.len()).unwrap_or(2) } else { wanted + 1 + DETAIL };
     let need = need + u16::from(untrusted > 0);
     let mut inner = super::sheet(paint, body, 100, need, &title, &[(remove, "remove")]);
@@ -82,7 +82,7 @@ fn source(scope: RuleScope) -> &'static str {
     }
 }
 
-fn row(paint: &mut Paint<'_>, rule: &KnownRule, n: usize, chosen: bool, area: Rect) {
+fn row(paint: &mut FrameContext<'_>, rule: &KnownRule, n: usize, chosen: bool, area: Rect) {
     let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
     if chosen {
         paint.tint(band, Role::Selected);
@@ -107,7 +107,7 @@ fn row(paint: &mut Paint<'_>, rule: &KnownRule, n: usize, chosen: bool, area: Re
 }
 
 /// Details that the row has no room for: the whole rule, its file, its note.
-fn facts(paint: &mut Paint<'_>, rule: &KnownRule, area: Rect) {
+fn facts(paint: &mut FrameContext<'_>, rule: &KnownRule, area: Rect) {
     let (word, _) = effect(rule);
     let width = usize::from(area.width);
     let used = match rule.hits {
@@ -122,7 +122,7 @@ fn facts(paint: &mut Paint<'_>, rule: &KnownRule, area: Rect) {
     };
     let mut lines: Vec<(String, Role)> = Vec::new();
     // The whole rule first: at least half of the room is its own.
-    let words = super::folded(&format!("{word} {}", reveal(&rule.in_words())), width);
+    let words = super::sheet::folded(&format!("{word} {}", reveal(&rule.in_words())), width);
     let room = usize::from(area.height);
     let kept = room.saturating_sub(1 + usize::from(rule.rule.note.is_some())).max(1);
     let cut = words.len() > kept;

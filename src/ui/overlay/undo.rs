@@ -2,7 +2,7 @@
 
 use super::super::cells::{self, Piece};
 use super::super::figures::count;
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::overlay::UndoCard;
 use crate::domain::At;
@@ -19,7 +19,7 @@ const ROWS: u16 = 18;
 /// Sentences of what is not known that are shown.
 const GAPS: usize = 3;
 
-pub(super) fn draw(paint: &mut Paint<'_>, card: &UndoCard, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
     let Some(plan) = &card.plan else {
         let title = [paint.piece(heading(paint, card, None), Role::PanelTitle)];
         let inner = super::sheet(paint, body, WIDTH, 2, &title, &[]);
@@ -76,7 +76,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, card: &UndoCard, body: Rect) {
     }
 }
 
-fn heading(paint: &Paint<'_>, card: &UndoCard, plan: Option<&UndoPlan>) -> String {
+fn heading(paint: &FrameContext<'_>, card: &UndoCard, plan: Option<&UndoPlan>) -> String {
     let at = plan.filter(|plan| plan.at > At(0)).map(|plan| clock(paint, plan.at));
     match (&card.aim, at) {
         (UndoAim::Since(_), _) => "Go back, and restore files".to_owned(),
@@ -88,7 +88,7 @@ fn heading(paint: &Paint<'_>, card: &UndoCard, plan: Option<&UndoPlan>) -> Strin
 }
 
 /// Request of the user in the turn that is undone.
-fn about(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan) -> Option<String> {
+fn about(paint: &FrameContext<'_>, card: &UndoCard, plan: &UndoPlan) -> Option<String> {
     let about = clean_line(plan.about.trim()).into_owned();
     if about.is_empty() || card.aim != UndoAim::Last {
         return None;
@@ -99,7 +99,7 @@ fn about(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan) -> Option<String> 
 }
 
 /// `12:03` on the user's clock, with the day where it is not today.
-fn clock(paint: &Paint<'_>, at: At) -> String {
+fn clock(paint: &FrameContext<'_>, at: At) -> String {
     let offset = i64::from(paint.state.clock.utc_offset) * 1000;
     let local = |at: At| at.0.saturating_add(offset);
     let minutes = local(at).div_euclid(60_000).rem_euclid(24 * 60);
@@ -111,7 +111,7 @@ fn clock(paint: &Paint<'_>, at: At) -> String {
     format!("{time}, {}", super::super::figures::day(at, paint.state.clock.now, paint.state.clock.utc_offset))
 }
 
-fn files(paint: &mut Paint<'_>, card: &UndoCard, plan: &UndoPlan, list: Rect) {
+fn files(paint: &mut FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, list: Rect) {
     let height = usize::from(list.height).max(1);
     let last = plan.files.len().saturating_sub(height);
     let first = card.selected.saturating_sub(height / 2).min(last);
@@ -124,10 +124,10 @@ fn files(paint: &mut Paint<'_>, card: &UndoCard, plan: &UndoPlan, list: Rect) {
         }
         let (sign, sign_role) = match (&file.state, card.restores(file)) {
             (UndoState::Lost(_), _) => (paint.signs.dot, Role::Faint),
-            (UndoState::Changed(_), false) => (paint.signs.warning, Role::Warning),
-            (UndoState::Changed(_) | UndoState::Between(_), _) => (paint.signs.check, Role::Warning),
-            (UndoState::Ready, _) if file.during.is_some() => (paint.signs.check, Role::Warning),
-            (UndoState::Ready, _) => (paint.signs.check, Role::Good),
+            (UndoState::Changed(_), false) => (paint.signs.marks.warning, Role::Warning),
+            (UndoState::Changed(_) | UndoState::Between(_), _) => (paint.signs.marks.check, Role::Warning),
+            (UndoState::Ready, _) if file.during.is_some() => (paint.signs.marks.check, Role::Warning),
+            (UndoState::Ready, _) => (paint.signs.marks.check, Role::Good),
         };
         let name = if card.restores(file) { Role::Text } else { Role::Dim };
         let lead = format!("{sign} {:<8}", deed(file.deed));
@@ -158,7 +158,7 @@ fn deed(deed: UndoDeed) -> &'static str {
     }
 }
 
-fn figures(paint: &Paint<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'static>> {
+fn figures(paint: &FrameContext<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'static>> {
     let mut out = Vec::new();
     match &file.state {
         UndoState::Lost(_) => out.push(paint.piece("cannot", Role::Faint)),
@@ -182,32 +182,32 @@ fn figures(paint: &Paint<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Piece<'st
 }
 
 /// Reason why the selected file is not restored, and what is not known.
-fn foot(paint: &Paint<'_>, card: &UndoCard, plan: &UndoPlan, width: usize, height: u16) -> Vec<(String, Role)> {
+fn foot(paint: &FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, width: usize, height: u16) -> Vec<(String, Role)> {
     let mut out = Vec::new();
     let most = if height < 14 { 2 } else { 8 };
     let chosen = plan.files.get(card.selected);
     if let Some(UndoState::Changed(why) | UndoState::Between(why) | UndoState::Lost(why)) =
         chosen.map(|file| &file.state)
     {
-        out.extend(super::folded(&clean_line(why), width).into_iter().map(|line| (line, Role::Warning)));
+        out.extend(super::sheet::folded(&clean_line(why), width).into_iter().map(|line| (line, Role::Warning)));
     }
     if let Some(command) = chosen.filter(|file| card.restores(file)).and_then(|file| file.during.as_ref()) {
         let text = format!("Changed while `{}` ran: by the command, or by you.", clean_line(command));
-        out.extend(super::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
+        out.extend(super::sheet::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
     }
     if plan.commits {
-        out.extend(super::folded(COMMITS_STAY, width).into_iter().map(|line| (line, Role::Warning)));
+        out.extend(super::sheet::folded(COMMITS_STAY, width).into_iter().map(|line| (line, Role::Warning)));
     }
     for gap in plan.gaps.iter().take(GAPS) {
-        let text = format!("{} not all is known: {}", paint.signs.warning, clean_line(gap));
-        out.extend(super::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
+        let text = format!("{} not all is known: {}", paint.signs.marks.warning, clean_line(gap));
+        out.extend(super::sheet::folded(&text, width).into_iter().map(|line| (line, Role::Warning)));
     }
     if plan.gaps.len() > GAPS {
         out.push((format!("and {} more gaps", plan.gaps.len() - GAPS), Role::Dim));
     }
     if card.rewind.is_none() && height >= 20 {
         let text = "Commands are undone below the working directory; what they did elsewhere stays.";
-        out.extend(super::folded(text, width).into_iter().map(|line| (line, Role::Faint)));
+        out.extend(super::sheet::folded(text, width).into_iter().map(|line| (line, Role::Faint)));
     }
     out.truncate(most);
     out

@@ -2,7 +2,7 @@
 
 use super::super::cells;
 use super::super::figures::{count, day, dollars, tokens};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::usage::{Shown, Usage};
 use crate::domain::At;
@@ -15,7 +15,7 @@ use ratatui::layout::Rect;
 /// Width from which a row has all its figures.
 const ROOMY: u16 = 66;
 
-pub(super) fn draw(paint: &mut Paint<'_>, usage: &Usage, body: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, usage: &Usage, body: Rect) {
     let rows = usage.rows();
     let mut title = vec![paint.piece("Usage", Role::PanelTitle)];
     title.push(paint.piece(format!("  {}", usage.shown.words()), Role::Dim));
@@ -27,7 +27,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, usage: &Usage, body: Rect) {
     let mut area = inner;
     for (what, says) in sums {
         for (n, line) in
-            super::folded(&says, usize::from(area.width.saturating_sub(11)).max(20)).into_iter().enumerate()
+            super::sheet::folded(&says, usize::from(area.width.saturating_sub(11)).max(20)).into_iter().enumerate()
         {
             if area.height < 3 {
                 break;
@@ -90,7 +90,7 @@ fn cost(sum: &Sum) -> String {
     }
 }
 
-fn row(paint: &mut Paint<'_>, usage: &Usage, group: &Group, n: usize, area: Rect) {
+fn row(paint: &mut FrameContext<'_>, usage: &Usage, group: &Group, n: usize, area: Rect) {
     let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
     let chosen = usage.selected == n;
     if chosen {

@@ -1,7 +1,7 @@
 //! An empty session: where one is, who answers, what was found, and the keys that lead on, in a few quiet lines.
 
 use super::super::cells::{self, Piece};
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use crate::domain::contract::ConnectionInfo;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, AppAction, Context, ModeAction, ModelAction, SessionAction};
@@ -12,7 +12,7 @@ use ratatui::layout::Rect;
 const LOW: u16 = 10;
 
 /// An empty session: where one is, who answers, and the keys that lead on, in a few quiet lines.
-pub(in super::super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
+pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
     let width = usize::from(area.width.saturating_sub(4)).max(1);
     let mut name = vec![paint.piece("lisle", Role::PanelTitle)];
     name.extend(Some(paint.piece("  a home for agent conversations", Role::Dim)).filter(|_| width > 36));
@@ -62,10 +62,10 @@ pub(in super::super) fn welcome(paint: &mut Paint<'_>, area: Rect) {
 /// Notice about the connection that will answer: that it is the demo agent, or that there is none.
 ///
 /// `low`: there is room for few words, and the keys stand below.
-fn who_answers(paint: &Paint<'_>, low: bool) -> Option<(String, Role)> {
+fn who_answers(paint: &FrameContext<'_>, low: bool) -> Option<(String, Role)> {
     let state = paint.state;
     let connections = &state.engine.config.connections;
-    let warn = |text: String| Some((format!("{} {text}", paint.signs.warning), Role::Warning));
+    let warn = |text: String| Some((format!("{} {text}", paint.signs.marks.warning), Role::Warning));
     let named = state.current_meta().and_then(|meta| meta.asked());
     let usable = connections.iter().find(|known| !known.offered && known.missing.is_none());
     let answers = match named {
@@ -96,7 +96,7 @@ fn who_answers(paint: &Paint<'_>, low: bool) -> Option<(String, Role)> {
 }
 
 /// Connections found on this machine, or how to add a key where there are none.
-fn found(paint: &Paint<'_>) -> Option<(String, Role)> {
+fn found(paint: &FrameContext<'_>) -> Option<(String, Role)> {
     let config = &paint.state.engine.config;
     let shown = |info: &ConnectionInfo| {
         let name = clean_line(info.name.as_str()).into_owned();

@@ -2,8 +2,8 @@
 //! a third of the screen at the most; what has no place there is on its next pages. A low or narrow screen has one line.
 
 use super::super::cells;
+use super::super::frame_context::FrameContext;
 use super::super::layout::Layout;
-use super::super::paint::Paint;
 use crate::keymap::action::{
     Action, AnswerAction, AppAction, ChatAction, ComposerAction, JobAction, ListAction, ModeAction, ModelAction,
     PaneAction, SessionAction, TurnAction, UndoAction,
@@ -34,7 +34,7 @@ enum Cell<'e> {
     Entry(&'e Entry),
 }
 
-pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let state = paint.state;
     if !state.input.chord.strip || state.input.chord.keys.is_empty() {
         return;
@@ -91,7 +91,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, layout: &Layout) {
 }
 
 /// The most used ones in one line, and where all are.
-fn one_line(paint: &mut Paint<'_>, entries: &[Entry], status: Rect) {
+fn one_line(paint: &mut FrameContext<'_>, entries: &[Entry], status: Rect) {
     let Some(y) = status.y.checked_sub(1) else { return };
     let area = Rect { y, height: 1, ..status };
     paint.fill(area, Role::Panel);
@@ -137,7 +137,7 @@ fn columns_of(entries: &[Entry], rows: usize) -> Vec<Vec<Cell<'_>>> {
 }
 
 /// A verb once, with the key that is easiest to press; nine digits say no more than their ends. By topic.
-fn entries(paint: &Paint<'_>) -> Vec<Entry> {
+fn entries(paint: &FrameContext<'_>) -> Vec<Entry> {
     let state = paint.state;
     let mut found: Vec<(Action, Vec<Key>, String)> = Vec::new();
     for (key, binding) in state.keys.following(&state.contexts(), &state.input.chord.keys) {

@@ -1,8 +1,9 @@
 //! The answers of a panel, each with its key.
 
 use super::super::cells;
-use super::super::paint::Paint;
-use super::{View, context, kept};
+use super::super::frame_context::FrameContext;
+use super::remembered_rules;
+use super::view::{View, context};
 use crate::app::msg::Target;
 use crate::app::state::panel::Choice;
 use crate::domain::sanitise::clean_line;
@@ -11,14 +12,14 @@ use crate::theme::Role;
 use ratatui::layout::Rect;
 
 /// The answers with their keys, one a row; on a single row only the keys, or the answer that is selected.
-pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect) {
     if area.height == 1 && view.panel.selected.is_none() && view.panel.choices.len() > 1 {
         return in_a_row(paint, view, area, (0..view.panel.choices.len()).collect());
     }
     let letters = letters(paint, view);
     let widest = letters.iter().flatten().map(|key| cells::width(key)).max().unwrap_or(0);
     // What a yes for longer keeps stands below it once it is selected.
-    let details = kept::lines(paint, view, area.width);
+    let details = remembered_rules::lines(paint, view, area.width);
     let selected = view.panel.selected.unwrap_or(0);
     // Where not all fit, those around the selected one are shown, and below them the keys of the others.
     let others = area.height > 2 && view.panel.choices.len() + details.len() > usize::from(area.height);
@@ -56,7 +57,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         let role = if chosen { Role::Strong } else { Role::Text };
         pieces.push(paint.piece(label, role));
         if choice.scope().is_some() && !chosen {
-            pieces.push(paint.piece(format!("   will allow {}", kept::in_short(view.panel)), Role::Dim));
+            pieces.push(paint.piece(format!("   will allow {}", remembered_rules::in_short(view.panel)), Role::Dim));
         }
         // Only the words' colour: the ground is the panel's or the selection's.
         for piece in &mut pieces {
@@ -80,9 +81,9 @@ pub(super) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
 }
 
 /// Keys of the answers: their letters, and the arrows of those that no letter selects.
-fn letters(paint: &Paint<'_>, view: View<'_>) -> Vec<Option<String>> {
+fn letters(paint: &FrameContext<'_>, view: View<'_>) -> Vec<Option<String>> {
     let context = context(view.request);
-    let arrows = format!("{}{}", paint.signs.up, paint.signs.down);
+    let arrows = format!("{}{}", paint.signs.arrows.up, paint.signs.arrows.down);
     let of = |(n, choice): (usize, &Choice)| match view.panel.needs_arrows(n) {
         true => Some(arrows.clone()),
         false => verb(choice).and_then(|verb| paint.key(Action::Answer(verb), context)),
@@ -91,7 +92,7 @@ fn letters(paint: &Paint<'_>, view: View<'_>) -> Vec<Option<String>> {
 }
 
 /// Keys of these answers on one row, with a word each where there is room.
-fn in_a_row(paint: &mut Paint<'_>, view: View<'_>, row: Rect, which: Vec<usize>) {
+fn in_a_row(paint: &mut FrameContext<'_>, view: View<'_>, row: Rect, which: Vec<usize>) {
     let letters = letters(paint, view);
     let key = |n: usize| letters.get(n).cloned().flatten().unwrap_or_else(|| (n + 1).to_string());
     let words: Vec<String> = which

@@ -3,9 +3,10 @@
 use super::super::cells;
 use super::super::chat;
 use super::super::figures::count;
-use super::super::paint::Paint;
+use super::super::frame_context::FrameContext;
 use super::super::text::{self, Fold};
-use super::{View, in_title, place, styled};
+use super::lines::{in_title, place, styled, words};
+use super::view::View;
 use crate::app::state::overlay::Reach;
 use crate::domain::diff::{DiffKind, FileDiff};
 use crate::domain::lookalike::{Odd, expose, expose_line, odd};
@@ -21,7 +22,12 @@ use std::collections::BTreeSet;
 const NAMED: usize = 4;
 
 /// The exact effect, in lines of `width` cells.
-pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &chat::Look<'_>) -> Vec<Line<'static>> {
+pub(super) fn body(
+    paint: &FrameContext<'_>,
+    approval: &Approval,
+    width: u16,
+    look: &chat::ChatStyle<'_>,
+) -> Vec<Line<'static>> {
     match &approval.proposal {
         Proposal::Command { command, cwd } => {
             let mut lines = command_lines(paint, command, width);
@@ -53,7 +59,7 @@ pub(super) fn body(paint: &Paint<'_>, approval: &Approval, width: u16, look: &ch
 }
 
 /// The command with nothing hidden: every line, every character that would deceive made visible.
-fn command_lines(paint: &Paint<'_>, command: &str, width: u16) -> Vec<Line<'static>> {
+fn command_lines(paint: &FrameContext<'_>, command: &str, width: u16) -> Vec<Line<'static>> {
     let room = usize::from(width).saturating_sub(2).max(1);
     let (sign, text) = (paint.style(Role::Faint), paint.style(Role::Strong));
     let shown = expose(command);
@@ -68,7 +74,7 @@ fn command_lines(paint: &Paint<'_>, command: &str, width: u16) -> Vec<Line<'stat
 }
 
 /// Verdict on each part of a line of several commands.
-fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'static>> {
+fn part_lines(paint: &FrameContext<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'static>> {
     if parts.len() < 2 {
         return Vec::new();
     }
@@ -99,7 +105,7 @@ fn part_lines(paint: &Paint<'_>, parts: &[PartShown], width: u16) -> Vec<Line<'s
         // Each part carries its own risk.
         if !part.risks.is_empty() {
             let sign = Span::raw(format!("  {:lead$}", ""));
-            let said = format!("{} {}", paint.signs.warning, reveal_line(&part.risks.join(", ")));
+            let said = format!("{} {}", paint.signs.marks.warning, reveal_line(&part.risks.join(", ")));
             for line in cells::wrap(&said, room) {
                 lines.push(Line::from(vec![sign.clone(), Span::styled(line, paint.style(role_of_risk))]));
             }
@@ -159,22 +165,22 @@ pub(super) fn worst(request: &Request) -> Option<String> {
 }
 
 /// Other process that writes the session of this request.
-pub(super) fn holder<'s>(paint: &Paint<'s>, request: &Request) -> Option<&'s str> {
+pub(super) fn holder<'s>(paint: &FrameContext<'s>, request: &Request) -> Option<&'s str> {
     let state = paint.state;
     let (id, _) = state.conversations.open.iter().find(|(_, open)| open.request(&request.id).is_some())?;
     state.sessions.meta(id)?.held_by.as_deref()
 }
 
 /// Other writers of the session, then risks, then reasons, one sentence each.
-pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
+pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if let Some(holder) = holder(paint, view.request) {
         let said = format!(
             "{} {} writes this session, so no answer is taken here. /takeover moves it here.",
-            paint.signs.warning,
+            paint.signs.marks.warning,
             clean_line(holder)
         );
-        lines.extend(super::words(paint, &said, width, Role::Warning));
+        lines.extend(words(paint, &said, width, Role::Warning));
     }
     let Ask::Approval(approval) = &view.request.ask else { return lines };
     let Approval { risks, reasons, would_run_now, proposal, parts, intent, .. } = &**approval;
@@ -192,11 +198,11 @@ pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
         say(paint.signs.dot, Role::Dim, said);
     }
     if let Some(odd) = &odd {
-        say(paint.signs.warning, Role::Error, odd);
+        say(paint.signs.marks.warning, Role::Error, odd);
     }
     for (n, risk) in risks.iter().enumerate() {
         let first = n == 0 && odd.is_none();
-        say(paint.signs.warning, if first { Role::Error } else { Role::Warning }, risk);
+        say(paint.signs.marks.warning, if first { Role::Error } else { Role::Warning }, risk);
     }
     for reason in reasons {
         say(paint.signs.dot, Role::Dim, reason);
@@ -220,7 +226,7 @@ pub(super) fn facts(paint: &Paint<'_>, view: View<'_>, width: u16) -> Vec<Line<'
             }
             Reach::Equal => {
                 let text = format!("the answer goes to this and {ones}; {key}: to this one only");
-                say(paint.signs.warning, Role::NeedsYou, &text);
+                say(paint.signs.marks.warning, Role::NeedsYou, &text);
             }
         }
     }

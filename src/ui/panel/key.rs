@@ -1,8 +1,8 @@
 //! The key of a connection that is asked for: where it goes, where it is kept, and the field that shows nothing of it.
 
 use super::super::cells;
-use super::super::paint::Paint;
-use super::words;
+use super::super::frame_context::FrameContext;
+use super::lines::words;
 use crate::app::state::hidden::Hidden;
 use crate::domain::lookalike::expose;
 use crate::domain::request::KeyRequest;
@@ -14,7 +14,7 @@ use ratatui::text::Line;
 use std::path::Path;
 
 /// The request, in lines of `width` cells.
-pub(super) fn body(paint: &Paint<'_>, wanted: &KeyRequest, width: u16) -> Vec<Line<'static>> {
+pub(super) fn body(paint: &FrameContext<'_>, wanted: &KeyRequest, width: u16) -> Vec<Line<'static>> {
     let stored = paint.home_path(Path::new(&wanted.stored));
     let mut lines = words(paint, &clean_line(&wanted.why), width, Role::Text);
     lines.extend(words(paint, &format!("It goes to {} and nowhere else.", expose(&wanted.host)), width, Role::Text));
@@ -24,7 +24,7 @@ pub(super) fn body(paint: &Paint<'_>, wanted: &KeyRequest, width: u16) -> Vec<Li
 }
 
 /// The field: one sign for each character, whatever it is.
-pub(super) fn field(paint: &mut Paint<'_>, key: &Hidden, area: Rect, focused: bool) {
+pub(super) fn field(paint: &mut FrameContext<'_>, key: &Hidden, area: Rect, focused: bool) {
     let send = paint.key(Action::Picker(PickerAction::Accept), Context::Input);
     let back = paint.key(Action::App(AppAction::Back), Context::Global);
     let label = "the key, not shown";

@@ -3,35 +3,37 @@
 //! The same drawing serves the panel docked above the composer, the one that has the whole screen, and the inbox. It
 //! never decides who has the focus: it only says so, loudly.
 
+mod announcement;
 mod answers;
 pub(in crate::ui) mod approval;
-mod brief;
-mod kept;
+mod heading;
 mod key;
+mod lines;
 mod plan;
+mod remembered_rules;
 pub(in crate::ui) mod trust;
+mod view;
 
-use super::cells::{self, Piece, piece};
+use super::cells;
 use super::chat;
-use super::composer;
+use super::editor;
 use super::figures::count;
-use super::paint::Paint;
-use super::text::{self, Fold};
+use super::frame_context::FrameContext;
+use super::layout_cache::LaidRequest;
 use crate::app::msg::Target;
-use crate::app::state::overlay::Reach;
-use crate::app::state::panel::{Choice, Extent, Panel, Stage};
-use crate::app::state::plan::PlanView;
-use crate::domain::diff::FileDiff;
-use crate::domain::lookalike::{expose, expose_line};
+use crate::app::state::panel::{Choice, Extent, Stage};
 use crate::domain::request::{Ask, Request};
 use crate::domain::sanitise::clean_line;
-use crate::domain::tool::Proposal;
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
-use ratatui::text::{Line, Span};
-use std::path::Path;
+use ratatui::text::Line;
 use std::rc::Rc;
+
+use heading::heading;
+use lines::words;
+pub(in crate::ui) use view::View;
+use view::context;
 
 /// Rows that a text being written for an answer takes at the most.
 const WRITING: usize = 5;
@@ -39,37 +41,8 @@ const WRITING: usize = 5;
 const PROBLEM: usize = 3;
 /// Rows of what is asked, and of the word that there is more of it, that stay before the answers scroll.
 const KEPT: usize = 3;
-/// Cells of a command's title and its keys, without the place.
-const TITLE: usize = 46;
-
-/// A request with how it is shown.
-#[derive(Clone, Copy)]
-pub(in crate::ui) struct View<'p> {
-    pub panel: &'p Panel,
-    pub request: &'p Request,
-    /// Keys go to it.
-    pub focused: bool,
-    /// Number of requests that wait in this session, including this one.
-    pub waiting: usize,
-    /// Number of equal requests, and whether they get the same answer.
-    pub equal: (usize, Reach),
-}
-
-/// The request, laid out for a width.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::ui) struct Body {
-    request: Request,
-    /// With the marks that the user made of a plan.
-    plan: Option<Box<PlanView>>,
-    width: u16,
-    theme: String,
-    unified: bool,
-    lines: Rc<Vec<Line<'static>>>,
-    steps: Vec<(u16, u16)>,
-}
-
 /// Rows that the panel would fill if it could have them all.
-pub(in crate::ui) fn rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> u16 {
+pub(in crate::ui) fn rows(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> u16 {
     let inner = inner_width(width);
     let body = body(paint, view, inner).len();
     let facts = approval::facts(paint, view, inner).len();
@@ -85,7 +58,7 @@ fn inner_width(width: u16) -> u16 {
 }
 
 /// Draws the panel into `area`; a row or two are enough for its name, its worst risk and the key that leads to it.
-pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
+pub(in crate::ui) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect) {
     if area.is_empty() {
         return;
     }
@@ -106,7 +79,7 @@ pub(in crate::ui) fn draw(paint: &mut Paint<'_>, view: View<'_>, area: Rect) {
         if let Some(worst) = worst.as_ref().filter(|_| area.height > 1) {
             pinned(paint, worst, cells::row(inner, 1));
         }
-        let whole = brief::is_whole(paint, view, inner.width, area.height);
+        let whole = announcement::is_whole(paint, view, inner.width, area.height);
         title(paint, view, cells::row(inner, 0), (true, whole));
         paint.found.panel = Some((view.request.id.clone(), whole));
         return;
@@ -135,15 +108,15 @@ pub(in crate::ui) fn least_rows(request: &Request) -> u16 {
 }
 
 /// The worst risk on a row of its own.
-fn pinned(paint: &mut Paint<'_>, worst: &str, row: Rect) {
-    let said = format!("{} {worst}", paint.signs.warning);
+fn pinned(paint: &mut FrameContext<'_>, worst: &str, row: Rect) {
+    let said = format!("{} {worst}", paint.signs.marks.warning);
     let said = cells::cut(&said, usize::from(row.width), paint.signs.cut).into_owned();
     paint.over(row, &said, Role::Error);
 }
 
 /// Draws the question, the facts and the answers. True if all of it is on the screen.
 fn content(
-    paint: &mut Paint<'_>,
+    paint: &mut FrameContext<'_>,
     view: View<'_>,
     mut rest: Rect,
     (mut lines, facts): (Rc<Vec<Line<'static>>>, Vec<Line<'static>>),
@@ -214,7 +187,7 @@ fn content(
 }
 
 /// The answers, or what is being written for one.
-fn stage(paint: &mut Paint<'_>, view: View<'_>, below: Rect, crowded: bool) {
+fn stage(paint: &mut FrameContext<'_>, view: View<'_>, below: Rect, crowded: bool) {
     match &view.panel.stage {
         Stage::Choosing if crowded => {}
         Stage::Choosing => answers::draw(paint, view, below),
@@ -245,22 +218,22 @@ fn stage(paint: &mut Paint<'_>, view: View<'_>, below: Rect, crowded: bool) {
                     field = Rect { y: field.y + 1, height: field.height - 1, ..field };
                 }
             }
-            composer::editor(paint, text, field, view.focused);
+            editor::draw(paint, text, field, view.focused);
         }
     }
 }
 
 /// `↓ 12 more lines`, with the keys that scroll.
-fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: usize) {
+fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, under: usize) {
     if area.is_empty() {
         return;
     }
     let mut said = Vec::new();
     if above > 0 {
-        said.push(format!("{} {above}", paint.signs.up));
+        said.push(format!("{} {above}", paint.signs.arrows.up));
     }
     if under > 0 {
-        said.push(format!("{} {}", paint.signs.down, count(under, "more line", "more lines")));
+        said.push(format!("{} {}", paint.signs.arrows.down, count(under, "more line", "more lines")));
     }
     let left = [paint.piece(said.join("  "), Role::Dim)];
     let context = context(view.request);
@@ -292,7 +265,7 @@ fn more(paint: &mut Paint<'_>, view: View<'_>, area: Rect, above: usize, under: 
 
 /// Name of the request and the keys that lead on. `alone`: nothing below names the subject; `whole`: all of it is on the
 /// screen.
-fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, (alone, whole): (bool, bool)) {
+fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole): (bool, bool)) {
     let mut left = heading(paint, view.request, area.width, alone);
     if let Some(plan) = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty()) {
         let role = if plan.outline.is_marked() { Role::Accent } else { Role::Dim };
@@ -320,101 +293,16 @@ fn title(paint: &mut Paint<'_>, view: View<'_>, area: Rect, (alone, whole): (boo
             Stage::Writing { .. } | Stage::Rules { .. } | Stage::Secret { .. } => Vec::new(),
         }
     } else {
-        brief::ways(paint, view, whole)
+        announcement::ways(paint, view, whole)
     };
     // On a narrow row the way to the panel matters more than the end of its name.
     paint.sides(area, &left, &hints, 12);
 }
 
-/// The request in a few words: `Run this command?  in ~/src/app`, `Change src/main.rs?  +14 −3`.
-/// Where the row is `alone`, nothing below names the subject, so this does.
-fn heading(paint: &Paint<'_>, request: &Request, width: u16, alone: bool) -> Vec<Piece<'static>> {
-    let loud = |text: &str| piece(text.to_owned(), paint.style(Role::NeedsYou));
-    let strong = |text: String| piece(text, paint.style(Role::PanelTitle));
-    let dim = |text: String| piece(text, paint.style(Role::Dim));
-    match &request.ask {
-        Ask::Approval(approval) => match &approval.proposal {
-            Proposal::Command { command, .. } if alone => {
-                vec![loud("Run? "), strong(expose(&one_line(command, paint.signs.cut)))]
-            }
-            Proposal::Command { cwd, .. } if in_title(paint, cwd, width) => {
-                vec![loud("Run this command?"), dim(format!("  {}", place(paint, cwd)))]
-            }
-            Proposal::Command { .. } => vec![loud("Run this command?")],
-            Proposal::Change { diff, .. } => {
-                let verb = match diff {
-                    FileDiff { is_new: true, .. } => "Create",
-                    FileDiff { is_gone: true, .. } => "Delete",
-                    _ => "Change",
-                };
-                let mut said = vec![
-                    loud(verb),
-                    strong(format!(" {}", expose(&diff.path))),
-                    loud("?"),
-                    piece(format!("  +{}", diff.added), paint.style(Role::Good)),
-                ];
-                // A new file takes nothing away.
-                if !diff.is_new || diff.removed > 0 {
-                    let removed = format!(" {}{}", paint.signs.minus, diff.removed);
-                    said.push(piece(removed, paint.style(Role::Error)));
-                }
-                said
-            }
-            Proposal::Address { url } if alone => {
-                vec![loud("Fetch? "), strong(expose(&one_line(url, paint.signs.cut)))]
-            }
-            Proposal::Address { .. } => vec![loud("Fetch this address?")],
-            Proposal::Connect { to, .. } => {
-                vec![loud("Allow network access to "), strong(expose(&one_line(to, paint.signs.cut))), loud("?")]
-            }
-            Proposal::Changes { changes } => {
-                let sum = |of: fn(&FileDiff) -> u32| approval.proposal.diffs().map(of).fold(0, u32::saturating_add);
-                vec![
-                    loud(&format!("Change {}?", count(changes.len(), "file", "files"))),
-                    piece(format!("  +{}", sum(|diff| diff.added)), paint.style(Role::Good)),
-                    piece(format!(" {}{}", paint.signs.minus, sum(|diff| diff.removed)), paint.style(Role::Error)),
-                ]
-            }
-            Proposal::Script { language, .. } => {
-                vec![loud("Run this script?"), dim(format!("  {}", clean_line(language)))]
-            }
-            Proposal::Plain if alone => {
-                vec![loud("Allow? "), strong(expose(&one_line(&approval.subject, paint.signs.cut)))]
-            }
-            Proposal::Plain => vec![loud(&format!("Allow {}?", clean_line(&approval.tool)))],
-        },
-        Ask::Plan(plan) => vec![loud("Approve this plan?"), strong(format!("  {}", expose_line(&plan.title)))],
-        Ask::Question(question) if alone => vec![loud("Asks: "), strong(clean_line(&question.text).into_owned())],
-        Ask::Question(_) => vec![loud("A question for you")],
-        Ask::Trust(request) => trust::heading(request).into_iter().map(loud).collect(),
-        Ask::Key(wanted) => {
-            vec![loud("A key for "), strong(clean_line(wanted.connection.as_str()).into_owned()), loud("?")]
-        }
-    }
-}
-
-/// Directory of a command.
-fn place(paint: &Paint<'_>, cwd: &Path) -> String {
-    format!("in {}", expose(&paint.home_path(cwd)))
-}
-
-/// The title says where a command runs, if that fits there beside the keys; else it stands below the command.
-fn in_title(paint: &Paint<'_>, cwd: &Path, width: u16) -> bool {
-    cells::width(&place(paint, cwd)) + TITLE <= usize::from(width)
-}
-
-/// The first line, marked when there are more.
-fn one_line(text: &str, cut: &str) -> String {
-    match text.split_once('\n') {
-        Some((first, _)) => format!("{first} {cut}"),
-        None => text.to_owned(),
-    }
-}
-
 /// The exact effect, in lines of `width` cells. Cached until request, width or theme change.
-fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'static>>> {
+fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'static>>> {
     let (theme, request) = (paint.look.theme, view.request);
-    if let Some(known) = &paint.cache.asked
+    if let Some(known) = &paint.cache.request
         && known.width == width
         && known.theme == theme.name
         && known.request == *request
@@ -425,7 +313,7 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'stati
         return Rc::clone(&known.lines);
     }
     let mut steps = Vec::new();
-    let look = chat::Look { theme, glyphs: paint.look.glyphs };
+    let look = chat::ChatStyle { theme, glyphs: paint.look.glyphs };
     let lines = Rc::new(match &request.ask {
         Ask::Approval(approval) => approval::body(paint, approval, width, &look),
         Ask::Plan(review) => {
@@ -441,25 +329,14 @@ fn body(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line<'stati
     let plan = view.panel.plan.clone();
     let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
     let unified = paint.state.conversations.unified;
-    let kept = Body { request: request.clone(), plan, width, theme, unified, lines: lines_kept, steps };
-    paint.cache.asked = Some(kept);
+    let kept = LaidRequest { request: request.clone(), plan, width, theme, unified, lines: lines_kept, steps };
+    paint.cache.request = Some(kept);
     lines
 }
 
-/// A sentence, broken between words.
-fn words(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
-    let span = Span::styled(text.to_owned(), paint.flat(paint.style(role)));
-    text::wrap(&[span], usize::from(width), &[], &[], Fold::Words)
-}
-
-fn styled(paint: &Paint<'_>, text: &str, width: u16, role: Role) -> Vec<Line<'static>> {
-    let style = paint.style(role);
-    cells::wrap(text, usize::from(width)).into_iter().map(|line| Line::styled(line, style)).collect()
-}
-
-fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
+fn answer_rows(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> usize {
     match &view.panel.stage {
-        Stage::Choosing => view.panel.choices.len() + kept::lines(paint, view, width).len(),
+        Stage::Choosing => view.panel.choices.len() + remembered_rules::lines(paint, view, width).len(),
         Stage::Secret { .. } => 2,
         Stage::Writing { text, .. } | Stage::Rules { text, .. } => {
             let problem = match &view.panel.stage {
@@ -473,16 +350,7 @@ fn answer_rows(paint: &mut Paint<'_>, view: View<'_>, width: u16) -> usize {
                 Stage::Writing { purpose: Choice::Instead, .. } | Stage::Rules { .. } => 2 * WRITING,
                 _ => WRITING,
             };
-            1 + problem + composer::answer_rows(paint, &view.request.id, text, width).clamp(1, most)
+            1 + problem + editor::answer_rows(paint, &view.request.id, text, width).clamp(1, most)
         }
-    }
-}
-
-/// Keymap context of this request.
-pub(in crate::ui) fn context(request: &Request) -> Context {
-    match request.ask {
-        Ask::Approval(_) => Context::Approval,
-        Ask::Plan(_) => Context::Plan,
-        Ask::Question(_) | Ask::Trust(_) | Ask::Key(_) => Context::Question,
     }
 }

@@ -1,8 +1,8 @@
 //! A plan that waits for its answer, as it is read and marked.
 
 use super::super::chat;
-use super::super::paint::Paint;
-use super::styled;
+use super::super::frame_context::FrameContext;
+use super::lines::styled;
 use crate::app::state::plan::PlanView;
 use crate::domain::request::{PlanOrigin, PlanReview};
 use crate::domain::sanitise::reveal;
@@ -12,11 +12,11 @@ use std::path::Path;
 
 /// The plan in lines of `width` cells, and the first and the last line of each step.
 pub(super) fn body(
-    paint: &Paint<'_>,
+    paint: &FrameContext<'_>,
     plan: &PlanReview,
     view: Option<&PlanView>,
     width: u16,
-    look: &chat::Look<'_>,
+    look: &chat::ChatStyle<'_>,
 ) -> (Vec<Line<'static>>, Vec<(u16, u16)>) {
     if plan.markdown.trim().is_empty() {
         return (styled(paint, "The plan is empty: it cannot be approved.", width, Role::Warning), Vec::new());

@@ -1,7 +1,7 @@
 //! Rules that somebody else wrote, before they are trusted: what they say, or what changed in them.
 
-use super::super::paint::Paint;
-use super::styled;
+use super::super::frame_context::FrameContext;
+use super::lines::styled;
 use crate::domain::request::{TrustRequest, TrustWhat};
 use crate::domain::sanitise::{clean_line, reveal};
 use crate::theme::Role;
@@ -17,7 +17,7 @@ pub(in crate::ui) fn heading(request: &TrustRequest) -> Option<&'static str> {
 }
 
 /// Text of the files, in lines of `width` cells.
-pub(in crate::ui) fn body(paint: &Paint<'_>, request: &TrustRequest, width: u16) -> Vec<Line<'static>> {
+pub(in crate::ui) fn body(paint: &FrameContext<'_>, request: &TrustRequest, width: u16) -> Vec<Line<'static>> {
     let mut lines = styled(paint, &reveal(&paint.home_path(&request.path)), width, Role::Dim);
     for line in request.text.lines() {
         let role = match line.as_bytes().first() {

@@ -4,7 +4,7 @@
 mod row;
 
 use super::cells;
-use super::paint::Paint;
+use super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::sessions::{Band, Cursor, Facet, Group, Grouping, Row, Wish};
 use crate::app::state::{Focus, State};
@@ -17,7 +17,7 @@ use row::Second;
 const UNDO: u16 = 8;
 
 /// Draws the list into `area`. `wide`: there is room for a second line a session, if the height allows it.
-pub(super) fn draw(paint: &mut Paint<'_>, area: Rect, wide: bool) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect, wide: bool) {
     if area.is_empty() {
         return;
     }
@@ -90,7 +90,7 @@ fn inset(area: Rect) -> Rect {
     Rect { width: inner.width.saturating_sub(1), ..inner }
 }
 
-fn title(paint: &mut Paint<'_>, area: Rect) {
+fn title(paint: &mut FrameContext<'_>, area: Rect) {
     let sessions = &paint.state.sessions;
     let count = sessions.count();
     if let Some(filter) = &sessions.filter {
@@ -131,7 +131,7 @@ fn title(paint: &mut Paint<'_>, area: Rect) {
 }
 
 /// Active filters, and the key that clears them.
-fn chips(paint: &mut Paint<'_>, area: Rect) {
+fn chips(paint: &mut FrameContext<'_>, area: Rect) {
     let sessions = &paint.state.sessions;
     let (facets, catalogue) = (sessions.facets(), sessions.catalogue());
     let names = |facets: &[Facet]| {
@@ -157,7 +157,7 @@ pub(super) fn offers_undo(state: &State) -> bool {
     state.sessions.undo.as_ref().is_some_and(|undo| undo.is_open(state.clock.now))
 }
 
-fn undo(paint: &mut Paint<'_>, area: Rect) {
+fn undo(paint: &mut FrameContext<'_>, area: Rect) {
     let Some(undo) = &paint.state.sessions.undo else { return };
     let left = [paint.piece(crate::domain::sanitise::clean_line(&undo.what).into_owned(), Role::Text)];
     let right = undo_hint(paint);
@@ -165,12 +165,12 @@ fn undo(paint: &mut Paint<'_>, area: Rect) {
 }
 
 /// The key that undoes, where the keys go now.
-pub(super) fn undo_hint(paint: &Paint<'_>) -> Vec<cells::Piece<'static>> {
+pub(super) fn undo_hint(paint: &FrameContext<'_>) -> Vec<cells::Piece<'static>> {
     let here = if paint.state.focus == Focus::List { Context::List } else { Context::Global };
     paint.hints(&[(paint.key(Action::List(ListAction::Undo), here), "undo")])
 }
 
-fn empty(paint: &mut Paint<'_>, area: Rect) {
+fn empty(paint: &mut FrameContext<'_>, area: Rect) {
     let sessions = &paint.state.sessions;
     let words = sessions.filter.as_ref().is_some_and(|filter| !filter.query.text().trim().is_empty());
     let archived = sessions.facets().wish(&Facet::Archived) == Wish::Only && sessions.facets().only.len() == 1;
@@ -191,7 +191,7 @@ fn empty(paint: &mut Paint<'_>, area: Rect) {
     }
 }
 
-fn heading(paint: &mut Paint<'_>, band: &Band, area: Rect, list_focused: bool) {
+fn heading(paint: &mut FrameContext<'_>, band: &Band, area: Rect, list_focused: bool) {
     let sessions = &paint.state.sessions;
     if list_focused && sessions.cursor() == Some(&Cursor::Heading(band.group.clone())) {
         paint.tint(area, Role::Selected);
@@ -209,7 +209,7 @@ fn heading(paint: &mut Paint<'_>, band: &Band, area: Rect, list_focused: bool) {
         band.folded || !matches!(band.group, Group::Today | Group::Yesterday | Group::DaysAgo(_) | Group::Month { .. });
     let mut right = Vec::new();
     if band.folded && band.group != Group::NeedsYou && sessions.needs_in(band) {
-        right.push(paint.piece(format!("{} ", paint.signs.needs_you), Role::NeedsYou));
+        right.push(paint.piece(format!("{} ", paint.signs.session.needs_you), Role::NeedsYou));
     }
     right.push(paint.piece(if counted { band.count().to_string() } else { String::new() }, role));
     let room = usize::from(inner.width).saturating_sub(2 + cells::pieces_width(&right) + 2);

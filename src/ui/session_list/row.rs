@@ -10,7 +10,7 @@ use crate::domain::session::Activity;
 use crate::theme::Role;
 use crate::ui::cells::{self, Piece, piece};
 use crate::ui::figures::{age, elapsed};
-use crate::ui::paint::Paint;
+use crate::ui::frame_context::FrameContext;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
@@ -61,7 +61,7 @@ fn says_more(meta: &SessionMeta) -> bool {
 }
 
 /// Draws a session.
-pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second: Second, list_focused: bool) {
+pub(super) fn draw(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, second: Second, list_focused: bool) {
     let state = paint.state;
     let selected = list_focused && state.sessions.selected() == Some(&meta.id);
     let current = matches!(&state.conversations.current, Current::Session(id) if *id == meta.id);
@@ -73,8 +73,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second
     }
     // The band alone would not tell them from each other where there are few colours or none.
     let edge = match (marked, current) {
-        (true, _) => Some(paint.signs.marked),
-        (false, true) => Some(paint.signs.current),
+        (true, _) => Some(paint.signs.session.marked),
+        (false, true) => Some(paint.signs.session.current),
         (false, false) => None,
     };
     if let Some(edge) = edge {
@@ -99,8 +99,8 @@ pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second
     let named = area.width >= NAMES || area.height > 1;
     let mut right = if area.height > 1 || area.width < DOTS { Vec::new() } else { labels(paint, meta, named) };
     for (is, sign, role) in [
-        (meta.branched_from.is_some(), paint.signs.branched, Role::Dim),
-        (meta.flagged, paint.signs.flag, Role::Accent),
+        (meta.branched_from.is_some(), paint.signs.session.branched, Role::Dim),
+        (meta.flagged, paint.signs.session.flag, Role::Accent),
     ] {
         if is {
             let gap = if right.is_empty() { "" } else { " " };
@@ -120,7 +120,7 @@ pub(super) fn draw(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second
 }
 
 /// Pending request or start of the session; labels at the right.
-fn below(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second: Second, near: bool) {
+fn below(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, second: Second, near: bool) {
     let Some(text) = second.line(meta) else { return };
     // What is only remembered weighs less than what waits.
     let role = if near || needs_you(meta) { Role::Dim } else { Role::Faint };
@@ -142,7 +142,7 @@ fn below(paint: &mut Paint<'_>, meta: &SessionMeta, area: Rect, second: Second, 
 }
 
 /// Age of a session; for a running one the duration.
-fn age_of(paint: &Paint<'_>, meta: &SessionMeta) -> String {
+fn age_of(paint: &FrameContext<'_>, meta: &SessionMeta) -> String {
     let now = paint.state.clock.now;
     match meta.activity {
         Activity::Running(since) if now.since(since) < 60_000 => elapsed(now.since(since)),
@@ -152,7 +152,7 @@ fn age_of(paint: &Paint<'_>, meta: &SessionMeta) -> String {
 }
 
 /// Its first labels: named, or a dot each.
-fn labels(paint: &Paint<'_>, meta: &SessionMeta, named: bool) -> Vec<Piece<'static>> {
+fn labels(paint: &FrameContext<'_>, meta: &SessionMeta, named: bool) -> Vec<Piece<'static>> {
     let catalogue = paint.state.sessions.catalogue();
     let mut out = Vec::new();
     for entry in meta.labels.iter().take(LABELS) {
@@ -166,21 +166,21 @@ fn labels(paint: &Paint<'_>, meta: &SessionMeta, named: bool) -> Vec<Piece<'stat
             let value = value.map(|value| format!(":{value}")).unwrap_or_default();
             out.push(piece(format!("{gap}#{}", clean_line(&format!("{name}{value}"))), style));
         } else {
-            out.push(piece(paint.signs.label, style));
+            out.push(piece(paint.signs.session.label, style));
         }
     }
     out
 }
 
 /// The sign of a session's state, and its colour; of one that does nothing its status, where the groups do not say it.
-fn sign(paint: &Paint<'_>, meta: &SessionMeta) -> (&'static str, Style) {
+fn sign(paint: &FrameContext<'_>, meta: &SessionMeta) -> (&'static str, Style) {
     let signs = paint.signs;
     let (sign, role) = match &meta.activity {
-        Activity::NeedsYou(_) => (signs.needs_you, Role::NeedsYou),
+        Activity::NeedsYou(_) => (signs.session.needs_you, Role::NeedsYou),
         Activity::Running(_) => (paint.spin_slowly(), Role::Running),
-        Activity::Stopping => (signs.stopping, Role::Dim),
-        Activity::Idle if meta.plan_pending => (signs.plan, Role::NeedsYou),
-        Activity::Idle if meta.unread => (signs.unread, Role::Unread),
+        Activity::Stopping => (signs.session.stopping, Role::Dim),
+        Activity::Idle if meta.plan_pending => (signs.session.plan, Role::NeedsYou),
+        Activity::Idle if meta.unread => (signs.session.unread, Role::Unread),
         Activity::Idle if paint.state.sessions.grouping() == Grouping::Status => (" ", Role::Text),
         Activity::Idle => {
             let sign = status_sign(paint, meta);
@@ -196,17 +196,17 @@ fn sign(paint: &Paint<'_>, meta: &SessionMeta) -> (&'static str, Style) {
 }
 
 /// Sign of a status that is begun or closed; an open one has none.
-fn status_sign(paint: &Paint<'_>, meta: &SessionMeta) -> &'static str {
+fn status_sign(paint: &FrameContext<'_>, meta: &SessionMeta) -> &'static str {
     let signs = paint.signs;
     match meta.status.as_str() {
         "todo" => " ",
-        "in-progress" => signs.begun,
-        "needs-review" => signs.review,
-        "done" => signs.done,
-        "cancelled" => signs.cancelled,
+        "in-progress" => signs.session.begun,
+        "needs-review" => signs.session.review,
+        "done" => signs.session.done,
+        "cancelled" => signs.session.cancelled,
         other => match paint.state.sessions.catalogue().status_entry(other) {
-            Some(entry) if entry.closed => signs.done,
-            Some(entry) if &*entry.id != "todo" => signs.begun,
+            Some(entry) if entry.closed => signs.session.done,
+            Some(entry) if &*entry.id != "todo" => signs.session.begun,
             _ => " ",
         },
     }

@@ -147,6 +147,25 @@ fn what_is_not_there_yet_is_made_at_its_place_and_nothing_beside_it() {
 }
 
 #[test]
+fn a_folder_outside_that_a_command_removes_is_gone() {
+    let Some(bench) = bench() else { return };
+    let root = bench.root();
+    let opened = |name: &str| Extras { writable: vec![root.join(name)], ..Extras::default() };
+    git(&bench.cwd, &["init", "-q"]);
+    git(&bench.cwd, &["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x", "--allow-empty"]);
+    git(&bench.cwd, &["worktree", "add", "-q", "-b", "side", "../tree"]);
+    bench.run_with(opened("tree"), "git worktree remove ../tree");
+    assert!(!root.join("tree").exists());
+    std::fs::create_dir_all(root.join("old/deep")).unwrap();
+    bench.run_with(opened("old"), "rm -rf ../old");
+    assert!(!root.join("old").exists());
+    // What is emptied alone stays.
+    std::fs::create_dir_all(root.join("kept/deep")).unwrap();
+    bench.run_with(opened("kept"), "rm -rf ../kept/*");
+    assert!(root.join("kept").exists() && !root.join("kept/deep").exists());
+}
+
+#[test]
 fn places_that_a_command_names_as_its_targets_are_asked_about() {
     let bench = Bench::new();
     let root = bench.root();
@@ -196,6 +215,30 @@ fn a_secret_that_a_command_made_is_its_own_until_somebody_else_changes_it() {
     let hidden = bench.run("sh set-up.sh");
     assert!(hidden.failed && hidden.text.contains("- secret, not changed: .env"), "{}", hidden.text);
     assert_eq!(std::fs::read_to_string(bench.cwd.join(".env")).unwrap(), "A=the real key\n");
+}
+
+#[test]
+fn a_secret_stays_hidden_wherever_commands_move_it() {
+    let Some(bench) = bench() else { return };
+    for (secret, script) in [
+        ("sub/.env", "mv sub sub2; mkdir n; mv sub2 n/.git; mv n m"),
+        ("cfg/.docker/config.json", "mv cfg/.docker cfg/plain"),
+        ("conf/deploy.pem", "mkdir -p node_modules; mv conf node_modules/conf"),
+        ("deep/er/.env", "git init -q; mkdir .git/objects/ab; mv deep .git/objects/ab/cd"),
+    ] {
+        bench.write(secret, "canary=real\n");
+        bench.write("move.sh", script);
+        let moved = bench.run("sh move.sh");
+        assert!(!moved.failed, "{secret}: {}", moved.text);
+        let read = bench.run("sh -c 'grep -rs canary . ; true'");
+        assert!(!read.text.contains("canary=real"), "{secret}: {}", read.text);
+    }
+    // A name in git's list opens nothing.
+    bench.write(".env", "canary=real\n");
+    bench.write("list.sh", "b=$(git hash-object -w move.sh); git update-index --add --cacheinfo 100644,$b,.env");
+    bench.run("sh list.sh");
+    let read = bench.run("sh -c 'grep -rs canary . ; true'");
+    assert!(!read.text.contains("canary=real"), "{}", read.text);
 }
 
 #[test]

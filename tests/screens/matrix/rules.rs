@@ -4,7 +4,7 @@ use lisle::app::state::State;
 use lisle::domain::Mode;
 use lisle::runtime::encode::{self, Moving, Shown};
 use lisle::theme::{Role, Theme, colour};
-use lisle::ui::chat::Glyphs;
+use lisle::ui::glyphs::GlyphSet;
 use lisle::ui::{Drawn, layout};
 use ratatui::buffer::{Buffer, Cell};
 use ratatui::style::{Color, Modifier};
@@ -70,15 +70,18 @@ pub fn emulated(place: &str, buf: &Buffer, sent: &[u8]) {
 }
 
 /// The line between list and chat stands in one column, from the top to above the status.
-pub fn borders(place: &str, state: &State, buf: &Buffer, drawn: &Drawn, glyphs: Glyphs) {
+pub fn borders(place: &str, state: &State, buf: &Buffer, drawn: &Drawn, glyphs: GlyphSet) {
     if !drawn.frame.both_panes || !state.overlays.is_empty() || state.input.chord.strip {
         return;
     }
-    let signs = lisle::ui::glyphs::set(glyphs);
+    let signs = lisle::ui::glyphs::Glyphs::of(glyphs);
     let column = drawn.frame.list_cells;
     for y in 0..buf.area.height - 1 {
         let symbol = buf[(column, y)].symbol();
-        assert!([signs.rule, signs.branch].contains(&symbol), "{place}: {symbol:?} stands in the rule at {column},{y}");
+        assert!(
+            [signs.lines.rule, signs.lines.branch].contains(&symbol),
+            "{place}: {symbol:?} stands in the rule at {column},{y}"
+        );
     }
 }
 
@@ -95,8 +98,8 @@ pub fn status(place: &str, state: &State, buf: &Buffer) {
 }
 
 /// In ASCII what lisle draws itself is ASCII: the line, the frames, the marks at the edges.
-pub fn signs(place: &str, _state: &State, buf: &Buffer, glyphs: Glyphs) {
-    if glyphs == Glyphs::Unicode {
+pub fn signs(place: &str, _state: &State, buf: &Buffer, glyphs: GlyphSet) {
+    if glyphs == GlyphSet::Unicode {
         return;
     }
     for (y, row) in rows(buf) {

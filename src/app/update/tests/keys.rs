@@ -3,9 +3,10 @@
 use super::*;
 use crate::app::effect::Keep;
 use crate::app::msg::{Mouse, MouseKind};
-use crate::app::state::overlay::Overlay;
+use crate::app::state::overlay::{Help, HelpPage, Overlay};
 use crate::app::state::{Focus, Quit};
 use crate::domain::contract::{NewSession, QueueEdit};
+use crate::domain::manual::TOPICS;
 use crate::domain::session::Worktree;
 
 fn queued(id: &str, text: &str) -> Queued {
@@ -396,6 +397,42 @@ fn help_opens_with_a_question_mark_on_an_empty_draft_only() {
 }
 
 #[test]
+fn topics_of_the_manual_open_by_name_and_from_the_palette() {
+    let topic = |screen: &Screen| match screen.state.overlay() {
+        Some(Overlay::Help(Help { page: HelpPage::Topic(topic), .. })) => Some(topic.name),
+        _ => None,
+    };
+    let mut screen = Screen::new();
+    screen.type_text("/help undo").keys("enter");
+    assert_eq!((topic(&screen), screen.text().as_str()), (Some("undo"), ""));
+    screen.keys("esc");
+    assert_eq!((overlay_name(&screen), screen.state.focus), ("none", Focus::Composer));
+    screen.type_text("/help").keys("enter").type_text("review and undo").keys("enter");
+    assert_eq!(topic(&screen), Some("undo"), "the list of commands names the topics");
+    let mut screen = Screen::new();
+    screen.type_text("/help aprovlas").keys("enter");
+    assert_eq!((topic(&screen), screen.text().as_str()), (None, "/help aprovlas"), "the text stays");
+    assert!(screen.last_notice().starts_with("There is no help topic \"aprovlas\". The nearest is approvals."));
+}
+
+#[test]
+fn a_page_of_help_scrolls_to_its_ends_and_no_further() {
+    let mut screen = Screen::new();
+    screen.type_text("/help undo").keys("enter");
+    (screen.state.screen.frame.overlay_rows, screen.state.screen.frame.overlay_lines) = (10, 35);
+    let scroll = |screen: &Screen| match screen.state.overlay() {
+        Some(Overlay::Help(help)) => help.scroll,
+        _ => panic!("no help"),
+    };
+    for (key, at) in [("j", 1), ("space", 10), ("G", 25), ("j", 25), ("k", 24), ("g", 0), ("k", 0), ("end", 25)] {
+        screen.keys(key);
+        assert_eq!(scroll(&screen), at, "{key}");
+    }
+    screen.keys("q");
+    assert_eq!(overlay_name(&screen), "none");
+}
+
+#[test]
 fn a_new_session_can_be_written_in_before_the_engine_made_it() {
     let mut screen = Screen::new();
     screen.type_text("old draft").keys("ctrl+n").type_text("hello");
@@ -542,6 +579,8 @@ fn what_can_follow_a_command_is_offered() {
     assert_eq!(offered("/density "), ["lines", "tails", "full"]);
     assert_eq!(offered("/mode e"), ["explore", "execute"]);
     assert_eq!(offered("/delete -"), ["--now"]);
+    assert_eq!(offered("/help app"), ["approvals"]);
+    assert_eq!(offered("/help ").len(), TOPICS.len());
     for none in ["/rename x", "/new x", "/zzz x", "a /mode e"] {
         assert_eq!(offered(none), Vec::<String>::new(), "{none}");
     }

@@ -1,7 +1,7 @@
 //! Build tools, package managers and languages: what they tell without building. They run code that the working
 //! directory configures (a compiler wrapper, a plugin), so they are here only for where the profile holds them.
 
-use super::{Operands, Row, Style, row};
+use super::row::{Operands, Row, Style, row};
 
 pub(super) const ROWS: &[Row] = &[
     row("cargo", &["-V -v -q --version --list --offline --locked --frozen --color: --verbose --quiet --help -h"]).style(Style::Subcommands).operands(Operands::None).sample(""),
@@ -103,6 +103,6 @@ const PIP: &[&str] = &[
     "-f -v -q -h -l --verbose --quiet --local --user --format: --files --not-required --exclude: --exclude-editable --all --disable-pip-version-check --no-input --help",
 ];
 
-fn needs_option(call: &super::Call) -> Result<(), String> {
+fn needs_option(call: &super::row::Call) -> Result<(), String> {
     if call.options.is_empty() { call.refuse("alone reads commands") } else { Ok(()) }
 }

@@ -1,6 +1,6 @@
 //! Programs that tell about files and folders.
 
-use super::{Row, row};
+use super::row::{Row, row};
 
 pub(super) const ROWS: &[Row] = &[
     row("ls", &["-a -A -b -B -c -C -d -f -F -g -G -h -H -i -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -u -U -v -x -X -Z -1 -I: -T: -w: --all --almost-all --author --escape --directory --dereference --dereference-command-line --file-type --full-time --group-directories-first --human-readable --inode --kibibytes --literal --no-group --numeric-uid-gid --quote-name --quoting-style: --recursive --reverse --show-control-chars --hide-control-chars --si --size --ignore-backups --ignore: --hide: --format: --sort: --time: --time-style: --indicator-style: --width: --block-size: --color? --classify? --hyperlink? --context --zero --help --version"]).any().sample("sub"),

@@ -1,7 +1,7 @@
 //! git's subcommands that only read, given that nothing in a configuration runs code: the environment of a command that
 //! only reads sees to that as far as git lets it, and the read-only profile to the rest.
 
-use super::{Call, Operands, Row, Style, row};
+use super::row::{Call, Operands, Row, Style, row};
 
 const DIFF: &str = "-p -u -s -U: -z -a -b -w -W -R -q -t -B? -M? -C? -D -l: -S: -G: -X? -I: -m -c --cc -0 --patch --no-patch --unified: --raw --patch-with-raw \
     --patch-with-stat --indent-heuristic --no-indent-heuristic --minimal --patience --histogram --anchored: --diff-algorithm: --stat? --stat-width: \

@@ -8,115 +8,13 @@ mod build;
 mod files;
 mod git;
 mod remote;
+mod row;
 mod search;
 mod system;
 mod text;
 
 use super::word::{Opens, Word};
-
-/// Meaning of the words that are no options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operands {
-    /// Files and folders.
-    Paths,
-    /// At most so many files: the next one would be written.
-    AtMost(usize),
-    /// A pattern, unless an option gave it, then files.
-    PatternThenPaths,
-    /// Text that is a program of its own, unless an option gave it, then files. The row's check reads it.
-    ScriptThenPaths,
-    /// Text that is not opened.
-    Text,
-    /// Commits, or paths, or `commit:path`.
-    Revisions,
-    /// None may stand there.
-    None,
-}
-
-/// Option syntax of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Style {
-    /// Letters in one word, values joined to their letter, options anywhere.
-    Gnu,
-    /// Each option is a word of its own.
-    Exact,
-    /// The same, and none stands behind an operand.
-    Leading,
-    /// As `Gnu`, and what stands behind the first operand is none.
-    Posix,
-    /// The first operand is a subcommand with a row of its own.
-    Subcommands,
-}
-
-/// Looks at a call as a whole, and says why it is not one that only reads.
-type Check = fn(&Call) -> Result<(), String>;
-
-/// One program or subcommand that only reads.
-#[derive(Clone, Copy)]
-pub(super) struct Row {
-    /// The program, or the program and its subcommand.
-    pub(super) name: &'static str,
-    /// Options, several in a text: `-x`; `-x:` takes a value, `-x@` one that is a file, `-x?` may
-    /// have one joined to it, `-x%` takes two words that are no files, `-#` is a count such as
-    /// `-5`.
-    pub(super) options: &'static [&'static str],
-    pub(super) operands: Operands,
-    pub(super) style: Style,
-    /// No option at all of the real program writes or runs: words that nobody knows may follow.
-    pub(super) any: bool,
-    /// Check beyond options and operands.
-    pub(super) check: Option<Check>,
-    /// Operands with which it does something in the test that runs every form.
-    pub(super) sample: &'static str,
-}
-
-/// A row for files.
-const fn row(name: &'static str, options: &'static [&'static str]) -> Row {
-    Row { name, options, operands: Operands::Paths, style: Style::Gnu, any: false, check: None, sample: "a.txt" }
-}
-
-impl Row {
-    const fn operands(mut self, operands: Operands) -> Self {
-        self.operands = operands;
-        self
-    }
-    const fn style(mut self, style: Style) -> Self {
-        self.style = style;
-        self
-    }
-    const fn any(mut self) -> Self {
-        self.any = true;
-        self
-    }
-    const fn check(mut self, check: fn(&Call) -> Result<(), String>) -> Self {
-        self.check = Some(check);
-        self
-    }
-    const fn sample(mut self, sample: &'static str) -> Self {
-        self.sample = sample;
-        self
-    }
-    /// Without operands.
-    const fn alone(self) -> Self {
-        self.operands(Operands::None).sample("")
-    }
-    /// With operands that open no file.
-    const fn text(self, sample: &'static str) -> Self {
-        self.operands(Operands::Text).sample(sample)
-    }
-
-    fn tokens(&self) -> impl Iterator<Item = &'static str> {
-        self.options.iter().flat_map(|text| text.split_whitespace())
-    }
-
-    /// Value of the option; `None` if it is not in the row.
-    fn takes(&self, option: &str) -> Option<Takes> {
-        self.tokens().find_map(|token| {
-            let (name, takes) = split(token);
-            (name == option).then_some(takes)
-        })
-    }
-}
+use row::{Call, Operands, Row, Style, Takes, split};
 
 /// Programs that take a word with an `@` before it for itself. To many others it is a file with further arguments: to
 /// all of the compilers, linkers and readers of object files, and to whatever is not known here.
@@ -211,55 +109,6 @@ const AT_IS_A_LETTER: &[&str] = &[
     "xxd",
     "yq",
 ];
-
-/// Value of an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Takes {
-    Nothing,
-    Value,
-    /// Two words: a name and its value.
-    Pair,
-    File,
-    Joined,
-}
-
-fn split(token: &str) -> (&str, Takes) {
-    let bare = token.get(..token.len() - 1).unwrap_or_default();
-    match token.as_bytes().last() {
-        Some(b':') => (bare, Takes::Value),
-        Some(b'@') => (bare, Takes::File),
-        Some(b'?') => (bare, Takes::Joined),
-        Some(b'%') => (bare, Takes::Pair),
-        _ => (token, Takes::Nothing),
-    }
-}
-
-/// The arguments of one program, taken apart by its row.
-pub(super) struct Call<'a> {
-    row: &'a Row,
-    /// Options with their values.
-    options: Vec<(String, Option<String>)>,
-    operands: Vec<&'a Word>,
-    /// Files that options named.
-    files: Vec<String>,
-}
-
-impl Call<'_> {
-    fn has(&self, options: &[&str]) -> bool {
-        self.options.iter().any(|(option, _)| options.contains(&option.as_str()))
-    }
-
-    fn values<'a>(&'a self, option: &'a [&str]) -> impl Iterator<Item = &'a str> {
-        self.options
-            .iter()
-            .filter(|(name, _)| option.contains(&name.as_str()))
-            .filter_map(|(_, value)| value.as_deref())
-    }
-
-    fn refuse(&self, what: &str) -> Result<(), String> {
-        Err(format!("`{}` {what}", self.row.name))
-    }
-}
 
 fn families() -> impl Iterator<Item = &'static Row> {
     [text::ROWS, files::ROWS, search::ROWS, git::ROWS, build::ROWS, system::ROWS].into_iter().flatten()

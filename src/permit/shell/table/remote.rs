@@ -1,7 +1,7 @@
 //! Programs that ask a server, a cluster or a daemon: what of them only reads there. They need the network and a credential, so
 //! none of them is proved to only read here; a rule of the user's can let them run as a kind.
 
-use super::{Call, Operands, Row, Style, row};
+use super::row::{Call, Operands, Row, Style, row};
 
 const GH: &str = "-R: --repo: --json: -q: --jq: -t: --template: -L: --limit: --help";
 const LISTS: &str = "-a: -A: -B: -H: -d -l: -s: -S: -m: --app: --assignee: --author: --base: --head: --draft --label: --search: --state: --milestone: \

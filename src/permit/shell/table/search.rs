@@ -1,6 +1,6 @@
 //! Programs that search in files and for files. `find` is a language of its own, elsewhere.
 
-use super::{Call, Operands, Row, row};
+use super::row::{Call, Operands, Row, row};
 use crate::permit::shell::scripts;
 
 const GREP: &[&str] = &[
@@ -18,10 +18,10 @@ pub(super) const ROWS: &[Row] = &[
     // `-x` and `-X` run programs; `-l` runs `ls`.
     row("fd", FD).operands(Operands::PatternThenPaths).sample("a"),
     row("fdfind", FD).operands(Operands::PatternThenPaths).sample("a"),
-    row("awk", AWK).operands(Operands::ScriptThenPaths).check(awk).style(super::Style::Posix).sample("1 a.txt"),
-    row("gawk", AWK).operands(Operands::ScriptThenPaths).check(awk).style(super::Style::Posix).sample("1 a.txt"),
-    row("mawk", AWK).operands(Operands::ScriptThenPaths).check(awk).style(super::Style::Posix).sample("1 a.txt"),
-    row("nawk", AWK).operands(Operands::ScriptThenPaths).check(awk).style(super::Style::Posix).sample("1 a.txt"),
+    row("awk", AWK).operands(Operands::ScriptThenPaths).check(awk).style(super::row::Style::Posix).sample("1 a.txt"),
+    row("gawk", AWK).operands(Operands::ScriptThenPaths).check(awk).style(super::row::Style::Posix).sample("1 a.txt"),
+    row("mawk", AWK).operands(Operands::ScriptThenPaths).check(awk).style(super::row::Style::Posix).sample("1 a.txt"),
+    row("nawk", AWK).operands(Operands::ScriptThenPaths).check(awk).style(super::row::Style::Posix).sample("1 a.txt"),
     row("which", &["-a --all"]).text("ls"),
     row("whereis", &["-b -m -s -u -l"]).text("ls"),
     row("locate", &["-b -c -e -i -l: -n: -q -r: -w --basename --count --existing --ignore-case --limit: --quiet --regex --wholename --help --version"]).text("x"),

@@ -1,6 +1,6 @@
 //! Programs that tell about the machine, its processes and users.
 
-use super::{Call, Operands, Row, row};
+use super::row::{Call, Operands, Row, row};
 
 pub(super) const ROWS: &[Row] = &[
     row("uname", &["-a -i -m -n -o -p -r -s -v --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor --hardware-platform --operating-system --help --version"]).alone(),
@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Row] = &[
         .check(|call: &Call| if call.operands.iter().any(|word| word.known().is_none_or(|text| text.contains('/'))) { call.refuse("is given a file") } else { Ok(()) })
         .text("ls"),
     row("lsmod", &[]).alone(),
-    row("lspci", &["-v -vv -vvv -k -x -n -nn -q -b -D -t -m -mm -s: -d:"]).style(super::Style::Exact).alone(),
+    row("lspci", &["-v -vv -vvv -k -x -n -nn -q -b -D -t -m -mm -s: -d:"]).style(super::row::Style::Exact).alone(),
     row("lsusb", &["-v -t -s: -d: -V --verbose --tree --version --help"]).alone(),
     row("findmnt", &["-s -m -k -A -a -b -C -D -d: -e -F@ -f -i -J -l -N: -n -O: -o: -P -R -r -S: -T: -t: -U -u -V -v -h --json --list --all --noheadings --output: --raw --real --pseudo --target: --source: --types: --df --help --version"]).text(""),
     row("mountpoint", &["-q -d -x --quiet --fs-devno --devno --nofollow --help --version -h -V"]).sample("."),

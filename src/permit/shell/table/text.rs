@@ -1,6 +1,6 @@
 //! Programs that print, cut, sort and compare text.
 
-use super::{Operands, Row, row};
+use super::row::{Operands, Row, row};
 use crate::permit::shell::scripts;
 
 const SUMS: &[&str] = &[
@@ -48,7 +48,7 @@ pub(super) const ROWS: &[Row] = &[
     row("base64", &["-d -i -w: --decode --ignore-garbage --wrap: --help --version"]).any(),
     row("base32", &["-d -i -w: --decode --ignore-garbage --wrap: --help --version"]).any(),
     // `-r` writes; a second operand is written; an option behind an operand is one.
-    row("xxd", &["-a -b -C -e -E -i -p -ps -plain -postscript -u -c: -g: -l: -o: -s: -v -h -version -n:"]).operands(Operands::AtMost(1)).style(super::Style::Leading),
+    row("xxd", &["-a -b -C -e -E -i -p -ps -plain -postscript -u -c: -g: -l: -o: -s: -v -h -version -n:"]).operands(Operands::AtMost(1)).style(super::row::Style::Leading),
     row("hexdump", &["-b -c -C -d -o -x -v -X -n: -s: -e: --one-byte-octal --one-byte-char --canonical --two-bytes-decimal --two-bytes-octal --two-bytes-hex --length: --skip: --no-squeezing --color? -L? --help --version -h -V"]),
     row("hd", &["-v -n: -s: -h -V"]),
     row("od", &["-a -b -c -d -f -i -l -o -s -x -v -A: -j: -N: -S: -t: -w? --address-radix: --endian: --skip-bytes: --read-bytes: --strings? --format: --output-duplicates --width? --traditional --help --version"]).any(),
@@ -82,7 +82,11 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// Reads the texts that are programs of their own: the values of these options, or else the first operand.
-pub(super) fn script(call: &super::Call, options: &[&str], read: fn(&str) -> Result<(), String>) -> Result<(), String> {
+pub(super) fn script(
+    call: &super::row::Call,
+    options: &[&str],
+    read: fn(&str) -> Result<(), String>,
+) -> Result<(), String> {
     let mut given = false;
     for text in call.values(options) {
         given = true;

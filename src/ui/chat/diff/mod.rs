@@ -5,9 +5,9 @@
 
 mod words;
 
-use super::ink::{CodeAt, Ink, Source, coded, laid_out};
-use super::look::Look;
-use super::markdown::bounded;
+use super::laid_out_line::{CodeAt, LaidOutLine, Source, coded, laid_out};
+use super::source_lines::bounded;
+use super::style::ChatStyle;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::lookalike::expose;
 use crate::domain::sanitise::reveal;
@@ -20,10 +20,10 @@ use std::ops::Range;
 pub(in crate::ui) const BESIDE: usize = 120;
 
 /// All lines of the change: number, sign, text; a mark between the changed places.
-pub(super) fn unified(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink> {
+pub(super) fn unified(diff: &FileDiff, width: usize, look: &ChatStyle<'_>) -> Vec<LaidOutLine> {
     let page = match Page::new(diff, look) {
         Ok(page) => page,
-        Err(said) => return wrap(&[said], width, &[], &[], Fold::Words).into_iter().map(Ink::quiet).collect(),
+        Err(said) => return wrap(&[said], width, &[], &[], Fold::Words).into_iter().map(LaidOutLine::quiet).collect(),
     };
     let mut out = Vec::new();
     for (number, hunk) in diff.hunks.iter().enumerate() {
@@ -37,14 +37,14 @@ pub(super) fn unified(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink
 }
 
 /// Count of omitted lines, if any.
-fn rest(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink> {
+fn rest(diff: &FileDiff, width: usize, look: &ChatStyle<'_>) -> Vec<LaidOutLine> {
     let Some(text) = diff.rest() else { return Vec::new() };
     let said = Span::styled(text, look.style(Role::DiffMeta));
-    wrap(&[said], width, &[], &[], Fold::Words).into_iter().map(Ink::quiet).collect()
+    wrap(&[said], width, &[], &[], Fold::Words).into_iter().map(LaidOutLine::quiet).collect()
 }
 
 /// The same with the old text on the left and the new one on the right; in too narrow a pane as [`unified`].
-pub(super) fn beside(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink> {
+pub(super) fn beside(diff: &FileDiff, width: usize, look: &ChatStyle<'_>) -> Vec<LaidOutLine> {
     let page = match Page::new(diff, look) {
         Ok(page) if width >= BESIDE && !diff.is_new => page,
         _ => return unified(diff, width, look),
@@ -65,20 +65,20 @@ pub(super) fn beside(diff: &FileDiff, width: usize, look: &Look<'_>) -> Vec<Ink>
                 if one.is_none() && other.is_none() {
                     break;
                 }
-                let mut ink = one.unwrap_or_default();
+                let mut laid_line = one.unwrap_or_default();
                 if has_new {
-                    ink = ink.silent();
+                    laid_line = laid_line.silent();
                 }
-                let room = half.saturating_sub(spans_width(&ink.line.spans));
-                ink.line.spans.push(Span::raw(" ".repeat(room)));
-                ink.line.spans.push(bar.clone());
-                let other = other.unwrap_or_default().behind(&ink.line.spans);
-                ink.code.extend(other.code);
-                ink.line = other.line;
+                let room = half.saturating_sub(spans_width(&laid_line.line.spans));
+                laid_line.line.spans.push(Span::raw(" ".repeat(room)));
+                laid_line.line.spans.push(bar.clone());
+                let other = other.unwrap_or_default().behind(&laid_line.line.spans);
+                laid_line.code.extend(other.code);
+                laid_line.line = other.line;
                 if has_new {
-                    (ink.text, ink.segs) = (other.text, other.segs);
+                    (laid_line.text, laid_line.segs) = (other.text, other.segs);
                 }
-                out.push(ink);
+                out.push(laid_line);
             }
         }
     }
@@ -91,12 +91,12 @@ pub(super) fn several<'a>(
     diffs: impl Iterator<Item = &'a FileDiff>,
     width: usize,
     side_by_side: bool,
-    look: &Look<'_>,
-) -> Vec<Ink> {
+    look: &ChatStyle<'_>,
+) -> Vec<LaidOutLine> {
     let mut out = Vec::new();
     for diff in diffs {
         if !out.is_empty() {
-            out.push(Ink::blank());
+            out.push(LaidOutLine::blank());
         }
         let mut name = vec![Span::styled(expose(&diff.path), look.style(Role::Strong))];
         let fate = match diff {
@@ -110,7 +110,9 @@ pub(super) fn several<'a>(
         let minus = look.glyph("−", "-");
         name.push(Span::styled(format!(" {minus}{}", diff.removed), look.style(Role::DiffRemoved)));
         let source = Source { spans: Some(1), ..Source::default() };
-        out.extend(laid_out(&name, width, &[], &[], Fold::Anywhere, source).into_iter().map(|(ink, _)| ink));
+        out.extend(
+            laid_out(&name, width, &[], &[], Fold::Anywhere, source).into_iter().map(|(laid_line, _)| laid_line),
+        );
         // One that only moves has nothing else to show.
         if !diff.hunks.is_empty() || diff.moved_from.is_none() {
             out.extend(if side_by_side { beside(diff, width, look) } else { unified(diff, width, look) });
@@ -161,14 +163,14 @@ impl Shown<'_> {
 }
 
 struct Page<'a> {
-    look: &'a Look<'a>,
+    look: &'a ChatStyle<'a>,
     digits: usize,
     lang: String,
 }
 
 impl<'a> Page<'a> {
     /// Layout shared by all lines, or the message for a diff without lines.
-    fn new(diff: &FileDiff, look: &'a Look<'a>) -> Result<Self, Span<'static>> {
+    fn new(diff: &FileDiff, look: &'a ChatStyle<'a>) -> Result<Self, Span<'static>> {
         if diff.hunks.is_empty() {
             let text = if diff.is_new { "an empty file" } else { "no change" };
             return Err(Span::styled(text, look.style(Role::DiffMeta)));
@@ -178,15 +180,15 @@ impl<'a> Page<'a> {
             h.old_start.max(h.new_start).saturating_add(lines)
         });
         let digits = highest.max().unwrap_or(1).to_string().len();
-        Ok(Self { look, digits, lang: super::colours::language_of(&diff.path) })
+        Ok(Self { look, digits, lang: super::language::language_of(&diff.path) })
     }
 
-    fn gap(&self, number: usize, width: usize, out: &mut Vec<Ink>) {
+    fn gap(&self, number: usize, width: usize, out: &mut Vec<LaidOutLine>) {
         if number > 0 {
             let digits = self.digits;
             let gap = format!("{:>digits$}", self.look.glyph("⋮", ":"));
             let gap = Span::styled(gap, self.look.style(Role::DiffMeta));
-            out.extend(wrap(&[gap], width, &[], &[], Fold::Anywhere).into_iter().map(Ink::quiet));
+            out.extend(wrap(&[gap], width, &[], &[], Fold::Anywhere).into_iter().map(LaidOutLine::quiet));
         }
     }
 
@@ -215,7 +217,7 @@ impl<'a> Page<'a> {
         (expand_tabs(&reveal(kept)).replace('\n', " "), more)
     }
 
-    fn line(&self, shown: &Shown<'_>, width: usize) -> Vec<Ink> {
+    fn line(&self, shown: &Shown<'_>, width: usize) -> Vec<LaidOutLine> {
         let (digits, look) = (self.digits, self.look);
         let meta = look.style(Role::DiffMeta);
         let (at, sign, role, word) = match shown.line.kind {
@@ -242,7 +244,7 @@ impl<'a> Page<'a> {
         let mut out = coded(&spans, width, &first, &rest, &shown.code, source);
         // Where the ground does not tell what came and went, the colour of the letters does.
         if shown.line.kind != DiffKind::Same && style.bg.is_none() {
-            out.iter_mut().for_each(|ink| ink.code.clear());
+            out.iter_mut().for_each(|laid_line| laid_line.code.clear());
         }
         out
     }
@@ -271,11 +273,11 @@ pub(super) fn plain(diff: &FileDiff) -> String {
 mod tests {
     use super::*;
     use crate::theme::Theme;
-    use crate::ui::chat::Glyphs;
+    use crate::ui::glyphs::GlyphSet;
 
     fn shown(old: Option<&str>, new: &str, width: usize) -> Vec<String> {
         let theme = Theme::plain();
-        let look = Look { theme: &theme, glyphs: Glyphs::Unicode };
+        let look = ChatStyle { theme: &theme, glyphs: GlyphSet::Unicode };
         unified(&FileDiff::between("a", old, new), width, &look).iter().map(ToString::to_string).collect()
     }
 
@@ -308,11 +310,11 @@ mod tests {
     #[test]
     fn old_and_new_stand_beside_each_other() {
         let theme = Theme::plain();
-        let look = Look { theme: &theme, glyphs: Glyphs::Unicode };
+        let look = ChatStyle { theme: &theme, glyphs: GlyphSet::Unicode };
         let diff =
             FileDiff::between("a.rs", Some("same\nlet a = 1;\ngone\nend\n"), "same\nlet b = 1;\nend\nnew 日本\n");
         let shown: Vec<String> =
-            beside(&diff, 120, &look).iter().map(|ink| ink.to_string().trim_end().to_owned()).collect();
+            beside(&diff, 120, &look).iter().map(|laid_line| laid_line.to_string().trim_end().to_owned()).collect();
         let row = |left: &str, right: &str| format!("{left:<58} │ {right}");
         let want = [
             row("1   same", "1   same"),
@@ -323,10 +325,10 @@ mod tests {
         ];
         assert_eq!(shown, want.map(|row| row.trim_end().to_owned()));
         assert_eq!(beside(&diff, 100, &look), unified(&diff, 100, &look), "a narrow pane");
-        for ink in beside(&diff, 121, &look) {
-            assert!(spans_width(&ink.line.spans) <= 121, "{ink}");
-            for code in &ink.code {
-                assert!(!ink.code_text(code).starts_with(['-', '+']), "{ink}");
+        for laid_line in beside(&diff, 121, &look) {
+            assert!(spans_width(&laid_line.line.spans) <= 121, "{laid_line}");
+            for code in &laid_line.code {
+                assert!(!laid_line.code_text(code).starts_with(['-', '+']), "{laid_line}");
             }
         }
     }
@@ -334,11 +336,11 @@ mod tests {
     #[test]
     fn words_that_changed_are_marked() {
         let theme = Theme::builtin(true);
-        let look = Look { theme: &theme, glyphs: Glyphs::Unicode };
+        let look = ChatStyle { theme: &theme, glyphs: GlyphSet::Unicode };
         let diff = FileDiff::between("a.rs", Some("let total = sum(one, two);\n"), "let total = sum(one, three);\n");
         let marked = |role: Role| -> String {
-            let inks = unified(&diff, 80, &look);
-            let spans = inks.iter().flat_map(|ink| &ink.line.spans);
+            let laid_lines = unified(&diff, 80, &look);
+            let spans = laid_lines.iter().flat_map(|laid_line| &laid_line.line.spans);
             spans.filter(|span| span.style == theme.style(role)).map(|span| span.content.as_ref()).collect()
         };
         assert_eq!(

@@ -9,8 +9,11 @@ use crate::domain::message::{AssistantText, Body, Message, Thinking, UserText};
 use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use crate::domain::{At, CallId, MessageId};
 use crate::theme::Theme;
+use crate::ui::chat::cache::{Cache, Laid};
 use crate::ui::chat::picture::Sight;
-use crate::ui::chat::{ChatOpts, Glyphs, draw};
+use crate::ui::chat::text_position::word;
+use crate::ui::chat::{ChatOpts, draw};
+use crate::ui::glyphs::GlyphSet;
 use proptest::prelude::*;
 
 fn user(text: &str) -> Body {
@@ -58,7 +61,7 @@ fn shown(chat: &Chat, width: u16, height: u16) -> Shown {
         session: "s",
         now: At(100_000),
         utc_offset_s: 0,
-        glyphs: Glyphs::Unicode,
+        glyphs: GlyphSet::Unicode,
         focused: true,
         model: "m",
         asked_plan: None,
@@ -359,17 +362,17 @@ proptest! {
         let screen = shown(&chat(vec![body]), width, 40);
         for at in &screen.cache.rows {
             let laid = screen.cache.laid(at.key).unwrap();
-            let ink = laid.line(at.number).unwrap();
-            for seg in &ink.segs {
+            let laid_line = laid.line(at.number).unwrap();
+            for seg in &laid_line.segs {
                 for cell in seg.x..seg.x + seg.width {
                     let spot = screen.cache.spot(at.x + cell, at.y).unwrap();
                     let (line, text) = laid.logical_at(at.number).unwrap();
                     prop_assert_eq!(spot.line, line);
                     prop_assert!(text.get(spot.sign.0 as usize..spot.sign.1 as usize).is_some_and(|sign| !sign.is_empty()));
                     prop_assert!(spot.word.0 <= spot.sign.0 && spot.word.1 >= spot.sign.1);
-                    let cells = cells(ink, text, spot.sign.0..spot.sign.1);
+                    let cells = cells(laid_line, text, spot.sign.0..spot.sign.1);
                     let held = cells.iter().any(|(x, width)| (*x..x + width).contains(&cell));
-                    prop_assert!(held, "cell {} of {:?}: {:?} is at {:?}", cell, ink.to_string(), spot, cells);
+                    prop_assert!(held, "cell {} of {:?}: {:?} is at {:?}", cell, laid_line.to_string(), spot, cells);
                 }
             }
         }

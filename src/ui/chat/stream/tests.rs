@@ -2,19 +2,19 @@
 
 use super::*;
 use crate::theme::Theme;
-use crate::ui::chat::Glyphs;
+use crate::ui::glyphs::GlyphSet;
 use crate::ui::text::spans_width;
 use proptest::prelude::*;
 
-fn lay(text: &str, width: usize, glyphs: Glyphs) -> Vec<Line<'static>> {
+fn lay(text: &str, width: usize, glyphs: GlyphSet) -> Vec<Line<'static>> {
     let theme = Theme::plain();
     let mut stream = Stream::default();
-    stream.update(text, width, &Look { theme: &theme, glyphs });
+    stream.update(text, width, &ChatStyle { theme: &theme, glyphs });
     stream.into_lines()
 }
 
 fn shown(text: &str, width: usize) -> String {
-    lay(text, width, Glyphs::Unicode).iter().map(|l| l.to_string() + "\n").collect()
+    lay(text, width, GlyphSet::Unicode).iter().map(|l| l.to_string() + "\n").collect()
 }
 
 const SAMPLE: &str = "# Heading one
@@ -70,7 +70,7 @@ fn every_kind_of_block() {
     insta::assert_snapshot!("width_80", shown(SAMPLE, 80));
     insta::assert_snapshot!("width_30", shown(SAMPLE, 30));
     insta::assert_snapshot!("width_12", shown(SAMPLE, 12));
-    let ascii = lay(SAMPLE, 60, Glyphs::Ascii);
+    let ascii = lay(SAMPLE, 60, GlyphSet::Ascii);
     assert!(ascii.iter().all(|l| l.to_string().is_ascii()));
 }
 
@@ -100,8 +100,8 @@ fn a_table_of_data_is_drawn_as_one_and_a_broken_one_as_code() {
     // The numbers of the blocks of code behind it count on.
     let theme = Theme::plain();
     let mut stream = Stream::default();
-    stream.update(SALES, 80, &Look { theme: &theme, glyphs: Glyphs::Unicode });
-    let rust = stream.into_inks().into_iter().flat_map(|ink| ink.code).map(|code| code.block).max();
+    stream.update(SALES, 80, &ChatStyle { theme: &theme, glyphs: GlyphSet::Unicode });
+    let rust = stream.into_inks().into_iter().flat_map(|laid_line| laid_line.code).map(|code| code.block).max();
     assert_eq!(rust, Some(2));
 }
 
@@ -115,7 +115,7 @@ fn entities_are_sanitised_after_they_became_characters() {
 #[test]
 fn what_is_finished_is_not_parsed_again() {
     let theme = Theme::plain();
-    let look = Look { theme: &theme, glyphs: Glyphs::Unicode };
+    let look = ChatStyle { theme: &theme, glyphs: GlyphSet::Unicode };
     let mut stream = Stream::default();
     stream.update("one\n\ntwo\n\nthr", 20, &look);
     assert_eq!((stream.done, stream.kept), (5, 1), "the second block could still go on");
@@ -131,7 +131,7 @@ fn what_is_finished_is_not_parsed_again() {
 #[test]
 fn a_line_that_later_text_takes_back_ends_no_block() {
     let theme = Theme::plain();
-    let look = Look { theme: &theme, glyphs: Glyphs::Unicode };
+    let look = ChatStyle { theme: &theme, glyphs: GlyphSet::Unicode };
     let mut stream = Stream::default();
     // The sequence on the second line has no end yet; when it comes, the line is overwritten.
     for text in ["para\n- \x1b]0;t\nmore\n", "para\n- \x1b]0;t\nmore\n\x07\rgoes on\n"] {
@@ -163,7 +163,7 @@ fn unbounded_things_are_bounded() {
         bomb,
     ] {
         for width in [1, 7, 80, 400] {
-            for line in lay(&text, width, Glyphs::Unicode) {
+            for line in lay(&text, width, GlyphSet::Unicode) {
                 assert!(spans_width(&line.spans) <= width);
             }
         }
@@ -190,7 +190,7 @@ proptest! {
 
     #[test]
     fn no_markdown_breaks_the_layout(text in markdown(), width in 1usize..400, ascii in any::<bool>()) {
-        let glyphs = if ascii { Glyphs::Ascii } else { Glyphs::Unicode };
+        let glyphs = if ascii { GlyphSet::Ascii } else { GlyphSet::Unicode };
         for line in lay(&text, width, glyphs) {
             prop_assert!(spans_width(&line.spans) <= width, "{line:?} is wider than {width}");
             prop_assert!(!line.to_string().chars().any(char::is_control));
@@ -200,7 +200,7 @@ proptest! {
     #[test]
     fn pieces_give_the_lines_of_the_whole(text in markdown(), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8), width in 5usize..80) {
         let theme = Theme::plain();
-        let look = Look { theme: &theme, glyphs: Glyphs::Unicode };
+        let look = ChatStyle { theme: &theme, glyphs: GlyphSet::Unicode };
         let mut at: Vec<usize> = cuts.iter().map(|i| text.floor_char_boundary(i.index(text.len() + 1))).collect();
         at.push(text.len());
         at.sort_unstable();
@@ -208,7 +208,7 @@ proptest! {
         for end in at {
             stream.update(&text[..end], width, &look);
         }
-        let whole: Vec<String> = lay(&text, width, Glyphs::Unicode).iter().map(ToString::to_string).collect();
+        let whole: Vec<String> = lay(&text, width, GlyphSet::Unicode).iter().map(ToString::to_string).collect();
         let grown: Vec<String> = stream.into_lines().iter().map(ToString::to_string).collect();
         prop_assert_eq!(grown, whole);
     }

@@ -1,0 +1,148 @@
+//! State that the supervisor, the session actors and their tasks share.
+
+use super::enhance::Intros;
+use super::family::{Birth, Families};
+use super::labels::AutoLabels;
+use super::machine::Automatic;
+use super::mailbox::ToLane;
+use super::outbox::Out;
+use super::setup::Setup;
+use super::tally::Tally;
+use crate::domain::property::Properties;
+use crate::domain::usage::RequestUsage;
+use crate::domain::{At, Mode, SessionId, SessionMeta};
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc;
+
+/// State shared by all session actors.
+pub(super) struct Shared {
+    pub(super) setup: Setup,
+    pub(super) events: mpsc::Sender<crate::domain::Stamped>,
+    pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
+    /// The properties of live sessions, newer than the files say.
+    pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
+    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the client uses
+    /// the new one: what it sent before it knew must not go to the session that has the old id.
+    pub(super) renamed: Mutex<HashMap<SessionId, SessionId>>,
+    /// Shared by those who change files without a lane, held alone by a lane that asks for a lock: to it, it would seem
+    /// that somebody else had the session open.
+    pub(super) apart: Arc<tokio::sync::RwLock<()>>,
+    /// Statuses, labels and views of the workspace.
+    pub(super) workspace: Mutex<Workspace>,
+    /// The way out for what is no session's own event.
+    pub(super) out: Out,
+    /// Introductions to repositories, for rewriting drafts.
+    pub(super) intros: Intros,
+    /// Sessions that calls spawned, for which lanes are wanted.
+    pub(super) births: mpsc::UnboundedSender<Birth>,
+    /// The spawned sessions that work now, by their parents.
+    pub(super) families: Families,
+}
+
+/// Definitions of the workspace, and values derived from them.
+#[derive(Clone, Default)]
+pub(super) struct Workspace {
+    pub(super) properties: Arc<Properties>,
+    pub(super) automatic: Automatic,
+}
+
+impl Shared {
+    /// Loosest mode: a workspace of another program has no Execute before the user trusts it.
+    pub(super) fn loosest(&self) -> Mode {
+        if self.setup.rules.trusts_workspace() { Mode::Execute } else { Mode::Ask }
+    }
+
+    /// Usage recorder of a session; `None` if it has no connection.
+    pub(super) fn tally(&self, meta: &SessionMeta, turn: Option<At>) -> Option<Tally> {
+        Some(Tally {
+            books: self.setup.books.clone(),
+            workspace: self.setup.store.dir().to_owned(),
+            session: meta.id.clone(),
+            turn,
+            connection: meta.asked().cloned()?,
+        })
+    }
+
+    /// Mode of a live session.
+    pub(super) fn mode_of(&self, session: &SessionId) -> Option<Mode> {
+        self.metas.lock().unwrap_or_else(PoisonError::into_inner).get(session).map(|meta| meta.mode)
+    }
+
+    /// Cost of the next request's prompt without a cache. `None` if the price is unknown.
+    pub(super) fn next_cost(&self, meta: &SessionMeta) -> Option<f64> {
+        let name = meta.asked()?;
+        let (info, provider) = (self.setup.connections.info(name)?, self.setup.connections.provider(name)?);
+        let model = meta.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(&info.default_model);
+        let used = RequestUsage { input: meta.usage.context_tokens, ..RequestUsage::default() };
+        provider.knows_price(model).then(|| provider.figures(model, used).1)
+    }
+
+    /// The task of a session, if it has one.
+    pub(super) fn lane(&self, session: &SessionId) -> Option<mpsc::Sender<ToLane>> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
+    }
+
+    pub(super) fn automatic(&self) -> Automatic {
+        self.workspace.lock().unwrap_or_else(PoisonError::into_inner).automatic.clone()
+    }
+
+    pub(super) fn properties(&self) -> Arc<Properties> {
+        self.workspace.lock().unwrap_or_else(PoisonError::into_inner).properties.clone()
+    }
+
+    /// The workspace defines this from now on.
+    pub(super) fn define(&self, properties: Properties) {
+        let by_status = self.setup.settings.inbox.auto_status && !self.setup.store.is_foreign();
+        let automatic = Automatic {
+            statuses: if by_status { properties.statuses.clone().into() } else { Arc::default() },
+            labels: Arc::new(AutoLabels::new(&properties.labels)),
+        };
+        *self.workspace.lock().unwrap_or_else(PoisonError::into_inner) =
+            Workspace { properties: Arc::new(properties), automatic };
+    }
+
+    /// An id that no session has.
+    pub(super) fn new_id(&self, now: At) -> SessionId {
+        loop {
+            let id = self.setup.store.fresh_id(now);
+            if !self.lanes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
+                return id;
+            }
+        }
+    }
+
+    /// A session got another id.
+    pub(super) fn reidentify(&self, old: &SessionId, new: &SessionId, lane: mpsc::Sender<ToLane>) {
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        lanes.remove(old);
+        lanes.insert(new.clone(), lane);
+        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(old);
+        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).insert(old.clone(), new.clone());
+    }
+
+    /// Whoever names this id means the session that has it now.
+    pub(super) fn know(&self, session: &SessionId) {
+        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+    }
+
+    /// A session is gone: nothing of it is known any more.
+    pub(super) fn forget(&self, session: &SessionId) {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+    }
+
+    /// Session for an id that a client sent.
+    pub(super) fn meant(&self, session: &SessionId) -> SessionId {
+        let mut renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
+        // Whoever uses the new id knows of it.
+        renamed.retain(|_, new| new != session);
+        renamed.get(session).unwrap_or(session).clone()
+    }
+}
+
+/// A folder that is no place to work in has no Execute either.
+pub(super) fn loosest_in(cwd: &Path) -> Mode {
+    if crate::tools::places::is_fit(cwd) { Mode::Execute } else { Mode::Ask }
+}

@@ -1,0 +1,47 @@
+//! What one touch of a call comes to.
+
+use crate::domain::rule::Offer;
+
+/// What one touch comes to.
+pub(super) enum Row {
+    Allow,
+    /// A setting of the user's allows it; which.
+    Setting(&'static str),
+    /// Rules allow it; their places.
+    Ruled(Vec<usize>),
+    Ask {
+        reason: String,
+        risks: Vec<String>,
+        /// What an answer would keep; empty in the rows that are never remembered.
+        offers: Vec<Offer>,
+        /// No rule can answer it.
+        every_time: bool,
+    },
+    Deny(String),
+}
+
+/// The question with git's settings that an answer lets it write.
+pub(super) fn noting(row: Row, noted: &[String]) -> Row {
+    match row {
+        Row::Ask { reason, risks, offers, every_time } if !noted.is_empty() => {
+            let settings = noted.iter().map(|setting| format!("`{setting}`")).collect::<Vec<_>>().join(", ");
+            Row::Ask { reason: format!("{reason} It sets {settings} in git's settings."), risks, offers, every_time }
+        }
+        row => row,
+    }
+}
+
+/// A question about what is not proved to only read.
+pub(super) fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> Row {
+    Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
+}
+
+/// A question that is asked every time.
+pub(super) fn never(reason: String, risks: Vec<String>) -> Row {
+    Row::Ask { reason, risks, offers: Vec::new(), every_time: true }
+}
+
+/// Why Explore refuses.
+pub(super) fn explore(why: &str) -> String {
+    format!("Explore is read-only: {why}. Shift+Tab to Ask to Edit lets it ask.")
+}

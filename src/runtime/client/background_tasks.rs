@@ -1,0 +1,148 @@
+//! Background tasks of a client: each reports its result to the loop.
+
+use super::event::{Events, RuntimeEvent};
+use super::options::Examine;
+use super::settings_file::SettingsFile;
+use super::ui_state_file::UiStateFile;
+use crate::app::Msg;
+use crate::app::state::sessions::kept::Kept;
+use crate::config::log;
+use crate::config::settings::write;
+use crate::domain::attachment::Attachment;
+use crate::domain::finding::Finding;
+use crate::domain::{Level, Notice};
+use crate::runtime::commands::Folders;
+use crate::runtime::environment::env;
+use crate::runtime::workspaces::Workspaces;
+use crate::runtime::{clipboard, commands, editor, picture, viewer};
+use std::path::PathBuf;
+use tokio::sync::mpsc::error::SendError;
+
+/// Says it once when the log cannot be written.
+pub(in crate::runtime) fn tell_of_the_log(events: &Events) {
+    let events = events.clone();
+    log::on_failure(move |problem| {
+        let _ = events.send(RuntimeEvent::Msg(Msg::Notice(problem.notice())));
+    });
+}
+
+/// Gives a text to the programs that keep clipboards, after the terminal was asked.
+pub(in crate::runtime) fn copy(events: &Events, text: String, asked: clipboard::Asked) {
+    let events = events.clone();
+    tokio::spawn(async move {
+        let notice = clipboard::copy(text, clipboard::ways(&env), asked).await;
+        let _ = events.send(RuntimeEvent::Msg(Msg::Notice(notice)));
+    });
+}
+
+/// Edits a text in the user's editor, which has the terminal already.
+pub(in crate::runtime) fn edit(events: &Events, temp: PathBuf, text: String) {
+    let (events, editor) = (events.clone(), editor::command(&env));
+    tokio::spawn(async move {
+        let edited = editor::edit(&editor, &temp, &text).await.map_err(|error| error.to_string());
+        let _ = events.send(RuntimeEvent::Edited(edited));
+    });
+}
+
+/// Opens a file of a session: its text goes to the viewer, a picture or a PDF goes to the desktop's own program.
+pub(in crate::runtime) fn view(events: &Events, file: Attachment) {
+    let events = events.clone();
+    tokio::spawn(async move {
+        let msg = match viewer::view(&file, &env).await {
+            Ok(Some(text)) => RuntimeEvent::Show(text),
+            Ok(None) => return,
+            Err(why) => RuntimeEvent::Msg(Msg::Notice(Notice::new(Level::Warning, why))),
+        };
+        let _ = events.send(msg);
+    });
+}
+
+/// Puts the picture of the clipboard into a file.
+pub(in crate::runtime) fn picture(events: &Events, temp: PathBuf) {
+    let events = events.clone();
+    tokio::spawn(async move {
+        let found = picture::fetch(&env, &temp).await;
+        if let Err(SendError(RuntimeEvent::Msg(Msg::Picture(Ok(file))))) =
+            events.send(RuntimeEvent::Msg(Msg::Picture(found)))
+        {
+            picture::discard(&file);
+        }
+    });
+}
+
+/// Saves the screen state; the loop does not wait for the disk.
+pub(in crate::runtime) fn save_ui_state(file: &UiStateFile, kept: Kept) {
+    file.want(kept);
+    let file = file.clone();
+    tokio::task::spawn_blocking(move || {
+        if let Err(error) = file.write() {
+            tracing::warn!("how the list is shown could not be kept: {error}");
+        }
+    });
+}
+
+/// Lists the workspaces.
+pub(in crate::runtime) fn list_workspaces(events: &Events, workspaces: &Workspaces) {
+    let (events, workspaces) = (events.clone(), workspaces.clone());
+    tokio::task::spawn_blocking(move || {
+        let _ = events.send(RuntimeEvent::Msg(Msg::Workspaces(workspaces.list())));
+    });
+}
+
+/// Looks whether a workspace can be opened.
+pub(in crate::runtime) fn find_workspace(
+    events: &Events,
+    workspaces: &Workspaces,
+    (written, create): (String, bool),
+    from: Option<PathBuf>,
+) {
+    let (events, workspaces) = (events.clone(), workspaces.clone());
+    tokio::task::spawn_blocking(move || {
+        let found = workspaces.find(&written, create, from.as_deref());
+        let _ = events.send(RuntimeEvent::Msg(Msg::Workspace(found)));
+    });
+}
+
+/// Reads the user's own commands, with those of a directory.
+pub(in crate::runtime) fn read_commands(events: &Events, folders: &Folders, cwd: PathBuf) {
+    let (events, folders) = (events.clone(), folders.clone());
+    tokio::task::spawn_blocking(move || {
+        let (commands, problems) = commands::read(&folders, &cwd);
+        let _ = events.send(RuntimeEvent::Msg(Msg::Commands(commands)));
+        for problem in problems {
+            let _ = events.send(RuntimeEvent::Msg(Msg::Notice(problem.notice())));
+        }
+    });
+}
+
+/// Reads the settings.
+pub(in crate::runtime) fn read_settings(events: &Events, settings: &SettingsFile) {
+    let (events, settings) = (events.clone(), settings.clone());
+    tokio::task::spawn_blocking(move || {
+        let _ = events.send(RuntimeEvent::Msg(Msg::Settings(settings.shown())));
+    });
+}
+
+/// Writes a setting into config.toml, and reads all of them again.
+pub(in crate::runtime) fn change_setting(events: &Events, settings: &SettingsFile, key: String, value: String) {
+    let (events, settings) = (events.clone(), settings.clone());
+    tokio::task::spawn_blocking(move || {
+        if let Err(why) = write::set(&settings.path, &key, &value) {
+            let _ = events.send(RuntimeEvent::Msg(Msg::Notice(Notice::new(Level::Error, why))));
+        }
+        let _ = events.send(RuntimeEvent::Msg(Msg::Settings(settings.shown())));
+    });
+}
+
+/// Looks at this machine and this installation.
+pub(in crate::runtime) fn examine(events: &Events, examine: &Examine, terminal: Option<Finding>) {
+    let (events, examine) = (events.clone(), examine.clone());
+    tokio::task::spawn_blocking(move || {
+        let mut findings = examine();
+        if let Some(terminal) = terminal {
+            let at = findings.iter().position(|one| one.about == "characters").unwrap_or(findings.len());
+            findings.insert(at, terminal);
+        }
+        let _ = events.send(RuntimeEvent::Msg(Msg::Doctor(findings)));
+    });
+}

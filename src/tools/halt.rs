@@ -1,0 +1,33 @@
+//! Reasons why a call ends early.
+
+use crate::domain::tool::CallFacts;
+
+/// Reason why a call has no outcome.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunError {
+    /// The facts differ from those decided on: decide again.
+    FactsChanged(Box<CallFacts>),
+    /// It was stopped; the text so far.
+    Stopped(String),
+}
+
+/// Early end of a tool's work: a sentence for the model, or a message for the engine.
+#[derive(Debug)]
+pub(crate) enum Halt {
+    /// The call failed; the sentence is its result.
+    Says(String),
+    /// The engine has to act.
+    Run(RunError),
+}
+
+impl From<String> for Halt {
+    fn from(sentence: String) -> Self {
+        Halt::Says(sentence)
+    }
+}
+
+impl From<RunError> for Halt {
+    fn from(error: RunError) -> Self {
+        Halt::Run(error)
+    }
+}

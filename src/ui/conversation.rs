@@ -1,0 +1,125 @@
+//! The pane of the conversation: its banner, its rows, the links on it, or the welcome where there is nothing yet.
+
+use super::chat;
+use super::frame_context::FrameContext;
+use super::layout::Layout;
+use super::link::{Link, text_at};
+use super::{banner, cells, overlay, status};
+use crate::app::msg::Target;
+use crate::app::state::chat::Drawn;
+use crate::app::state::find::Marker;
+use crate::app::state::{Focus, State};
+use crate::domain::link::harmless;
+use crate::domain::message::FailureAction;
+use crate::domain::request::Ask;
+use crate::keymap::action::{Action, ChatAction, Context, ModelAction, SessionAction, TurnAction};
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// Search hits to mark in the conversation: of its own search, or of the search over all sessions.
+fn marker(state: &State) -> Option<Marker> {
+    if let Some(search) = &state.searches.conversation {
+        return Some(Marker::of_text(search.query.text()));
+    }
+    let trail = state.searches.trail.as_ref().filter(|trail| Some(&trail.session) == state.current_id())?;
+    Some(trail.marker.clone())
+}
+
+/// Draws the conversation, or the welcome where there is none.
+pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
+    let area = layout.chat;
+    if area.is_empty() {
+        return;
+    }
+    paint.target(area, Target::Chat);
+    let state = paint.state;
+    let Some(open) = state.current_open() else {
+        overlay::welcome(paint, area);
+        return;
+    };
+    if !open.loaded {
+        let row = cells::after(cells::row(area, area.height / 2), 1);
+        let text = format!("reading {}", paint.signs.cut);
+        paint.text(row, &text, Role::Dim);
+        return;
+    }
+    if open.chat.entries.is_empty() && !state.running() {
+        // It makes room for what is being written.
+        if state.composer().is_empty() {
+            overlay::welcome(paint, area);
+        }
+        return;
+    }
+    let area = banner::draw(paint, layout.details, area);
+    let session = state.current_id().map(|id| id.as_str().to_owned()).unwrap_or_default();
+    // Rows that do not say their model are of the session's own, whatever answers in the place of its connection now.
+    let model = match state.current_meta().filter(|meta| meta.stand_in.is_some()) {
+        Some(meta) => status::without_vendor(meta.stored_model().unwrap_or_default()),
+        None => status::short_model(state),
+    };
+    let helps = helps(paint);
+    // A panel of one row has no room for the plan: then it stays whole in the conversation.
+    let asked = match state.panel().filter(|_| layout.panel.height > 1).map(|(_, request)| &request.ask) {
+        Some(Ask::Plan(plan)) => Some(plan.path.to_string_lossy().into_owned()),
+        _ => None,
+    };
+    let marker = marker(state);
+    let place = if state.focus == Focus::Chat { Context::Chat } else { Context::Global };
+    let to_end = paint.key(Action::Chat(ChatAction::End), place).unwrap_or_default();
+    let cwd = state.current_meta().map(|meta| meta.cwd.to_string_lossy().into_owned()).unwrap_or_default();
+    let opts = chat::ChatOpts {
+        session: &session,
+        now: state.clock.now,
+        utc_offset_s: state.clock.utc_offset,
+        glyphs: paint.look.glyphs,
+        focused: state.focus == Focus::Chat && state.overlays.is_empty(),
+        model: &model,
+        asked_plan: asked.as_deref(),
+        plan: open.plan.as_deref(),
+        helps: &helps,
+        pictures: chat::picture::Sight { gallery: &state.conversations.gallery, screen_rows: state.screen.size.height },
+        marker: marker.as_ref(),
+        to_end: &to_end,
+        cwd: &cwd,
+    };
+    // A blank at each side, as everywhere beside the rule.
+    let inner = cells::after(area, 1);
+    let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
+    let drawn = chat::draw(&open.chat, &opts, paint.look.theme, &mut paint.cache.chat, inner, paint.buf);
+    found(paint, drawn, area);
+}
+
+/// Keys for what helps after a failure.
+fn helps(paint: &FrameContext<'_>) -> Vec<(FailureAction, String)> {
+    [
+        (FailureAction::Retry, Action::Turn(TurnAction::Retry)),
+        (FailureAction::Model, Action::Model(ModelAction::Pick)),
+        (FailureAction::Compact, Action::Turn(TurnAction::Compact)),
+        (FailureAction::NewSession, Action::Session(SessionAction::New)),
+    ]
+    .into_iter()
+    .filter_map(|(help, action)| Some((help, paint.key(action, Context::Composer)?)))
+    .collect()
+}
+
+/// Takes over what drawing the rows found out: pictures, marks, links, and what lies under the mouse.
+fn found(paint: &mut FrameContext<'_>, drawn: Drawn, area: Rect) {
+    paint.found.chat = Some(drawn);
+    paint.found.code = paint.cache.chat.take_wanted();
+    (paint.found.pictures, paint.pictures) = paint.cache.chat.take_pictures();
+    paint.found.marked = paint.cache.chat.take_marked();
+    for (area, url) in paint.cache.chat.take_links() {
+        if let Some(url) = harmless(&url) {
+            let (x, y, width) = (area.x, area.y, area.width);
+            let text = text_at(paint.buf, x, y, width);
+            paint.links.push(Link { x, y, width, url: url.into(), text });
+        }
+    }
+    let seen: Vec<_> = paint.cache.chat.seen().collect();
+    for (y, height, key) in seen {
+        paint.target(Rect { y, height, ..area }, Target::Entry(key));
+    }
+    if let Some(mark) = paint.cache.chat.below() {
+        paint.target(mark, Target::ToEnd);
+    }
+}
