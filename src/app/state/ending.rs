@@ -17,7 +17,7 @@ pub enum Quit {
 
 /// The way to the end, and what comes after it.
 #[derive(Debug, Default)]
-pub struct Ending {
+pub struct QuitState {
     /// The way to the end.
     pub quit: Quit,
     /// The workspace that is opened when this one has ended.

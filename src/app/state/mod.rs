@@ -51,8 +51,8 @@ use composer::Composer;
 pub use conversations::{Conversations, Current};
 use drafts::Drafts;
 pub(crate) use drafts::Editing;
-use ending::Ending;
 pub use ending::Quit;
+use ending::QuitState;
 use engine_facts::EngineFacts;
 pub use focus::{Focus, Shown};
 pub(crate) use input::Blind;
@@ -106,7 +106,7 @@ pub struct State {
     /// Themes.
     pub theme: ThemeChoice,
     /// The way to the end.
-    pub ending: Ending,
+    pub ending: QuitState,
     /// Wishes of features for the router.
     pub(crate) intents: VecDeque<Intent>,
 }
@@ -131,7 +131,7 @@ impl State {
             notices: Notices::default(),
             engine: EngineFacts::default(),
             theme: ThemeChoice::default(),
-            ending: Ending::default(),
+            ending: QuitState::default(),
             intents: VecDeque::new(),
         }
     }
