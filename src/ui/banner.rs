@@ -64,7 +64,7 @@ fn say(paint: &mut FrameContext<'_>, rest: &mut Rect) {
         let parent = state.sessions.meta(&from.session);
         let title = parent.map_or_else(|| from.session.to_string(), |meta| meta.shown_title().to_owned());
         let title = clean_line(&title).into_owned();
-        let at = made(paint, &from.message).map(|at| day(at, state.now, state.utc_offset));
+        let at = made(paint, &from.message).map(|at| day(at, state.clock.now, state.clock.utc_offset));
         let said = said_at(paint, &from.message).map(|said| format!(", after “{said}”"));
         let at = at.map_or_else(String::new, |at| format!(", {at}"));
         let at = format!("{}{at}", said.unwrap_or_default());

@@ -34,7 +34,7 @@ const UNUSUAL_MS: u64 = 5_000;
 
 /// Rows that the draft takes.
 pub(super) fn rows(paint: &mut FrameContext<'_>, width: u16) -> u16 {
-    let laid = LaidText::Draft(paint.state.current.clone(), field_width(width));
+    let laid = LaidText::Draft(paint.state.conversations.current.clone(), field_width(width));
     let known = paint.cache.draft.as_ref() == Some(&laid);
     let rows = editor::count_rows(paint.state.composer().editor(), field_width(width), known);
     paint.cache.draft = Some(laid);
@@ -105,7 +105,7 @@ fn edge(paint: &mut FrameContext<'_>, layout: &Layout) {
         left_room = at;
     }
     let left = Rect { width: left_room.saturating_sub(1), ..cells::after(area, 1) };
-    if paint.state.search.is_some() {
+    if paint.state.searches.conversation.is_some() {
         search(paint, left);
     } else if let Some(pieces) = redelivery(paint) {
         paint.pieces(left, &pieces);
@@ -128,7 +128,7 @@ fn edge(paint: &mut FrameContext<'_>, layout: &Layout) {
 
 /// The search in the conversation: its words, and which hit is shown.
 fn search(paint: &mut FrameContext<'_>, area: Rect) {
-    let Some(search) = &paint.state.search else { return };
+    let Some(search) = &paint.state.searches.conversation else { return };
     let found = match (search.hits.len(), search.at) {
         (0, _) if search.query.text().is_empty() => String::new(),
         (0, _) => "  nothing found ".to_owned(),
@@ -155,7 +155,7 @@ fn search(paint: &mut FrameContext<'_>, area: Rect) {
 /// Notice that the messages left from the last run are sent in so many seconds, and how to prevent it.
 fn redelivery(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let open = paint.state.current_open()?;
-    let left = open.redelivery?.since(paint.state.now).div_ceil(1_000);
+    let left = open.redelivery?.since(paint.state.clock.now).div_ceil(1_000);
     Some(vec![
         paint.piece(format!(" {} sends again in {left}s ", paint.signs.bar), Role::Warning),
         paint.piece(" any key", Role::Key),
@@ -166,7 +166,7 @@ fn redelivery(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
 /// The way through the hits of a search over all sessions.
 fn trail(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let state = paint.state;
-    let trail = state.trail.as_ref().filter(|trail| Some(&trail.session) == state.current_id())?;
+    let trail = state.searches.trail.as_ref().filter(|trail| Some(&trail.session) == state.current_id())?;
     if state.focus != Focus::Chat {
         return None;
     }
@@ -228,7 +228,7 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     let waits = state.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::NeedsYou(_)));
     let mut out = Vec::new();
     if let Some(retry) = &open.turn.retry {
-        let wait = elapsed(retry.at.since(state.now).div_ceil(1_000) * 1_000);
+        let wait = elapsed(retry.at.since(state.clock.now).div_ceil(1_000) * 1_000);
         let mut text = format!("retry {} of {} in {wait}", retry.attempt, retry.of);
         let mut now = Vec::new();
         if let Some(key) = paint.key(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| here && room >= WIDE)
@@ -254,11 +254,11 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
         out.push(role("waits for you  ".to_owned(), Role::Dim));
     } else if let Some((part, of)) = open.turn.compacting {
         let parts = if of > 1 { format!(" {part} of {of}") } else { String::new() };
-        let since = open.turn.started.map_or_else(String::new, |since| elapsed(state.now.since(since)));
+        let since = open.turn.started.map_or_else(String::new, |since| elapsed(state.clock.now.since(since)));
         out.push(role(format!("{} {since}  compacting{parts}  ", paint.spin()), Role::Running));
     } else if let Some(since) = open.turn.started {
         let spin = paint.spin();
-        out.push(role(format!("{spin} {}  ", elapsed(state.now.since(since))), Role::Running));
+        out.push(role(format!("{spin} {}  ", elapsed(state.clock.now.since(since))), Role::Running));
         out.extend(silence(paint, room.saturating_sub(cells::pieces_width(&stop) + 12)));
     }
     out.extend(stop);
@@ -275,7 +275,7 @@ fn silence(paint: &FrameContext<'_>, room: usize) -> Option<Piece<'static>> {
         // A tool may take its time.
         return None;
     }
-    let silent = paint.state.now.since(open.turn.heard?);
+    let silent = paint.state.clock.now.since(open.turn.heard?);
     let (after, what, role) = match open.turn.answering {
         true => (STALLED_MS, "silent for", Role::Warning),
         false => (UNUSUAL_MS, "no answer yet, for", Role::Dim),
@@ -387,7 +387,7 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
     let state = paint.state;
     if let Some(holder) = state.current_meta().and_then(|meta| meta.held_by.as_deref()) {
         // On a small screen nothing above says what helps.
-        if state.size.width < 60 {
+        if state.screen.size.width < 60 {
             return "read only: /takeover writes here".to_owned();
         }
         return format!("read only: held by {}", clean_line(holder));

@@ -18,10 +18,10 @@ use ratatui::layout::Rect;
 
 /// Search hits to mark in the conversation: of its own search, or of the search over all sessions.
 fn marker(state: &State) -> Option<Marker> {
-    if let Some(search) = &state.search {
+    if let Some(search) = &state.searches.conversation {
         return Some(Marker::of_text(search.query.text()));
     }
-    let trail = state.trail.as_ref().filter(|trail| Some(&trail.session) == state.current_id())?;
+    let trail = state.searches.trail.as_ref().filter(|trail| Some(&trail.session) == state.current_id())?;
     Some(trail.marker.clone())
 }
 
@@ -69,15 +69,15 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let cwd = state.current_meta().map(|meta| meta.cwd.to_string_lossy().into_owned()).unwrap_or_default();
     let opts = chat::ChatOpts {
         session: &session,
-        now: state.now,
-        utc_offset_s: state.utc_offset,
+        now: state.clock.now,
+        utc_offset_s: state.clock.utc_offset,
         glyphs: paint.look.glyphs,
         focused: state.focus == Focus::Chat && state.overlays.is_empty(),
         model: &model,
         asked_plan: asked.as_deref(),
         plan: open.plan.as_deref(),
         helps: &helps,
-        pictures: chat::picture::Sight { gallery: &state.gallery, screen_rows: state.size.height },
+        pictures: chat::picture::Sight { gallery: &state.conversations.gallery, screen_rows: state.screen.size.height },
         marker: marker.as_ref(),
         to_end: &to_end,
         cwd: &cwd,

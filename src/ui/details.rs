@@ -57,7 +57,7 @@ fn background(paint: &mut FrameContext<'_>, open: &Open, area: Rect, y: &mut u16
     }
     heading(paint, area, y, "Background", &count(running.len(), "command", "commands"));
     for job in running.into_iter().take(LISTED) {
-        let right = [paint.piece(elapsed(paint.state.now.since(job.since)), Role::Dim)];
+        let right = [paint.piece(elapsed(paint.state.clock.now.since(job.since)), Role::Dim)];
         let left = [
             paint.piece(format!("{} ", paint.spin_slowly()), Role::Running),
             paint.piece(clean_line(&job.command).into_owned(), Role::Text),
@@ -110,7 +110,7 @@ fn session(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, y: &mut
         Activity::Running(_) => (paint.spin_slowly(), Role::Running),
         _ => (paint.signs.dot, Role::Dim),
     };
-    let right = [paint.piece(age(meta.last_message, paint.state.now), Role::Dim)];
+    let right = [paint.piece(age(meta.last_message, paint.state.clock.now), Role::Dim)];
     let title = clean_line(meta.shown_title()).into_owned();
     let left = [paint.piece(format!("{sign} "), role), paint.piece(title, Role::Text)];
     let row = cells::row(area, *y);

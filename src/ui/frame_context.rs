@@ -150,13 +150,13 @@ impl<'a> FrameContext<'a> {
 
     /// The spinner's sign of this instant.
     pub fn spin(&self) -> &'static str {
-        let frame = self.state.now.0.div_euclid(SPIN).rem_euclid(1 << 20);
+        let frame = self.state.clock.now.0.div_euclid(SPIN).rem_euclid(1 << 20);
         self.signs.spin(usize::try_from(frame).unwrap_or(0))
     }
 
     /// The spinner's sign of this second, for what stands beside the conversation.
     pub fn spin_slowly(&self) -> &'static str {
-        let frame = (self.state.now.0.div_euclid(1_000) * 1_000).div_euclid(SPIN).rem_euclid(1 << 20);
+        let frame = (self.state.clock.now.0.div_euclid(1_000) * 1_000).div_euclid(SPIN).rem_euclid(1 << 20);
         self.signs.spin(usize::try_from(frame).unwrap_or(0))
     }
 

@@ -83,8 +83,8 @@ pub fn render(state: &State, look: &Appearance<'_>, cache: &mut LayoutCache, buf
 /// Wishes of the panes for their size.
 fn wants(paint: &mut FrameContext<'_>, area: Rect) -> Wants {
     let state = paint.state;
-    let front = if state.shown == Shown::List { Front::List } else { Front::Chat };
-    let panes = &state.panes;
+    let front = if state.screen.shown == Shown::List { Front::List } else { Front::Chat };
+    let panes = &state.screen.panes;
     let list = match panes.list_width {
         _ if !panes.lists() => ListWant::Hidden,
         Some(cells) => ListWant::Cells(cells),

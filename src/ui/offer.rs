@@ -38,7 +38,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     // The columns come from all commands: they stay where they are while one types.
     let (names, usages) = match menu.kind {
         Kind::Commands => {
-            let own = || state.commands.iter();
+            let own = || state.drafts.commands.iter();
             let names = Slash::ALL.iter().map(|slash| slash.word()).chain(own().map(|own| own.name.as_str()));
             let usages = Slash::ALL.iter().map(|slash| slash.usage()).chain(own().map(|own| own.hint.as_str()));
             (names.map(cells::width).max().unwrap_or(0) + 3, usages.map(cells::width).max().unwrap_or(0) + 2)

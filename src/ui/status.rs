@@ -21,7 +21,7 @@ const DETAILS: u16 = super::layout::WIDE;
 
 /// The name of the model that answers here, and its thinking level where there is a session.
 pub(super) fn model(state: &State) -> (String, Option<&'static str>) {
-    let connections = &state.config.connections;
+    let connections = &state.engine.config.connections;
     let meta = state.current_meta();
     let connection = meta.and_then(|meta| meta.asked());
     let default = match connection {
@@ -71,7 +71,7 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
     if meta.archived {
         right.push(paint.piece("archived", Role::Dim));
     }
-    if state.config.workspace != USUAL && !state.config.workspace.is_empty() {
+    if state.engine.config.workspace != USUAL && !state.engine.config.workspace.is_empty() {
         right.push(workspace(paint));
     }
     right.push(paint.piece(clean_line(&meta.status).into_owned(), Role::Dim));
@@ -93,7 +93,7 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
         if meta.messages > 0 {
             facts.push(count(usize::try_from(meta.messages).unwrap_or(usize::MAX), "message", "messages"));
         }
-        facts.push(match age(meta.created, state.now).as_str() {
+        facts.push(match age(meta.created, state.clock.now).as_str() {
             "now" => "began just now".to_owned(),
             age => format!("began {age} ago"),
         });
@@ -106,7 +106,7 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
 
 /// The workspace's name, in its own colour.
 fn workspace<'p>(paint: &FrameContext<'_>) -> Piece<'p> {
-    let name = &paint.state.config.workspace;
+    let name = &paint.state.engine.config.workspace;
     let style = colour(name).map_or_else(|| paint.style(Role::Dim), |colour| paint.look.theme.tag(colour));
     piece(clean_line(name).into_owned(), style)
 }
@@ -211,7 +211,7 @@ pub(super) fn line(paint: &mut FrameContext<'_>, area: Rect) {
 /// Content that takes the row for a time: quitting, an unfinished chord, the newest notice.
 fn said(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
     let state = paint.state;
-    match state.quit {
+    match state.ending.quit {
         Quit::Ending => return Some(vec![paint.piece(format!("saving {}", paint.signs.cut), Role::Text)]),
         Quit::OnceMore(key) => {
             let key = paint.key_name(&chord_name(&[key]));
@@ -219,13 +219,14 @@ fn said(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
         }
         Quit::No => {}
     }
-    if !state.chord.keys.is_empty() {
-        let key = paint.key_name(&chord_name(&state.chord.keys));
+    if !state.input.chord.keys.is_empty() {
+        let key = paint.key_name(&chord_name(&state.input.chord.keys));
         return Some(vec![paint.piece(key, Role::Key), paint.piece(format!(" {}", paint.signs.cut), Role::Dim)]);
     }
     let Some(notice) = state.notices.last() else {
         // Where the list has no row for it, the way back stands here.
-        let undo = state.sessions.undo.as_ref().filter(|undo| undo.is_open(state.now) && paint.found.list_rows < 5)?;
+        let undo =
+            state.sessions.undo.as_ref().filter(|undo| undo.is_open(state.clock.now) && paint.found.list_rows < 5)?;
         let mut said = vec![paint.piece(format!("{}   ", clean_line(&undo.what)), Role::Text)];
         said.extend(super::session_list::undo_hint(paint));
         return Some(said);
@@ -259,7 +260,7 @@ fn facts<'t>(paint: &FrameContext<'_>) -> Vec<(u8, Piece<'t>)> {
         let text = format!("{} {} you", paint.signs.session.needs_you, count(needing, "needs", "need"));
         facts.push((0, piece(text, paint.style(Role::NeedsYou))));
     }
-    let sandbox = state.config.sandbox.in_words(mode(state));
+    let sandbox = state.engine.config.sandbox.in_words(mode(state));
     if !sandbox.is_empty() {
         let weight = if mode(state) == Mode::Explore { 1 } else { 6 };
         facts.push((weight, piece(sandbox.to_owned(), paint.style(Role::Warning))));
@@ -305,7 +306,7 @@ fn facts<'t>(paint: &FrameContext<'_>) -> Vec<(u8, Piece<'t>)> {
 
 /// Cost of the next request, where it is worth announcing.
 fn next_cost(state: &State) -> Option<String> {
-    let cost = state.current_meta()?.next_cost.filter(|cost| *cost > state.config.warn_cost && *cost > 0.0)?;
+    let cost = state.current_meta()?.next_cost.filter(|cost| *cost > state.engine.config.warn_cost && *cost > 0.0)?;
     Some(format!("next request up to {}", dollars(cost)))
 }
 

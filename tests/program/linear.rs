@@ -401,7 +401,7 @@ fn question(id: &str, text: &str) -> Request {
 
 /// These wait in the session that is shown.
 fn wait(state: &mut State, requests: Vec<Request>) {
-    let open = state.open.get_mut(&screen::session()).unwrap();
+    let open = state.conversations.open.get_mut(&screen::session()).unwrap();
     open.panel = requests.first().map(Panel::new);
     open.requests = requests;
 }
@@ -448,7 +448,7 @@ fn a_number_that_was_on_its_way_answers_nothing() {
     let mut printer = Printer::new(LineSource::Person, "/home/me");
     printer.news(&state);
     wait(&mut state, vec![question("a", "Which?")]);
-    state.now = screen::NOW.plus(1_000);
+    state.clock.now = screen::NOW.plus(1_000);
     let told = printer.news(&state).lines.join("\n");
     assert!(told.contains("question: Which?\n1. left\n2. right\n3. answer in your own words"), "{told}");
     let (lines, said) = hear(&mut printer, &mut state, "1", 1_200);
@@ -520,7 +520,7 @@ fn a_growing_answer_is_told_once_and_by_whole_blocks() {
     let say = |state: &mut State, text: &str, live: bool| {
         let said = AssistantText { text: text.to_owned(), ..AssistantText::default() };
         let message = Message::new(MessageId::new("m"), screen::NOW, Body::Assistant(said));
-        let open = state.open.get_mut(&screen::session()).unwrap();
+        let open = state.conversations.open.get_mut(&screen::session()).unwrap();
         open.chat.entries = [Entry { key: 1, revision: text.len() as u64, message, live }].into();
     };
     let mut told = Vec::new();

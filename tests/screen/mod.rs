@@ -41,8 +41,8 @@ pub fn one_session() -> State {
     state.sessions.replace(vec![meta], NOW, 0);
     let mut open = Open::default();
     open.loaded = true;
-    state.open.insert(session(), open);
-    state.current = Current::Session(session());
+    state.conversations.open.insert(session(), open);
+    state.conversations.current = Current::Session(session());
     state.sessions.select(&session());
     state
 }

@@ -130,7 +130,7 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, 
     let known: Vec<SessionId> = ["a", "b", "c", "d"].map(id).to_vec();
     let shown = state.current_id().cloned().filter(|_| !dice.once_in(4));
     let session = shown.unwrap_or_else(|| dice.of(&known));
-    let at = state.now;
+    let at = state.clock.now;
     let event = match dice.roll(36) {
         0 => Event::Listed { sessions: known.iter().map(|id| any_meta(dice, id, at)).collect() },
         1 => Event::Changed(Box::new(any_meta(dice, &session, at))),

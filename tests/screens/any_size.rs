@@ -111,7 +111,7 @@ fn keys_of(name: &str) -> (keymap::Table, Vec<Key>) {
 
 /// What happens next.
 fn any_msg(dice: &mut Dice, state: &State, keys: &[Key], armed: &[Timer], seq: &mut u64) -> Vec<Msg> {
-    let size = state.size;
+    let size = state.screen.size;
     match dice.roll(100) {
         0..=49 => vec![resolve(state, dice.of(keys))],
         50..=54 => {
@@ -177,7 +177,7 @@ fn run(seed: u64, name: &'static str, steps: usize) {
         }
         if step % 8 == 0 || dice.once_in(16) {
             told.last.push_str(", drawing");
-            let area = Rect::new(0, 0, state.size.width, state.size.height);
+            let area = Rect::new(0, 0, state.screen.size.width, state.screen.size.height);
             let mut buffer = Buffer::empty(area);
             let glyphs = if dice.once_in(4) { ui::glyphs::GlyphSet::Ascii } else { ui::glyphs::GlyphSet::Unicode };
             let look = ui::Appearance { theme: &theme, glyphs, home: "/home/me" };

@@ -113,8 +113,8 @@ fn state(shown: &str) -> State {
         let message = Message::new(MessageId::new(format!("m{n}")), at, body);
         open.chat.entries.push_back(Row { key: n as i64, revision: 0, message, live: n > 2 });
     }
-    state.open.insert(id(shown), open);
-    state.current = Current::Session(id(shown));
+    state.conversations.open.insert(id(shown), open);
+    state.conversations.current = Current::Session(id(shown));
     state.sessions.select(&id(shown));
     state.sessions.look_at(Some(&id(shown)), NOW, 0);
     state

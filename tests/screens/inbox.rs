@@ -61,7 +61,7 @@ fn used() -> State {
     let loaded = keymap::load(None);
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
     let mut state = State::new(Arc::new(loaded.table), Size { width: 100, height: 30 }, NOW, 0);
-    state.properties = Properties::builtin();
+    state.engine.properties = Properties::builtin();
     let mut login = meta("260902-swift-river", "Fix login redirect", ago(2 * MINUTE));
     login.status = "in-progress".to_owned();
     login.labels = vec!["bug".to_owned(), "priority::2".to_owned()];
@@ -71,8 +71,8 @@ fn used() -> State {
     let mut open = Open::default();
     open.loaded = true;
     let name = id("260902-swift-river");
-    state.open.insert(name.clone(), open);
-    state.current = Current::Session(name.clone());
+    state.conversations.open.insert(name.clone(), open);
+    state.conversations.current = Current::Session(name.clone());
     state.sessions.select(&name);
     talk(&mut state);
     state
@@ -156,17 +156,18 @@ fn searching() {
     let mut state = used();
     state.overlays = vec![Overlay::Find];
     shots("find-empty", &state);
-    state.find = found("redirect");
-    state.find.step(1, 20);
+    state.searches.sessions = found("redirect");
+    state.searches.sessions.step(1, 20);
     shots("find", &state);
-    state.find.phase = Phase::Searching(NOW);
+    state.searches.sessions.phase = Phase::Searching(NOW);
     insta::assert_snapshot!("find-running-100x30", shot("find-running", &state, 100, 30));
-    state.find.query = Line::new("redirect after:soon");
-    state.find.phase = Phase::Wrong(Query::parse("redirect after:soon").unwrap_err());
+    state.searches.sessions.query = Line::new("redirect after:soon");
+    state.searches.sessions.phase = Phase::Wrong(Query::parse("redirect after:soon").unwrap_err());
     insta::assert_snapshot!("find-wrong-100x30", shot("find-wrong", &state, 100, 30));
-    state.find = Find::default();
-    state.find.query = Line::new("no such thing");
-    state.find.phase = Phase::Done(Searched { sessions: 214, millis: 39, unreadable: 1, ..Searched::default() });
+    state.searches.sessions = Find::default();
+    state.searches.sessions.query = Line::new("no such thing");
+    state.searches.sessions.phase =
+        Phase::Done(Searched { sessions: 214, millis: 39, unreadable: 1, ..Searched::default() });
     insta::assert_snapshot!("find-nothing-80x24", shot("find-nothing", &state, 80, 24));
 }
 
@@ -174,8 +175,8 @@ fn searching() {
 fn opened_at_a_hit() {
     let mut state = used();
     let find = found("redirect");
-    state.trail = Trail::of(&find.groups[0], &find.groups[0].hits[1], "redirect");
-    state.find = find;
+    state.searches.trail = Trail::of(&find.groups[0], &find.groups[0].hits[1], "redirect");
+    state.searches.sessions = find;
     state.focus = Focus::Chat;
     let chat = &mut state.current_open_mut().unwrap().chat;
     chat.view = View::Mark { key: 2 };
@@ -207,7 +208,7 @@ fn choosing_properties() {
     let name = id("260902-swift-river");
     let items = |state: &State| -> Vec<Item> {
         let status = |s: &lisle::domain::property::Status| Item::new(s.label.clone(), "", Value::Status(s.id.clone()));
-        state.properties.statuses.iter().map(status).collect()
+        state.engine.properties.statuses.iter().map(status).collect()
     };
     let mut picker = Picker::new(Kind::Status, items(&state), 1);
     picker.sessions = vec![name.clone()];
@@ -395,7 +396,7 @@ fn what_is_sent_again() {
 #[test]
 fn every_size_and_theme_draws() {
     let mut state = used();
-    state.find = found("redirect");
+    state.searches.sessions = found("redirect");
     let report = HealthReport { odd: vec![("x".to_owned(), vec![1])], ..HealthReport::default() };
     let card = Card { session: id("x"), report: Some(report), busy: false, then_repair: false, scroll: 900 };
     for overlay in [Overlay::Find, Overlay::Trash(Bin::default()), Overlay::Health(card)] {

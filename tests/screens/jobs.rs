@@ -21,7 +21,7 @@ use lisle::domain::{At, Level, Message, MessageId, RequestId};
 use screen::{NOW, SIZES, one_session, session};
 
 fn open(state: &mut State) -> &mut Open {
-    state.open.get_mut(&session()).unwrap()
+    state.conversations.open.get_mut(&session()).unwrap()
 }
 
 fn shots(name: &str, state: &State) {

@@ -54,7 +54,7 @@ pub fn rich() -> State {
     archived.archived = true;
     state.sessions.put(archived, NOW, 0);
     state.focus = Focus::List;
-    state.shown = Shown::List;
+    state.screen.shown = Shown::List;
     state
 }
 
@@ -112,7 +112,7 @@ fn marks_folds_filters_and_the_way_back() {
     state.sessions.arrange(NOW, 0);
     insta::assert_snapshot!("nothing-matches-80x24", list_only("nothing", &state, 80, 24));
     // Where the list is not on the screen, the status line offers the way back.
-    state.shown = Shown::Chat;
+    state.screen.shown = Shown::Chat;
     state.focus = Focus::Composer;
     let last = shot("undo", &state, 60, 12).lines().nth(11).unwrap_or("").to_owned();
     insta::assert_snapshot!("undo-60", last);

@@ -80,8 +80,8 @@ fn base() -> State {
     let loaded = keymap::load(None);
     assert!(loaded.problems.is_empty(), "{:?}", loaded.problems);
     let mut state = State::new(Arc::new(loaded.table), Size { width: 100, height: 30 }, NOW, 0);
-    state.config.workspace = "default".to_owned();
-    state.config.connections = vec![ConnectionInfo {
+    state.engine.config.workspace = "default".to_owned();
+    state.engine.config.connections = vec![ConnectionInfo {
         name: ConnectionName::new("anthropic"),
         provider: "anthropic".to_owned(),
         default_model: "claude-sonnet".to_owned(),
@@ -121,8 +121,8 @@ fn used() -> State {
 fn open(state: &mut State, name: &str) {
     let mut open = Open::default();
     open.loaded = true;
-    state.open.insert(id(name), open);
-    state.current = Current::Session(id(name));
+    state.conversations.open.insert(id(name), open);
+    state.conversations.current = Current::Session(id(name));
     state.sessions.select(&id(name));
 }
 
@@ -290,7 +290,7 @@ fn an_empty_session_says_where_one_is_and_who_answers() {
     let mut state = used();
     let mut new = SessionMeta::new(id("260902-new-leaf"), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
     new.connection = Some(ConnectionName::new("rehearsal"));
-    state.config.connections.push(ConnectionInfo {
+    state.engine.config.connections.push(ConnectionInfo {
         name: ConnectionName::new("rehearsal"),
         provider: "rehearsal".to_owned(),
         default_model: "rehearsal".to_owned(),
@@ -447,10 +447,10 @@ fn commands_and_chords() {
     lisle::app::update(&mut state, NOW, Msg::Key(Key::parse("/").unwrap()));
     shots("slash", &state);
     current(&mut state).composer = Composer::default();
-    state.chord.keys = vec![Key::parse("ctrl+x").unwrap()];
-    state.chord.strip = true;
+    state.input.chord.keys = vec![Key::parse("ctrl+x").unwrap()];
+    state.input.chord.strip = true;
     shots("chord", &state);
-    state.chord.page = 1;
+    state.input.chord.page = 1;
     insta::assert_snapshot!("chord-next-80x24", shot("chord-next", &state, 80, 24));
 }
 
@@ -479,9 +479,10 @@ fn searches_and_filters_show_their_words_and_the_caret() {
     let mut state = used();
     talk(&mut state);
     state.focus = Focus::Chat;
-    state.search = Some(Search { query: Line::new("redirect"), typing: true, hits: vec![0, 3, 4], at: Some(1) });
+    state.searches.conversation =
+        Some(Search { query: Line::new("redirect"), typing: true, hits: vec![0, 3, 4], at: Some(1) });
     insta::assert_snapshot!("search-80x24", shot("search", &state, 80, 24));
-    state.search = None;
+    state.searches.conversation = None;
     state.focus = Focus::List;
     state.sessions.filter = Some(Filter { query: Line::new("ea"), typing: true });
     state.sessions.arrange(NOW, 0);
@@ -492,7 +493,7 @@ fn searches_and_filters_show_their_words_and_the_caret() {
 fn the_list_in_front() {
     let mut state = used();
     state.focus = Focus::List;
-    state.shown = Shown::List;
+    state.screen.shown = Shown::List;
     shots("list", &state);
 }
 
@@ -503,7 +504,7 @@ fn notices_take_the_status_line() {
     let last = |state: &State, width| shot("notice", state, width, 24).lines().nth(23).unwrap_or("").to_owned();
     insta::assert_snapshot!("notice-80", last(&state, 80));
     insta::assert_snapshot!("notice-40", last(&state, 40));
-    state.quit = Quit::OnceMore(Key::parse("ctrl+c").unwrap());
+    state.ending.quit = Quit::OnceMore(Key::parse("ctrl+c").unwrap());
     insta::assert_snapshot!("quit-80", last(&state, 80));
 }
 
@@ -608,13 +609,13 @@ fn what_is_unfolded_at_the_end_stays_in_sight() {
 fn the_caret_stands_behind_wide_signs() {
     let mut state = base();
     for (text, width) in [("abc", 3), ("漢字", 4), ("👩‍👩‍👧‍👦", 2), ("e\u{301}", 1), ("a\tb", 5)] {
-        state.lobby = Composer::default();
-        state.lobby.paste(text);
+        state.lobby.composer = Composer::default();
+        state.lobby.composer.paste(text);
         let (_, drawn) = draw(&state, 60, 20);
         assert_eq!(drawn.cursor.map(|at| at.x), Some(3 + width), "{text}");
     }
-    state.lobby = Composer::default();
-    state.lobby.paste("one two three four five six seven eight nine ten eleven twelve\nthirteen");
+    state.lobby.composer = Composer::default();
+    state.lobby.composer.paste("one two three four five six seven eight nine ten eleven twelve\nthirteen");
     let (_, drawn) = draw(&state, 40, 20);
     assert_eq!(drawn.cursor.map(|at| (at.x, at.y)), Some((11, 18)));
 }
@@ -705,7 +706,7 @@ fn any_state() -> impl Strategy<Value = State> {
             }
             current(&mut state).turn.started = flags[5].then_some(NOW);
         }
-        state.shown = if flags[2] { Shown::List } else { Shown::Chat };
+        state.screen.shown = if flags[2] { Shown::List } else { Shown::Chat };
         if flags[3] && state.focus != Focus::Panel {
             state.focus = Focus::List;
         }

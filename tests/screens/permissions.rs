@@ -35,8 +35,8 @@ fn used() -> State {
     state.sessions.replace(vec![meta], NOW, 0);
     let mut open = Open::default();
     open.loaded = true;
-    state.open.insert(session.clone(), open);
-    state.current = Current::Session(session);
+    state.conversations.open.insert(session.clone(), open);
+    state.conversations.current = Current::Session(session);
     state
 }
 

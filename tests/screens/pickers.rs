@@ -208,7 +208,7 @@ fn setting(key: &str, group: SettingGroup, value: &str, said: Said, choices: &[&
 #[test]
 fn settings() {
     let mut state = connected();
-    state.theme = "nord".to_owned();
+    state.theme.current = "nord".to_owned();
     let fx = act(&mut state, AppAction::Settings);
     assert!(fx.contains(&Effect::Settings));
     let settings = vec![
@@ -222,7 +222,7 @@ fn settings() {
     update(&mut state, NOW, Msg::Paste("glyphs".to_owned()));
     let fx = act(&mut state, PickerAction::Accept);
     assert!(fx.contains(&Effect::Set { key: "ui.glyphs".to_owned(), value: "ascii".to_owned() }), "{fx:?}");
-    assert_eq!(state.settings[1].value, "ascii", "it is shown at once");
+    assert_eq!(state.engine.settings[1].value, "ascii", "it is shown at once");
     update(&mut state, NOW, Msg::Act { action: AppAction::Back.into(), key: None });
     assert!(state.overlays.is_empty());
 }
@@ -258,8 +258,8 @@ fn the_doctor_and_what_was_said() {
 fn words_behind_commands_are_offered_with_the_one_in_force_marked() {
     let mut state = connected();
     told(&mut state);
-    state.themes = ["auto", "nord", "gruvbox"].map(str::to_owned).to_vec();
-    state.theme = "nord".to_owned();
+    state.theme.names = ["auto", "nord", "gruvbox"].map(str::to_owned).to_vec();
+    state.theme.current = "nord".to_owned();
     for (typed, name) in [("/theme ", "offer-theme"), ("/model ", "offer-model"), ("/connection ", "offer-connection")]
     {
         state.composer_mut().set("");
@@ -283,8 +283,8 @@ fn words_behind_commands_are_offered_with_the_one_in_force_marked() {
 #[test]
 fn themes_show_their_roles() {
     let mut state = one_session();
-    state.themes = ["auto", "nord", "gruvbox"].map(str::to_owned).to_vec();
-    state.theme = "nord".to_owned();
+    state.theme.names = ["auto", "nord", "gruvbox"].map(str::to_owned).to_vec();
+    state.theme.current = "nord".to_owned();
     act(&mut state, AppAction::Theme);
     shots("themes", &state);
 }

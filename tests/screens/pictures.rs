@@ -48,15 +48,15 @@ fn pictures() -> State {
         let message = Message::new(MessageId::new(format!("m{key}")), At(NOW.0 - 60_000 + key * 1_000), body);
         Entry { key, revision: 1, message, live: false }
     });
-    state.open.get_mut(&session()).unwrap().chat.entries = entries.collect();
+    state.conversations.open.get_mut(&session()).unwrap().chat.entries = entries.collect();
     let sized = |name: &str, width, height| {
         (PathBuf::from(format!("/s/attachments/{name}")), Known::Sized(Pixels { width, height }))
     };
     let cut = (PathBuf::from("/s/attachments/cut\u{1b}[31m.png"), Known::Broken("the picture is broken".to_owned()));
     let sizes = vec![sized("login 画面.png", 1280, 720), sized("chart.png", 300, 100), cut];
     update(&mut state, NOW, Msg::Measured(sizes));
-    state.density = Density::Tails;
-    state.open.get_mut(&session()).unwrap().chat.density = Density::Tails;
+    state.conversations.density = Density::Tails;
+    state.conversations.open.get_mut(&session()).unwrap().chat.density = Density::Tails;
     state
 }
 

@@ -56,8 +56,8 @@ fn state(bodies: Vec<Body>) -> State {
         let message = Message::new(MessageId::new(format!("m{n}")), NOW, body);
         open.chat.entries.push_back(Row { key: n as i64, revision: 0, message, live: false });
     }
-    state.open.insert(id.clone(), open);
-    state.current = Current::Session(id.clone());
+    state.conversations.open.insert(id.clone(), open);
+    state.conversations.current = Current::Session(id.clone());
     state.sessions.select(&id);
     state
 }

@@ -16,7 +16,7 @@ use screen::{NOW, SIZES, one_session, session};
 use std::path::PathBuf;
 
 fn open(state: &mut State) -> &mut Open {
-    state.open.get_mut(&session()).unwrap()
+    state.conversations.open.get_mut(&session()).unwrap()
 }
 
 fn shots(name: &str, state: &State) {

@@ -90,8 +90,8 @@ fn state(bodies: Vec<Body>) -> State {
     let mut open = Open::default();
     open.loaded = true;
     open.chat.entries = bodies.into_iter().enumerate().map(row).collect();
-    state.open.insert(session(), open);
-    state.current = Current::Session(session());
+    state.conversations.open.insert(session(), open);
+    state.conversations.current = Current::Session(session());
     state.sessions.select(&session());
     state
 }
@@ -126,7 +126,7 @@ fn coloured(mut state: State, width: u16, height: u16) -> State {
 }
 
 fn chat(state: &mut State) -> &mut lisle::app::state::chat::Chat {
-    &mut state.open.get_mut(&session()).unwrap().chat
+    &mut state.conversations.open.get_mut(&session()).unwrap().chat
 }
 
 #[test]
@@ -218,9 +218,9 @@ fn hits_are_marked_in_code_too() {
     let mut state = coloured(nasty(), 140, 60);
     state.focus = Focus::Chat;
     let mut search = Search { query: lisle::app::state::edit::Line::new("count"), ..Search::default() };
-    search.find(&state.open[&session()].chat);
+    search.find(&state.conversations.open[&session()].chat);
     assert_eq!(search.hits, [5]);
-    state.search = Some(search);
+    state.searches.conversation = Some(search);
     let theme = Theme::builtin(true);
     let shown = styles(&state, &theme, "fn count");
     assert_eq!(shown[3].1, theme.style(Role::Found).fg.unwrap());
@@ -268,7 +268,7 @@ fn what_is_marked_is_seen_in_every_theme_and_handed_over_as_text() {
         60,
     );
     chat(&mut state).density = Density::Full;
-    state.panes.only_chat = true;
+    state.screen.panes.only_chat = true;
     let place = |key, line, at| Place { key, line, at };
     let (from, to) = (place(0, 0, 4), place(2, 20, 6));
     let ends = |place: Place| (place, place);

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Asks for copies of these files. Where there is no session yet they are asked for once there is one.
 pub(crate) fn ask(state: &mut State, files: Vec<(PathBuf, Option<String>)>, fx: &mut Vec<Effect>) {
     for (path, pasted) in files {
-        if let Current::Session(id) = &state.current {
+        if let Current::Session(id) = &state.conversations.current {
             fx.push(session::to(id, Act::Attach { path: path.clone() }));
         }
         state.composer_mut().files_mut().ask(path, pasted);
@@ -28,7 +28,7 @@ pub(crate) fn adopted(id: &SessionId, files: &Files, fx: &mut Vec<Effect>) {
 pub(crate) fn picture(state: &mut State, found: Result<PathBuf, String>, fx: &mut Vec<Effect>) {
     match found {
         Ok(file) => {
-            state.pictures.push(file.clone());
+            state.drafts.pictures.push(file.clone());
             ask(state, vec![(file, None)], fx);
         }
         Err(why) => state.notify(Notice::new(Level::Warning, why)),
@@ -43,10 +43,10 @@ pub(crate) fn came(
     made: Result<Attachment, String>,
     fx: &mut Vec<Effect>,
 ) {
-    if let Some(at) = state.pictures.iter().position(|picture| picture == path) {
-        fx.push(Effect::Discard(state.pictures.remove(at)));
+    if let Some(at) = state.drafts.pictures.iter().position(|picture| picture == path) {
+        fx.push(Effect::Discard(state.drafts.pictures.remove(at)));
     }
-    let Some(open) = state.open.get_mut(id) else { return };
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
     match made {
         Ok(file) => {
             let copy = file.path.clone();

@@ -29,9 +29,9 @@ pub(crate) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(menu) = &mut menu
         && let Some(ask) = search(state, menu)
     {
-        state.ticket += 1;
-        menu.ticket = state.ticket;
-        fx.push(Effect::Find { ticket: state.ticket, root: ask.0, query: ask.1, folders: ask.2 });
+        state.drafts.ticket += 1;
+        menu.ticket = state.drafts.ticket;
+        fx.push(Effect::Find { ticket: state.drafts.ticket, root: ask.0, query: ask.1, folders: ask.2 });
         // What was found for a letter less stays until the answer comes.
         if let Some(before) = state.composer_mut().menu.take().filter(|before| before.kind == menu.kind) {
             let files = before.rows.into_iter().filter(|row| matches!(row.value, Value::File(_) | Value::Folder(_)));
@@ -116,7 +116,7 @@ fn command_rows(state: &State, typed: &str) -> Vec<Row> {
         usage: slash.usage().to_owned(),
         ..row(Value::Command(*slash), slash.word(), slash.description())
     });
-    let own = state.commands.iter().enumerate().map(|(n, own)| Row {
+    let own = state.drafts.commands.iter().enumerate().map(|(n, own)| Row {
         usage: own.hint.clone(),
         ..row(Value::Own(n), own.name.clone(), format!("{}: {}", own.origin.word(), text::one_line(&own.description)))
     });
@@ -141,10 +141,10 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
             connections::items(state).iter().map(|item| word(&item.label, &model_detail(item))).collect()
         }
         Slash::Thinking => models::levels(state).iter().map(|item| word(&item.label, &item.detail)).collect(),
-        Slash::Status => state.properties.statuses.iter().map(|one| word(&one.id, &one.label)).collect(),
-        Slash::Label => labels(&state.properties.labels).iter().map(|one| word(&one.id, &one.name)).collect(),
+        Slash::Status => state.engine.properties.statuses.iter().map(|one| word(&one.id, &one.label)).collect(),
+        Slash::Label => labels(&state.engine.properties.labels).iter().map(|one| word(&one.id, &one.name)).collect(),
         Slash::Help => TOPICS.iter().map(|topic| word(topic.name, topic.title())).collect(),
-        Slash::Theme => state.themes.iter().map(|name| word(name, "")).collect(),
+        Slash::Theme => state.theme.names.iter().map(|name| word(name, "")).collect(),
         Slash::Mode => choices(slash.usage()).map(|choice| word(choice, mode_detail(choice))).collect(),
         Slash::Density => choices(slash.usage()).map(|choice| word(choice, density_detail(choice))).collect(),
         _ => choices(slash.usage()).map(|choice| word(choice, "")).collect(),
@@ -193,10 +193,10 @@ fn in_force(state: &State, slash: Slash) -> Vec<String> {
             let set = meta.map(|meta| meta.labels.as_slice()).unwrap_or_default();
             set.iter().map(|entry| split_label(entry).0.to_owned()).collect()
         }
-        Slash::Theme => vec![state.theme.clone()],
+        Slash::Theme => vec![state.theme.current.clone()],
         Slash::Mode => meta.map(|meta| meta.mode.word().to_owned()).into_iter().collect(),
         Slash::Density => vec![
-            match state.density {
+            match state.conversations.density {
                 Density::Lines => "lines",
                 Density::Tails => "tails",
                 Density::Full => "full",
@@ -246,7 +246,7 @@ fn labels(all: &[Label]) -> Vec<&Label> {
 fn label_rows(state: &State, typed: &str) -> Vec<Row> {
     let set = state.current_meta().map(|meta| meta.labels.as_slice()).unwrap_or_default();
     let has = |id: &str| set.iter().any(|entry| split_label(entry).0 == id);
-    let rows = labels(&state.properties.labels).into_iter().map(|label| {
+    let rows = labels(&state.engine.properties.labels).into_iter().map(|label| {
         let detail = if has(&label.id) { "is set: takes it away" } else { "labels the session" };
         row(Value::Label(label.id.clone()), label.name.clone(), detail)
     });
@@ -328,7 +328,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     match row.value {
         Value::Command(slash) => own_commands::accept(state, slash),
         // What follows may be wanted; one that says that nothing does runs at once.
-        Value::Own(at) => match state.commands.get(at) {
+        Value::Own(at) => match state.drafts.commands.get(at) {
             Some(own) if own.hint.is_empty() => own_commands::run_own(state, at, "", fx),
             Some(own) => {
                 let text = format!("/{} ", own.name);

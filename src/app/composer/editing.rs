@@ -18,7 +18,7 @@ pub(crate) fn act(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) -> bool {
         Verb::Send => enter::enter(state, How::Queue, fx),
         Verb::Steer => enter::enter(state, How::Steer, fx),
         Verb::Editor => {
-            state.editing = Some(Editing::Draft(state.current.clone()));
+            state.drafts.editing = Some(Editing::Draft(state.conversations.current.clone()));
             fx.push(Effect::Edit { text: state.composer().text() });
         }
         Verb::OpenPaste => chips::unfold(state),
@@ -68,13 +68,13 @@ pub(crate) fn character(state: &mut State, c: char) {
 
 fn feed(state: &mut State, token: Token) {
     let Some(walk) = state.composer_mut().modal(token) else { return };
-    let history = std::mem::take(&mut state.history);
+    let history = std::mem::take(&mut state.drafts.history);
     if walk < 0 {
         state.composer_mut().earlier(&history);
     } else {
         state.composer_mut().later(&history);
     }
-    state.history = history;
+    state.drafts.history = history;
 }
 
 pub(crate) fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
@@ -105,7 +105,7 @@ pub(crate) fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         return;
     }
     // At an edge the walk through what was sent earlier begins or goes on.
-    let history = std::mem::take(&mut state.history);
+    let history = std::mem::take(&mut state.drafts.history);
     match verb {
         Verb::Up => {
             state.composer_mut().earlier(&history);
@@ -115,7 +115,7 @@ pub(crate) fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         }
         _ => {}
     }
-    state.history = history;
+    state.drafts.history = history;
 }
 
 /// The draft of this place comes back from $EDITOR.
@@ -124,7 +124,7 @@ pub(crate) fn edited(state: &mut State, place: &Current, result: Result<String, 
         Ok(text) => {
             let text = text.trim_end_matches('\n');
             let composer = match place {
-                Current::Session(id) => state.open.get_mut(id).map(|open| &mut open.composer),
+                Current::Session(id) => state.conversations.open.get_mut(id).map(|open| &mut open.composer),
                 Current::New => None,
             };
             match composer {

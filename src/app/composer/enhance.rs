@@ -25,9 +25,9 @@ pub(crate) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else {
         return state.notify(Notice::new(Level::Info, "The session is being made; try again in a moment."));
     };
-    state.enhanced += 1;
-    let number = state.enhanced;
-    if let Some(open) = state.open.get_mut(&id) {
+    state.drafts.enhanced += 1;
+    let number = state.drafts.enhanced;
+    if let Some(open) = state.conversations.open.get_mut(&id) {
         open.enhancing = Some(Enhancing { number, revision: open.composer.revision() });
         fx.push(Effect::Send(Command::Enhance { session: id, number, draft }));
     }
@@ -36,14 +36,16 @@ pub(crate) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
 /// Gives up what is being rewritten here. Whether there was something.
 pub(crate) fn give_up(state: &mut State, fx: &mut Vec<Effect>) -> bool {
     let Some(id) = state.current_id().cloned() else { return false };
-    let Some(before) = state.open.get_mut(&id).and_then(|open| open.enhancing.take()) else { return false };
+    let Some(before) = state.conversations.open.get_mut(&id).and_then(|open| open.enhancing.take()) else {
+        return false;
+    };
     fx.push(Effect::Send(Command::Enhance { session: id, number: before.number, draft: String::new() }));
     true
 }
 
 /// Takes in the result.
 pub(crate) fn done(state: &mut State, id: &SessionId, number: u64, result: Result<Enhanced, String>) {
-    let Some(open) = state.open.get_mut(id) else { return };
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
     let Some(asked) = open.enhancing.take_if(|asked| asked.number == number) else { return };
     let untouched = open.composer.revision() == asked.revision;
     let same = untouched && result.as_ref().is_ok_and(|made| made.text == open.composer.text());

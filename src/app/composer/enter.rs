@@ -24,7 +24,7 @@ pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
         EnterDoes::BrokeLine => {}
         EnterDoes::Empty if how == How::Queue => enter_on_nothing(state, fx),
         EnterDoes::Empty => {}
-        EnterDoes::Send if state.blind == Blind::WentOn => {
+        EnterDoes::Send if state.input.blind == Blind::WentOn => {
             let text = "Not sent: a part of it was typed over a window.";
             state.notify(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"));
         }
@@ -56,7 +56,7 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
         return;
     }
     if state.panel().is_some() {
-        if state.idle_before >= CALM {
+        if state.input.idle_before >= CALM {
             state.follow_up(Intent::Act(AnswerAction::Focus.into()));
         }
         return;

@@ -32,9 +32,9 @@ pub(crate) fn unknown(state: &mut State, unknown: &Unknown) {
 
 /// A command of the user's own was chosen: it runs, or its arguments are written first. A draft is not lost for it.
 pub(crate) fn begin_own(state: &mut State, name: &str, fx: &mut Vec<Effect>) {
-    let Some(at) = state.commands.iter().position(|own| own.name == name) else { return };
+    let Some(at) = state.drafts.commands.iter().position(|own| own.name == name) else { return };
     draft::keep_draft(state, fx);
-    match state.commands.get(at) {
+    match state.drafts.commands.get(at) {
         Some(own) if !own.hint.is_empty() => {
             let text = format!("/{} ", own.name);
             state.composer_mut().set(&text);
@@ -45,9 +45,9 @@ pub(crate) fn begin_own(state: &mut State, name: &str, fx: &mut Vec<Effect>) {
 
 /// A command of the user's own: its text is sent. One that came with the repository is shown before its first use.
 pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Effect>) {
-    let Some(own) = state.commands.get(at).cloned() else { return };
+    let Some(own) = state.drafts.commands.get(at).cloned() else { return };
     let text = own.fill(args);
-    if own.origin != Origin::Repository || state.seen_commands.contains(&own.hash) {
+    if own.origin != Origin::Repository || state.drafts.seen_commands.contains(&own.hash) {
         send::send(state, text, send::How::Queue, fx);
         return;
     }
@@ -64,14 +64,14 @@ pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Eff
 
 /// The text of a repository's command was seen and is sent; it is not asked for again until the file changes.
 pub(crate) fn send_own(state: &mut State, hash: String, text: String, fx: &mut Vec<Effect>) {
-    state.seen_commands.insert(hash);
+    state.drafts.seen_commands.insert(hash);
     session_list::keep_face(state, fx);
     send::send(state, text, send::How::Queue, fx);
 }
 
 /// The names of all commands, for the nearest one to a slip.
 pub(crate) fn nearest_command(state: &State, word: &str) -> Option<String> {
-    let own = state.commands.iter().map(|own| own.name.as_str());
+    let own = state.drafts.commands.iter().map(|own| own.name.as_str());
     let all = Slash::ALL.iter().map(|slash| slash.word()).chain(own);
     nearest::nearest(&word.to_lowercase(), all).map(str::to_owned)
 }
@@ -79,7 +79,7 @@ pub(crate) fn nearest_command(state: &State, word: &str) -> Option<String> {
 /// The command of the user's own that a draft calls, by its place, and what follows it.
 pub(crate) fn own(state: &State, draft: &str) -> Option<(usize, String)> {
     let Some(Err(unknown)) = commands::read(draft) else { return None };
-    let at = state.commands.iter().position(|own| own.name == unknown.word.to_lowercase())?;
+    let at = state.drafts.commands.iter().position(|own| own.name == unknown.word.to_lowercase())?;
     let args = draft.trim().split_once(char::is_whitespace).map_or("", |(_, args)| args.trim());
     Some((at, args.to_owned()))
 }

@@ -44,8 +44,8 @@ pub(crate) fn reply(state: &mut State, text: &str, fx: &mut Vec<Effect>) -> bool
     if draft::is_held(state, &session, fx) {
         return true;
     }
-    let on_screen = state.frame.panel.as_ref().is_some_and(|(shown, _)| *shown == request);
-    if !on_screen || state.now.since(state.moments.panel_seen) < SEEN {
+    let on_screen = state.screen.frame.panel.as_ref().is_some_and(|(shown, _)| *shown == request);
+    if !on_screen || state.clock.now.since(state.input.moments.panel_seen) < SEEN {
         let notice = Notice::new(Level::Info, "A question came up: your text would be its answer");
         state.notify(notice.hint("Enter once more sends it"));
         return true;

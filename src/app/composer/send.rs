@@ -40,12 +40,12 @@ pub(crate) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
     let attachments = state.composer_mut().take_files().there();
     draft::remember(state, &text, fx);
     let steer = how == How::Steer && state.running();
-    let Current::Session(id) = state.current.clone() else {
-        state.lobby_sent.push(UserText::with(text, attachments));
+    let Current::Session(id) = state.conversations.current.clone() else {
+        state.lobby.sent.push(UserText::with(text, attachments));
         return true;
     };
     scroll::to_end(state, fx);
-    state.left_unread = None;
+    state.conversations.left_unread = None;
     let act = if steer { Act::Steer { text, attachments } } else { Act::Send { text, attachments } };
     hand(state, &id, act, composer, fx);
     true
@@ -53,7 +53,7 @@ pub(crate) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
 
 /// Sends what the user wrote. Until it is sent away by others, the composer can be brought back as it stood.
 fn hand(state: &mut State, id: &SessionId, act: Act, composer: Composer, fx: &mut Vec<Effect>) {
-    if let (Some(open), Some(said)) = (state.open.get_mut(id), act.said()) {
+    if let (Some(open), Some(said)) = (state.conversations.open.get_mut(id), act.said()) {
         open.handed.push_back(Handed { said, composer });
         if open.handed.len() > HANDED {
             open.handed.pop_front();
@@ -65,9 +65,9 @@ fn hand(state: &mut State, id: &SessionId, act: Act, composer: Composer, fx: &mu
 /// The engine did not take what the user wrote: it stands where it was written.
 pub(crate) fn refused(state: &mut State, id: &SessionId, act: &Act) {
     let Some(said) = act.said() else { return };
-    let Some(open) = state.open.get_mut(id) else {
+    let Some(open) = state.conversations.open.get_mut(id) else {
         // Nobody looks at that session any more. What was sent is in the history.
-        return state.history.push(&said.text);
+        return state.drafts.history.push(&said.text);
     };
     let handed = open.handed.iter().rposition(|handed| handed.said == said);
     let handed = handed.and_then(|at| open.handed.remove(at)).filter(|handed| !handed.composer.has_no_text());
@@ -133,8 +133,8 @@ pub(super) fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect
     let composer = state.composer().clone();
     let text = state.composer_mut().take();
     draft::remember(state, &text, fx);
-    let Current::Session(id) = state.current.clone() else {
-        state.lobby_sent.push(text.into());
+    let Current::Session(id) = state.conversations.current.clone() else {
+        state.lobby.sent.push(text.into());
         return;
     };
     scroll::to_end(state, fx);

@@ -13,9 +13,9 @@ const KEPT: usize = 400;
 
 /// The last frame drew these blocks without all of their colours.
 pub(crate) fn wanted(state: &mut State, blocks: Vec<Block>, fx: &mut Vec<Effect>) {
-    let now = state.now;
+    let now = state.clock.now;
     let Some(session) = state.current_id().cloned() else { return };
-    let Some(open) = state.open.get_mut(&session) else { return };
+    let Some(open) = state.conversations.open.get_mut(&session) else { return };
     if blocks.is_empty() || open.chat.colouring {
         return;
     }
@@ -26,7 +26,7 @@ pub(crate) fn wanted(state: &mut State, blocks: Vec<Block>, fx: &mut Vec<Effect>
 
 /// Colours came.
 pub(crate) fn came(state: &mut State, session: &SessionId, blocks: Vec<Coloured>) {
-    let Some(open) = state.open.get_mut(session) else { return };
+    let Some(open) = state.conversations.open.get_mut(session) else { return };
     let chat = &mut open.chat;
     chat.colouring = false;
     if chat.colours.len() + blocks.len() > KEPT {
@@ -53,8 +53,8 @@ mod tests {
         let keys = Arc::new(crate::keymap::load(None).table);
         let mut state = State::new(keys, Size { width: 80, height: 24 }, At(1_000), 0);
         let session = SessionId::parse("260902-swift-river").unwrap();
-        state.open.insert(session.clone(), Open::default());
-        state.current = Current::Session(session.clone());
+        state.conversations.open.insert(session.clone(), Open::default());
+        state.conversations.current = Current::Session(session.clone());
         let block = |number| Block { number, lang: "rust".to_owned(), text: "fn".to_owned(), ..Block::default() };
         let mut fx = Vec::new();
         wanted(&mut state, vec![block(0)], &mut fx);
@@ -63,7 +63,7 @@ mod tests {
         came(&mut state, &session, vec![Coloured { number: 0, whole: true, ..Coloured::default() }]);
         wanted(&mut state, vec![block(1)], &mut fx);
         assert_eq!(fx.len(), 2);
-        let chat = &mut state.open.get_mut(&session).unwrap().chat;
+        let chat = &mut state.conversations.open.get_mut(&session).unwrap().chat;
         assert!(chat.colours[&(0, 0)].whole);
         forget(chat, 0);
         assert!(chat.colours.is_empty());

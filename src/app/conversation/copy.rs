@@ -361,8 +361,8 @@ mod tests {
         let answer = AssistantText { text: ANSWER.to_owned(), ..AssistantText::default() };
         let asked = UserText { text: "show \u{1b}[31mme".to_owned(), ..UserText::default() };
         open.chat.entries = [row(0, Body::User(asked)), row(1, Body::Assistant(answer))].into();
-        state.open.insert(session.clone(), open);
-        state.current = Current::Session(session);
+        state.conversations.open.insert(session.clone(), open);
+        state.conversations.current = Current::Session(session);
         state
     }
 

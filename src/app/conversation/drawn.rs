@@ -14,19 +14,19 @@ pub(crate) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     pictures::wanted(state, std::mem::take(&mut frame.pictures), fx);
     let found = frame.chat;
     mark::drawn(state, &mut frame.marked, fx);
-    let rows_changed = state.frame.list_rows != frame.list_rows;
+    let rows_changed = state.screen.frame.list_rows != frame.list_rows;
     let hidden = frame.panel_hidden;
     let asked = |frame: &Frame| frame.panel.as_ref().map(|(request, _)| request.clone());
-    if asked(&state.frame) != asked(&frame) {
-        state.moments.panel_seen = state.now;
+    if asked(&state.screen.frame) != asked(&frame) {
+        state.input.moments.panel_seen = state.clock.now;
     }
-    state.frame = frame;
+    state.screen.frame = frame;
     if rows_changed {
         let height = state.list_height();
         state.sessions.follow(height);
     }
     let Some(id) = state.current_id().cloned() else { return };
-    let (Some(drawn), Some(open)) = (found, state.open.get_mut(&id)) else { return };
+    let (Some(drawn), Some(open)) = (found, state.conversations.open.get_mut(&id)) else { return };
     if let Some(panel) = open.panel.as_mut() {
         panel.scroll = panel.scroll.min(hidden);
     }

@@ -102,7 +102,7 @@ pub(crate) fn jump_code(state: &mut State, way: Way) {
 
 /// Chooses an entry and brings it on the screen where it is not.
 pub(crate) fn show(state: &mut State, key: i64) {
-    let seen = state.frame.areas.iter().any(|(_, target)| *target == Target::Entry(key));
+    let seen = state.screen.frame.areas.iter().any(|(_, target)| *target == Target::Entry(key));
     let Some(chat) = scroll::chat(state) else { return };
     (chat.cursor, chat.block, chat.held) = (Some(key), None, false);
     scroll::extend_to(chat, key, false);

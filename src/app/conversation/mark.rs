@@ -44,10 +44,10 @@ fn drop_mark(chat: &mut Chat) -> Option<Mark> {
 
 /// The button went down on the conversation. `chosen`: on the entry that was chosen already.
 pub(crate) fn press(state: &mut State, mouse: Mouse, chosen: bool) {
-    let (cell, spot) = ((mouse.col, mouse.row), state.spot);
-    let again = state.pressed.filter(|last| last.cell == cell && state.now.since(last.when) < TWICE);
+    let (cell, spot) = ((mouse.col, mouse.row), state.input.spot);
+    let again = state.input.pressed.filter(|last| last.cell == cell && state.clock.now.since(last.when) < TWICE);
     let times = again.map_or(1, |last| if last.times < 3 { last.times + 1 } else { 1 });
-    state.pressed = Some(Pressed { cell, when: state.now, times, spot, chosen, down: true, pull: 0 });
+    state.input.pressed = Some(Pressed { cell, when: state.clock.now, times, spot, chosen, down: true, pull: 0 });
     let Some(spot) = spot.filter(|_| times > 1) else { return };
     if let Some(chat) = chat(state).filter(|chat| !folds_at(chat, spot.key, spot.line)) {
         chat.mark = Some(Mark::at(spot, Unit::of_presses(times)));
@@ -63,11 +63,13 @@ fn folds_at(chat: &Chat, key: i64, line: u32) -> bool {
 
 /// The mouse was moved with the button down, from a press on the conversation.
 pub(crate) fn drag(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
-    let (Some(mut pressed), spot) = (state.pressed.filter(|pressed| pressed.down), state.spot) else { return };
-    let pane = state.frame.areas.iter().find(|(_, target)| *target == Target::Chat).map(|(area, _)| *area);
+    let (Some(mut pressed), spot) = (state.input.pressed.filter(|pressed| pressed.down), state.input.spot) else {
+        return;
+    };
+    let pane = state.screen.frame.areas.iter().find(|(_, target)| *target == Target::Chat).map(|(area, _)| *area);
     let pull = pane.map_or(0, |pane| over(pane, mouse.row));
     let began = std::mem::replace(&mut pressed.pull, pull) == 0;
-    state.pressed = Some(pressed);
+    state.input.pressed = Some(pressed);
     let (Some(from), Some(spot)) = (pressed.spot, spot) else { return };
     let Some(chat) = chat(state) else { return };
     if chat.mark.is_none() && (mouse.col, mouse.row) != pressed.cell {
@@ -99,19 +101,19 @@ fn over(pane: Area, row: u16) -> i64 {
 
 /// The mouse is held over an edge: on with it.
 pub(crate) fn pull(state: &mut State, fx: &mut Vec<Effect>) {
-    let Some(pressed) = state.pressed.filter(|pressed| pressed.down && pressed.pull != 0) else { return };
+    let Some(pressed) = state.input.pressed.filter(|pressed| pressed.down && pressed.pull != 0) else { return };
     scroll::scroll(state, pressed.pull);
     fx.push(Effect::Arm { timer: Timer::Pull, ms: BEAT });
 }
 
 /// The button went up. `true`: it was a click, which marked nothing, and on an entry that was chosen already.
 pub(crate) fn release(state: &mut State, fx: &mut Vec<Effect>) -> bool {
-    let Some(mut pressed) = state.pressed.filter(|pressed| pressed.down) else { return false };
+    let Some(mut pressed) = state.input.pressed.filter(|pressed| pressed.down) else { return false };
     if pressed.pull != 0 {
         fx.push(Effect::Disarm(Timer::Pull));
     }
     (pressed.down, pressed.pull) = (false, 0);
-    state.pressed = Some(pressed);
+    state.input.pressed = Some(pressed);
     let Some(chat) = chat(state) else { return false };
     match &mut chat.mark {
         Some(mark) if mark.range().0 < mark.range().1 => {
@@ -131,7 +133,7 @@ pub(crate) fn release(state: &mut State, fx: &mut Vec<Effect>) -> bool {
 
 /// Takes in the selection of a frame: the position of its head, and its text where that was requested.
 pub(crate) fn drawn(state: &mut State, marked: &mut Marked, fx: &mut Vec<Effect>) {
-    let pressed = state.pressed.filter(|pressed| pressed.down && pressed.pull != 0);
+    let pressed = state.input.pressed.filter(|pressed| pressed.down && pressed.pull != 0);
     let Some(chat) = chat(state) else { return };
     if let (Some((head, steps)), Some(mark)) = (marked.head.take(), &mut chat.mark) {
         (mark.head, mark.steps) = (head, mark.steps - steps);
@@ -188,7 +190,7 @@ pub(crate) fn settle(state: &mut State) {
 
 /// Begins to mark lines with keys, at the chosen entry or what is read; or ends it.
 pub(crate) fn begin(state: &mut State) {
-    let seen = state.frame.marked.seen;
+    let seen = state.screen.frame.marked.seen;
     let Some(chat) = chat(state) else { return };
     if drop_mark(chat).is_some_and(|mark| mark.by_keys) {
         return;
@@ -225,9 +227,9 @@ pub(crate) fn extend(state: &mut State, lines: i64) -> bool {
 
 /// Gives the mouse to the terminal, or takes it back.
 pub(crate) fn give_mouse(state: &mut State, fx: &mut Vec<Effect>) {
-    let given = !state.mouse_given;
-    state.mouse_given = given;
-    state.pressed = None;
+    let given = !state.input.mouse_given;
+    state.input.mouse_given = given;
+    state.input.pressed = None;
     fx.push(Effect::Mouse { ours: !given });
     let key = state.keys.key_for(AppAction::Mouse);
     let notice = if given {

@@ -35,22 +35,7 @@ pub(crate) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
         ChatAction::PageDown => scroll::scroll(state, page(state)),
         ChatAction::LineUp => scroll::scroll(state, -1),
         ChatAction::LineDown => scroll::scroll(state, 1),
-        ChatAction::Top => {
-            let id = state.current_id().cloned();
-            if let Some(chat) = scroll::chat(state)
-                && let (Some(id), true) = (id, chat.earlier.is_some())
-            {
-                // The beginning is far away: it is asked for.
-                (chat.loading, chat.to_top, chat.around) = (true, true, Some(0));
-                fx.push(Effect::Send(Command::OpenAt { session: id, at: 0, rows: session::ROWS }));
-            } else if let Some(chat) = scroll::chat(state)
-                && let Some(first) = chat.entries.front()
-            {
-                let key = first.key;
-                chat.view = View::At { key, line: 0 };
-                scroll::extend_to(chat, key, false);
-            }
-        }
+        ChatAction::Top => to_top(state, fx),
         ChatAction::End => scroll::to_end(state, fx),
         ChatAction::Previous => jump::jump(state, Way::Up, |_| true),
         ChatAction::Next => jump::jump(state, Way::Down, |_| true),
@@ -61,67 +46,23 @@ pub(crate) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
         ChatAction::PreviousCode => jump::jump_code(state, Way::Up),
         ChatAction::NextCode => jump::jump_code(state, Way::Down),
         ChatAction::Mark => mark::begin(state),
-        ChatAction::Fold => {
-            // What it did is in its own session.
-            if let Some(child) = spawned_at_cursor(state) {
-                return session::open(state, &child, fx);
-            }
-            if let Some(chat) = scroll::chat(state)
-                && let Some(key) = jump::at_cursor(chat)
-            {
-                // What unfolds grows downwards: following the end would take away the line that was just looked at.
-                if let (View::End, Some((top, line))) = (chat.view, chat.drawn.top) {
-                    chat.view = View::At { key: top, line };
-                }
-                colours::forget(chat, key);
-                if !chat.toggled.remove(&key) {
-                    chat.toggled.insert(key);
-                }
-            }
-        }
+        ChatAction::Fold => fold(state, fx),
         ChatAction::Copy if mark::copy(state) => {}
         ChatAction::Copy => copy::entry(state, fx),
         ChatAction::CopyCode => copy::code(state, fx),
         ChatAction::Open => copy::open(state, fx),
         ChatAction::EditFile => copy::edit_file(state, fx),
         ChatAction::Print => copy::print(state, fx),
-        ChatAction::Beside => {
-            let unified = !state.unified;
-            state.unified = unified;
-            for open in state.open.values_mut() {
-                open.chat.unified = unified;
-                open.chat.colours.clear();
-            }
-            let words = if unified {
-                "Changes: old and new below each other."
-            } else {
-                "Changes: old and new beside each other where there is room."
-            };
-            state.notify(Notice::new(Level::Info, words));
-        }
-        ChatAction::Density => {
-            let next = match state.density {
-                Density::Lines => Density::Tails,
-                Density::Tails => Density::Full,
-                Density::Full => Density::Lines,
-            };
-            set_density(state, next);
-        }
+        ChatAction::Beside => turn_sides(state),
+        ChatAction::Density => next_density(state),
         ChatAction::Thinking => {
             if let Some(chat) = scroll::chat(state) {
                 chat.thinking = !chat.thinking;
             }
         }
-        ChatAction::Search => {
-            state.focus = Focus::Chat;
-            state.shown = Default::default();
-            match &mut state.search {
-                Some(search) => search.typing = true,
-                None => state.search = Some(Search { typing: true, ..Search::default() }),
-            }
-        }
-        ChatAction::SearchNext if state.search.is_none() && trail::walk_on(state, 1, fx) => {}
-        ChatAction::SearchPrevious if state.search.is_none() && trail::walk_on(state, -1, fx) => {}
+        ChatAction::Search => open_search(state),
+        ChatAction::SearchNext if state.searches.conversation.is_none() && trail::walk_on(state, 1, fx) => {}
+        ChatAction::SearchPrevious if state.searches.conversation.is_none() && trail::walk_on(state, -1, fx) => {}
         ChatAction::SearchNext => search::walk_hits(state, Way::Down),
         ChatAction::SearchPrevious => search::walk_hits(state, Way::Up),
     }
@@ -136,8 +77,8 @@ fn spawned_at_cursor(state: &State) -> Option<SessionId> {
 }
 
 pub(crate) fn set_density(state: &mut State, density: Density) {
-    state.density = density;
-    for open in state.open.values_mut() {
+    state.conversations.density = density;
+    for open in state.conversations.open.values_mut() {
         open.chat.density = density;
         open.chat.toggled.clear();
         open.chat.colours.clear();
@@ -148,4 +89,78 @@ pub(crate) fn set_density(state: &mut State, density: Density) {
         Density::Full => "Tool calls: everything.",
     };
     state.notify(Notice::new(Level::Info, words));
+}
+
+/// Shows the beginning; where earlier rows are missing, the first ones are asked for.
+fn to_top(state: &mut State, fx: &mut Vec<Effect>) {
+    let id = state.current_id().cloned();
+    if let Some(chat) = scroll::chat(state)
+        && let (Some(id), true) = (id, chat.earlier.is_some())
+    {
+        // The beginning is far away: it is asked for.
+        (chat.loading, chat.to_top, chat.around) = (true, true, Some(0));
+        fx.push(Effect::Send(Command::OpenAt { session: id, at: 0, rows: session::ROWS }));
+    } else if let Some(chat) = scroll::chat(state)
+        && let Some(first) = chat.entries.front()
+    {
+        let key = first.key;
+        chat.view = View::At { key, line: 0 };
+        scroll::extend_to(chat, key, false);
+    }
+}
+
+/// Folds or unfolds the chosen entry. What a session that it spawned did is in that one.
+fn fold(state: &mut State, fx: &mut Vec<Effect>) {
+    // What it did is in its own session.
+    if let Some(child) = spawned_at_cursor(state) {
+        return session::open(state, &child, fx);
+    }
+    if let Some(chat) = scroll::chat(state)
+        && let Some(key) = jump::at_cursor(chat)
+    {
+        // What unfolds grows downwards: following the end would take away the line that was just looked at.
+        if let (View::End, Some((top, line))) = (chat.view, chat.drawn.top) {
+            chat.view = View::At { key: top, line };
+        }
+        colours::forget(chat, key);
+        if !chat.toggled.remove(&key) {
+            chat.toggled.insert(key);
+        }
+    }
+}
+
+/// Puts old and new of changes beside each other, or below.
+fn turn_sides(state: &mut State) {
+    let unified = !state.conversations.unified;
+    state.conversations.unified = unified;
+    for open in state.conversations.open.values_mut() {
+        open.chat.unified = unified;
+        open.chat.colours.clear();
+    }
+    let words = if unified {
+        "Changes: old and new below each other."
+    } else {
+        "Changes: old and new beside each other where there is room."
+    };
+    state.notify(Notice::new(Level::Info, words));
+}
+
+/// The next detail of tool calls.
+fn next_density(state: &mut State) {
+    let next = match state.conversations.density {
+        Density::Lines => Density::Tails,
+        Density::Tails => Density::Full,
+        Density::Full => Density::Lines,
+    };
+    set_density(state, next);
+}
+
+/// Opens the search in the conversation.
+fn open_search(state: &mut State) {
+    state.focus = Focus::Chat;
+    state.screen.shown = Default::default();
+    match &mut state.searches.conversation {
+        Some(search) => search.typing = true,
+        None => state.searches.conversation = Some(Search { typing: true, ..Search::default() }),
+    }
 }

@@ -6,12 +6,12 @@ use crate::app::state::State;
 
 /// Finds the hits of an open search anew.
 pub(crate) fn search_again(state: &mut State) {
-    let Some(mut search) = state.search.take() else { return };
+    let Some(mut search) = state.searches.conversation.take() else { return };
     if let Some(open) = state.current_open() {
         search.find(&open.chat);
     }
     let typed = search.typing && search.at.is_none();
-    state.search = Some(search);
+    state.searches.conversation = Some(search);
     if typed {
         walk_hits(state, Way::Up);
     }
@@ -19,9 +19,9 @@ pub(crate) fn search_again(state: &mut State) {
 
 /// Enter in the search: from now on n and N walk the hits.
 pub(crate) fn accept_search(state: &mut State) {
-    if state.search.as_ref().is_some_and(|search| search.query.text().is_empty()) {
-        state.search = None;
-    } else if let Some(search) = &mut state.search {
+    if state.searches.conversation.as_ref().is_some_and(|search| search.query.text().is_empty()) {
+        state.searches.conversation = None;
+    } else if let Some(search) = &mut state.searches.conversation {
         search.typing = false;
     }
 }
@@ -33,7 +33,7 @@ pub(crate) fn step_hits(state: &mut State, by: isize) {
 
 /// To the next hit in a direction, around the ends.
 pub(crate) fn walk_hits(state: &mut State, way: Way) {
-    let Some(search) = &mut state.search else { return };
+    let Some(search) = &mut state.searches.conversation else { return };
     let Some(last) = search.hits.len().checked_sub(1) else { return };
     let at = match (search.at, way) {
         (Some(0), Way::Up) | (None, Way::Up) => last,

@@ -16,7 +16,7 @@ pub(crate) fn open(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// Looks again.
 pub(crate) fn again(state: &mut State, fx: &mut Vec<Effect>) {
-    let now = state.now;
+    let now = state.clock.now;
     if let Some(picker) = list(state) {
         picker.items.clear();
         picker.groups = vec![Group { name: String::new(), note: "looking".to_owned(), since: Some(now) }];
@@ -59,7 +59,7 @@ pub(crate) fn came(state: &mut State, findings: &[Finding]) {
 
 /// Opens the recent notices, newest first.
 pub(crate) fn notices(state: &mut State) {
-    let now = state.now;
+    let now = state.clock.now;
     let one = |at: crate::domain::At, notice: &Notice| {
         let health = match notice.level {
             Level::Info => None,

@@ -21,11 +21,11 @@ pub(crate) fn open(state: &mut State, words: Option<&str>, fx: &mut Vec<Effect>)
         overlay::open(state, Overlay::Find);
     }
     if let Some(words) = words {
-        state.find.query = crate::app::state::edit::Line::new(words);
+        state.searches.sessions.query = crate::app::state::edit::Line::new(words);
     }
-    let again = matches!(state.find.phase, Phase::Stopped | Phase::Typing);
+    let again = matches!(state.searches.sessions.phase, Phase::Stopped | Phase::Typing);
     if words.is_some() || again {
-        state.find.looked = state.find.query.text().to_owned();
+        state.searches.sessions.looked = state.searches.sessions.query.text().to_owned();
         send(state, fx);
     }
 }
@@ -37,7 +37,7 @@ pub(crate) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
         // Whatever closed it: nobody waits for the results any more.
         return stop(state, fx);
     }
-    let find = &mut state.find;
+    let find = &mut state.searches.sessions;
     if find.looked == find.query.text() {
         return;
     }
@@ -58,14 +58,14 @@ pub(crate) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// Nothing was typed for a moment.
 pub(crate) fn time_over(state: &mut State, fx: &mut Vec<Effect>) {
-    if state.find.phase == Phase::Typing {
+    if state.searches.sessions.phase == Phase::Typing {
         send(state, fx);
     }
 }
 
 fn send(state: &mut State, fx: &mut Vec<Effect>) {
-    let now = state.now;
-    let find = &mut state.find;
+    let now = state.clock.now;
+    let find = &mut state.searches.sessions;
     fx.push(Effect::Disarm(Timer::Search));
     if find.query.text().trim().is_empty() {
         find.phase = Phase::Idle;
@@ -85,12 +85,12 @@ fn send(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// Tells the engine to stop the search that runs; what still comes of it is dropped.
 fn cancel(state: &mut State, fx: &mut Vec<Effect>) {
-    state.find.number += 1;
-    fx.push(Effect::Send(Command::Search { search: state.find.number, query: String::new() }));
+    state.searches.sessions.number += 1;
+    fx.push(Effect::Send(Command::Search { search: state.searches.sessions.number, query: String::new() }));
 }
 
 fn stop(state: &mut State, fx: &mut Vec<Effect>) {
-    match state.find.phase {
+    match state.searches.sessions.phase {
         Phase::Searching(_) => cancel(state, fx),
         Phase::Typing => {
             fx.push(Effect::Disarm(Timer::Search));
@@ -98,12 +98,12 @@ fn stop(state: &mut State, fx: &mut Vec<Effect>) {
         }
         Phase::Idle | Phase::Wrong(_) | Phase::Done(_) | Phase::Stopped => return,
     }
-    state.find.phase = Phase::Stopped;
+    state.searches.sessions.phase = Phase::Stopped;
 }
 
 /// Results came in, or the end of the search.
 pub(crate) fn found(state: &mut State, number: u64, results: Vec<SessionHits>, end: Option<Searched>) {
-    let find = &mut state.find;
+    let find = &mut state.searches.sessions;
     if number != find.number || !matches!(find.phase, Phase::Searching(_) | Phase::Typing) {
         return;
     }
@@ -117,34 +117,34 @@ pub(crate) fn found(state: &mut State, number: u64, results: Vec<SessionHits>, e
 }
 
 fn height(state: &State) -> usize {
-    usize::from(state.frame.overlay_rows.max(1))
+    usize::from(state.screen.frame.overlay_rows.max(1))
 }
 
 /// Moves the selection by a number of hits.
 pub(crate) fn step(state: &mut State, by: isize) {
     let height = height(state);
-    state.find.step(by, height);
+    state.searches.sessions.step(by, height);
 }
 
 pub(crate) fn act(state: &mut State, verb: FindAction) {
     let height = height(state);
     match verb {
-        FindAction::NextSession => state.find.step_session(1, height),
-        FindAction::PreviousSession => state.find.step_session(-1, height),
+        FindAction::NextSession => state.searches.sessions.step_session(1, height),
+        FindAction::PreviousSession => state.searches.sessions.step_session(-1, height),
     }
 }
 
 /// Enter: opens the selected hit. While the results are not yet those of what is written, it searches at once.
 pub(crate) fn accept(state: &mut State, fx: &mut Vec<Effect>) {
-    if state.find.phase == Phase::Typing {
+    if state.searches.sessions.phase == Phase::Typing {
         return send(state, fx);
     }
-    if state.find.stale {
+    if state.searches.sessions.stale {
         return;
     }
-    let Some((found, hit)) = state.find.chosen() else { return };
+    let Some((found, hit)) = state.searches.sessions.chosen() else { return };
     let session = found.session.clone();
-    match Trail::of(found, hit, &state.find.sent) {
+    match Trail::of(found, hit, &state.searches.sessions.sent) {
         Some(trail) => trail::walk(state, trail, fx),
         None => session::open(state, &session, fx),
     }

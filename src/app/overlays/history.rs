@@ -6,7 +6,7 @@ use crate::app::state::picker::{Item, Kind, Value};
 use crate::domain::{Level, Notice};
 
 pub(crate) fn history(state: &mut State) {
-    let texts = state.history.items.iter().rev();
+    let texts = state.drafts.history.items.iter().rev();
     let items: Vec<Item> =
         texts.map(|text| overlay::item(text::one_line(text), "", Value::Text(text.clone()))).collect();
     if items.is_empty() {

@@ -57,7 +57,7 @@ fn equal_to(state: &State, session: &SessionId, request: &RequestId) -> Vec<(Ses
             && (&other.offers, &other.scopes) == (&this.offers, &this.scopes)
     };
     let mut found: Vec<(SessionId, RequestId)> = Vec::new();
-    for (id, open) in state.open.iter().filter(|(id, open)| open.loaded && cwd(id) == cwd(session)) {
+    for (id, open) in state.conversations.open.iter().filter(|(id, open)| open.loaded && cwd(id) == cwd(session)) {
         let equal = open.requests.iter().filter(|other| matches!(&other.ask, Ask::Approval(other) if same(other)));
         found.extend(equal.map(|other| (id.clone(), other.id.clone())));
     }
@@ -79,7 +79,7 @@ fn waiting(state: &State) -> Vec<Waiting> {
             what,
             since,
         };
-        match state.open.get(&meta.id).filter(|open| open.loaded) {
+        match state.conversations.open.get(&meta.id).filter(|open| open.loaded) {
             Some(open) => rows.extend(open.requests.iter().map(|request| {
                 row(Some(request.id.clone()), in_words(request), since(open, request).unwrap_or(meta.used))
             })),
@@ -168,7 +168,7 @@ pub(crate) fn forget_answer(state: &mut State, session: &SessionId, request: &Re
         }
     }
     if changed {
-        state.frame.panel = None;
+        state.screen.frame.panel = None;
         focus::hush(state);
     }
 }
@@ -180,7 +180,7 @@ pub(crate) fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
     let panel = request.map(|request| {
         let mut panel = Panel::new(request);
         // What was made of a plan in its session holds here too.
-        let there = state.open.get(&row.session).and_then(|open| open.panel.as_ref());
+        let there = state.conversations.open.get(&row.session).and_then(|open| open.panel.as_ref());
         let there = there.filter(|there| there.request == request.id).and_then(|there| there.plan.as_ref());
         if let (Ask::Plan(review), Some(plan)) = (&request.ask, there)
             && let Some(plan) = plan.carried_to(review)

@@ -29,7 +29,7 @@ fn open(state: &mut State) {
 /// The jobs of the card, and the place of the selected one.
 fn shown(state: &State) -> Option<(&JobsCard, &[JobShown], usize)> {
     let Some(Overlay::Jobs(card)) = state.overlays.last() else { return None };
-    let jobs = state.open.get(&card.session).map(|open| open.jobs.as_slice()).unwrap_or_default();
+    let jobs = state.conversations.open.get(&card.session).map(|open| open.jobs.as_slice()).unwrap_or_default();
     Some((card, jobs, card.place(jobs)))
 }
 

@@ -34,7 +34,7 @@ pub(crate) fn back(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 pub(crate) fn help(state: &mut State, verb: HelpAction) {
-    let page = isize::try_from(state.frame.overlay_rows.max(2) - 1).unwrap_or(1);
+    let page = isize::try_from(state.screen.frame.overlay_rows.max(2) - 1).unwrap_or(1);
     match verb {
         HelpAction::Up => wheel(state, -1),
         HelpAction::Down => wheel(state, 1),
@@ -47,7 +47,7 @@ pub(crate) fn help(state: &mut State, verb: HelpAction) {
 
 /// Scrolls the topmost overlay, or moves its selection.
 pub(crate) fn wheel(state: &mut State, by: isize) {
-    let hidden = state.frame.overlay_lines.saturating_sub(state.frame.overlay_rows);
+    let hidden = state.screen.frame.overlay_lines.saturating_sub(state.screen.frame.overlay_rows);
     match state.overlays.last_mut() {
         Some(Overlay::Help(help)) => {
             help.scroll = usize::from(help.scroll)
@@ -59,7 +59,7 @@ pub(crate) fn wheel(state: &mut State, by: isize) {
         Some(Overlay::Picker(picker)) => picker.step(by),
         Some(Overlay::Inbox(inbox)) => match &mut inbox.answering {
             Some((_, panel)) => {
-                let most = usize::from(state.frame.panel_hidden);
+                let most = usize::from(state.screen.frame.panel_hidden);
                 let scroll = usize::from(panel.scroll).saturating_add_signed(by).min(most);
                 panel.scroll = u16::try_from(scroll).unwrap_or(u16::MAX);
             }
@@ -100,7 +100,7 @@ pub(crate) fn wheel(state: &mut State, by: isize) {
 
 /// The verbs of lists and inputs.
 pub(crate) fn act(state: &mut State, verb: PickerAction, fx: &mut Vec<Effect>) {
-    let page = isize::try_from(state.frame.overlay_rows.max(2) - 1).unwrap_or(1);
+    let page = isize::try_from(state.screen.frame.overlay_rows.max(2) - 1).unwrap_or(1);
     match verb {
         PickerAction::Up => step(state, -1, fx),
         PickerAction::Down => step(state, 1, fx),
@@ -162,7 +162,7 @@ pub(crate) fn press(state: &mut State, at: usize, fx: &mut Vec<Effect>) {
         }
         Some(Overlay::Usage(usage)) => return usage.select(at),
         Some(Overlay::Find) => {
-            if !state.find.select_row(at) {
+            if !state.searches.sessions.select_row(at) {
                 return;
             }
         }
@@ -252,8 +252,8 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Connection(connection) => connection_picker::choose(state, &connection, fx),
         Value::Thinking(level) => session::thinking(state, level, fx),
         Value::Theme(name) => {
-            state.theme.clone_from(&name);
-            state.looked_at = None;
+            state.theme.current.clone_from(&name);
+            state.theme.previewed = None;
             fx.push(Effect::Theme { name, keep: Keep::Yes });
         }
         Value::Session(id) => session::open(state, &id, fx),

@@ -57,7 +57,7 @@ pub(crate) enum Again {
 
 /// Asks the servers of the connections in question; what was found and not chosen is not asked.
 pub(crate) fn ask_servers(state: &mut State, again: Again, fx: &mut Vec<Effect>) {
-    let told = |name: &ConnectionName| matches!(state.models.get(name), Some(Ok(_)));
+    let told = |name: &ConnectionName| matches!(state.engine.models.get(name), Some(Ok(_)));
     let wanted: Vec<(ConnectionName, bool)> = models::connections(state)
         .into_iter()
         .filter(|connection| !connection.offered && connection.missing.is_none())
@@ -67,7 +67,7 @@ pub(crate) fn ask_servers(state: &mut State, again: Again, fx: &mut Vec<Effect>)
     for (connection, within) in wanted {
         // What has no server answers at once.
         if !within {
-            state.catalogue.ask(connection.clone(), state.now);
+            state.engine.catalogue.ask(connection.clone(), state.clock.now);
         }
         fx.push(Effect::Send(Command::Models { connection }));
     }
@@ -82,7 +82,7 @@ pub(crate) fn ask_again(state: &mut State, fx: &mut Vec<Effect>) {
 /// Asks the engine what it knows of the models that are listed and of which nothing is known here.
 fn ask_figures(state: &State, fx: &mut Vec<Effect>) {
     for connection in models::connections(state) {
-        let unknown = |model: &&String| state.catalogue.figures(&connection.name, model).is_none();
+        let unknown = |model: &&String| state.engine.catalogue.figures(&connection.name, model).is_none();
         let models: Vec<String> = models::names(state, connection).into_iter().filter(unknown).cloned().collect();
         if !models.is_empty() {
             fx.push(Effect::Send(Command::Figures { connection: connection.name.clone(), models }));
@@ -97,10 +97,10 @@ pub(crate) fn came(
     models: Result<Vec<String>, String>,
     fx: &mut Vec<Effect>,
 ) {
-    state.catalogue.answered(&connection);
+    state.engine.catalogue.answered(&connection);
     let told = models.is_ok();
     let info = connections::all(state).find(|known| known.name == connection).cloned();
-    state.models.insert(connection.clone(), models);
+    state.engine.models.insert(connection.clone(), models);
     // Servers tell more than names, so what is known of them is asked for anew.
     if let Some(info) = info.filter(|_| told && listed(state)) {
         let models = models::names(state, &info).into_iter().cloned().collect();

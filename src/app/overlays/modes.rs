@@ -8,7 +8,7 @@ use crate::domain::permission::Holding;
 
 pub(crate) fn modes(state: &mut State) {
     let now = state.current_meta().map(|meta| meta.mode);
-    let holding = state.config.sandbox;
+    let holding = state.engine.config.sandbox;
     let items = Mode::ALL
         .into_iter()
         .map(|mode| {

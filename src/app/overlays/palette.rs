@@ -37,7 +37,7 @@ pub(crate) fn palette(state: &mut State) {
         .iter()
         .filter(|action| in_palette(**action))
         .map(|action| overlay::item(action.description(), action.name(), Value::Act(*action)));
-    let own = state.commands.iter().map(|own| {
+    let own = state.drafts.commands.iter().map(|own| {
         let about = if own.description.is_empty() { &own.name } else { &own.description };
         overlay::item(
             text::one_line(about),

@@ -19,6 +19,7 @@ pub(crate) fn statuses(state: &mut State, sessions: Vec<SessionId>) {
         return state.notify(Notice::new(Level::Info, "There is no session yet."));
     }
     let items: Vec<Item> = state
+        .engine
         .properties
         .statuses
         .iter()
@@ -51,7 +52,7 @@ fn show(state: &mut State, kind: Kind, items: Vec<Item>, selected: usize, sessio
 }
 
 fn label_items(state: &State) -> Vec<Item> {
-    labels::flat(&state.properties.labels, 0)
+    labels::flat(&state.engine.properties.labels, 0)
         .into_iter()
         .map(|(depth, label)| {
             let wants = label.value_type.map_or("", labels::word);
@@ -81,7 +82,7 @@ pub(crate) fn offer_new_label(state: &mut State) {
         return;
     }
     let (name, value) = split_label(&typed);
-    match (known(&state.properties, name.trim()), value) {
+    match (known(&state.engine.properties, name.trim()), value) {
         (Some(label), Some(value)) => {
             let value = value.trim();
             let (text, detail, value) = match problem(label.value_type, value) {
@@ -126,18 +127,18 @@ pub(crate) fn problem(wanted: Option<ValueType>, value: &str) -> Option<&'static
 
 /// Defines a label; the sessions get it when the engine has made it.
 pub(crate) fn define(state: &mut State, name: &str, sessions: Vec<SessionId>, fx: &mut Vec<Effect>) {
-    state.new_label = Some((name.to_owned(), sessions));
+    state.engine.new_label = Some((name.to_owned(), sessions));
     fx.push(Effect::Send(Command::Define(Definition::Label { name: name.to_owned(), under: None, value_type: None })));
 }
 
 /// Takes in new definitions of the workspace.
 pub(crate) fn defined(state: &mut State, properties: Properties, fx: &mut Vec<Effect>) {
-    state.sessions.define(&properties, state.now, state.utc_offset);
-    state.properties = properties;
-    if let Some((name, sessions)) = state.new_label.take() {
-        match known(&state.properties, &name).map(|label| label.id.clone()) {
+    state.sessions.define(&properties, state.clock.now, state.clock.utc_offset);
+    state.engine.properties = properties;
+    if let Some((name, sessions)) = state.engine.new_label.take() {
+        match known(&state.engine.properties, &name).map(|label| label.id.clone()) {
             Some(id) => session_changes::change_all(state, sessions, Change::AddLabel(id), fx),
-            None => state.new_label = Some((name, sessions)),
+            None => state.engine.new_label = Some((name, sessions)),
         }
     }
     let items = label_items(state);
@@ -154,7 +155,7 @@ pub(crate) fn defined(state: &mut State, properties: Properties, fx: &mut Vec<Ef
 /// `/status NAME`.
 pub(crate) fn status_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
     let wanted = name.replace('_', "-").to_lowercase();
-    let statuses = &state.properties.statuses;
+    let statuses = &state.engine.properties.statuses;
     let found =
         statuses.iter().find(|status| status.id == wanted || status.label.to_lowercase() == name.to_lowercase());
     let Some(id) = found.map(|status| status.id.clone()) else {
@@ -170,8 +171,8 @@ pub(crate) fn label_named(state: &mut State, text: &str, fx: &mut Vec<Effect>) -
     let sessions = session_changes::targets(state);
     let (name, value) = split_label(text);
     let (name, value) = (name.trim(), value.map(str::trim));
-    let Some(label) = known(&state.properties, name) else {
-        let all = labels::flat(&state.properties.labels, 0);
+    let Some(label) = known(&state.engine.properties, name) else {
+        let all = labels::flat(&state.engine.properties.labels, 0);
         let near = nearest(name, all.iter().map(|(_, label)| label.id.as_str()));
         return Err(no_such("label", name, near));
     };

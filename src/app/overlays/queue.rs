@@ -39,7 +39,7 @@ pub(crate) fn open(state: &mut State, at: Option<MessageId>) {
 /// The selected message, with its session and its place among all that wait.
 fn chosen(state: &State) -> Option<(&SessionId, &Queued, usize)> {
     let Some(Overlay::Queue(card)) = state.overlays.last() else { return None };
-    let open = state.open.get(&card.session)?;
+    let open = state.conversations.open.get(&card.session)?;
     let at = card.place(Some(open));
     Some((&card.session, open.waiting().nth(at)?, at))
 }
@@ -52,7 +52,7 @@ pub(crate) fn step(state: &mut State, by: isize) {
 
 fn select(state: &mut State, at: usize) {
     let Some(Overlay::Queue(card)) = state.overlays.last_mut() else { return };
-    let Some(open) = state.open.get(&card.session) else { return };
+    let Some(open) = state.conversations.open.get(&card.session) else { return };
     let at = at.min(open.waits().saturating_sub(1));
     card.selected = open.waiting().nth(at).map(|item| item.id.clone());
     card.at = at;
@@ -67,7 +67,7 @@ pub(crate) fn press(state: &mut State, at: usize) -> bool {
 
 /// The engine told what waits now: what was selected stays so, or what stands in its place is.
 pub(crate) fn changed(state: &mut State, id: &SessionId) {
-    let empty = state.open.get(id).is_none_or(|open| open.waits() == 0);
+    let empty = state.conversations.open.get(id).is_none_or(|open| open.waits() == 0);
     let shown = |overlay: &Overlay| matches!(overlay, Overlay::Queue(card) if card.session == *id);
     if empty && state.overlays.last().is_some_and(shown) {
         return overlay::close(state);
@@ -75,7 +75,7 @@ pub(crate) fn changed(state: &mut State, id: &SessionId) {
     for overlay in &mut state.overlays {
         if let Overlay::Queue(card) = overlay
             && card.session == *id
-            && let Some(open) = state.open.get(id)
+            && let Some(open) = state.conversations.open.get(id)
         {
             let at = card.place(Some(open));
             card.selected = open.waiting().nth(at).map(|item| item.id.clone());
@@ -94,7 +94,7 @@ pub(crate) fn edit(state: &mut State, fx: &mut Vec<Effect>) {
 fn shift(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
     let Some((session, item, at)) = chosen(state) else { return };
     let (session, id) = (session.clone(), item.id.clone());
-    let Some(open) = state.open.get_mut(&session) else { return };
+    let Some(open) = state.conversations.open.get_mut(&session) else { return };
     let Some(from) = at.checked_sub(open.steers.len()) else {
         let text = "This one goes into the running turn, in the order in which it was sent.";
         return state.notify(Notice::new(Level::Info, text));
@@ -113,7 +113,7 @@ fn shift(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
 fn remove(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, item, _)) = chosen(state) else { return };
     let (session, item) = (session.clone(), item.clone());
-    if let Some(open) = state.open.get_mut(&session) {
+    if let Some(open) = state.conversations.open.get_mut(&session) {
         open.queue.retain(|other| other.id != item.id);
         open.steers.retain(|other| other.id != item.id);
     }
@@ -127,7 +127,7 @@ fn remove(state: &mut State, fx: &mut Vec<Effect>) {
 fn release(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, _, _)) = chosen(state) else { return };
     let session = session.clone();
-    let Some(open) = state.open.get_mut(&session) else { return };
+    let Some(open) = state.conversations.open.get_mut(&session) else { return };
     if !open.queue_held {
         return state.notify(Notice::new(Level::Info, "The queue is not held: it goes on when the turn ends."));
     }

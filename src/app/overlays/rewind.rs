@@ -209,7 +209,7 @@ pub(crate) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// Asks before going back. A message of the user is left out and written anew; any other entry is the last that stays.
 pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>) {
-    let Current::Session(session) = state.current.clone() else { return };
+    let Current::Session(session) = state.conversations.current.clone() else { return };
     let Some(chat) = state.current_open().map(|open| &open.chat) else { return };
     let Some(place) = chat.entries.iter().rposition(|entry| entry.message.id == *id) else { return };
     let Some(entry) = chat.entries.get(place) else { return };
@@ -252,6 +252,6 @@ pub(crate) fn rewound(
     files: Option<Vec<PathBuf>>,
     fx: &mut Vec<Effect>,
 ) {
-    state.rewound = text.map(|text| (session.clone(), text));
+    state.conversations.rewound = text.map(|text| (session.clone(), text));
     fx.push(Effect::Send(Command::Rewind { session, at, files }));
 }

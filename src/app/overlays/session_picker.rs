@@ -23,7 +23,7 @@ pub(crate) fn sessions(state: &mut State) {
             about.retain(|line| !line.is_empty());
             about.push(format!("{}  {}", meta.id, meta.cwd.display()));
             let facts = Facts {
-                columns: vec![text::ago(state.now, meta.last_message), status, text::one_line(&folder)],
+                columns: vec![text::ago(state.clock.now, meta.last_message), status, text::one_line(&folder)],
                 about,
                 current: state.current_id() == Some(&meta.id),
                 ..Facts::default()
@@ -37,7 +37,7 @@ pub(crate) fn sessions(state: &mut State) {
 
 /// The last that was said in a session, as far as it is loaded; else how it began.
 fn last_line(state: &State, meta: &crate::domain::SessionMeta) -> String {
-    let entries = state.open.get(&meta.id).map(|open| &open.chat.entries);
+    let entries = state.conversations.open.get(&meta.id).map(|open| &open.chat.entries);
     let said = entries.into_iter().flatten().rev().find_map(|entry| match &entry.message.body {
         Body::Assistant(said) => Some(("answer: ", &said.text)),
         Body::User(said) => Some(("you: ", &said.text)),
@@ -57,7 +57,7 @@ pub(crate) fn named(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Resu
         ("new", name) => {
             let title = Some(text::one_line(name));
             // One that is being made already has no title yet.
-            state.titled = title.clone().filter(|_| state.creating);
+            state.lobby.titled = title.clone().filter(|_| state.lobby.creating);
             session::begin(state, NewSession { title, ..NewSession::default() }, fx);
         }
         ("list" | "switch", "") => sessions(state),

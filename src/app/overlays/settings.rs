@@ -27,7 +27,7 @@ pub(crate) fn open(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// The settings came, or changed.
 pub(crate) fn came(state: &mut State, settings: Vec<Setting>) {
-    state.settings = settings;
+    state.engine.settings = settings;
     refill(state);
 }
 
@@ -57,8 +57,13 @@ fn list(state: &State) -> (Vec<Item>, Vec<Group>) {
     let mut groups = vec![Group { name: "this session".to_owned(), ..Group::default() }];
     for group in SettingGroup::ALL {
         let place = groups.len();
-        let of_group: Vec<Item> =
-            state.settings.iter().filter(|one| one.group == group).map(|one| of_file(state, one, place)).collect();
+        let of_group: Vec<Item> = state
+            .engine
+            .settings
+            .iter()
+            .filter(|one| one.group == group)
+            .map(|one| of_file(state, one, place))
+            .collect();
         if !of_group.is_empty() {
             groups.push(Group { name: group.words().to_owned(), ..Group::default() });
             items.extend(of_group);
@@ -135,7 +140,7 @@ fn of_session(state: &State) -> Vec<Item> {
             ));
         }
     }
-    let density = match state.density {
+    let density = match state.conversations.density {
         Density::Lines => "lines",
         Density::Tails => "tails",
         Density::Full => "full",
@@ -158,14 +163,14 @@ fn can_million(state: &State) -> bool {
         return true;
     }
     let claude = connections::all(state).any(|info| info.name == name && info.provider == "anthropic");
-    let window = state.catalogue.figures(&name, &model).and_then(|known| known.window);
+    let window = state.engine.catalogue.figures(&name, &model).and_then(|known| known.window);
     claude && model.contains("sonnet-4") && window.is_none_or(|window| window < 1_000_000)
 }
 
 /// One of config.toml.
 fn of_file(state: &State, setting: &Setting, group: usize) -> Item {
-    let theme = setting.key == "ui.theme" && !state.theme.is_empty();
-    let value = if theme { state.theme.clone() } else { setting.value.clone() };
+    let theme = setting.key == "ui.theme" && !state.theme.current.is_empty();
+    let value = if theme { state.theme.current.clone() } else { setting.value.clone() };
     let said = match setting.said {
         Said::Line(line) => format!("config.toml:{line}"),
         Said::Default if theme && value != setting.value => "chosen here".to_owned(),
@@ -197,7 +202,7 @@ pub(crate) fn change(state: &mut State, key: &str, fx: &mut Vec<Effect>) {
     if key == "density" {
         return state.follow_up(Intent::Act(ChatAction::Density.into()));
     }
-    let Some(setting) = state.settings.iter_mut().find(|setting| setting.key == key) else { return };
+    let Some(setting) = state.engine.settings.iter_mut().find(|setting| setting.key == key) else { return };
     let Some(next) = setting.next().map(str::to_owned) else {
         let name = key.rsplit('.').next().unwrap_or(key);
         let text = match (setting.said, key.rsplit_once('.')) {
@@ -210,7 +215,7 @@ pub(crate) fn change(state: &mut State, key: &str, fx: &mut Vec<Effect>) {
     // It is shown at once; what was really written comes back.
     setting.value.clone_from(&next);
     if key == "ui.mouse" {
-        state.mouse_given = next == "off";
+        state.input.mouse_given = next == "off";
         fx.push(Effect::Mouse { ours: next == "on" });
     }
     fx.push(Effect::Set { key: key.to_owned(), value: next });

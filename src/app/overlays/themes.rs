@@ -12,25 +12,25 @@ pub(crate) fn theme_looked_at(state: &mut State, fx: &mut Vec<Effect>) {
         Overlay::Picker(picker) if picker.kind == Kind::Theme => Some(picker.chosen().map(|item| &item.value)),
         _ => None,
     });
-    let (wanted, ends) = match (chosen, &state.looked_at) {
+    let (wanted, ends) = match (chosen, &state.theme.previewed) {
         (Some(Some(Value::Theme(name))), Some(_)) => (name.clone(), false),
-        (None, Some(_)) => (state.theme.clone(), true),
+        (None, Some(_)) => (state.theme.current.clone(), true),
         _ => return,
     };
-    if state.looked_at.as_ref() != Some(&wanted) && !wanted.is_empty() {
+    if state.theme.previewed.as_ref() != Some(&wanted) && !wanted.is_empty() {
         fx.push(Effect::Theme { name: wanted.clone(), keep: Keep::No });
     }
-    state.looked_at = (!ends).then_some(wanted);
+    state.theme.previewed = (!ends).then_some(wanted);
 }
 
 pub(crate) fn themes(state: &mut State) {
     let one = |name: &String| {
-        let facts = Facts { current: *name == state.theme, ..Facts::default() };
+        let facts = Facts { current: *name == state.theme.current, ..Facts::default() };
         let what = if name == "auto" { "follows the terminal's background" } else { "" };
         overlay::item(name, what, Value::Theme(name.clone())).with(facts)
     };
-    let items = state.themes.iter().map(one).collect();
-    let selected = state.themes.iter().position(|name| *name == state.theme).unwrap_or(0);
-    state.looked_at = Some(state.theme.clone());
+    let items = state.theme.names.iter().map(one).collect();
+    let selected = state.theme.names.iter().position(|name| *name == state.theme.current).unwrap_or(0);
+    state.theme.previewed = Some(state.theme.current.clone());
     overlay::open_picker(state, Kind::Theme, items, selected);
 }

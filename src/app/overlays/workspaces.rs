@@ -22,8 +22,8 @@ pub(crate) fn open(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// These there are.
 pub(crate) fn came(state: &mut State, workspaces: Vec<Workspace>) {
-    let first = state.workspaces.is_empty();
-    state.workspaces = workspaces;
+    let first = state.engine.workspaces.is_empty();
+    state.engine.workspaces = workspaces;
     let (items, place) = (items(state), place(state));
     if let Some(Overlay::Picker(picker)) = state.overlays.last_mut()
         && picker.kind == Kind::Workspace
@@ -38,7 +38,7 @@ pub(crate) fn came(state: &mut State, workspaces: Vec<Workspace>) {
 }
 
 fn place(state: &State) -> usize {
-    state.workspaces.iter().position(|one| one.current).unwrap_or(0)
+    state.engine.workspaces.iter().position(|one| one.current).unwrap_or(0)
 }
 
 fn items(state: &State) -> Vec<Item> {
@@ -59,12 +59,12 @@ fn items(state: &State) -> Vec<Item> {
         overlay::item(text::one_line(&workspace.name), path, Value::Workspace(workspace.path.display().to_string()))
             .with(facts)
     };
-    state.workspaces.iter().map(one).collect()
+    state.engine.workspaces.iter().map(one).collect()
 }
 
 /// Offers the typed text as the name of a new workspace, or as a folder.
 pub(crate) fn offer_new(state: &mut State) {
-    let known = state.workspaces.iter().map(|one| one.name.to_lowercase()).collect::<Vec<_>>();
+    let known = state.engine.workspaces.iter().map(|one| one.name.to_lowercase()).collect::<Vec<_>>();
     let Some(Overlay::Picker(picker)) = state.overlays.last_mut() else { return };
     if picker.kind != Kind::Workspace {
         return;
@@ -119,6 +119,6 @@ pub(crate) fn found(state: &mut State, found: Result<Workspace, String>, fx: &mu
 
 /// Leaves this workspace for another one.
 pub(crate) fn leave(state: &mut State, folder: PathBuf, fx: &mut Vec<Effect>) {
-    state.moving = Some(folder);
+    state.ending.workspace = Some(folder);
     quit::quit(state, fx);
 }

@@ -20,14 +20,14 @@ const GIVEN: usize = 8;
 /// while when the user was looking at another content.
 pub(crate) fn sync(state: &mut State, session: &SessionId, changed: Option<&RequestId>) {
     let focused = state.focus == Focus::Panel && state.current_id() == Some(session);
-    let Some(open) = state.open.get_mut(session) else { return };
+    let Some(open) = state.conversations.open.get_mut(session) else { return };
     let shown = open.panel.as_ref().map(|panel| panel.request.clone());
     let keep = shown.as_ref().is_some_and(|id| changed != Some(id) && open.request(id).is_some());
     if keep {
         return;
     }
     // It has to stand on the screen for a while again.
-    state.frame.panel = None;
+    state.screen.frame.panel = None;
     let same = shown.as_ref().and_then(|id| open.request(id)).or_else(|| open.requests.first());
     let panel = same.map(Panel::new);
     let was = shown.is_some();
@@ -43,7 +43,7 @@ pub(crate) fn sync(state: &mut State, session: &SessionId, changed: Option<&Requ
 /// An answer did not count, and what was asked waits on: its panel stands as it did when the answer was given. Another text
 /// than the one that was answered gets a new panel, in which the words are kept for when they are wanted.
 pub(crate) fn again(state: &mut State, session: &SessionId, given: Given) {
-    let Some(open) = state.open.get_mut(session) else { return };
+    let Some(open) = state.conversations.open.get_mut(session) else { return };
     let Given { request, panel, .. } = given;
     if open.request(&request.id).is_none() {
         open.requests.insert(0, request.clone());
@@ -72,7 +72,7 @@ pub(crate) fn give(state: &mut State, session: &SessionId, request: &RequestId, 
     }
     for (session, request) in answered {
         fx.push(session::to(&session, Act::Answer { request: request.clone(), answer: answer.clone() }));
-        if let Some(open) = state.open.get_mut(&session) {
+        if let Some(open) = state.conversations.open.get_mut(&session) {
             let panel = own.clone().filter(|panel| panel.request == request).or_else(|| open.panel.clone());
             let asked = open.requests.iter().position(|other| other.id == request).map(|at| open.requests.remove(at));
             if let (Some(request), Some(panel)) = (asked, panel.filter(|panel| panel.request == request)) {
@@ -92,7 +92,7 @@ pub(crate) fn give(state: &mut State, session: &SessionId, request: &RequestId, 
 /// bring back into the composer.
 pub(crate) fn refused(state: &mut State, id: &SessionId, act: &Act) -> bool {
     let (Act::Answer { request, .. }, Some(_)) = (act, act.said()) else { return false };
-    let Some(open) = state.open.get_mut(id) else { return false };
+    let Some(open) = state.conversations.open.get_mut(id) else { return false };
     let given = open.given.iter().rposition(|given| given.request.id == *request);
     match given.and_then(|at| open.given.remove(at)) {
         Some(given) if !given.settled => {
@@ -116,6 +116,6 @@ pub(crate) fn focus(state: &mut State) {
     panel.unselect();
     focus::leave_words(panel);
     state.focus = Focus::Panel;
-    state.shown = Default::default();
+    state.screen.shown = Default::default();
     focus::hush(state);
 }

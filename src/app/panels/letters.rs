@@ -41,14 +41,14 @@ pub(crate) fn is_marked(state: &mut State) -> bool {
 
 /// True if Enter comes too soon after the mark to be meant for it.
 pub(crate) fn is_too_soon(state: &mut State) -> bool {
-    let now = state.now;
+    let now = state.clock.now;
     let letter = focus::focused(state).and_then(|(_, panel)| panel.letter);
     letter.is_some_and(|letter| letter.marks && now.since(letter.at) < MARKED)
 }
 
 /// Takes note of what a key did.
 pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
-    let now = state.now;
+    let now = state.clock.now;
     let typed = key.and_then(Key::printable);
     let Some((_, panel)) = focus::focused(state) else { return };
     match did {
@@ -72,13 +72,13 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
 
 /// Hands a text to the composer, with the focus and with the letters that came before it. Nothing is answered.
 pub(crate) fn to_composer(state: &mut State, text: &str) {
-    let now = state.now;
+    let now = state.clock.now;
     let before = focus::focused(state).and_then(|(_, panel)| panel.letter.take());
     let before = before.filter(|letter| letter.marks || now.since(letter.at) < TYPED);
     state.overlays.clear();
     focus::give_back(state);
     state.focus = Focus::Composer;
-    state.shown = Default::default();
+    state.screen.shown = Default::default();
     let composer = state.composer_mut();
     for c in before.map(|letter| letter.c).into_iter().chain(text.chars()) {
         composer.type_char(c);
@@ -91,7 +91,7 @@ pub(crate) fn to_composer(state: &mut State, text: &str) {
 
 /// Several characters in one read: with answers in the way they are a text for the composer.
 pub(crate) fn typed(state: &mut State, text: &str) {
-    state.last_key = state.now;
+    state.input.last_key = state.clock.now;
     if chooses(state) {
         to_composer(state, text);
     }
@@ -101,9 +101,12 @@ pub(crate) fn typed(state: &mut State, text: &str) {
 /// taken back; everything else gets the focus, to be read.
 pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
     let here = state.overlays.is_empty() && state.focus == Focus::Composer;
-    let quiet = state.quiet_until;
+    let quiet = state.input.quiet_until;
     let panel = match here {
-        true => state.current_id().cloned().and_then(|id| Some((id.clone(), state.open.get(&id)?.panel.clone()?))),
+        true => state
+            .current_id()
+            .cloned()
+            .and_then(|id| Some((id.clone(), state.conversations.open.get(&id)?.panel.clone()?))),
         false => focus::focused(state).map(|(session, panel)| (session, panel.clone())),
     };
     let Some((session, panel)) = panel else {
@@ -116,9 +119,9 @@ pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
         return;
     }
     let once = answers::place(&panel, &Choice::Once).filter(|at| !panel.needs_arrows(*at));
-    let shown = state.frame.panel.clone().filter(|(request, _)| *request == panel.request);
+    let shown = state.screen.frame.panel.clone().filter(|(request, _)| *request == panel.request);
     let whole = shown.as_ref().is_some_and(|(_, whole)| *whole);
-    if shown.is_none() || state.now.since(state.moments.panel_seen) < SEEN {
+    if shown.is_none() || state.clock.now.since(state.input.moments.panel_seen) < SEEN {
         return;
     }
     if once.is_none() || !whole {
@@ -134,7 +137,7 @@ pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
     answers::give(state, &session, &panel.request, Answer::Once, fx);
     if here {
         // What is being typed goes on; the next request is safe for the time that it has to stand there.
-        state.quiet_until = quiet;
+        state.input.quiet_until = quiet;
     }
 }
 

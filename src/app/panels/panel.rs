@@ -79,7 +79,7 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
 }
 
 fn step(state: &mut State, verb: AnswerAction) -> Did {
-    let (steps, rows) = (state.frame.panel_steps.clone(), state.frame.panel_rows.max(2));
+    let (steps, rows) = (state.screen.frame.panel_steps.clone(), state.screen.frame.panel_rows.max(2));
     match focus::focused(state).is_some_and(|(_, panel)| plan::step(panel, verb, &steps, rows)) {
         true => letters::Did::Moved,
         false => letters::Did::Nothing,
@@ -88,7 +88,7 @@ fn step(state: &mut State, verb: AnswerAction) -> Did {
 
 /// The verbs that move what is asked; `None` for other ones.
 fn scrolled(state: &mut State, verb: AnswerAction) -> Option<Did> {
-    let (last, page) = (state.frame.panel_hidden, state.frame.panel_rows.max(2) - 1);
+    let (last, page) = (state.screen.frame.panel_hidden, state.screen.frame.panel_rows.max(2) - 1);
     let (_, panel) = focus::focused(state)?;
     let full = panel.extent == Extent::Full;
     match verb {

@@ -60,7 +60,7 @@ pub(crate) fn refused(state: &mut State, panel_all_struck: bool) -> bool {
 
 /// Opens the plan in $EDITOR; what is saved there is asked anew.
 pub(crate) fn edit(state: &mut State, session: SessionId, request: RequestId, text: String, fx: &mut Vec<Effect>) {
-    state.editing = Some(Editing::Plan { session, request });
+    state.drafts.editing = Some(Editing::Plan { session, request });
     fx.push(Effect::Edit { text });
 }
 
@@ -68,8 +68,8 @@ pub(crate) fn edit(state: &mut State, session: SessionId, request: RequestId, te
 pub(crate) fn edited(state: &mut State, session: &SessionId, request: RequestId, text: String, fx: &mut Vec<Effect>) {
     if state.request(session, &request).is_none() {
         // It was answered elsewhere meanwhile: what was written is not lost.
-        let shown = state.current == Current::Session(session.clone());
-        let composer = match state.open.get_mut(session) {
+        let shown = state.conversations.current == Current::Session(session.clone());
+        let composer = match state.conversations.open.get_mut(session) {
             Some(open) => &mut open.composer,
             None => state.composer_mut(),
         };

@@ -12,7 +12,7 @@ use crate::domain::{Level, Notice};
 
 /// A session is gone. Where it was shown, the one beside it is shown; the keys stay where they are.
 pub(crate) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>, fx: &mut Vec<Effect>) {
-    let now = state.now;
+    let now = state.clock.now;
     let ours = state.sessions.undo.as_mut().is_some_and(|undo| undo.gone(id, trash, now));
     let shown = state.current_id() == Some(id);
     let title = state.sessions.meta(id).map(|meta| named(&[meta]));
@@ -25,24 +25,24 @@ pub(crate) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>
     }
     let beside = beside(state, id);
     state.sessions.remove(id);
-    state.recent.retain(|other| other != id);
+    state.conversations.recent.retain(|other| other != id);
     // What somebody else deletes takes no text along that is being written here.
     let mut left = None;
-    if let Some(open) = state.open.remove(id) {
+    if let Some(open) = state.conversations.open.remove(id) {
         fx.push(Effect::Disarm(Timer::Draft(id.clone())));
         left = Some(open.composer).filter(|composer| !ours && trash.is_none() && !composer.is_empty());
     }
     if let Some(composer) = left.take_if(|_| !shown) {
-        state.history.push(&composer.text());
+        state.drafts.history.push(&composer.text());
     }
     state.overlays.retain(|overlay| !matches!(overlay, Overlay::Rename(rename) if rename.session == *id));
     if !shown {
         return session_list::keep_in_sight(state);
     }
-    let (focus, pane, overlays) = (state.focus, state.shown, std::mem::take(&mut state.overlays));
+    let (focus, pane, overlays) = (state.focus, state.screen.shown, std::mem::take(&mut state.overlays));
     let cursor = state.sessions.cursor().cloned();
     // Its draft went with it.
-    state.current = Current::New;
+    state.conversations.current = Current::New;
     match (beside, left) {
         (_, Some(composer)) => {
             session::new(state, fx);
@@ -55,7 +55,7 @@ pub(crate) fn deleted(state: &mut State, id: &SessionId, trash: Option<&TrashId>
     }
     state.overlays = overlays;
     if focus == Focus::List {
-        (state.focus, state.shown) = (focus, pane);
+        (state.focus, state.screen.shown) = (focus, pane);
         state.sessions.restore_cursor(cursor);
     }
     session_list::keep_in_sight(state);

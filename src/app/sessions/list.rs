@@ -30,7 +30,7 @@ pub(crate) fn act(state: &mut State, verb: ListAction, fx: &mut Vec<Effect>) {
         // The router opens these.
         ListAction::Rename | ListAction::Filters => {}
         ListAction::All => {
-            state.sessions.clear_filter(state.now, state.utc_offset);
+            state.sessions.clear_filter(state.clock.now, state.clock.utc_offset);
             session_list::keep_face(state, fx);
         }
         ListAction::Archived => {
@@ -40,7 +40,7 @@ pub(crate) fn act(state: &mut State, verb: ListAction, fx: &mut Vec<Effect>) {
         }
         ListAction::Group => {
             let next = state.sessions.grouping().next();
-            state.sessions.group_by(next, state.now, state.utc_offset);
+            state.sessions.group_by(next, state.clock.now, state.clock.utc_offset);
             state.notify(Notice::new(Level::Info, format!("Sessions: {}", next.shown())));
             session_list::keep_face(state, fx);
         }
@@ -106,7 +106,7 @@ pub(crate) fn back(state: &mut State, fx: &mut Vec<Effect>) -> bool {
         session_list::keep_in_sight(state);
         return true;
     }
-    let any = state.sessions.clear_filter(state.now, state.utc_offset);
+    let any = state.sessions.clear_filter(state.clock.now, state.clock.utc_offset);
     if any {
         session_list::keep_face(state, fx);
         session_list::keep_in_sight(state);
@@ -122,9 +122,9 @@ const FRESH: u64 = 5_000;
 pub(crate) fn focused(state: &mut State, focused: bool, fx: &mut Vec<Effect>) {
     let came = focused && !state.terminal.focused;
     state.terminal.focused = focused;
-    if came && state.sessions.loaded && state.now.since(state.sessions.listed_at) > FRESH {
+    if came && state.sessions.loaded && state.clock.now.since(state.sessions.listed_at) > FRESH {
         // Not twice before the answer.
-        state.sessions.listed_at = state.now;
+        state.sessions.listed_at = state.clock.now;
         fx.push(Effect::Send(Command::List));
     }
 }
@@ -138,7 +138,7 @@ pub(crate) fn accept_filter(state: &mut State, fx: &mut Vec<Effect>) {
         state.notify(Notice::new(Level::Warning, text).hint(hint));
     }
     let before = state.sessions.kept();
-    state.sessions.accept_filter(state.now, state.utc_offset);
+    state.sessions.accept_filter(state.clock.now, state.clock.utc_offset);
     if state.sessions.kept() != before {
         session_list::keep_face(state, fx);
     }

@@ -11,30 +11,30 @@ pub(crate) fn pane(state: &mut State, verb: PaneAction, key: Option<Key>, fx: &m
     match verb {
         PaneAction::Wider | PaneAction::Narrower => {
             // From what is on the screen now.
-            let now = state.frame.list_cells.max(panes::LEAST);
+            let now = state.screen.frame.list_cells.max(panes::LEAST);
             let cells = match verb {
                 PaneAction::Wider => now.saturating_add(panes::STEP),
                 _ => now.saturating_sub(panes::STEP),
             };
-            state.panes.list = panes::Show::Yes;
-            state.panes.resize(cells, state.size.width);
+            state.screen.panes.list = panes::Show::Yes;
+            state.screen.panes.resize(cells, state.screen.size.width);
             session_list::keep_face(state, fx);
         }
         PaneAction::List => {
-            state.panes.list = state.panes.list.other();
+            state.screen.panes.list = state.screen.panes.list.other();
             pane_gone(state);
             session_list::keep_face(state, fx);
         }
         PaneAction::Details => {
-            state.panes.details = state.panes.details.other();
-            if state.size.width < WIDEST && state.panes.details == panes::Show::Yes {
+            state.screen.panes.details = state.screen.panes.details.other();
+            if state.screen.size.width < WIDEST && state.screen.panes.details == panes::Show::Yes {
                 let text = format!("The details are shown from {WIDEST} columns on.");
                 state.notify(Notice::new(Level::Info, text));
             }
             session_list::keep_face(state, fx);
         }
         PaneAction::OnlyChat => {
-            state.panes.only_chat = !state.panes.only_chat;
+            state.screen.panes.only_chat = !state.screen.panes.only_chat;
             pane_gone(state);
         }
         PaneAction::Next => {
@@ -46,14 +46,14 @@ pub(crate) fn pane(state: &mut State, verb: PaneAction, key: Option<Key>, fx: &m
             }
             match state.focus {
                 Focus::Composer | Focus::Panel => session_list::focus_list(state),
-                Focus::List => (state.focus, state.shown) = (Focus::Chat, Shown::Chat),
+                Focus::List => (state.focus, state.screen.shown) = (Focus::Chat, Shown::Chat),
                 Focus::Chat => state.focus = Focus::Composer,
             }
         }
-        PaneAction::Swap => match state.shown {
+        PaneAction::Swap => match state.screen.shown {
             _ if !state.overlays.is_empty() => {}
             Shown::Chat => session_list::focus_list(state),
-            Shown::List => (state.focus, state.shown) = (Focus::Composer, Shown::Chat),
+            Shown::List => (state.focus, state.screen.shown) = (Focus::Composer, Shown::Chat),
         },
     }
 }
@@ -63,7 +63,7 @@ const WIDEST: u16 = 160;
 
 /// A list that is gone from the screen has no focus.
 fn pane_gone(state: &mut State) {
-    if !state.panes.lists() && state.focus == Focus::List {
-        (state.focus, state.shown) = (Focus::Composer, Shown::Chat);
+    if !state.screen.panes.lists() && state.focus == Focus::List {
+        (state.focus, state.screen.shown) = (Focus::Composer, Shown::Chat);
     }
 }

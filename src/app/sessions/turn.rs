@@ -49,7 +49,8 @@ pub(crate) fn mode(state: &mut State, verb: ModeAction, fx: &mut Vec<Effect>) {
         ModeAction::Next => {
             let asked = state.current_open().and_then(|open| open.asked_mode);
             let Some(now) = asked.or_else(|| state.current_meta().map(|meta| meta.mode)) else { return };
-            let cycle: &[Mode] = if state.config.cycle.is_empty() { &Mode::ALL } else { &state.config.cycle };
+            let cycle: &[Mode] =
+                if state.engine.config.cycle.is_empty() { &Mode::ALL } else { &state.engine.config.cycle };
             let next = cycle.iter().position(|mode| *mode == now).map_or(0, |at| (at + 1) % cycle.len());
             if let Some(next) = cycle.get(next).copied() {
                 session::set_mode(state, next, false, fx);

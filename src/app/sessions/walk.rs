@@ -51,7 +51,7 @@ pub(crate) fn reset(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// A new session that works in a worktree of its own. A checkout takes its time, so it is shown when it is there.
 pub(crate) fn apart(state: &mut State, fx: &mut Vec<Effect>) {
-    state.apart = true;
+    state.lobby.apart = true;
     fx.push(Effect::Send(Command::Create(NewSession { worktree: true, ..NewSession::default() })));
 }
 
@@ -101,16 +101,16 @@ const LOW: u16 = 16;
 
 /// A branch was made: it is opened where it was made from.
 pub(crate) fn branched(state: &mut State, from: &SessionId, to: &SessionId, rewound: bool, fx: &mut Vec<Effect>) {
-    let text = state.rewound.take_if(|(session, _)| session == from).map(|(_, text)| text);
+    let text = state.conversations.rewound.take_if(|(session, _)| session == from).map(|(_, text)| text);
     let title = state.sessions.meta(from).map(text::named).unwrap_or_else(|| from.to_string());
     if state.current_id() != Some(from) {
         return state.notify(Notice::new(Level::Info, format!("A branch of {title} is in the list.")));
     }
     session::open(state, to, fx);
-    if let (Some(text), Some(open)) = (text.filter(|_| rewound), state.open.get_mut(to)) {
+    if let (Some(text), Some(open)) = (text.filter(|_| rewound), state.conversations.open.get_mut(to)) {
         open.composer.set(&text);
     }
-    if state.size.height >= LOW {
+    if state.screen.size.height >= LOW {
         // A line above the conversation says so.
         return;
     }

@@ -10,8 +10,8 @@ use crate::domain::{Level, Notice};
 
 /// All connections: those there are, then those that a key alone would make.
 pub(crate) fn all(state: &State) -> impl Iterator<Item = &ConnectionInfo> {
-    let there = &state.config.connections;
-    let vendors = state.config.vendors.iter().filter(|vendor| there.iter().all(|one| one.name != vendor.name));
+    let there = &state.engine.config.connections;
+    let vendors = state.engine.config.vendors.iter().filter(|vendor| there.iter().all(|one| one.name != vendor.name));
     there.iter().chain(vendors)
 }
 
@@ -25,14 +25,14 @@ pub(crate) fn in_force(state: &State) -> Option<&ConnectionName> {
 pub(crate) fn not_here(state: &State) -> Option<&ConnectionName> {
     let meta = state.current_meta()?;
     let named = meta.connection.as_ref()?;
-    let here = || state.config.connections.iter().any(|info| info.name == *named);
+    let here = || state.engine.config.connections.iter().any(|info| info.name == *named);
     (meta.unmapped || meta.stand_in.is_some() || !here()).then_some(named)
 }
 
 /// Connection of new sessions, as far as it is known here.
 fn default(state: &State) -> Option<&ConnectionName> {
     let usable = |info: &&ConnectionInfo| !info.offered && (info.missing.is_none() || info.wants_key());
-    state.config.connections.iter().find(usable).map(|info| &info.name)
+    state.engine.config.connections.iter().find(usable).map(|info| &info.name)
 }
 
 pub(crate) fn items(state: &State) -> Vec<Item> {
@@ -69,10 +69,10 @@ fn key(info: &ConnectionInfo) -> String {
 
 /// Reachability of its server.
 fn answers(state: &State, info: &ConnectionInfo) -> String {
-    let told = state.models.get(&info.name);
+    let told = state.engine.models.get(&info.name);
     match told {
         _ if info.host.is_empty() => "built in".to_owned(),
-        _ if state.catalogue.asked_since(&info.name).is_some() => "asking".to_owned(),
+        _ if state.engine.catalogue.asked_since(&info.name).is_some() => "asking".to_owned(),
         Some(Ok(models)) => format!("answers, {} models", models.len()),
         Some(Err(_)) => "does not answer".to_owned(),
         None if info.offered => "not asked yet".to_owned(),
@@ -82,7 +82,7 @@ fn answers(state: &State, info: &ConnectionInfo) -> String {
 
 fn about(state: &State, info: &ConnectionInfo, default: bool) -> String {
     let mut parts = Vec::new();
-    match (&info.missing, state.models.get(&info.name)) {
+    match (&info.missing, state.engine.models.get(&info.name)) {
         (Some(_), _) if info.wants_key() => {
             parts.push(format!("It has no key yet. The one you give goes to {} and nowhere else", host(info)));
         }

@@ -9,9 +9,9 @@ use crate::domain::{Level, Notice};
 
 /// Takes a message out of the queue into the composer. A draft is not lost for it.
 pub(crate) fn take_queued(state: &mut State, queued: &Queued, fx: &mut Vec<Effect>) {
-    let Current::Session(id) = state.current.clone() else { return };
+    let Current::Session(id) = state.conversations.current.clone() else { return };
     keep_draft(state, fx);
-    if let Some(open) = state.open.get_mut(&id) {
+    if let Some(open) = state.conversations.open.get_mut(&id) {
         open.queue.retain(|other| other.id != queued.id);
         open.steers.retain(|other| other.id != queued.id);
         open.composer.set(&queued.text);
@@ -29,7 +29,7 @@ pub(crate) fn keep_draft(state: &mut State, fx: &mut Vec<Effect>) {
 
 pub(crate) fn remember(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     if !text.trim().is_empty() {
-        state.history.push(text);
+        state.drafts.history.push(text);
         fx.push(Effect::Send(Command::Remember { text: text.to_owned() }));
     }
 }

@@ -12,7 +12,7 @@ pub(crate) const QUIET: u64 = 300;
 
 /// Drops keys for a moment after the focus has changed: they were meant for something else.
 pub(crate) fn hush(state: &mut State) {
-    state.quiet_until = state.now.plus(QUIET);
+    state.input.quiet_until = state.clock.now.plus(QUIET);
 }
 
 /// Gives the focus back to the composer; the request waits on.
@@ -68,7 +68,7 @@ pub(crate) fn focused(state: &mut State) -> Option<(SessionId, &mut Panel)> {
         return None;
     }
     let session = state.current_id()?.clone();
-    let panel = state.open.get_mut(&session)?.panel.as_mut()?;
+    let panel = state.conversations.open.get_mut(&session)?.panel.as_mut()?;
     Some((session, panel))
 }
 

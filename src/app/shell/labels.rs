@@ -14,7 +14,8 @@ pub(crate) fn toggle(state: &mut State, id: &str, sessions: Vec<SessionId>, fx: 
     if all_have(state, &sessions, id) {
         return session_changes::change_all(state, sessions, Change::RemoveLabel(id.to_owned()), fx);
     }
-    let label = flat(&state.properties.labels, 0).into_iter().map(|(_, label)| label).find(|label| label.id == id);
+    let label =
+        flat(&state.engine.properties.labels, 0).into_iter().map(|(_, label)| label).find(|label| label.id == id);
     match label.and_then(|label| Some((label.name.clone(), label.value_type?))) {
         Some((name, value)) => {
             let title = format!("{name}: which {}?", word(value));

@@ -22,7 +22,8 @@ pub(crate) fn in_force(state: &State) -> Option<(ConnectionName, String)> {
 /// The thinking levels, each with what it means to the model in force; what that does not know is off.
 pub(crate) fn levels(state: &State) -> Vec<Item> {
     let now = state.current_meta().map(|meta| meta.thinking);
-    let known = in_force(state).map(|(name, model)| state.catalogue.levels(&name, &model).to_vec()).unwrap_or_default();
+    let known =
+        in_force(state).map(|(name, model)| state.engine.catalogue.levels(&name, &model).to_vec()).unwrap_or_default();
     let one = |level: ThinkingLevel| {
         let meaning = known.iter().find(|known| known.level == level).map(|known| &known.meaning);
         let detail = match meaning {
@@ -55,7 +56,7 @@ pub(crate) fn connections(state: &State) -> Vec<&ConnectionInfo> {
 
 /// The models of a connection: its own choice, what the configuration names, what the server told.
 pub(crate) fn names<'s>(state: &'s State, connection: &'s ConnectionInfo) -> Vec<&'s String> {
-    let told = state.models.get(&connection.name).and_then(|models| models.as_ref().ok());
+    let told = state.engine.models.get(&connection.name).and_then(|models| models.as_ref().ok());
     let default = Some(&connection.default_model).filter(|model| !model.is_empty());
     let mut seen = std::collections::HashSet::new();
     let all = default.into_iter().chain(&connection.models).chain(told.into_iter().flatten());
@@ -82,7 +83,7 @@ pub(crate) fn list(state: &State) -> Listed {
             if current && !out.items.iter().any(|item| item.facts.current) {
                 out.selected = out.items.len();
             }
-            let known = state.catalogue.figures(&connection.name, model);
+            let known = state.engine.catalogue.figures(&connection.name, model);
             let facts = Facts {
                 group,
                 columns: known.map(columns).unwrap_or_default(),
@@ -105,9 +106,9 @@ pub(crate) fn list(state: &State) -> Listed {
 
 /// The heading over the models of a connection, with what stands in the way of using it.
 fn heading(state: &State, connection: &ConnectionInfo) -> Group {
-    let since = state.catalogue.asked_since(&connection.name);
+    let since = state.engine.catalogue.asked_since(&connection.name);
     let host = connection.host.split("://").last().unwrap_or_default();
-    let note = match (&connection.missing, since, state.models.get(&connection.name)) {
+    let note = match (&connection.missing, since, state.engine.models.get(&connection.name)) {
         (Some(_), ..) if connection.wants_key() => "no key: choosing a model asks for it".to_owned(),
         (Some(why), ..) => text::one_line(why),
         (None, Some(_), _) => format!("asking {host} for its models{}", '…'),

@@ -22,7 +22,7 @@ pub(crate) fn item(label: impl Into<String>, detail: impl Into<String>, value: V
 pub(crate) fn closed(state: &mut State) {
     if state.overlays.is_empty() {
         state.focus = Focus::Composer;
-        state.shown = Default::default();
+        state.screen.shown = Default::default();
     }
 }
 

@@ -18,7 +18,7 @@ const GRACE: u64 = 2_500;
 
 /// Ctrl+C: the draft into the history; without one it stops the turn; without a turn twice quits.
 pub(crate) fn interrupt(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) {
-    if state.quit == Quit::Ending {
+    if state.ending.quit == Quit::Ending {
         return now(state, fx);
     }
     if !state.composer().is_empty() {
@@ -45,10 +45,10 @@ pub(crate) fn end_of_input(state: &mut State, key: Option<Key>, fx: &mut Vec<Eff
 /// True if the same key came twice; until the timer runs out the status line says so from [`State::quit`].
 fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool {
     let Some(key) = key else { return true };
-    if state.quit == Quit::OnceMore(key) {
+    if state.ending.quit == Quit::OnceMore(key) {
         return true;
     }
-    state.quit = Quit::OnceMore(key);
+    state.ending.quit = Quit::OnceMore(key);
     fx.push(Effect::Arm { timer: Timer::Quit, ms: ONCE_MORE });
     false
 }
@@ -56,14 +56,14 @@ fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool 
 /// True if quitting would stop something, or something waits for the user.
 pub(crate) fn stops_something(state: &State) -> bool {
     let busy = |activity: &Activity| matches!(activity, Activity::Running(_) | Activity::NeedsYou(_));
-    let jobs = state.open.values().any(|open| open.running_jobs() > 0);
+    let jobs = state.conversations.open.values().any(|open| open.running_jobs() > 0);
     jobs || state.running() || state.sessions.metas().any(|meta| busy(&meta.activity))
 }
 
 /// Quits; where turns run it asks first.
 pub(crate) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
     if stops_something(state) {
-        state.quit = Quit::No;
+        state.ending.quit = Quit::No;
         if !matches!(state.overlays.last(), Some(Overlay::ConfirmQuit)) {
             state.overlays.push(Overlay::ConfirmQuit);
             // What was typed before the question appeared is no answer to it.
@@ -76,15 +76,15 @@ pub(crate) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// Keeps the drafts and tells the engine to end.
 pub(crate) fn quit(state: &mut State, fx: &mut Vec<Effect>) {
-    if state.quit == Quit::Ending {
+    if state.ending.quit == Quit::Ending {
         return;
     }
-    let ids: Vec<_> = state.open.keys().cloned().collect();
+    let ids: Vec<_> = state.conversations.open.keys().cloned().collect();
     for id in ids {
         session::save_draft(state, &id, fx);
     }
     state.overlays.clear();
-    state.quit = Quit::Ending;
+    state.ending.quit = Quit::Ending;
     fx.push(Effect::Send(Command::Shutdown));
     fx.push(Effect::Arm { timer: Timer::Quit, ms: GRACE });
 }
@@ -96,9 +96,9 @@ pub(crate) fn ended(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 pub(crate) fn time_over(state: &mut State, fx: &mut Vec<Effect>) {
-    match state.quit {
+    match state.ending.quit {
         Quit::Ending => now(state, fx),
-        Quit::OnceMore(_) | Quit::No => state.quit = Quit::No,
+        Quit::OnceMore(_) | Quit::No => state.ending.quit = Quit::No,
     }
 }
 
@@ -107,5 +107,5 @@ fn now(state: &mut State, fx: &mut Vec<Effect>) {
     let resume = state.current_meta().filter(|meta| meta.messages > 0).map(|meta| meta.id.clone());
     let begun = state.current_open().is_some_and(|open| !open.chat.entries.is_empty());
     let resume = resume.or_else(|| state.current_id().filter(|_| begun).cloned());
-    fx.push(Effect::Quit { resume, workspace: state.moving.take() });
+    fx.push(Effect::Quit { resume, workspace: state.ending.workspace.take() });
 }

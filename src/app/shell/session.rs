@@ -23,11 +23,11 @@ pub(crate) fn new(state: &mut State, fx: &mut Vec<Effect>) {
 
 pub(crate) fn begin(state: &mut State, settings: NewSession, fx: &mut Vec<Effect>) {
     leave_shown(state, fx);
-    state.current = Current::New;
-    state.trail = None;
-    state.left_unread = None;
-    if !state.creating {
-        state.creating = true;
+    state.conversations.current = Current::New;
+    state.searches.trail = None;
+    state.conversations.left_unread = None;
+    if !state.lobby.creating {
+        state.lobby.creating = true;
         fx.push(Effect::Send(Command::Create(settings)));
     }
     shown_now(state);
@@ -46,12 +46,12 @@ pub(crate) fn open(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
 pub(crate) fn enter(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
     if state.current_id() != Some(id) {
         leave_shown(state, fx);
-        state.current = Current::Session(id.clone());
-        state.search = None;
-        state.trail = None;
-        state.left_unread = None;
+        state.conversations.current = Current::Session(id.clone());
+        state.searches.conversation = None;
+        state.searches.trail = None;
+        state.conversations.left_unread = None;
         // What came meanwhile was not kept.
-        if let Some(open) = state.open.get_mut(id).filter(|open| !open.behind.is_empty()) {
+        if let Some(open) = state.conversations.open.get_mut(id).filter(|open| !open.behind.is_empty()) {
             resync(open, id, fx);
         }
     }
@@ -63,23 +63,23 @@ pub(crate) fn enter(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
 
 fn shown_now(state: &mut State) {
     state.focus = Focus::Composer;
-    state.shown = Default::default();
+    state.screen.shown = Default::default();
     state.overlays.clear();
 }
 
 /// Asks for a session's conversation where it is not loaded.
 pub(crate) fn load(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
     loaded_last(state, id);
-    if !state.open.contains_key(id) {
-        state.open.insert(id.clone(), Open::default());
+    if !state.conversations.open.contains_key(id) {
+        state.conversations.open.insert(id.clone(), Open::default());
         fx.push(Effect::Send(Command::Open { session: id.clone(), rows: ROWS }));
     }
 }
 
 /// Takes note that a session was looked at last.
 pub(crate) fn loaded_last(state: &mut State, id: &SessionId) {
-    state.recent.retain(|other| other != id);
-    state.recent.push(id.clone());
+    state.conversations.recent.retain(|other| other != id);
+    state.conversations.recent.push(id.clone());
 }
 
 fn leave_shown(state: &mut State, fx: &mut Vec<Effect>) {
@@ -91,7 +91,7 @@ fn leave_shown(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// Sends the draft of a session to be kept, where it changed.
 pub(crate) fn save_draft(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
-    let Some(open) = state.open.get_mut(id) else { return };
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
     if open.draft_timer {
         open.draft_timer = false;
         fx.push(Effect::Disarm(Timer::Draft(id.clone())));
@@ -109,17 +109,17 @@ pub(crate) fn save_draft(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>
 
 /// Lets conversations go that were not looked at for long and in which nothing happens.
 pub(crate) fn evict(state: &mut State, fx: &mut Vec<Effect>) {
-    if state.recent.len() <= LOADED {
+    if state.conversations.recent.len() <= LOADED {
         return;
     }
     let calm = |id: &SessionId| {
         let idle = state.sessions.meta(id).is_none_or(|meta| meta.activity == Activity::Idle);
         let saved = |open: &Open| open.requests.is_empty() && open.saved_revision == open.composer.revision();
-        idle && state.current_id() != Some(id) && state.open.get(id).is_none_or(saved)
+        idle && state.current_id() != Some(id) && state.conversations.open.get(id).is_none_or(saved)
     };
-    if let Some(at) = state.recent.iter().position(calm) {
-        let id = state.recent.remove(at);
-        state.open.remove(&id);
+    if let Some(at) = state.conversations.recent.iter().position(calm) {
+        let id = state.conversations.recent.remove(at);
+        state.conversations.open.remove(&id);
         fx.push(Effect::Send(Command::Leave { session: id }));
     }
 }
@@ -127,7 +127,7 @@ pub(crate) fn evict(state: &mut State, fx: &mut Vec<Effect>) {
 /// Stops the turn: from now on nothing of it is shown.
 pub(crate) fn stop(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return };
-    if let Some(open) = state.open.get_mut(&id) {
+    if let Some(open) = state.conversations.open.get_mut(&id) {
         open.turn.stopping = true;
         open.turn.retry = None;
     }
@@ -144,7 +144,7 @@ pub(crate) fn set_mode(state: &mut State, mode: Mode, drop_plan: bool, fx: &mut 
         let hint = format!("{key} answers it; /mode {} --drop-plan drops it", mode.word());
         return state.notify(Notice::new(Level::Info, "A plan waits for its answer first.").hint(hint));
     }
-    if let Some(open) = state.open.get_mut(&id) {
+    if let Some(open) = state.conversations.open.get_mut(&id) {
         open.asked_mode = Some(mode);
     }
     fx.push(to(&id, Act::Mode { mode, drop_plan }));

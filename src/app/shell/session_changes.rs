@@ -56,18 +56,18 @@ pub(crate) fn change(state: &mut State, ids: &[SessionId], change: Change, fx: &
         .filter(|meta| crate::app::state::sessions::undo::inverse(meta, &change).is_some())
         .collect();
     let what = in_words(state, &change, &changed);
-    let Some((undo, sessions)) = Undo::of(&all, &change, what, state.now) else { return };
+    let Some((undo, sessions)) = Undo::of(&all, &change, what, state.clock.now) else { return };
     if let Change::Unread(unread) = change {
         // What is on the screen would count as read at once.
         let shown = state.current_id().filter(|id| unread && sessions.contains(id)).cloned();
-        state.left_unread = shown;
+        state.conversations.left_unread = shown;
     }
     fx.push(Effect::Send(Command::Change { sessions, change }));
     open_undo(state, undo, fx);
 }
 
 fn open_undo(state: &mut State, undo: Undo, fx: &mut Vec<Effect>) {
-    fx.push(Effect::Arm { timer: Timer::Undo, ms: undo.until.since(state.now) });
+    fx.push(Effect::Arm { timer: Timer::Undo, ms: undo.until.since(state.clock.now) });
     state.sessions.undo = Some(undo);
 }
 
@@ -91,14 +91,14 @@ pub(crate) fn branch(state: &mut State, title: Option<String>, fx: &mut Vec<Effe
 /// Moves sessions to the trash.
 pub(crate) fn delete(state: &mut State, ids: Vec<SessionId>, fx: &mut Vec<Effect>) {
     let what = format!("Deleted {}", named(&metas(state, &ids)));
-    let undo = Undo::of_delete(&ids, what, state.now);
+    let undo = Undo::of_delete(&ids, what, state.clock.now);
     fx.push(Effect::Send(Command::Delete { sessions: ids, now: false }));
     open_undo(state, undo, fx);
 }
 
 /// Takes the last change back, if its time is not over.
 pub(crate) fn undo(state: &mut State, fx: &mut Vec<Effect>) {
-    match state.sessions.undo.take_if(|undo| undo.is_open(state.now)) {
+    match state.sessions.undo.take_if(|undo| undo.is_open(state.clock.now)) {
         Some(undo) => {
             fx.push(Effect::Disarm(Timer::Undo));
             fx.extend(undo.into_steps().into_iter().map(Effect::Send));
@@ -110,8 +110,8 @@ pub(crate) fn undo(state: &mut State, fx: &mut Vec<Effect>) {
 /// The time of the last change is over, unless it began anew.
 pub(crate) fn undo_over(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(undo) = &state.sessions.undo else { return };
-    if undo.until > state.now {
-        fx.push(Effect::Arm { timer: Timer::Undo, ms: undo.until.since(state.now) });
+    if undo.until > state.clock.now {
+        fx.push(Effect::Arm { timer: Timer::Undo, ms: undo.until.since(state.clock.now) });
     } else {
         state.sessions.undo = None;
     }

@@ -18,7 +18,7 @@ pub(crate) fn fold(state: &mut State, group: &Group, folded: bool, fx: &mut Vec<
 }
 
 pub(crate) fn set_facet(state: &mut State, facet: Facet, wish: Wish, fx: &mut Vec<Effect>) {
-    state.sessions.set_facet(facet, wish, state.now, state.utc_offset);
+    state.sessions.set_facet(facet, wish, state.clock.now, state.clock.utc_offset);
     keep_face(state, fx);
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn keep_in_sight(state: &mut State) {
 pub(crate) fn focus_list(state: &mut State) {
     focus::give_back(state);
     state.focus = Focus::List;
-    state.shown = Shown::List;
+    state.screen.shown = Shown::List;
     if state.sessions.cursor_row().is_none() {
         match state.current_id().cloned() {
             Some(id) => state.sessions.select(&id),

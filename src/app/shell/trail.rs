@@ -17,15 +17,15 @@ pub(crate) fn walk(state: &mut State, trail: Trail, fx: &mut Vec<Effect>) {
     session::enter(state, &id, fx);
     // To read on with n and N is the point of it: the keys go to the conversation.
     state.focus = Focus::Chat;
-    state.shown = Shown::Chat;
-    state.search = None;
-    state.trail = Some(trail);
+    state.screen.shown = Shown::Chat;
+    state.searches.conversation = None;
+    state.searches.trail = Some(trail);
     seek(state, &id, stop, fx);
 }
 
 /// The next stop, or the one before, around the ends. Whether there is a trail here.
 pub(crate) fn walk_on(state: &mut State, by: isize, fx: &mut Vec<Effect>) -> bool {
-    let Some(trail) = state.trail.as_mut() else { return false };
+    let Some(trail) = state.searches.trail.as_mut() else { return false };
     let count = trail.stops.len().max(1);
     trail.at = if by < 0 { (trail.at + count - 1) % count } else { (trail.at + 1) % count };
     let (id, stop) = (trail.session.clone(), trail.stops.get(trail.at).cloned());
@@ -38,13 +38,13 @@ pub(crate) fn walk_on(state: &mut State, by: isize, fx: &mut Vec<Effect>) -> boo
 /// Brings a place of a conversation on the screen; where it is not loaded, the rows around it are asked for.
 fn seek(state: &mut State, id: &SessionId, stop: Stop, fx: &mut Vec<Effect>) {
     session::loaded_last(state, id);
-    let open = state.open.entry(id.clone()).or_default();
+    let open = state.conversations.open.entry(id.clone()).or_default();
     let at = stop.at;
     open.chat.seek = Some(stop);
     if open.loaded && land(state, id) {
         return;
     }
-    if let Some(open) = state.open.get_mut(id) {
+    if let Some(open) = state.conversations.open.get_mut(id) {
         open.chat.loading = true;
         open.chat.around = Some(at);
     }
@@ -53,8 +53,8 @@ fn seek(state: &mut State, id: &SessionId, stop: Stop, fx: &mut Vec<Effect>) {
 
 /// Shows the place that is sought, if it is loaded. Whether it is.
 pub(crate) fn land(state: &mut State, id: &SessionId) -> bool {
-    let marker = state.trail.as_ref().filter(|trail| trail.session == *id).map(|trail| trail.marker.clone());
-    let Some(chat) = state.open.get_mut(id).map(|open| &mut open.chat) else { return false };
+    let marker = state.searches.trail.as_ref().filter(|trail| trail.session == *id).map(|trail| trail.marker.clone());
+    let Some(chat) = state.conversations.open.get_mut(id).map(|open| &mut open.chat) else { return false };
     let Some(key) = chat.seek.as_ref().and_then(|stop| place(chat, stop)) else { return false };
     chat.seek = None;
     chat.view = View::Mark { key };

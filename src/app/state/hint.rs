@@ -44,7 +44,7 @@ impl State {
             },
             Err(unknown) => {
                 let name = unknown.word.to_lowercase();
-                let own = self.commands.iter().find(|own| own.name == name)?;
+                let own = self.drafts.commands.iter().find(|own| own.name == name)?;
                 Hint { name: format!("/{name}"), usage: own.hint.clone(), description: own.description.clone(), bare }
             }
         })

@@ -3,9 +3,14 @@
 pub mod audit;
 pub mod catalogue;
 pub mod chat;
+pub mod clock;
 pub mod composer;
 pub mod context;
+pub mod conversations;
+pub mod drafts;
 pub mod edit;
+pub mod ending;
+pub mod engine_facts;
 pub mod files;
 pub mod find;
 pub mod focus;
@@ -13,6 +18,8 @@ pub mod fuzzy;
 pub mod gallery;
 pub mod hidden;
 pub mod hint;
+pub mod input;
+pub mod lobby;
 pub mod mark;
 pub mod notices;
 pub mod offer;
@@ -23,261 +30,85 @@ pub mod panes;
 pub mod picker;
 pub mod plan;
 pub mod rules;
+pub mod screen;
 pub mod search;
+pub mod searches;
 pub mod sessions;
+pub mod terminal;
+pub mod theme_choice;
 pub mod usage;
 pub mod vim;
 
 use super::intent::Intent;
-use super::msg::Frame;
 use crate::domain::Notice;
-use crate::domain::command::OwnCommand;
-use crate::domain::contract::Configured;
-use crate::domain::ids::{At, ConnectionName, RequestId, SessionId};
-use crate::domain::message::UserText;
-use crate::domain::property::Properties;
+use crate::domain::ids::{At, RequestId, SessionId};
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
-use crate::domain::setting::Setting;
-use crate::domain::workspace::Workspace;
 use crate::keymap::Table;
 use crate::keymap::action::Context;
-use crate::keymap::key::Key;
-use catalogue::Catalogue;
-use chat::Density;
-use composer::{Composer, History};
-use find::{Find, Trail};
+use clock::Clock;
+use composer::Composer;
+pub use conversations::{Conversations, Current};
+use drafts::Drafts;
+pub(crate) use drafts::Editing;
+pub use ending::Quit;
+use ending::QuitState;
+use engine_facts::EngineFacts;
 pub use focus::{Focus, Shown};
-use gallery::Gallery;
+pub(crate) use input::Blind;
+use input::KeyInput;
+use lobby::Lobby;
 use notices::Notices;
 use open::Open;
 use overlay::Overlay;
 use panel::{Panel, Stage};
-use panes::Panes;
-use search::Search;
+use screen::ScreenLayout;
+pub use screen::Size;
+use searches::Searches;
 use sessions::Sessions;
 use sessions::kept::Kept;
-use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::path::PathBuf;
+use std::collections::VecDeque;
 use std::sync::Arc;
-
-/// Columns and rows of the terminal.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
-    /// Columns.
-    pub width: u16,
-    /// Rows.
-    pub height: u16,
-}
-
-/// Abilities and state of the terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Terminal {
-    /// It has the focus of its window system, as far as is known.
-    pub focused: bool,
-    /// Its background is dark; `None` while it has not answered.
-    pub dark: Option<bool>,
-}
-
-/// Keys of an unfinished chord.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Chord {
-    /// Keys pressed so far; empty when there are none.
-    pub keys: Vec<Key>,
-    /// The strip of what can follow is to be shown.
-    pub strip: bool,
-    /// Number of pages turned.
-    pub page: u16,
-}
-
-/// The way to the end of the program.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Quit {
-    /// No quit is pending.
-    #[default]
-    No,
-    /// This key pressed once more quits, until the timer runs out.
-    OnceMore(Key),
-    /// The engine was told to end; its last event is awaited.
-    Ending,
-}
-
-/// Content of the chat pane.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Current {
-    /// A new session that the engine has not made yet; its composer is [`State::lobby`].
-    #[default]
-    New,
-    /// This session; it is in [`State::open`], perhaps not loaded yet.
-    Session(SessionId),
-}
+use terminal::Terminal;
+use theme_choice::ThemeChoice;
 
 /// All that the screen knows.
 #[derive(Debug)]
 pub struct State {
     /// The keymap in force.
     pub keys: Arc<Table>,
-    /// The terminal's size.
-    pub size: Size,
-    /// The instant of the last message.
-    pub now: At,
-    /// Local time minus UTC, in seconds.
-    pub utc_offset: i32,
+    /// Time.
+    pub clock: Clock,
     /// Focus of the keys.
     pub focus: Focus,
-    /// Pane shown where only one fits.
-    pub shown: Shown,
-    /// Division of the screen by the user.
-    pub panes: Panes,
-    /// The line between list and chat is being drawn to a side.
-    pub(crate) dragging: bool,
-    /// Position under the mouse, for the next mouse message.
-    pub(crate) spot: Option<mark::Spot>,
-    /// The mouse on the conversation.
-    pub(crate) pressed: Option<mark::Pressed>,
-    /// The mouse was given to the terminal.
-    pub mouse_given: bool,
-    /// The list of sessions.
-    pub sessions: Sessions,
-    /// The sessions whose conversation is loaded or asked for.
-    pub open: HashMap<SessionId, Open>,
-    /// The sessions of `open`, last used last.
-    pub recent: Vec<SessionId>,
-    /// Content of the chat pane.
-    pub current: Current,
-    /// The composer while [`Current::New`].
-    pub lobby: Composer,
-    /// Messages sent from the lobby, until the engine made the session.
-    pub lobby_sent: Vec<UserText>,
-    /// Files with pictures of the clipboard that are being copied.
-    pub pictures: Vec<PathBuf>,
-    /// State of the pictures in conversations.
-    pub gallery: Gallery,
-    /// Texts sent earlier, from all sessions.
-    pub history: History,
-    /// Commands of the user's own, those of the shown session's directory among them.
-    pub commands: Vec<OwnCommand>,
-    /// The commands of repositories whose text the user saw before it was sent, by their hash.
-    pub seen_commands: BTreeSet<String>,
-    /// Overlays, the topmost last.
-    pub overlays: Vec<Overlay>,
-    /// The search in the conversation, while it is open.
-    pub search: Option<Search>,
-    /// The search over all sessions.
-    pub find: Find,
-    /// The way through the hits of the session that is shown, after one was opened from the results.
-    pub trail: Option<Trail>,
-    /// Words to the user.
-    pub notices: Notices,
-    /// Configuration as the engine reported it.
-    pub config: Configured,
-    /// Statuses, labels and views of the workspace; empty until the engine told them.
-    pub properties: Properties,
-    /// Models that servers told, or why not.
-    pub models: HashMap<ConnectionName, Result<Vec<String>, String>>,
-    /// Model catalogue.
-    pub catalogue: Catalogue,
-    /// The user's settings, once they were asked for.
-    pub settings: Vec<Setting>,
-    /// Names of the themes.
-    pub themes: Vec<String>,
-    /// The theme in force; while another one is looked at, the one that comes back.
-    pub theme: String,
-    /// The theme that is looked at while one is chosen.
-    pub(crate) looked_at: Option<String>,
-    /// Detail of tool calls, for every session.
-    pub density: Density,
-    /// Old and new of a change stand below each other however wide the pane is, in every session.
-    pub unified: bool,
-    /// An unfinished chord.
-    pub chord: Chord,
+    /// Size and panes.
+    pub screen: ScreenLayout,
+    /// Keys and the mouse on their way.
+    pub input: KeyInput,
     /// The terminal.
     pub terminal: Terminal,
-    /// Time of the last key or paste, initially of the start; the mouse does not count.
-    pub last_key: At,
-    /// Until then keys are dropped: what they were meant for has just changed under them.
-    pub quiet_until: At,
-    /// Times that decide what a key means.
-    pub(crate) moments: Moments,
+    /// The list of sessions.
+    pub sessions: Sessions,
+    /// The conversations that are loaded.
+    pub conversations: Conversations,
+    /// A new session that the engine has not made yet.
+    pub lobby: Lobby,
+    /// What drafts of all sessions share.
+    pub drafts: Drafts,
+    /// Overlays, the topmost last.
+    pub overlays: Vec<Overlay>,
+    /// Searches.
+    pub searches: Searches,
+    /// Words to the user.
+    pub notices: Notices,
+    /// What the engine told.
+    pub engine: EngineFacts,
+    /// Themes.
+    pub theme: ThemeChoice,
     /// The way to the end.
-    pub quit: Quit,
-    /// The terminal's title as last set.
-    pub title: String,
-    /// Facts that the last frame found out.
-    pub frame: Frame,
-    /// Milliseconds without a key before the one that is being handled.
-    pub(crate) idle_before: u64,
-    /// The number of the last search for files.
-    pub(crate) ticket: u64,
-    /// The directory whose commands were asked for last.
-    pub(crate) commands_of: Option<PathBuf>,
-    /// The number of the last wish to rewrite a draft.
-    pub(crate) enhanced: u64,
-    /// The engine was asked for a new session and has not answered.
-    pub(crate) creating: bool,
-    /// The engine was asked for a session with a worktree, which is shown when it comes.
-    pub(crate) apart: bool,
-    /// The sequence number of the last event of the engine as a whole.
-    pub(crate) engine_seq: Option<u64>,
-    /// Milliseconds of the armed timer for the times on the screen.
-    pub(crate) ticking: Option<u64>,
-    /// The countdown of the session that is shown is armed for this instant.
-    pub(crate) counting: Option<At>,
-    /// A label that is being defined, and the sessions that get it then.
-    pub(crate) new_label: Option<(String, Vec<SessionId>)>,
-    /// The text that is to be written anew in the branch of this session.
-    pub(crate) rewound: Option<(SessionId, String)>,
-    /// The session that is shown was marked as unread, and stays so until it is left.
-    pub(crate) left_unread: Option<SessionId>,
-    /// The workspaces there are, once they were asked for.
-    pub(crate) workspaces: Vec<Workspace>,
-    /// The workspace that is opened when this one has ended.
-    pub(crate) moving: Option<PathBuf>,
-    /// Keys that were typed where nobody reads them, and went on into the composer.
-    pub(crate) blind: Blind,
-    /// The title of the new session that the engine makes.
-    pub(crate) titled: Option<String>,
-    /// Receiver of [`crate::app::Msg::Edited`].
-    pub(crate) editing: Option<Editing>,
+    pub ending: QuitState,
     /// Wishes of features for the router.
     pub(crate) intents: VecDeque<Intent>,
-}
-
-/// Blind typing: keys swallowed by an overlay without a text field, and those after them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Blind {
-    /// No.
-    #[default]
-    No,
-    /// An overlay swallows what is typed.
-    Swallowed,
-    /// The overlay closed while keys were coming, and the rest of them goes into the composer.
-    WentOn,
-}
-
-/// Text being edited in $EDITOR.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Editing {
-    /// The draft of this place.
-    Draft(Current),
-    /// A plan that waits.
-    Plan {
-        /// In this session.
-        session: SessionId,
-        /// Asked by this request.
-        request: RequestId,
-    },
-}
-
-/// Times that decide what a key means.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Moments {
-    /// Time since when the request in [`Frame::panel`] is on the screen.
-    pub panel_seen: At,
-    /// Time when Esc closed something last.
-    pub closed: At,
-    /// Esc was pressed where it had nothing to do.
-    pub escaped: Option<At>,
 }
 
 impl State {
@@ -286,67 +117,21 @@ impl State {
     pub fn new(keys: Arc<Table>, size: Size, now: At, utc_offset: i32) -> Self {
         Self {
             keys,
-            size,
-            now,
-            utc_offset,
+            clock: Clock::new(now, utc_offset),
             focus: Focus::Composer,
-            shown: Shown::Chat,
-            panes: Panes::default(),
-            dragging: false,
-            spot: None,
-            pressed: None,
-            mouse_given: false,
+            screen: ScreenLayout::new(size),
+            input: KeyInput::new(now),
+            terminal: Terminal::default(),
             sessions: Sessions::default(),
-            open: HashMap::new(),
-            recent: Vec::new(),
-            current: Current::New,
-            lobby: Composer::default(),
-            lobby_sent: Vec::new(),
-            pictures: Vec::new(),
-            history: History::default(),
-            commands: Vec::new(),
-            seen_commands: BTreeSet::new(),
+            conversations: Conversations::default(),
+            lobby: Lobby::default(),
+            drafts: Drafts::default(),
             overlays: Vec::new(),
-            search: None,
-            find: Find::default(),
-            trail: None,
+            searches: Searches::default(),
             notices: Notices::default(),
-            config: Configured::default(),
-            properties: Properties::default(),
-            models: HashMap::new(),
-            catalogue: Catalogue::default(),
-            settings: Vec::new(),
-            themes: Vec::new(),
-            theme: String::new(),
-            looked_at: None,
-            density: Density::default(),
-            unified: false,
-            chord: Chord::default(),
-            terminal: Terminal { focused: true, dark: None },
-            gallery: Gallery::default(),
-            last_key: now,
-            idle_before: 0,
-            ticket: 0,
-            commands_of: None,
-            enhanced: 0,
-            creating: false,
-            apart: false,
-            quiet_until: At(i64::MIN),
-            moments: Moments { panel_seen: At(i64::MIN), closed: At(i64::MIN), escaped: None },
-            quit: Quit::No,
-            title: String::new(),
-            frame: Frame::default(),
-            engine_seq: None,
-            ticking: None,
-            counting: None,
-            new_label: None,
-            rewound: None,
-            left_unread: None,
-            workspaces: Vec::new(),
-            moving: None,
-            blind: Blind::No,
-            titled: None,
-            editing: None,
+            engine: EngineFacts::default(),
+            theme: ThemeChoice::default(),
+            ending: QuitState::default(),
             intents: VecDeque::new(),
         }
     }
@@ -354,38 +139,32 @@ impl State {
     /// Screen state for the next start.
     #[must_use]
     pub fn kept(&self) -> Kept {
-        let commands = self.seen_commands.iter().cloned().collect();
-        Kept { commands, panes: self.panes, ..self.sessions.kept() }
+        let commands = self.drafts.seen_commands.iter().cloned().collect();
+        Kept { commands, panes: self.screen.panes, ..self.sessions.kept() }
     }
 
     /// Takes over what was kept, before there are sessions.
     pub fn recall(&mut self, kept: Kept) {
-        self.panes = kept.panes;
-        self.seen_commands = kept.commands.iter().cloned().collect();
+        self.screen.panes = kept.panes;
+        self.drafts.seen_commands = kept.commands.iter().cloned().collect();
         self.sessions.recall(kept);
     }
 
     /// The id of the session that is shown.
     #[must_use]
     pub fn current_id(&self) -> Option<&SessionId> {
-        match &self.current {
-            Current::Session(id) => Some(id),
-            Current::New => None,
-        }
+        self.conversations.current_id()
     }
 
     /// The session that is shown.
     #[must_use]
     pub fn current_open(&self) -> Option<&Open> {
-        self.open.get(self.current_id()?)
+        self.conversations.shown()
     }
 
     /// The session that is shown, to be changed.
     pub fn current_open_mut(&mut self) -> Option<&mut Open> {
-        match &self.current {
-            Current::Session(id) => self.open.get_mut(id),
-            Current::New => None,
-        }
+        self.conversations.shown_mut()
     }
 
     /// Properties of the session that is shown.
@@ -397,14 +176,16 @@ impl State {
     /// The composer that is shown.
     #[must_use]
     pub fn composer(&self) -> &Composer {
-        self.current_open().map_or(&self.lobby, |open| &open.composer)
+        self.current_open().map_or(&self.lobby.composer, |open| &open.composer)
     }
 
     /// The composer that is shown, to be changed.
     pub fn composer_mut(&mut self) -> &mut Composer {
-        match &self.current {
-            Current::Session(id) => self.open.get_mut(id).map_or(&mut self.lobby, |open| &mut open.composer),
-            Current::New => &mut self.lobby,
+        match &self.conversations.current {
+            Current::Session(id) => {
+                self.conversations.open.get_mut(id).map_or(&mut self.lobby.composer, |open| &mut open.composer)
+            }
+            Current::New => &mut self.lobby.composer,
         }
     }
 
@@ -442,7 +223,7 @@ impl State {
         let running = of(|meta| matches!(meta.activity, Activity::Running(_)));
         let asking = of(|meta| matches!(meta.activity, Activity::NeedsYou(_)) && !meta.plan_pending);
         let plans = of(|meta| matches!(meta.activity, Activity::NeedsYou(_)) && meta.plan_pending);
-        let jobs = self.open.values().map(Open::running_jobs).sum();
+        let jobs = self.conversations.open.values().map(Open::running_jobs).sum();
         let stopped: Vec<String> = [
             some(running, "running turn", "running turns"),
             some(asking, "turn waiting for your answer", "turns waiting for your answer"),
@@ -474,12 +255,12 @@ impl State {
 
     /// Puts a word to the user on the screen.
     pub fn notify(&mut self, notice: Notice) {
-        self.notices.push(self.now, notice);
+        self.notices.push(self.clock.now, notice);
     }
 
     /// Local time for the list.
     pub(crate) fn arrange(&mut self) {
-        self.sessions.arrange(self.now, self.utc_offset);
+        self.sessions.arrange(self.clock.now, self.clock.utc_offset);
     }
 
     /// Sessions that a change applies to: in the list the marked ones, else the one at the cursor;
@@ -494,14 +275,13 @@ impl State {
 
     /// Rows that the list has for sessions and headings.
     pub(crate) fn list_height(&self) -> usize {
-        usize::from(if self.frame.list_rows > 0 { self.frame.list_rows } else { self.size.height.saturating_sub(3) })
-            .max(1)
+        self.screen.list_height()
     }
 
     /// The request with this id, of whichever open session.
     #[must_use]
     pub fn request(&self, session: &SessionId, id: &RequestId) -> Option<&Request> {
-        self.open.get(session)?.request(id)
+        self.conversations.request(session, id)
     }
 
     /// Keymap contexts in force; the first that knows a key wins.
@@ -521,7 +301,9 @@ impl State {
             None => match self.focus {
                 Focus::List if self.sessions.filter_open() => contexts.push(Context::Search),
                 Focus::List => contexts.push(Context::List),
-                Focus::Chat if self.search.as_ref().is_some_and(|s| s.typing) => contexts.push(Context::Search),
+                Focus::Chat if self.searches.conversation.as_ref().is_some_and(|s| s.typing) => {
+                    contexts.push(Context::Search)
+                }
                 Focus::Chat => contexts.push(Context::Chat),
                 Focus::Panel => contexts.extend(self.panel().map(|(panel, request)| panel_context(panel, request))),
                 Focus::Composer => {

@@ -30,7 +30,7 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
         state.focus = Focus::Composer;
     }
     let shown = state.current_id().cloned();
-    state.sessions.look_at(shown.as_ref(), state.now, state.utc_offset);
+    state.sessions.look_at(shown.as_ref(), state.clock.now, state.clock.utc_offset);
     inbox::refresh_inbox(state);
     settings::refill(state);
     themes::theme_looked_at(state, fx);
@@ -45,11 +45,11 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// Arms the timer that takes the next notice away, when it is not armed for that instant yet.
 fn time_notices(state: &mut State, fx: &mut Vec<Effect>) {
-    let due = state.notices.next(state.now).map(|ms| state.now.plus(ms));
+    let due = state.notices.next(state.clock.now).map(|ms| state.clock.now.plus(ms));
     if due != state.notices.armed {
         state.notices.armed = due;
         match due {
-            Some(at) => fx.push(Effect::Arm { timer: Timer::Notice, ms: at.since(state.now) }),
+            Some(at) => fx.push(Effect::Arm { timer: Timer::Notice, ms: at.since(state.clock.now) }),
             None => fx.push(Effect::Disarm(Timer::Notice)),
         }
     }
@@ -57,11 +57,11 @@ fn time_notices(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// The end of the shown session is on the screen of a terminal in focus: it is read.
 fn read(state: &mut State, fx: &mut Vec<Effect>) {
-    let Current::Session(id) = &state.current else { return };
-    let at_end = state.frame.chat.is_some()
+    let Current::Session(id) = &state.conversations.current else { return };
+    let at_end = state.screen.frame.chat.is_some()
         && state.overlays.is_empty()
-        && state.open.get(id).is_some_and(|open| open.loaded && open.chat.drawn.at_end);
-    if !at_end || !state.terminal.focused || state.left_unread.as_ref() == Some(id) {
+        && state.conversations.open.get(id).is_some_and(|open| open.loaded && open.chat.drawn.at_end);
+    if !at_end || !state.terminal.focused || state.conversations.left_unread.as_ref() == Some(id) {
         return;
     }
     if state.sessions.read(id) {
@@ -72,16 +72,16 @@ fn read(state: &mut State, fx: &mut Vec<Effect>) {
 /// The commands of the directory where the shown session works are asked for when it becomes another one.
 fn commands(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(cwd) = state.current_meta().map(|meta| &meta.cwd) else { return };
-    if state.commands_of.as_ref() != Some(cwd) {
+    if state.drafts.commands_of.as_ref() != Some(cwd) {
         let cwd = cwd.clone();
-        state.commands_of = Some(cwd.clone());
+        state.drafts.commands_of = Some(cwd.clone());
         fx.push(Effect::Commands { cwd });
     }
 }
 
 fn drafts(state: &mut State, fx: &mut Vec<Effect>) {
-    let Current::Session(id) = &state.current else { return };
-    let Some(open) = state.open.get_mut(id) else { return };
+    let Current::Session(id) = &state.conversations.current else { return };
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
     if open.composer.revision() != open.saved_revision && !open.draft_timer {
         open.draft_timer = true;
         fx.push(Effect::Arm { timer: Timer::Draft(id.clone()), ms: DRAFT_AFTER });
@@ -94,8 +94,8 @@ fn title(state: &mut State, fx: &mut Vec<Effect>) {
         (Some(meta), 1) => format!("{} needs you · lisle", text::plain(meta.shown_title())),
         (Some(_), all) => format!("{all} need you · lisle"),
     };
-    if title != state.title {
-        state.title.clone_from(&title);
+    if title != state.terminal.title {
+        state.terminal.title.clone_from(&title);
         fx.push(Effect::Title(title));
     }
 }
@@ -104,12 +104,14 @@ fn tick(state: &mut State, fx: &mut Vec<Effect>) {
     let running = state.sessions.any_running();
     // Somebody looks at a list that is being filled.
     let awaits = state.overlays.iter().any(|overlay| match overlay {
-        Overlay::Picker(picker) => picker.awaits() || (picker.kind == Kind::Connection && state.catalogue.asks()),
+        Overlay::Picker(picker) => {
+            picker.awaits() || (picker.kind == Kind::Connection && state.engine.catalogue.asks())
+        }
         _ => false,
     });
     let waits = state.current_meta().is_some_and(needs_you);
     let started = state.current_open().and_then(|open| open.turn.started);
-    let young = started.is_some_and(|at| state.now.since(at) < YOUNG);
+    let young = started.is_some_and(|at| state.clock.now.since(at) < YOUNG);
     let every = match (running || awaits || state.running(), state.terminal.focused) {
         // What waits for the user stands still but for the seconds of its answer.
         (true, true) if !running && !awaits && waits => Some(TICK_STEADY),
@@ -120,8 +122,8 @@ fn tick(state: &mut State, fx: &mut Vec<Effect>) {
         (false, true) => Some(TICK_IDLE),
         (false, false) => None,
     };
-    if every != state.ticking {
-        state.ticking = every;
+    if every != state.clock.tick {
+        state.clock.tick = every;
         fx.push(match every {
             Some(ms) => Effect::Arm { timer: Timer::Tick, ms },
             None => Effect::Disarm(Timer::Tick),

@@ -36,7 +36,7 @@ fn from_palette(state: &mut State, action: Action, from: Focus, fx: &mut Vec<Eff
     let of_entry = matches!(action, Action::Session(SessionAction::Branch | SessionAction::Rewind));
     if from == Focus::List && matches!(action, Action::Session(_) | Action::List(_)) {
         state.focus = from;
-        state.shown = Shown::List;
+        state.screen.shown = Shown::List;
         act(state, action, None, fx);
     } else if from == Focus::Chat && of_entry {
         state.focus = from;

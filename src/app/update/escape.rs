@@ -16,14 +16,14 @@ const CLOSED: u64 = 800;
 /// Esc: closes what is open, gives the focus back, else stops the turn.
 pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if closes(state, fx) {
-        state.moments.closed = state.now;
+        state.input.moments.closed = state.clock.now;
     } else if state.running() {
-        if state.now.since(state.moments.closed) >= CLOSED {
+        if state.clock.now.since(state.input.moments.closed) >= CLOSED {
             session::stop(state, fx);
         }
     } else if matches!(state.focus, Focus::List | Focus::Chat) {
         state.focus = Focus::Composer;
-        state.shown = Default::default();
+        state.screen.shown = Default::default();
     } else {
         state.notices.clear();
         twice(state, fx);
@@ -44,8 +44,8 @@ fn closes(state: &mut State, fx: &mut Vec<Effect>) -> bool {
     }
     match state.focus {
         Focus::Panel => panel::back(state),
-        Focus::Chat if state.search.is_some() => state.search = None,
-        Focus::Chat if state.trail.is_some() => state.trail = None,
+        Focus::Chat if state.searches.conversation.is_some() => state.searches.conversation = None,
+        Focus::Chat if state.searches.trail.is_some() => state.searches.trail = None,
         Focus::Composer if state.composer().offers() => draft::close_menu(state),
         _ => {
             if state.focus == Focus::Composer && state.composer_mut().unmark() {
@@ -63,9 +63,9 @@ fn closes(state: &mut State, fx: &mut Vec<Effect>) -> bool {
 /// Esc where it has nothing to do: twice, it leads back to an earlier message.
 fn twice(state: &mut State, fx: &mut Vec<Effect>) {
     let idle = state.focus == Focus::Composer && state.composer().is_empty();
-    let before = state.moments.escaped.replace(state.now);
-    if idle && before.is_some_and(|before| state.now.since(before) < TWICE) {
-        state.moments.escaped = None;
+    let before = state.input.moments.escaped.replace(state.clock.now);
+    if idle && before.is_some_and(|before| state.clock.now.since(before) < TWICE) {
+        state.input.moments.escaped = None;
         rewind::rewind(state, fx);
     }
 }

@@ -15,7 +15,7 @@ use crate::app::state::State;
 use crate::app::state::open::{Given, Retry, Turn};
 use crate::app::update::snapshot;
 use crate::domain::contract::{Command, Configured, Event, Stamped, TurnEnd, VERSION};
-use crate::domain::ids::SessionId;
+use crate::domain::ids::{At, SessionId};
 use crate::domain::message::Body;
 use crate::domain::request::Request;
 use crate::domain::{Level, Notice};
@@ -28,11 +28,11 @@ pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) 
     }
     match session {
         None => {
-            let missed = state.engine_seq.is_some_and(|last| seq > last + 1);
-            if state.engine_seq.is_some_and(|last| seq <= last) {
+            let missed = state.engine.seq.is_some_and(|last| seq > last + 1);
+            if state.engine.seq.is_some_and(|last| seq <= last) {
                 return;
             }
-            state.engine_seq = Some(seq);
+            state.engine.seq = Some(seq);
             if missed {
                 fx.push(Effect::Send(Command::List));
             }
@@ -49,9 +49,14 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             // A session that is not on disk yet is in no list; what is open here stays.
             let mut sessions = sessions;
             let listed: std::collections::HashSet<SessionId> = sessions.iter().map(|meta| meta.id.clone()).collect();
-            let ours = state.open.keys().filter(|id| !listed.contains(*id)).filter_map(|id| state.sessions.meta(id));
+            let ours = state
+                .conversations
+                .open
+                .keys()
+                .filter(|id| !listed.contains(*id))
+                .filter_map(|id| state.sessions.meta(id));
             sessions.extend(ours.cloned());
-            state.sessions.replace(sessions, state.now, state.utc_offset);
+            state.sessions.replace(sessions, state.clock.now, state.clock.utc_offset);
             // The list may come again and again: whoever moves about in it stays where they are.
             if state.sessions.cursor_row().is_none()
                 && let Some(id) = state.current_id().cloned()
@@ -66,16 +71,16 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
             model_picker::came(state, connection, models, fx);
         }
         Event::Figures { connection, models } => {
-            state.catalogue.learn(connection, models);
+            state.engine.catalogue.learn(connection, models);
             model_picker::refill(state);
         }
         Event::Levels { connection, model, levels } => {
-            state.catalogue.learn_levels(connection, model, levels);
+            state.engine.catalogue.learn_levels(connection, model, levels);
             model_picker::refill(state);
         }
         Event::Configured(configured) => configure(state, *configured),
         Event::Connections(connections) => {
-            state.config.connections = connections;
+            state.engine.config.connections = connections;
             model_picker::refill(state);
         }
         Event::Properties(properties) => properties::defined(state, *properties, fx),
@@ -105,7 +110,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
     if let Event::Opened(opened) = event {
         return snapshot::opened(state, id, seq, *opened, fx);
     }
-    if let Some(open) = state.open.get_mut(id).filter(|open| open.loaded) {
+    if let Some(open) = state.conversations.open.get_mut(id).filter(|open| open.loaded) {
         let next = open.seq.map_or(seq, |last| last + 1);
         if seq < next {
             return;
@@ -151,7 +156,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
             whole(state, event, fx);
         }
         event => {
-            if state.open.get(id).is_some_and(|open| open.loaded && !open.resync) {
+            if state.conversations.open.get(id).is_some_and(|open| open.loaded && !open.resync) {
                 loaded(state, id, event, fx);
             }
         }
@@ -160,9 +165,9 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
 
 /// An event of a conversation that is loaded and complete.
 fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>) {
-    let now = state.now;
+    let now = state.clock.now;
     let shown = state.current_id() == Some(id);
-    let Some(open) = state.open.get_mut(id) else { return };
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
     match event {
         Event::Page { rows, earlier } => rows::prepend(open, rows, earlier),
         Event::LaterPage { rows, later } => {
@@ -215,20 +220,10 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
-        Event::Compacting { part, of } => {
-            open.turn.retry = None;
-            open.turn.heard = Some(now);
-            open.turn.compacting = Some((part, of));
-        }
         Event::Jobs(jobs) => open.jobs = jobs,
-        Event::TurnStarted { at } => {
-            open.turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };
+        event @ (Event::Compacting { .. } | Event::TurnStarted { .. } | Event::Retrying { .. } | Event::Waiting(_)) => {
+            of_turn(&mut open.turn, now, event);
         }
-        Event::Retrying { attempt, of, wait_ms, reason } => {
-            open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
-            (open.turn.heard, open.turn.answering) = (Some(now.plus(wait_ms)), false);
-        }
-        Event::Waiting(connection) => open.turn.waiting = connection,
         Event::TurnEnded { end } => {
             open.turn = Turn::default();
             open.ended = Some(end);
@@ -246,8 +241,28 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
     }
 }
 
+/// How the turn goes on.
+fn of_turn(turn: &mut Turn, now: At, event: Event) {
+    match event {
+        Event::Compacting { part, of } => {
+            turn.retry = None;
+            turn.heard = Some(now);
+            turn.compacting = Some((part, of));
+        }
+        Event::TurnStarted { at } => {
+            *turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };
+        }
+        Event::Retrying { attempt, of, wait_ms, reason } => {
+            turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
+            (turn.heard, turn.answering) = (Some(now.plus(wait_ms)), false);
+        }
+        Event::Waiting(connection) => turn.waiting = connection,
+        _ => {}
+    }
+}
+
 fn asked(state: &mut State, id: &SessionId, request: Request) {
-    let Some(open) = state.open.get_mut(id) else { return };
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
     let request_id = request.id.clone();
     let changed = match open.requests.iter_mut().find(|other| other.id == request.id) {
         Some(known) if *known == request => false,
@@ -272,13 +287,13 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
 }
 
 fn configure(state: &mut State, configured: Configured) {
-    let own = std::mem::take(&mut state.history.items);
-    state.history.items.clone_from(&configured.history);
+    let own = std::mem::take(&mut state.drafts.history.items);
+    state.drafts.history.items.clone_from(&configured.history);
     for text in own {
         if !configured.history.contains(&text) {
-            state.history.push(&text);
+            state.drafts.history.push(&text);
         }
     }
-    state.config = configured;
+    state.engine.config = configured;
     model_picker::refill(state);
 }

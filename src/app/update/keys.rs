@@ -17,20 +17,20 @@ const PAUSE: u64 = 700;
 
 /// Takes note of a key. Whether it is dropped: what has the focus has changed too short a time ago to be meant by it.
 fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
-    state.idle_before = state.now.since(state.last_key);
-    state.last_key = state.now;
-    state.notices.heard(state.now);
-    if state.idle_before >= PAUSE {
-        state.blind = Blind::No;
+    state.input.idle_before = state.clock.now.since(state.input.last_key);
+    state.input.last_key = state.clock.now;
+    state.notices.heard(state.clock.now);
+    if state.input.idle_before >= PAUSE {
+        state.input.blind = Blind::No;
     }
     redelivery::hold(state, fx);
-    if let Quit::OnceMore(armed) = state.quit
+    if let Quit::OnceMore(armed) = state.ending.quit
         && armed != key
     {
-        state.quit = Quit::No;
+        state.ending.quit = Quit::No;
         fx.push(Effect::Disarm(Timer::Quit));
     }
-    let drop = state.now < state.quiet_until;
+    let drop = state.clock.now < state.input.quiet_until;
     if drop {
         swallowed(state, key);
     }
@@ -40,7 +40,7 @@ fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
 /// A key is typed where an overlay has no text that it could go into.
 fn swallowed(state: &mut State, key: Key) {
     if !state.overlays.is_empty() && !writes(state) && !letters::chooses(state) && key.printable().is_some() {
-        state.blind = Blind::Swallowed;
+        state.input.blind = Blind::Swallowed;
     }
 }
 
@@ -53,18 +53,18 @@ fn writes(state: &State) -> bool {
 /// A key that does something.
 pub(super) fn bound(state: &mut State, action: Action, key: Key, fx: &mut Vec<Effect>) {
     let drop = dropped(state, key, fx);
-    let in_chord = !state.chord.keys.is_empty();
+    let in_chord = !state.input.chord.keys.is_empty();
     end_chord(state, fx);
     // While the end is awaited only a second wish to quit counts.
-    let ending = state.quit == Quit::Ending && action != Action::App(AppAction::Interrupt);
+    let ending = state.ending.quit == Quit::Ending && action != Action::App(AppAction::Interrupt);
     if drop || ending || (!in_chord && list_letters::letter(state, Some(action), key, fx)) {
         return;
     }
     mark::key(state, Some(action));
     let over = !state.overlays.is_empty() && !writes(state) && !letters::chooses(state);
     dispatch::act(state, action, Some(key), fx);
-    if over && state.overlays.is_empty() && (state.blind == Blind::Swallowed || key.printable().is_some()) {
-        state.blind = Blind::WentOn;
+    if over && state.overlays.is_empty() && (state.input.blind == Blind::Swallowed || key.printable().is_some()) {
+        state.input.blind = Blind::WentOn;
     }
 }
 
@@ -74,13 +74,13 @@ pub(super) fn chord(state: &mut State, keys: Vec<Key>, fx: &mut Vec<Effect>) {
     if dropped(state, key, fx) || list_letters::letter(state, None, key, fx) {
         return;
     }
-    state.chord.keys = keys;
+    state.input.chord.keys = keys;
     fx.push(Effect::Arm { timer: Timer::Chord, ms: STRIP_AFTER });
 }
 
 fn end_chord(state: &mut State, fx: &mut Vec<Effect>) {
-    if !state.chord.keys.is_empty() {
-        state.chord = Default::default();
+    if !state.input.chord.keys.is_empty() {
+        state.input.chord = Default::default();
         fx.push(Effect::Disarm(Timer::Chord));
     }
 }
@@ -88,14 +88,15 @@ fn end_chord(state: &mut State, fx: &mut Vec<Effect>) {
 /// A key without a meaning here: the rest of a chord that is none, or something to type.
 pub(super) fn unbound(state: &mut State, key: Key, fx: &mut Vec<Effect>) {
     let drop = dropped(state, key, fx);
-    let in_chord = !state.chord.keys.is_empty();
-    if in_chord && state.chord.strip && (key.code == Code::Tab || key == Key::char(' ')) && key.mods == Mods::NONE {
+    let in_chord = !state.input.chord.keys.is_empty();
+    if in_chord && state.input.chord.strip && (key.code == Code::Tab || key == Key::char(' ')) && key.mods == Mods::NONE
+    {
         // The strip has more pages; the chord goes on.
-        state.chord.page = state.chord.page.wrapping_add(1);
+        state.input.chord.page = state.input.chord.page.wrapping_add(1);
         return;
     }
     end_chord(state, fx);
-    if drop || in_chord || state.quit == Quit::Ending || list_letters::letter(state, None, key, fx) {
+    if drop || in_chord || state.ending.quit == Quit::Ending || list_letters::letter(state, None, key, fx) {
         return;
     }
     mark::key(state, None);

@@ -26,11 +26,11 @@ pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &m
     }
     let letter = is_letter(key);
     if let Some(held) = state.sessions.held.take() {
-        let typing = letter && held.key != key && state.now.since(held.at) < LETTER;
+        let typing = letter && held.key != key && state.clock.now.since(held.at) < LETTER;
         if typing {
             fx.push(Effect::Disarm(Timer::ListLetter));
             state.focus = Focus::Composer;
-            state.shown = Shown::Chat;
+            state.screen.shown = Shown::Chat;
             for c in [held.key, key].into_iter().filter_map(Key::printable) {
                 state.composer_mut().type_char(c);
             }
@@ -50,7 +50,7 @@ pub(super) fn letter(state: &mut State, action: Option<Action>, key: Key, fx: &m
     }
     match action {
         Some(action) if letter && !matches!(key.code, Code::Char('j' | 'k' | 'g' | 'G')) => {
-            state.sessions.held = Some(HeldLetter { key, action, at: state.now });
+            state.sessions.held = Some(HeldLetter { key, action, at: state.clock.now });
             fx.push(Effect::Arm { timer: Timer::ListLetter, ms: LETTER });
             true
         }

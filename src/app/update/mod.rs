@@ -37,9 +37,9 @@ pub fn resolve(state: &State, key: Key) -> Msg {
     if text_input::awaits(state) && key.printable().is_some() {
         return Msg::Key(key);
     }
-    match state.keys.feed(&state.contexts(), &state.chord.keys, key) {
+    match state.keys.feed(&state.contexts(), &state.input.chord.keys, key) {
         Fed::Action(action) => Msg::Act { action, key: Some(key) },
-        Fed::Pending => Msg::Chord(state.chord.keys.iter().copied().chain([key]).collect()),
+        Fed::Pending => Msg::Chord(state.input.chord.keys.iter().copied().chain([key]).collect()),
         Fed::None => Msg::Key(key),
     }
 }
@@ -64,7 +64,7 @@ pub fn start(state: &mut State, resume: Option<SessionId>) -> Vec<Effect> {
 
 /// Changes the state by one message that came at `now`, and tells what is to be done outside.
 pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
-    state.now = now;
+    state.clock.now = now;
     let mut fx = Vec::new();
     match msg {
         Msg::Act { action, key: Some(key) } => keys::bound(state, action, key, &mut fx),
@@ -75,12 +75,12 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Paste(text) => paste::paste(state, &text, &mut fx),
         Msg::Typed(text) => letters::typed(state, &text),
         Msg::Spot(spot) => {
-            state.spot = spot;
+            state.input.spot = spot;
             return fx;
         }
         Msg::Mouse(mouse) => mouse::mouse(state, mouse, &mut fx),
         Msg::Resize { width, height } => {
-            state.size = Size { width, height };
+            state.screen.size = Size { width, height };
             let height = state.list_height();
             state.sessions.follow(height);
         }
@@ -90,26 +90,26 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Timer(timer) => ran_out(state, timer, &mut fx),
         Msg::Background { dark } => state.terminal.dark = Some(dark),
         Msg::Themes { names, current } => {
-            state.themes = names;
+            state.theme.names = names;
             // One that is only looked at comes back this way too.
-            if state.looked_at.is_none() {
-                state.theme = current;
+            if state.theme.previewed.is_none() {
+                state.theme.current = current;
             }
         }
         Msg::Picture(found) => attach::picture(state, found, &mut fx),
-        Msg::Pictures(cell) => state.gallery.draw_in(cell),
+        Msg::Pictures(cell) => state.conversations.gallery.draw_in(cell),
         Msg::Measured(sizes) => pictures::measured(state, sizes),
         Msg::Shrunk { session, want, made } => pictures::made(state, &session, want, made),
-        Msg::PicturesGone(numbers) => state.gallery.gone(&numbers),
+        Msg::PicturesGone(numbers) => state.conversations.gallery.gone(&numbers),
         Msg::Edited(result) => edited(state, result, &mut fx),
         Msg::Highlighted { session, blocks } => colours::came(state, &session, blocks),
         Msg::Notice(notice) => state.notify(notice),
         Msg::Settings(settings) => settings::came(state, settings),
         Msg::Doctor(findings) => doctor::came(state, &findings),
         Msg::Found(found) => completion::found(state, *found),
-        Msg::Commands(commands) => state.commands = commands,
+        Msg::Commands(commands) => state.drafts.commands = commands,
         Msg::Zone { utc_offset } => {
-            state.utc_offset = utc_offset;
+            state.clock.utc_offset = utc_offset;
             state.arrange();
         }
         Msg::Workspaces(workspaces) => workspaces::came(state, workspaces),
@@ -128,29 +128,29 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
 
 fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
     match timer {
-        Timer::Chord => state.chord.strip = !state.chord.keys.is_empty(),
+        Timer::Chord => state.input.chord.strip = !state.input.chord.keys.is_empty(),
         Timer::ListLetter => list_letters::release_letter(state, fx),
         Timer::Draft(id) => session::save_draft(state, &id, fx),
         Timer::Notice => {
             state.notices.armed = None;
-            state.notices.expire(state.now);
+            state.notices.expire(state.clock.now);
         }
         Timer::Quit => quit::time_over(state, fx),
         Timer::Undo => session_changes::undo_over(state, fx),
         Timer::Tick => {
-            state.ticking = None;
-            state.sessions.turn_day(state.now, state.utc_offset);
+            state.clock.tick = None;
+            state.sessions.turn_day(state.clock.now, state.clock.utc_offset);
         }
         Timer::Search => find::time_over(state, fx),
         // The frame shows the seconds that are left; the next one is waited for again.
-        Timer::Countdown => state.counting = None,
+        Timer::Countdown => state.clock.countdown = None,
         Timer::Pull => mark::pull(state, fx),
     }
 }
 
 /// A text comes back from $EDITOR: a plan, or a draft.
 fn edited(state: &mut State, result: Result<String, String>, fx: &mut Vec<Effect>) {
-    match (state.editing.take(), result) {
+    match (state.drafts.editing.take(), result) {
         (Some(Editing::Plan { session, request }), Ok(text)) => plan::edited(state, &session, request, text, fx),
         (Some(Editing::Plan { .. }), Err(why)) => {
             state.notify(Notice::new(Level::Error, why).hint("the plan is as it was"));

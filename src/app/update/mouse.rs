@@ -17,17 +17,17 @@ use crate::keymap::action::{ChatAction, ModeAction, SessionAction, TurnAction};
 const NOTCH: i64 = 3;
 
 pub(super) fn mouse(state: &mut State, mouse: Mouse, fx: &mut Vec<Effect>) {
-    let target = state.frame.at(mouse.col, mouse.row).cloned();
+    let target = state.screen.frame.at(mouse.col, mouse.row).cloned();
     if mouse.kind == MouseKind::Press {
-        state.pressed = state.pressed.filter(|pressed| pressed.cell == (mouse.col, mouse.row));
+        state.input.pressed = state.input.pressed.filter(|pressed| pressed.cell == (mouse.col, mouse.row));
         mark::clear(state);
     }
     match mouse.kind {
-        MouseKind::Press if target == Some(Target::Rule) && state.overlays.is_empty() => state.dragging = true,
+        MouseKind::Press if target == Some(Target::Rule) && state.overlays.is_empty() => state.screen.dragging = true,
         MouseKind::Press => press(state, mouse, target, fx),
-        MouseKind::Drag if state.dragging => state.panes.resize(mouse.col, state.size.width),
-        MouseKind::Release if state.dragging => {
-            state.dragging = false;
+        MouseKind::Drag if state.screen.dragging => state.screen.panes.resize(mouse.col, state.screen.size.width),
+        MouseKind::Release if state.screen.dragging => {
+            state.screen.dragging = false;
             session_list::keep_face(state, fx);
         }
         MouseKind::Drag => mark::drag(state, mouse, fx),
@@ -95,7 +95,7 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
 
 /// Selects an answer of the panel that has the focus; Enter gives it.
 fn choose(state: &mut State, at: usize) {
-    if state.now < state.quiet_until {
+    if state.clock.now < state.input.quiet_until {
         return;
     }
     let panel = match state.overlays.last_mut() {
@@ -119,7 +119,7 @@ fn wheel(state: &mut State, target: Option<Target>, by: i64) {
             state.sessions.top = state.sessions.top.saturating_add_signed(step).min(last);
         }
         Some(Target::Panel | Target::Choice(_)) => {
-            let hidden = state.frame.panel_hidden;
+            let hidden = state.screen.frame.panel_hidden;
             if let Some(panel) = state.current_open_mut().and_then(|open| open.panel.as_mut()) {
                 let scroll = i64::from(panel.scroll).saturating_add(by).clamp(0, i64::from(hidden));
                 panel.scroll = u16::try_from(scroll).unwrap_or(0);

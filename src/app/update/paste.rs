@@ -39,7 +39,7 @@ fn warn_of_keys(state: &mut State, text: &str) {
 
 /// A pasted text goes where text is written, else into the composer. It never sends and never answers.
 pub(super) fn paste(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
-    state.last_key = state.now;
+    state.input.last_key = state.clock.now;
     redelivery::hold(state, fx);
     let inputs = [Context::Input, Context::Picker, Context::Search, Context::Find];
     let clean = crate::app::state::composer::clean_paste(text);

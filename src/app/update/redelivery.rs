@@ -10,7 +10,7 @@ use crate::domain::contract::{Act, QueueEdit};
 /// A key was pressed: what would be sent by itself waits from now on. The key does its own thing as well.
 pub(super) fn hold(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return };
-    let Some(open) = state.open.get_mut(&id) else { return };
+    let Some(open) = state.conversations.open.get_mut(&id) else { return };
     if open.redelivery.take().is_some() {
         open.queue_held = true;
         fx.push(session::to(&id, Act::Queue(QueueEdit::Hold)));
@@ -19,15 +19,16 @@ pub(super) fn hold(state: &mut State, fx: &mut Vec<Effect>) {
 
 /// Schedules the redrawing of the countdown.
 pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
-    let due = state.current_open().and_then(|open| open.redelivery).map(|at| at.since(state.now)).filter(|ms| *ms > 0);
-    match (due, state.counting) {
-        (Some(left), counting) if counting.is_none_or(|at| at <= state.now) => {
+    let due =
+        state.current_open().and_then(|open| open.redelivery).map(|at| at.since(state.clock.now)).filter(|ms| *ms > 0);
+    match (due, state.clock.countdown) {
+        (Some(left), counting) if counting.is_none_or(|at| at <= state.clock.now) => {
             let ms = if left % 1_000 == 0 { 1_000 } else { left % 1_000 };
-            state.counting = Some(state.now.plus(ms));
+            state.clock.countdown = Some(state.clock.now.plus(ms));
             fx.push(Effect::Arm { timer: Timer::Countdown, ms });
         }
         (None, Some(_)) => {
-            state.counting = None;
+            state.clock.countdown = None;
             fx.push(Effect::Disarm(Timer::Countdown));
         }
         _ => {}

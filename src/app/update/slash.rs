@@ -30,127 +30,13 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
     if args.is_empty() && !by_words {
         return verbs::act(state, call.slash.action(), None, fx);
     }
-    let done = match call.slash {
-        Slash::Rename => {
-            if let Some(id) = state.current_id() {
-                fx.push(session::to(id, Act::Rename { title: args.to_owned() }));
-            }
-            Ok(())
-        }
-        Slash::Workspace => {
-            workspaces::command(state, args, fx);
-            Ok(())
-        }
-        Slash::Branch => {
-            rewind::branch_named(state, args, fx);
-            Ok(())
-        }
-        Slash::Title if args.eq_ignore_ascii_case("regenerate") => {
-            verbs::act(state, call.slash.action(), None, fx);
-            Ok(())
-        }
-        Slash::Title => {
-            if let Some(id) = state.current_id() {
-                fx.push(session::to(id, Act::Rename { title: args.to_owned() }));
-            }
-            Ok(())
-        }
-        Slash::Enhance => {
-            state.composer_mut().set(args);
-            verbs::act(state, call.slash.action(), None, fx);
-            Ok(())
-        }
-        Slash::Search => {
-            find::open(state, Some(args), fx);
-            Ok(())
-        }
-        Slash::Session => session_picker::named(state, args, fx),
-        Slash::Status => properties::status_named(state, args, fx),
-        Slash::Label => properties::label_named(state, args, fx),
-        Slash::Cwd => {
-            if let Some(id) = state.current_id().cloned() {
-                prompt::set_cwd(state, &id, args, fx);
-            }
-            Ok(())
-        }
-        Slash::Delete if args == "--now" => {
-            questions::ask_delete(state, &session_changes::targets(state), true);
-            Ok(())
-        }
-        Slash::Delete => Err("Only --now can follow: not to the trash, gone for good.".to_owned()),
-        Slash::Copy => copied(state, args, fx),
-        Slash::Export => export::export_to(state, args, fx),
-        Slash::Import => {
-            prompt::import(state, args, fx);
-            Ok(())
-        }
-        Slash::Health if args == "repair" => {
-            verbs::act(state, call.slash.action(), None, fx);
-            if let Some(Overlay::Health(card)) = state.overlays.last_mut() {
-                card.then_repair = true;
-            }
-            Ok(())
-        }
-        Slash::Health => Err("Only repair can follow.".to_owned()),
-        Slash::Context => context::open_at(state, args, fx),
-        Slash::Compact => {
-            context::compact(state, args.to_owned(), fx);
-            Ok(())
-        }
-        Slash::Model => model_picker::choose_named(state, args, fx),
-        Slash::Connection => match args.split_once(char::is_whitespace) {
-            None => {
-                connection_picker::choose_named(state, &ConnectionName::new(args), fx);
-                Ok(())
-            }
-            Some((name, "key")) => {
-                connections::ask_for_key(state, &ConnectionName::new(name), fx);
-                Ok(())
-            }
-            Some((name, "--all")) => connection_picker::choose_everywhere(state, &ConnectionName::new(name), fx),
-            Some(_) => {
-                // It may be a key: it stays nowhere.
-                let text = "Only a connection's name can follow, and the word key or --all; the key itself is asked for where \
-                            it is not shown.";
-                return state.notify(Notice::new(Level::Warning, text));
-            }
-        },
-        Slash::Thinking => match ThinkingLevel::parse(&args.to_lowercase()) {
-            Some(level) => {
-                session::thinking(state, level, fx);
-                Ok(())
-            }
-            None => Err("There is no such thinking level.".to_owned()),
-        },
-        Slash::Mode => mode(state, args, fx),
-        Slash::Plan if args == "drop" => {
-            plan::drop_plan(state, fx);
-            Ok(())
-        }
-        Slash::Plan => Err("Only drop can follow: the plan is not carried out, or no further.".to_owned()),
-        Slash::Steer if args.is_empty() => Err("Write behind it what is to go into the turn that runs.".to_owned()),
-        Slash::Steer => {
-            if !send::send(state, args.to_owned(), send::How::Steer, fx) {
-                state.composer_mut().set(&format!("/{} {args}", call.slash.word()));
-            }
-            Ok(())
-        }
-        Slash::Attach => {
-            let files = dropped::given(args).into_iter().map(|path| (path.into(), None)).collect();
-            attach::ask(state, files, fx);
-            Ok(())
-        }
-        Slash::Density => density(state, args),
-        Slash::Theme => theme(state, args, fx),
-        Slash::Help => {
-            manual::find(args).map(|topic| help::open_topic(state, topic)).map_err(|error| error.to_string())
-        }
-        Slash::Keys => {
-            verbs::act(state, Action::from(crate::keymap::action::AppAction::Help), None, fx);
-            Ok(())
-        }
-        _ => Err(format!("/{} takes nothing after it.", call.slash.word())),
-    };
+    if call.slash == Slash::Connection && holds_a_secret(args) {
+        // It may be a key: it stays nowhere.
+        let text = "Only a connection's name can follow, and the word key or --all; the key itself is asked for where \
+                    it is not shown.";
+        return state.notify(Notice::new(Level::Warning, text));
+    }
+    let done = if unchecked(state, &call, fx) { Ok(()) } else { checked(state, &call, fx) };
     if let Err(why) = done {
         // What was written stays, to be corrected.
         state.composer_mut().set(&format!("/{} {args}", call.slash.word()));
@@ -158,6 +44,106 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         state.notify(Notice::new(Level::Warning, why).hint(usage.trim_end().to_owned()));
     }
     session_list::keep_in_sight(state);
+}
+
+/// Runs a command whose arguments can be anything. False: it is none of these.
+fn unchecked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> bool {
+    let args = call.args.as_str();
+    match call.slash {
+        Slash::Title if args.eq_ignore_ascii_case("regenerate") => verbs::act(state, call.slash.action(), None, fx),
+        Slash::Rename | Slash::Title => {
+            if let Some(id) = state.current_id() {
+                fx.push(session::to(id, Act::Rename { title: args.to_owned() }));
+            }
+        }
+        Slash::Workspace => workspaces::command(state, args, fx),
+        Slash::Branch => rewind::branch_named(state, args, fx),
+        Slash::Enhance => {
+            state.composer_mut().set(args);
+            verbs::act(state, call.slash.action(), None, fx);
+        }
+        Slash::Search => find::open(state, Some(args), fx),
+        Slash::Cwd => {
+            if let Some(id) = state.current_id().cloned() {
+                prompt::set_cwd(state, &id, args, fx);
+            }
+        }
+        Slash::Delete if args == "--now" => questions::ask_delete(state, &session_changes::targets(state), true),
+        Slash::Import => prompt::import(state, args, fx),
+        Slash::Health if args == "repair" => {
+            verbs::act(state, call.slash.action(), None, fx);
+            if let Some(Overlay::Health(card)) = state.overlays.last_mut() {
+                card.then_repair = true;
+            }
+        }
+        Slash::Compact => context::compact(state, args.to_owned(), fx),
+        Slash::Plan if args == "drop" => plan::drop_plan(state, fx),
+        Slash::Steer if !args.is_empty() => {
+            if !send::send(state, args.to_owned(), send::How::Steer, fx) {
+                state.composer_mut().set(&format!("/{} {args}", call.slash.word()));
+            }
+        }
+        Slash::Attach => {
+            let files = dropped::given(args).into_iter().map(|path| (path.into(), None)).collect();
+            attach::ask(state, files, fx);
+        }
+        Slash::Keys => {
+            verbs::act(state, Action::from(crate::keymap::action::AppAction::Help), None, fx);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Runs a command whose arguments can be wrong.
+fn checked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> Result<(), String> {
+    let args = call.args.as_str();
+    match call.slash {
+        Slash::Session => session_picker::named(state, args, fx),
+        Slash::Status => properties::status_named(state, args, fx),
+        Slash::Label => properties::label_named(state, args, fx),
+        Slash::Delete => Err("Only --now can follow: not to the trash, gone for good.".to_owned()),
+        Slash::Copy => copied(state, args, fx),
+        Slash::Export => export::export_to(state, args, fx),
+        Slash::Health => Err("Only repair can follow.".to_owned()),
+        Slash::Context => context::open_at(state, args, fx),
+        Slash::Model => model_picker::choose_named(state, args, fx),
+        Slash::Connection => connection(state, args, fx),
+        Slash::Thinking => thinking(state, args, fx),
+        Slash::Mode => mode(state, args, fx),
+        Slash::Plan => Err("Only drop can follow: the plan is not carried out, or no further.".to_owned()),
+        Slash::Steer => Err("Write behind it what is to go into the turn that runs.".to_owned()),
+        Slash::Density => density(state, args),
+        Slash::Theme => theme(state, args, fx),
+        Slash::Help => {
+            manual::find(args).map(|topic| help::open_topic(state, topic)).map_err(|error| error.to_string())
+        }
+        _ => Err(format!("/{} takes nothing after it.", call.slash.word())),
+    }
+}
+
+/// `/connection NAME`, `/connection NAME key`, `/connection NAME --all`.
+fn connection(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    match args.split_once(char::is_whitespace) {
+        None => connection_picker::choose_named(state, &ConnectionName::new(args), fx),
+        Some((name, "key")) => connections::ask_for_key(state, &ConnectionName::new(name), fx),
+        Some((name, "--all")) => {
+            return connection_picker::choose_everywhere(state, &ConnectionName::new(name), fx);
+        }
+        Some(_) => {}
+    }
+    Ok(())
+}
+
+fn thinking(state: &mut State, word: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
+    let level = ThinkingLevel::parse(&word.to_lowercase()).ok_or("There is no such thinking level.")?;
+    session::thinking(state, level, fx);
+    Ok(())
+}
+
+/// Something stands behind the name of a connection that is no word of the command: it may be a key.
+fn holds_a_secret(args: &str) -> bool {
+    args.split_once(char::is_whitespace).is_some_and(|(_, rest)| !matches!(rest, "key" | "--all"))
 }
 
 /// `/copy`: the last answer, a block of code, the conversation, or the message of an id.
@@ -201,12 +187,12 @@ fn mode(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), Strin
 }
 
 fn theme(state: &mut State, name: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
-    if !state.themes.iter().any(|theme| theme == name) {
-        let near = nearest(name, state.themes.iter().map(String::as_str));
+    if !state.theme.names.iter().any(|theme| theme == name) {
+        let near = nearest(name, state.theme.names.iter().map(String::as_str));
         let near = near.map_or_else(String::new, |near| format!(" The nearest is {near}."));
         return Err(format!("There is no theme {name:?}.{near}"));
     }
-    name.clone_into(&mut state.theme);
+    name.clone_into(&mut state.theme.current);
     fx.push(Effect::Theme { name: name.to_owned(), keep: Keep::Yes });
     Ok(())
 }

@@ -10,8 +10,9 @@ use crate::app::state::open::Open;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
+use crate::domain::attachment::Attachment;
 use crate::domain::contract::{Act, Opened};
-use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::ids::{At, RequestId, SessionId};
 use crate::domain::message::UserText;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
@@ -36,18 +37,18 @@ pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Open
         draft_attachments,
     } = snapshot;
     let mut apart = false;
-    if !state.open.contains_key(id) {
+    if !state.conversations.open.contains_key(id) {
         apart = meta.worktree.is_some();
         adopt(state, id, apart, fx);
     }
-    let Some(open) = state.open.get_mut(id) else { return };
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
     let first = !open.loaded;
     let running = matches!(meta.activity, Activity::Running(_) | Activity::NeedsYou(_));
     open.loaded = true;
     open.resync = false;
     open.seq = Some(seq);
-    open.chat.density = state.density;
-    open.chat.unified = state.unified;
+    open.chat.density = state.conversations.density;
+    open.chat.unified = state.conversations.unified;
     rows::replace(open, rows, (earlier, later), running);
     open.redelivery = redelivery;
     open.queue = queue;
@@ -56,16 +57,7 @@ pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Open
     open.todo = todo;
     open.jobs = jobs;
     open.plan = plan;
-    open.turn.started = match meta.activity {
-        Activity::Running(since) => Some(since),
-        // A call or a question that waits belongs to a turn; a plan waits without one.
-        // Without a request here it waits for a session that it spawned.
-        Activity::NeedsYou(_) if requests.is_empty() || requests.iter().any(|r| !matches!(r.ask, Ask::Plan(_))) => {
-            open.turn.started.or(Some(state.now))
-        }
-        Activity::NeedsYou(_) => None,
-        Activity::Idle | Activity::Stopping => None,
-    };
+    open.turn.started = started(&meta.activity, &requests, open.turn.started, state.clock.now);
     open.turn.stopping &= meta.activity != Activity::Idle;
     let shown = open.panel.as_ref().map(|panel| panel.request.clone());
     let before = std::mem::replace(&mut open.requests, requests);
@@ -77,13 +69,7 @@ pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Open
         .map(|was| was.id.clone())
         .collect();
     if first {
-        open.saved_draft = UserText::with(draft.clone(), draft_attachments.clone());
-        // What was typed before the snapshot came is newer than the draft on disk.
-        if open.composer.is_empty() && !open.saved_draft.is_empty() {
-            open.composer.set(&draft);
-            open.composer.files_mut().add(draft_attachments);
-            open.saved_revision = open.composer.revision();
-        }
+        take_draft(open, draft, draft_attachments);
     }
     let odd: Vec<String> = if first { meta.odd.clone() } else { Vec::new() };
     changed(state, meta, fx);
@@ -96,7 +82,7 @@ pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Open
         let more = if odd.len() > 1 { format!(" (and {} more)", odd.len() - 1) } else { String::new() };
         state.notify(Notice::new(Level::Warning, format!("{}{more}", odd.first().map_or("", String::as_str))));
     }
-    if apart && std::mem::take(&mut state.apart) {
+    if apart && std::mem::take(&mut state.lobby.apart) {
         session::open(state, id, fx);
     }
     if state.current_id() == Some(id) {
@@ -104,40 +90,66 @@ pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Open
     }
 }
 
+/// Start of the turn that a snapshot is taken in.
+fn started(activity: &Activity, requests: &[Request], before: Option<At>, now: At) -> Option<At> {
+    match activity {
+        Activity::Running(since) => Some(*since),
+        // A call or a question that waits belongs to a turn; a plan waits without one.
+        // Without a request here it waits for a session that it spawned.
+        Activity::NeedsYou(_) if requests.is_empty() || requests.iter().any(|r| !matches!(r.ask, Ask::Plan(_))) => {
+            before.or(Some(now))
+        }
+        Activity::NeedsYou(_) => None,
+        Activity::Idle | Activity::Stopping => None,
+    }
+}
+
+/// The draft on disk.
+fn take_draft(open: &mut Open, draft: String, draft_attachments: Vec<Attachment>) {
+    open.saved_draft = UserText::with(draft.clone(), draft_attachments.clone());
+    // What was typed before the snapshot came is newer than the draft on disk.
+    if open.composer.is_empty() && !open.saved_draft.is_empty() {
+        open.composer.set(&draft);
+        open.composer.files_mut().add(draft_attachments);
+        open.saved_revision = open.composer.revision();
+    }
+}
+
 /// The engine made the session that was asked for: what was written meanwhile goes there.
 fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
     let mut open = Open::default();
-    state.recent.push(id.clone());
-    if state.creating && !apart {
-        state.creating = false;
-        open.composer = std::mem::take(&mut state.lobby);
+    state.conversations.recent.push(id.clone());
+    if state.lobby.creating && !apart {
+        state.lobby.creating = false;
+        open.composer = std::mem::take(&mut state.lobby.composer);
         attach::adopted(id, open.composer.files(), fx);
-        if let Some(title) = state.titled.take() {
+        if let Some(title) = state.lobby.titled.take() {
             fx.push(session::to(id, Act::Rename { title }));
         }
-        for said in std::mem::take(&mut state.lobby_sent) {
+        for said in std::mem::take(&mut state.lobby.sent) {
             let act = match send::command(&said.text) {
                 Some(command) => Act::Type { command: command.to_owned() },
                 None => Act::Send { text: said.text, attachments: said.attachments },
             };
             fx.push(session::to(id, act));
         }
-        if state.current == Current::New {
-            state.current = Current::Session(id.clone());
+        if state.conversations.current == Current::New {
+            state.conversations.current = Current::Session(id.clone());
             state.sessions.select(id);
         }
     }
-    state.open.insert(id.clone(), open);
+    state.conversations.open.insert(id.clone(), open);
 }
 
+/// A session got another id.
 pub(super) fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) {
-    if let Some(open) = state.open.remove(from) {
-        state.open.insert(to.clone(), open);
+    if let Some(open) = state.conversations.open.remove(from) {
+        state.conversations.open.insert(to.clone(), open);
     }
-    for id in state.recent.iter_mut().filter(|id| *id == from) {
+    for id in state.conversations.recent.iter_mut().filter(|id| *id == from) {
         id.clone_from(to);
     }
-    let editing = match &mut state.editing {
+    let editing = match &mut state.drafts.editing {
         Some(Editing::Draft(place)) => Some(place),
         Some(Editing::Plan { session, .. }) => {
             if session == from {
@@ -147,7 +159,7 @@ pub(super) fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) 
         }
         None => None,
     };
-    for place in [Some(&mut state.current), editing].into_iter().flatten() {
+    for place in [Some(&mut state.conversations.current), editing].into_iter().flatten() {
         if *place == Current::Session(from.clone()) {
             *place = Current::Session(to.clone());
         }
@@ -174,7 +186,7 @@ pub(super) fn reidentified(state: &mut State, from: &SessionId, to: &SessionId) 
             _ => {}
         }
     }
-    state.sessions.reidentify(from, to, state.now, state.utc_offset);
+    state.sessions.reidentify(from, to, state.clock.now, state.clock.utc_offset);
 }
 
 /// Properties of a session changed.
@@ -193,8 +205,8 @@ pub(super) fn changed(state: &mut State, meta: SessionMeta, fx: &mut Vec<Effect>
             _ => {}
         }
     }
-    if let Some(open) = state.open.get_mut(&meta.id) {
+    if let Some(open) = state.conversations.open.get_mut(&meta.id) {
         open.asked_mode = None;
     }
-    state.sessions.put(meta, state.now, state.utc_offset);
+    state.sessions.put(meta, state.clock.now, state.clock.utc_offset);
 }

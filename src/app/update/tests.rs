@@ -148,13 +148,13 @@ impl Screen {
     }
 
     pub(super) fn msg(&mut self, msg: Msg) -> &mut Self {
-        let now = self.state.now;
+        let now = self.state.clock.now;
         self.fx.extend(update(&mut self.state, now, msg));
         self
     }
 
     pub(super) fn wait(&mut self, ms: u64) -> &mut Self {
-        self.state.now = self.state.now.plus(ms);
+        self.state.clock.now = self.state.clock.now.plus(ms);
         self
     }
 

@@ -39,7 +39,7 @@ pub(super) fn insert(state: &mut State, text: &str) {
             properties::offer_new_label(state);
             workspaces::offer_new(state);
         }
-        Some(Overlay::Find) => state.find.query.insert(text),
+        Some(Overlay::Find) => state.searches.sessions.query.insert(text),
         Some(Overlay::Rename(rename)) => rename.title.insert(text),
         Some(Overlay::Prompt(prompt)) => {
             prompt.line.insert(text);
@@ -74,11 +74,11 @@ pub(super) fn insert(state: &mut State, text: &str) {
             Focus::List => {
                 if let Some(filter) = state.sessions.filter.as_mut().filter(|filter| filter.typing) {
                     filter.query.insert(text);
-                    state.sessions.retype(state.now, state.utc_offset);
+                    state.sessions.retype(state.clock.now, state.clock.utc_offset);
                 }
             }
             Focus::Chat => {
-                if let Some(search) = state.search.as_mut().filter(|search| search.typing) {
+                if let Some(search) = state.searches.conversation.as_mut().filter(|search| search.typing) {
                     search.query.insert(text);
                     search::search_again(state);
                 }
@@ -121,7 +121,7 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             return;
         }
         Some(Overlay::Find) => {
-            state.find.query.edit(verb);
+            state.searches.sessions.query.edit(verb);
             return;
         }
         Some(Overlay::Prompt(prompt)) => {
@@ -158,10 +158,10 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             if let Some(filter) = state.sessions.filter.as_mut() {
                 filter.query.edit(verb);
             }
-            state.sessions.retype(state.now, state.utc_offset);
+            state.sessions.retype(state.clock.now, state.clock.utc_offset);
         }
-        Focus::Chat if state.search.as_ref().is_some_and(|search| search.typing) => {
-            if let Some(search) = state.search.as_mut() {
+        Focus::Chat if state.searches.conversation.as_ref().is_some_and(|search| search.typing) => {
+            if let Some(search) = state.searches.conversation.as_mut() {
                 search.query.edit(verb);
             }
             search::search_again(state);
@@ -172,6 +172,6 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
 
 /// True if a verb of the composer waits for a character.
 pub(super) fn awaits(state: &State) -> bool {
-    let here = state.focus == Focus::Composer && state.overlays.is_empty() && state.chord.keys.is_empty();
+    let here = state.focus == Focus::Composer && state.overlays.is_empty() && state.input.chord.keys.is_empty();
     here && state.keys.modal() && state.composer().vim().awaits_char()
 }

@@ -158,7 +158,7 @@ fn picker(state: &mut State, verb: PickerAction, fx: &mut Vec<Effect>) {
 
 /// A verb of inputs in the words of a panel, the filter of the list, the search of the conversation.
 fn in_pane(state: &mut State, verb: PickerAction, fx: &mut Vec<Effect>) {
-    let page = isize::try_from(state.frame.overlay_rows.max(2) - 1).unwrap_or(1);
+    let page = isize::try_from(state.screen.frame.overlay_rows.max(2) - 1).unwrap_or(1);
     let by = match verb {
         PickerAction::Up => -1,
         PickerAction::Down => 1,
@@ -179,7 +179,7 @@ fn in_pane(state: &mut State, verb: PickerAction, fx: &mut Vec<Effect>) {
             state.sessions.step(by);
             session_list::keep_in_sight(state);
         }
-        Focus::Chat if state.search.is_some() => search::step_hits(state, by),
+        Focus::Chat if state.searches.conversation.is_some() => search::step_hits(state, by),
         _ => {}
     }
 }

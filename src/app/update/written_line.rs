@@ -20,16 +20,16 @@ use crate::keymap::key::{Code, Key, Mods};
 
 /// Does what a line says.
 pub(super) fn heard(state: &mut State, line: Line, fx: &mut Vec<Effect>) {
-    state.last_key = state.now;
+    state.input.last_key = state.clock.now;
     redelivery::hold(state, fx);
     if line == Line::Interrupt {
         return interrupt(state, fx);
     }
-    if matches!(state.quit, Quit::OnceMore(_)) {
-        state.quit = Quit::No;
+    if matches!(state.ending.quit, Quit::OnceMore(_)) {
+        state.ending.quit = Quit::No;
         fx.push(Effect::Disarm(Timer::Quit));
     }
-    if state.quit == Quit::Ending {
+    if state.ending.quit == Quit::Ending {
         return;
     }
     match line {
@@ -141,7 +141,7 @@ fn input(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
             picker.filter();
             properties::offer_new_label(state);
         }
-        Some(Overlay::Find) => state.find.query = line,
+        Some(Overlay::Find) => state.searches.sessions.query = line,
         Some(Overlay::Rename(rename)) => {
             rename.title = line;
             dispatch::act(state, PickerAction::Accept.into(), None, fx);
@@ -156,7 +156,7 @@ fn input(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
 
 fn interrupt(state: &mut State, fx: &mut Vec<Effect>) {
     let key = Key::new(Code::Char('c'), Mods::CTRL);
-    if state.quit == Quit::Ending {
+    if state.ending.quit == Quit::Ending {
         quit::interrupt(state, Some(key), fx);
     } else if !state.overlays.is_empty() {
         keys::back(state, fx);

@@ -112,7 +112,7 @@ impl Client {
     /// The state as it was left last, before anything is asked of the engine.
     pub fn open(link: Link, options: Options, size: Size, events: Events) -> (Self, Start, ScreenOptions) {
         let mut state = State::new(options.keys, size, now(), utc_offset());
-        state.lobby_sent.extend(options.first.map(Into::into));
+        state.lobby.sent.extend(options.first.map(Into::into));
         let ui_state = UiStateFile::of(&options.state_dir);
         state.recall(ui_state.recall());
         let files = ClientFiles {
@@ -392,7 +392,7 @@ fn expire<S: Surface>(surface: &mut S) {
     for timer in due {
         let client = surface.client_mut();
         client.timers.remove(&timer);
-        if timer == Timer::Tick && utc_offset() != client.state.utc_offset {
+        if timer == Timer::Tick && utc_offset() != client.state.clock.utc_offset {
             surface.apply(Msg::Zone { utc_offset: utc_offset() }, Owed::Engine);
         }
         surface.apply(Msg::Timer(timer), Owed::Engine);

@@ -192,7 +192,7 @@ impl Linear {
 
     /// True if a program's next line can be processed now.
     fn takes_a_line(&self) -> bool {
-        if self.client.editing || self.client.state.quit == Quit::Ending || self.turn.settles.is_some() {
+        if self.client.editing || self.client.state.ending.quit == Quit::Ending || self.turn.settles.is_some() {
             return false;
         }
         let stops =
@@ -209,7 +209,7 @@ impl Linear {
             let queue = open.queue_held || open.waits() == 0;
             open.loaded && open.turn.started.is_none() && !open.turn.stopping && queue
         });
-        let lobby = self.client.state.lobby_sent.is_empty();
+        let lobby = self.client.state.lobby.sent.is_empty();
         calm && lobby
             && self.turn.settles.is_none()
             && self.turn.begins.is_none()
@@ -221,7 +221,7 @@ impl Linear {
     fn end_of_input(&mut self) {
         if !self.lines.over
             || !self.lines.waiting.is_empty()
-            || self.client.state.quit == Quit::Ending
+            || self.client.state.ending.quit == Quit::Ending
             || self.client.editing
         {
             return;
@@ -407,7 +407,7 @@ impl Surface for Linear {
     }
 
     fn expects_the_end(&self) -> bool {
-        self.client.ending.deadline.is_some() || self.client.state.quit == Quit::Ending
+        self.client.ending.deadline.is_some() || self.client.state.ending.quit == Quit::Ending
     }
 
     fn wake(&self) -> Option<Instant> {

@@ -290,7 +290,7 @@ impl Screen {
     /// The terminal may have another size now.
     pub fn resized(&mut self) {
         let (width, height) = self.terminal.tty.size();
-        if (self.client.state.size.width, self.client.state.size.height) != (width, height) {
+        if (self.client.state.screen.size.width, self.client.state.screen.size.height) != (width, height) {
             let now = Instant::now();
             self.frames.resized(now);
             self.measure_again();
@@ -312,7 +312,7 @@ impl Screen {
         if !self.can_draw() || self.frames.due(&self.terminal.writer.written(), now).is_none_or(|due| due > now) {
             return;
         }
-        let area = Rect::new(0, 0, self.client.state.size.width, self.client.state.size.height);
+        let area = Rect::new(0, 0, self.client.state.screen.size.width, self.client.state.screen.size.height);
         let mut buffer = self.terminal.writer.buffer(area);
         let drawn = self.renderer.draw(&self.client.state, &mut buffer);
         let (pictures, send) = self.lay_pictures(&mut buffer, drawn.pictures, now);

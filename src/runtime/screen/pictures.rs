@@ -21,7 +21,7 @@ impl Screen {
     /// Tells the screen whether there are pictures, and in cells of how many pixels.
     pub(super) fn tell_pictures(&mut self) {
         let cell = self.pictures.graphics.cell();
-        if self.client.state.gallery.cell != cell {
+        if self.client.state.conversations.gallery.cell != cell {
             self.apply(Msg::Pictures(cell), Owed::User);
         }
     }
@@ -87,7 +87,7 @@ impl Screen {
     /// A picture is ready, or there is none.
     pub(super) fn shrunk(&mut self, (session, want, made): Shrunk) {
         // One that was asked for before another session was shown, or the terminal said what it draws.
-        let cells = self.client.state.gallery.ready(&want);
+        let cells = self.client.state.conversations.gallery.ready(&want);
         if self.client.state.current_id() != Some(&session) || cells.is_none() {
             return;
         }

@@ -309,7 +309,7 @@ fn help(state: &State) -> Vec<String> {
         let usage = format!("/{} {}", slash.word(), slash.usage());
         out.push(format!("{}: {}", usage.trim_end(), slash.description()));
     }
-    for own in &state.commands {
+    for own in &state.drafts.commands {
         out.push(format!("/{}: your own command", own.name));
     }
     out.extend(

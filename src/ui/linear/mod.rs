@@ -39,10 +39,10 @@ impl Printer {
         }
         self.others(state, &mut news.lines);
         self.notices(state, &mut news.lines);
-        if matches!(state.quit, Quit::OnceMore(_)) && self.quit != state.quit {
+        if matches!(state.ending.quit, Quit::OnceMore(_)) && self.quit != state.ending.quit {
             news.lines.push("note: Ctrl+C once more quits".to_owned());
         }
-        self.quit = state.quit;
+        self.quit = state.ending.quit;
         self.ask(state, &mut news.lines);
         for line in &mut news.lines {
             *line = prose::harmless(line);

@@ -29,7 +29,7 @@ impl Printer {
             }
             return;
         }
-        let ends = state.quit == Quit::Ending;
+        let ends = state.ending.quit == Quit::Ending;
         let answered_here = acted || ends || self.question.asked.request().is_none();
         if !answered_here && self.question.asked.request() != now.request() {
             self.question.withdrawn = match self.question.asked {
@@ -41,7 +41,7 @@ impl Printer {
             }
         }
         // What the user's own line led to is read before the next one.
-        self.question.asked_at = if acted { At(i64::MIN) } else { state.now };
+        self.question.asked_at = if acted { At(i64::MIN) } else { state.clock.now };
         let mut now = now;
         self.tell_asked(state, &mut now, out);
         if let PendingPrompt::Answers(..) = now {
@@ -52,7 +52,7 @@ impl Printer {
 
     /// Question that the state asks for.
     pub(super) fn wanted(&self, state: &State) -> PendingPrompt {
-        if state.quit == Quit::Ending {
+        if state.ending.quit == Quit::Ending {
             return PendingPrompt::Nothing;
         }
         if let Some(sheet) = sheet::of(state, &self.home) {

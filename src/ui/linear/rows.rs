@@ -22,13 +22,13 @@ const AGAIN: usize = 2;
 impl Printer {
     /// Another session is shown: what it is, and how its conversation ended.
     pub(super) fn place(&mut self, state: &State, out: &mut Vec<String>) {
-        let Current::Session(id) = &state.current else { return };
-        let Some(open) = state.open.get(id).filter(|open| open.loaded) else { return };
+        let Current::Session(id) = &state.conversations.current else { return };
+        let Some(open) = state.conversations.open.get(id).filter(|open| open.loaded) else { return };
         if self.rows.shown.as_ref() == Some(id) {
             return;
         }
         // The same session under another name.
-        let renamed = self.rows.shown.as_ref().is_some_and(|old| !state.open.contains_key(old))
+        let renamed = self.rows.shown.as_ref().is_some_and(|old| !state.conversations.open.contains_key(old))
             && open.chat.entries.iter().all(|entry| self.rows.told.contains_key(&entry.message.id));
         self.rows.shown = Some(id.clone());
         if renamed {
@@ -209,7 +209,7 @@ impl Printer {
         if open.ended != Some(TurnEnd::Done) {
             return;
         }
-        let mut line = format!("done: {}", row::lasted(state.now.since(began)));
+        let mut line = format!("done: {}", row::lasted(state.clock.now.since(began)));
         if let Some(usage) = state.current_meta().map(|meta| &meta.usage) {
             if let Some(window) = usage.context_window.filter(|window| *window > 0 && usage.context_tokens > 0) {
                 let part = usage.context_tokens.saturating_mul(100) / window;

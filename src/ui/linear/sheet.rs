@@ -151,7 +151,7 @@ fn act(verb: impl Into<Action>) -> Msg {
 /// True while the engine still has to fill it.
 fn waits(state: &State, top: &Overlay) -> bool {
     match top {
-        Overlay::Find => matches!(state.find.phase, Phase::Typing | Phase::Searching(_)),
+        Overlay::Find => matches!(state.searches.sessions.phase, Phase::Typing | Phase::Searching(_)),
         Overlay::Trash(bin) => bin.rows.is_none(),
         Overlay::Health(card) => card.busy,
         Overlay::Undo(card) => card.plan.is_none(),

@@ -95,7 +95,7 @@ fn row(paint: &mut FrameContext<'_>, entry: &Entry, n: usize, chosen: bool, area
         let held = entry.decision.as_ref().map_or("", |one| held(one.sandbox));
         right.push(paint.piece(format!("  {mode:<8}{who:<WHO$}{held:<10}"), Role::Dim));
     }
-    let time = day(entry.at, paint.state.now, paint.state.utc_offset);
+    let time = day(entry.at, paint.state.clock.now, paint.state.clock.utc_offset);
     right.push(paint.piece(format!("{time:>6}"), Role::Faint));
     for piece in left.iter_mut().chain(&mut right) {
         piece.1.bg = None;

@@ -72,7 +72,7 @@ fn thrown(paint: &mut FrameContext<'_>, rows: &[Trashed], selected: usize, list:
         if row.cleared {
             left.push(paint.piece("  its messages", Role::Dim));
         }
-        let now = paint.state.now;
+        let now = paint.state.clock.now;
         let ago = age(row.deleted, now);
         let left_days = row.deleted.plus(KEPT).since(now).div_ceil(DAY);
         let gone = if left_days == 0 { "goes now".to_owned() } else { format!("goes in {left_days}d") };

@@ -117,7 +117,7 @@ fn file(paint: &mut FrameContext<'_>, card: &ChangesCard, changes: &Changes, are
     }
     let Some(diff) = &file.diff else { return };
     let look = chat::ChatStyle { theme: paint.look.theme, glyphs: paint.look.glyphs };
-    let lines = if paint.state.unified {
+    let lines = if paint.state.conversations.unified {
         chat::diff_with(diff, area.width.max(1), &look)
     } else {
         chat::diff_beside(diff, area.width.max(1), &look)

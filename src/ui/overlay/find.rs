@@ -37,7 +37,7 @@ const SHORT: [&str; 3] = [
 ];
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, body: Rect) {
-    let find = &paint.state.find;
+    let find = &paint.state.searches.sessions;
     let title = [paint.piece("Search all sessions", Role::PanelTitle)];
     let open = paint.key(Action::Picker(PickerAction::Accept), Context::Picker);
     let next = paint.key(Action::Find(FindAction::NextSession), Context::Find);
@@ -183,7 +183,7 @@ type Sides = (Vec<Piece<'static>>, Vec<Piece<'static>>);
 fn session(paint: &FrameContext<'_>, found: &SessionHits, title: Option<&Hit>, width: usize) -> Sides {
     let state = paint.state;
     let hits = if found.total == 1 { "1 hit".to_owned() } else { format!("{} hits", found.total) };
-    let when = day(found.last_message, state.now, state.utc_offset);
+    let when = day(found.last_message, state.clock.now, state.clock.utc_offset);
     let right = vec![paint.piece(format!("{hits}  {when:>6}"), Role::Dim)];
     let room = width.saturating_sub(cells::pieces_width(&right) + 2);
     let left = match title {
@@ -214,7 +214,7 @@ fn line(paint: &FrameContext<'_>, hit: &Hit, chosen: bool, width: usize) -> Side
     let mut left = vec![piece(format!("  {word:column$}"), style)];
     let mut right = Vec::new();
     if roomy && hit.row.is_some() {
-        let when = day(hit.when, paint.state.now, paint.state.utc_offset);
+        let when = day(hit.when, paint.state.clock.now, paint.state.clock.utc_offset);
         right.push(paint.piece(format!("{when:>6}"), Role::Faint));
     }
     let beside = cells::pieces_width(&right);

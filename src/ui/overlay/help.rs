@@ -30,7 +30,7 @@ fn page(paint: &mut FrameContext<'_>, topic: &Topic, scroll: u16, body: Rect) {
     let mut title = vec![paint.piece(topic.title(), Role::PanelTitle)];
     // By the rows of the frame before: the sheet is not divided yet. What surely fits has no place.
     let fits = rows.saturating_add(8) <= body.height;
-    let most = if fits { 0 } else { rows.saturating_sub(paint.state.frame.overlay_rows.max(1)) };
+    let most = if fits { 0 } else { rows.saturating_sub(paint.state.screen.frame.overlay_rows.max(1)) };
     if most > 0 && scroll > 0 {
         let read = u32::from(scroll.min(most)) * 100 / u32::from(most);
         title.push(paint.piece(format!("  {read} %"), Role::Dim));

@@ -80,7 +80,7 @@ fn requests(paint: &mut FrameContext<'_>, inbox: &Inbox, list: Rect, answering: 
         let title = clean_line(&waiting.title);
         let title = cells::cut(&title, titles, paint.signs.cut).into_owned();
         let blanks = titles.saturating_sub(cells::width(&title)) + 2;
-        let now = paint.state.now;
+        let now = paint.state.clock.now;
         let age = if waiting.since.0 > 0 { age(waiting.since, now) } else { String::new() };
         let ages = [paint.piece(age, Role::Dim)];
         let mut pieces = [

@@ -18,7 +18,7 @@ const DETAIL: u16 = 12;
 const COMMAND: usize = 3;
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, card: &JobsCard, body: Rect) {
-    let jobs = paint.state.open.get(&card.session).map(|open| open.jobs.as_slice()).unwrap_or_default();
+    let jobs = paint.state.conversations.open.get(&card.session).map(|open| open.jobs.as_slice()).unwrap_or_default();
     let at = card.place(jobs);
     let running = jobs.iter().filter(|job| job.runs()).count();
     let mut title = vec![paint.piece("In the background", Role::PanelTitle)];
@@ -83,7 +83,7 @@ fn row(paint: &mut FrameContext<'_>, job: &JobShown, n: usize, chosen: bool, are
     };
     let mut left = vec![paint.piece(format!("{}  ", job.id), Role::Dim), paint.piece(expose(&command), text)];
     let mut right = vec![paint.piece(format!("  {word}"), role)];
-    right.push(paint.piece(format!("  {:>8}", lasted(job, paint.state.now)), Role::Dim));
+    right.push(paint.piece(format!("  {:>8}", lasted(job, paint.state.clock.now)), Role::Dim));
     if area.width >= 56 {
         right.push(paint.piece(format!("  {:>9}", bytes(job.bytes)), Role::Dim));
     }

@@ -192,7 +192,7 @@ fn draw_group(paint: &mut FrameContext<'_>, picker: &Picker, group: usize, row: 
     let note = clean_line(&group.note).into_owned();
     match group.since {
         Some(since) => {
-            let asked = figures::elapsed(paint.state.now.since(since));
+            let asked = figures::elapsed(paint.state.clock.now.since(since));
             pieces.push(paint.piece(format!("  {} {note} {asked}", paint.spin()), Role::Running));
         }
         None if !note.is_empty() => pieces.push(paint.piece(format!("  {note}"), Role::Dim)),

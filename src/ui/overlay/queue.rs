@@ -18,7 +18,7 @@ const ROWS: u16 = 10;
 const DETAIL: u16 = 8;
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, card: &QueueCard, body: Rect) {
-    let Some(open) = paint.state.open.get(&card.session) else { return };
+    let Some(open) = paint.state.conversations.open.get(&card.session) else { return };
     let at = card.place(Some(open));
     let Some(item) = open.waiting().nth(at) else { return };
     let held = open.queue_held && !open.queue.is_empty();
@@ -103,7 +103,7 @@ fn row(paint: &mut FrameContext<'_>, open: &Open, (item, place): (&Queued, usize
         if !item.attachments.is_empty() {
             right.push(paint.piece(format!("  {}", count(item.attachments.len(), "file", "files")), Role::Dim));
         }
-        right.push(paint.piece(format!("  {:>6}", age(item.at, paint.state.now)), Role::Dim));
+        right.push(paint.piece(format!("  {:>6}", age(item.at, paint.state.clock.now)), Role::Dim));
     }
     for piece in left.iter_mut().chain(&mut right) {
         piece.1.bg = None;

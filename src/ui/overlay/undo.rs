@@ -100,15 +100,15 @@ fn about(paint: &FrameContext<'_>, card: &UndoCard, plan: &UndoPlan) -> Option<S
 
 /// `12:03` on the user's clock, with the day where it is not today.
 fn clock(paint: &FrameContext<'_>, at: At) -> String {
-    let offset = i64::from(paint.state.utc_offset) * 1000;
+    let offset = i64::from(paint.state.clock.utc_offset) * 1000;
     let local = |at: At| at.0.saturating_add(offset);
     let minutes = local(at).div_euclid(60_000).rem_euclid(24 * 60);
     let time = format!("{:02}:{:02}", minutes / 60, minutes % 60);
     let day = |at: At| local(at).div_euclid(86_400_000);
-    if day(at) == day(paint.state.now) {
+    if day(at) == day(paint.state.clock.now) {
         return time;
     }
-    format!("{time}, {}", super::super::figures::day(at, paint.state.now, paint.state.utc_offset))
+    format!("{time}, {}", super::super::figures::day(at, paint.state.clock.now, paint.state.clock.utc_offset))
 }
 
 fn files(paint: &mut FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, list: Rect) {

@@ -99,7 +99,7 @@ fn row(paint: &mut FrameContext<'_>, usage: &Usage, group: &Group, n: usize, are
     let name = match usage.shown {
         Shown::Turns => {
             let at = At(group.key.parse().unwrap_or_default());
-            day(at, paint.state.now, paint.state.utc_offset)
+            day(at, paint.state.clock.now, paint.state.clock.utc_offset)
         }
         _ if group.name.is_empty() => group.key.clone(),
         _ => group.name.clone(),

@@ -64,7 +64,7 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
 /// `low`: there is room for few words, and the keys stand below.
 fn who_answers(paint: &FrameContext<'_>, low: bool) -> Option<(String, Role)> {
     let state = paint.state;
-    let connections = &state.config.connections;
+    let connections = &state.engine.config.connections;
     let warn = |text: String| Some((format!("{} {text}", paint.signs.marks.warning), Role::Warning));
     let named = state.current_meta().and_then(|meta| meta.asked());
     let usable = connections.iter().find(|known| !known.offered && known.missing.is_none());
@@ -97,7 +97,7 @@ fn who_answers(paint: &FrameContext<'_>, low: bool) -> Option<(String, Role)> {
 
 /// Connections found on this machine, or how to add a key where there are none.
 fn found(paint: &FrameContext<'_>) -> Option<(String, Role)> {
-    let config = &paint.state.config;
+    let config = &paint.state.engine.config;
     let shown = |info: &ConnectionInfo| {
         let name = clean_line(info.name.as_str()).into_owned();
         match &info.key_from {

@@ -36,7 +36,7 @@ enum Cell<'e> {
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let state = paint.state;
-    if !state.chord.strip || state.chord.keys.is_empty() {
+    if !state.input.chord.strip || state.input.chord.keys.is_empty() {
         return;
     }
     let entries = entries(paint);
@@ -58,7 +58,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let rows = one.unwrap_or(usize::from(most) - 1);
     let all = columns_of(&entries, rows);
     let pages: Vec<&[Vec<Cell<'_>>]> = all.chunks(columns).collect();
-    let at = usize::from(state.chord.page) % pages.len().max(1);
+    let at = usize::from(state.input.chord.page) % pages.len().max(1);
     let height = u16::try_from(rows + usize::from(pages.len() > 1)).unwrap_or(u16::MAX).min(status.y);
     let area = Rect { y: status.y - height, height, ..status };
     paint.fill(area, Role::Panel);
@@ -96,7 +96,7 @@ fn one_line(paint: &mut FrameContext<'_>, entries: &[Entry], status: Rect) {
     let area = Rect { y, height: 1, ..status };
     paint.fill(area, Role::Panel);
     let help = Action::App(AppAction::Help);
-    let following = paint.state.keys.following(&paint.state.contexts(), &paint.state.chord.keys);
+    let following = paint.state.keys.following(&paint.state.contexts(), &paint.state.input.chord.keys);
     let all = following.iter().find(|(_, binding)| binding.action == help).map(|(key, _)| key.to_string());
     let end = all.map_or_else(String::new, |key| format!("{} for all", paint.key_name(&key)));
     let room = usize::from(area.width).saturating_sub(cells::width(&end) + 3);
@@ -140,7 +140,7 @@ fn columns_of(entries: &[Entry], rows: usize) -> Vec<Vec<Cell<'_>>> {
 fn entries(paint: &FrameContext<'_>) -> Vec<Entry> {
     let state = paint.state;
     let mut found: Vec<(Action, Vec<Key>, String)> = Vec::new();
-    for (key, binding) in state.keys.following(&state.contexts(), &state.chord.keys) {
+    for (key, binding) in state.keys.following(&state.contexts(), &state.input.chord.keys) {
         match found.iter_mut().find(|(action, ..)| *action == binding.action) {
             Some((_, keys, _)) => keys.push(key),
             None => found.push((binding.action, vec![key], binding.desc.clone())),

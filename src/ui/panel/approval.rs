@@ -37,7 +37,7 @@ pub(super) fn body(
             lines.extend(part_lines(paint, &approval.parts, width));
             lines
         }
-        Proposal::Change { diff, .. } if paint.state.unified => chat::diff_with(diff, width, look),
+        Proposal::Change { diff, .. } if paint.state.conversations.unified => chat::diff_with(diff, width, look),
         Proposal::Change { diff, .. } => chat::diff_beside(diff, width, look),
         Proposal::Connect { to, command } => {
             let mut lines = styled(paint, &expose(to), width, Role::ToolSubject);
@@ -167,7 +167,7 @@ pub(super) fn worst(request: &Request) -> Option<String> {
 /// Other process that writes the session of this request.
 pub(super) fn holder<'s>(paint: &FrameContext<'s>, request: &Request) -> Option<&'s str> {
     let state = paint.state;
-    let (id, _) = state.open.iter().find(|(_, open)| open.request(&request.id).is_some())?;
+    let (id, _) = state.conversations.open.iter().find(|(_, open)| open.request(&request.id).is_some())?;
     state.sessions.meta(id)?.held_by.as_deref()
 }
 

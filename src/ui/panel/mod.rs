@@ -307,7 +307,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line
         && known.theme == theme.name
         && known.request == *request
         && known.plan == view.panel.plan
-        && known.unified == paint.state.unified
+        && known.unified == paint.state.conversations.unified
     {
         paint.found.panel_steps.clone_from(&known.steps);
         return Rc::clone(&known.lines);
@@ -328,7 +328,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line
     paint.found.panel_steps.clone_from(&steps);
     let plan = view.panel.plan.clone();
     let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
-    let unified = paint.state.unified;
+    let unified = paint.state.conversations.unified;
     let kept = LaidRequest { request: request.clone(), plan, width, theme, unified, lines: lines_kept, steps };
     paint.cache.request = Some(kept);
     lines

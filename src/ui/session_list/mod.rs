@@ -154,7 +154,7 @@ fn chips(paint: &mut FrameContext<'_>, area: Rect) {
 
 /// The last change can be undone.
 pub(super) fn offers_undo(state: &State) -> bool {
-    state.sessions.undo.as_ref().is_some_and(|undo| undo.is_open(state.now))
+    state.sessions.undo.as_ref().is_some_and(|undo| undo.is_open(state.clock.now))
 }
 
 fn undo(paint: &mut FrameContext<'_>, area: Rect) {
@@ -199,7 +199,7 @@ fn heading(paint: &mut FrameContext<'_>, band: &Band, area: Rect, list_focused: 
     let inner = inset(area);
     let label = match &band.group {
         Group::Directory(path) => paint.home_path(std::path::Path::new(path.as_ref())),
-        group => sessions.heading(group, paint.state.now, paint.state.utc_offset),
+        group => sessions.heading(group, paint.state.clock.now, paint.state.clock.utc_offset),
     };
     let label = crate::domain::sanitise::clean_line(&label).into_owned();
     let role = if band.group == Group::NeedsYou { Role::NeedsYou } else { Role::Group };

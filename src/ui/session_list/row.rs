@@ -64,7 +64,7 @@ fn says_more(meta: &SessionMeta) -> bool {
 pub(super) fn draw(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, second: Second, list_focused: bool) {
     let state = paint.state;
     let selected = list_focused && state.sessions.selected() == Some(&meta.id);
-    let current = matches!(&state.current, Current::Session(id) if *id == meta.id);
+    let current = matches!(&state.conversations.current, Current::Session(id) if *id == meta.id);
     let marked = state.sessions.marks.has(&meta.id);
     if selected {
         paint.tint(area, Role::Selected);
@@ -143,7 +143,7 @@ fn below(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, second: S
 
 /// Age of a session; for a running one the duration.
 fn age_of(paint: &FrameContext<'_>, meta: &SessionMeta) -> String {
-    let now = paint.state.now;
+    let now = paint.state.clock.now;
     match meta.activity {
         Activity::Running(since) if now.since(since) < 60_000 => elapsed(now.since(since)),
         Activity::Running(since) => age(since, now),

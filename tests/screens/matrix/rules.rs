@@ -71,7 +71,7 @@ pub fn emulated(place: &str, buf: &Buffer, sent: &[u8]) {
 
 /// The line between list and chat stands in one column, from the top to above the status.
 pub fn borders(place: &str, state: &State, buf: &Buffer, drawn: &Drawn, glyphs: GlyphSet) {
-    if !drawn.frame.both_panes || !state.overlays.is_empty() || state.chord.strip {
+    if !drawn.frame.both_panes || !state.overlays.is_empty() || state.input.chord.strip {
         return;
     }
     let signs = lisle::ui::glyphs::Glyphs::of(glyphs);
@@ -91,7 +91,7 @@ pub fn status(place: &str, state: &State, buf: &Buffer) {
     let text: String = row.iter().map(Cell::symbol).collect();
     assert!(!text.trim().is_empty(), "{place}: there is no status");
     // Where it is narrow a notice or a chord takes the row for a while.
-    if buf.area.width >= layout::LEAST.0 && state.notices.last().is_none() && state.chord.keys.is_empty() {
+    if buf.area.width >= layout::LEAST.0 && state.notices.last().is_none() && state.input.chord.keys.is_empty() {
         let mode = Mode::Ask.shown();
         assert!(text.contains(mode) || text.contains("Ask"), "{place}: {text:?} does not say {mode}");
     }

@@ -86,13 +86,13 @@ impl Scene {
                 open(&mut state).chat.density = Density::Full;
                 at(&mut state, 6);
             }
-            Scene::List => (state.focus, state.shown) = (Focus::List, Shown::List),
+            Scene::List => (state.focus, state.screen.shown) = (Focus::List, Shown::List),
             Scene::Draft => state.composer_mut().paste(&format!("{ODD}\n\tindented\n{}\nlast ", "wide漢字".repeat(30))),
             Scene::Approval => ask(&mut state, approval()),
             Scene::Plan => ask(&mut state, plan()),
             Scene::WhichKey => {
-                state.chord.keys = vec![Key::parse("ctrl+x").unwrap()];
-                state.chord.strip = true;
+                state.input.chord.keys = vec![Key::parse("ctrl+x").unwrap()];
+                state.input.chord.strip = true;
             }
             Scene::Palette => act(&mut state, AppAction::Palette.into()),
             Scene::Help => act(&mut state, AppAction::Help.into()),

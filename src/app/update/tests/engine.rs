@@ -61,7 +61,7 @@ fn a_session_that_is_not_shown_keeps_the_end_of_a_long_answer_and_asks_for_the_r
         screen.session("s", delta("m", line));
     }
     screen.session("s", delta("m", "the last word"));
-    let chat = &screen.state.open.get(&id("s")).unwrap().chat;
+    let chat = &screen.state.conversations.open.get(&id("s")).unwrap().chat;
     let kept = crate::app::state::search::text_of(&chat.entries[1].message.body).concat();
     assert!(kept.len() <= 16_384 && kept.ends_with("the last word") && kept.starts_with("words without"), "{kept}");
     fx.clear();
@@ -92,7 +92,7 @@ fn where_somebody_reads_stays_as_it_was_while_another_session_is_shown() {
     put(&mut screen, user_row("u", "hi"));
     put(&mut screen, assistant_row("m", &"read so far\n".repeat(3000)));
     let key = keys(&screen)[1];
-    screen.state.open.get_mut(&id("s")).unwrap().chat.view = View::At { key, line: 1500 };
+    screen.state.conversations.open.get_mut(&id("s")).unwrap().chat.view = View::At { key, line: 1500 };
     screen.session("other", Event::Opened(Box::new(snapshot(meta("other")))));
     let mut fx = Vec::new();
     session::open(&mut screen.state, &id("other"), &mut fx);
@@ -110,7 +110,7 @@ fn a_page_before_keeps_the_place() {
     opened.earlier = Some(7);
     screen.session("s", Event::Opened(Box::new(opened))).draw(false);
     let before = keys(&screen);
-    let mut frame = screen.state.frame.clone();
+    let mut frame = screen.state.screen.frame.clone();
     if let Some(chat) = &mut frame.chat {
         chat.at_top = true;
     }
@@ -212,7 +212,7 @@ fn reading_means_the_end_on_a_screen_in_focus() {
 #[test]
 fn title_and_bell_only_on_change() {
     let mut screen = Screen::new();
-    assert_eq!(screen.state.title, "lisle");
+    assert_eq!(screen.state.terminal.title, "lisle");
     let needing = |name: &str| {
         let mut meta = meta(name);
         meta.activity = Activity::NeedsYou("approve: ls".to_owned());
@@ -225,7 +225,7 @@ fn title_and_bell_only_on_change() {
     screen.session("b", needing("b")).session("b", needing("b"));
     let titles = screen.fx.iter().filter(|effect| matches!(effect, Effect::Title(_))).count();
     let bells = screen.fx.iter().filter(|effect| matches!(effect, Effect::Bell { .. })).count();
-    assert_eq!((titles, bells, screen.state.title.as_str()), (1, 1, "2 need you · lisle"));
+    assert_eq!((titles, bells, screen.state.terminal.title.as_str()), (1, 1, "2 need you · lisle"));
 }
 
 #[test]
@@ -258,8 +258,8 @@ fn an_answer_in_the_conversation_stays_selected_by_jumps() {
     screen.keys("enter");
     assert_eq!(screen.state.current_open().unwrap().chat.toggled.len(), 1);
     screen.keys("/").type_text("A").keys("enter");
-    assert_eq!(screen.state.search.as_ref().map(|search| search.hits.len()), Some(1));
+    assert_eq!(screen.state.searches.conversation.as_ref().map(|search| search.hits.len()), Some(1));
     assert_eq!(at(&screen), Some(first));
     screen.keys("esc");
-    assert!(screen.state.search.is_none());
+    assert!(screen.state.searches.conversation.is_none());
 }

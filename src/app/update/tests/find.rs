@@ -39,7 +39,7 @@ fn found(screen: &mut Screen, search: u64, results: Vec<SessionHits>, end: bool)
 /// The search for `needle` with a hit in `a` and two in `b`.
 fn searched(screen: &mut Screen) {
     screen.keys("ctrl+f").type_text("needle").wait(100).msg(Msg::Timer(Timer::Search));
-    let number = screen.state.find.number;
+    let number = screen.state.searches.sessions.number;
     let a = hits("a", vec![hit(HitIn::User, "m5", 500)]);
     let b = hits("b", vec![hit(HitIn::Title, "", 0), hit(HitIn::Tool, "m7", 700), hit(HitIn::Tool, "m9", 900)]);
     found(screen, number, vec![a], false);
@@ -52,20 +52,20 @@ fn typing_searches_once_it_stops() {
     let mut screen = Screen::new();
     screen.keys("ctrl+f").type_text("nee");
     assert_eq!(searches(&mut screen), []);
-    assert_eq!(screen.state.find.phase, Phase::Typing);
+    assert_eq!(screen.state.searches.sessions.phase, Phase::Typing);
     screen.msg(Msg::Timer(Timer::Search));
     assert_eq!(searches(&mut screen), [(1, "nee".to_owned())]);
     screen.type_text("d").msg(Msg::Timer(Timer::Search));
     assert_eq!(searches(&mut screen), [(2, "need".to_owned())]);
     // What the search before still sends is too late.
     found(&mut screen, 1, vec![hits("a", vec![hit(HitIn::User, "m1", 5)])], true);
-    assert!(screen.state.find.groups.is_empty());
-    assert!(matches!(screen.state.find.phase, Phase::Searching(_)));
+    assert!(screen.state.searches.sessions.groups.is_empty());
+    assert!(matches!(screen.state.searches.sessions.phase, Phase::Searching(_)));
     found(&mut screen, 2, vec![], true);
-    assert!(matches!(screen.state.find.phase, Phase::Done(_)));
+    assert!(matches!(screen.state.searches.sessions.phase, Phase::Done(_)));
     // An empty query asks for nothing.
     screen.keys("ctrl+u").msg(Msg::Timer(Timer::Search));
-    assert_eq!((searches(&mut screen), &screen.state.find.phase), (vec![], &Phase::Idle));
+    assert_eq!((searches(&mut screen), &screen.state.searches.sessions.phase), (vec![], &Phase::Idle));
 }
 
 #[test]
@@ -73,12 +73,12 @@ fn what_was_found_stays_until_the_next_answer() {
     let mut screen = Screen::new();
     searched(&mut screen);
     screen.type_text("s").msg(Msg::Timer(Timer::Search));
-    assert_eq!(screen.state.find.groups.len(), 2, "nothing flickers");
+    assert_eq!(screen.state.searches.sessions.groups.len(), 2, "nothing flickers");
     screen.keys("enter");
     assert_eq!(screen.state.current_id(), Some(&id("s")), "results of another query are not opened");
-    let number = screen.state.find.number;
+    let number = screen.state.searches.sessions.number;
     found(&mut screen, number, vec![], true);
-    assert!(screen.state.find.groups.is_empty());
+    assert!(screen.state.searches.sessions.groups.is_empty());
 }
 
 #[test]
@@ -87,9 +87,11 @@ fn a_query_that_is_wrong_is_not_sent() {
     searched(&mut screen);
     screen.type_text(" after:x").msg(Msg::Timer(Timer::Search));
     assert_eq!(searches(&mut screen), []);
-    let Phase::Wrong(wrong) = &screen.state.find.phase else { panic!("{:?}", screen.state.find.phase) };
+    let Phase::Wrong(wrong) = &screen.state.searches.sessions.phase else {
+        panic!("{:?}", screen.state.searches.sessions.phase)
+    };
     assert_eq!(wrong.at, 7, "{wrong}");
-    assert_eq!(screen.state.find.groups.len(), 2, "what was found before stays");
+    assert_eq!(screen.state.searches.sessions.groups.len(), 2, "what was found before stays");
 }
 
 #[test]
@@ -99,13 +101,16 @@ fn closing_stops_and_opening_again_shows_the_last() {
     screen.keys("esc");
     assert_eq!(searches(&mut screen), [], "it was over");
     screen.keys("ctrl+f");
-    assert_eq!((screen.state.find.query.text(), screen.state.find.groups.len()), ("needle", 2));
+    assert_eq!(
+        (screen.state.searches.sessions.query.text(), screen.state.searches.sessions.groups.len()),
+        ("needle", 2)
+    );
     assert_eq!(searches(&mut screen), []);
     screen.type_text("s").msg(Msg::Timer(Timer::Search));
     screen.fx.clear();
     screen.keys("esc");
     assert_eq!(searches(&mut screen), [(3, String::new())]);
-    assert_eq!(screen.state.find.phase, Phase::Stopped);
+    assert_eq!(screen.state.searches.sessions.phase, Phase::Stopped);
     screen.keys("ctrl+f");
     assert_eq!(searches(&mut screen), [(4, "needles".to_owned())], "it goes on where it was stopped");
 }
@@ -168,7 +173,7 @@ fn enter_opens_the_session_at_the_line() {
     assert!(screen.sent().contains(&Command::OpenAt { session: id("b"), at: 700, rows }), "around the end");
     // Esc ends the way, and once more gives the composer the keys.
     screen.keys("esc");
-    assert!(screen.state.trail.is_none() && screen.state.focus == Focus::Chat);
+    assert!(screen.state.searches.trail.is_none() && screen.state.focus == Focus::Chat);
     screen.keys("esc");
     assert_eq!(screen.state.focus, Focus::Composer);
 }
@@ -180,7 +185,7 @@ fn a_hit_in_the_title_opens_the_end() {
     screen.keys("down enter");
     assert!(screen.sent().contains(&Command::Open { session: id("b"), rows: session::ROWS }));
     assert_eq!(screen.state.focus, Focus::Composer);
-    assert!(screen.state.trail.is_none());
+    assert!(screen.state.searches.trail.is_none());
 }
 
 #[test]
@@ -259,6 +264,6 @@ fn a_click_opens_a_hit() {
     assert!(
         screen.fx.iter().any(|fx| matches!(fx, Effect::Send(Command::OpenAt { at: 900, .. }))),
         "{:?}",
-        screen.state.find.rows
+        screen.state.searches.sessions.rows
     );
 }

@@ -420,7 +420,7 @@ fn the_inbox_answers_under_the_same_rules() {
     let sent = screen.sent();
     let expected = Act::Answer { request: RequestId::new("ra"), answer: Answer::Once };
     assert_eq!(sent, vec![Command::To { session: id("a"), act: expected }]);
-    assert_eq!(screen.state.current, Current::Session(id("s")), "without leaving the session");
+    assert_eq!(screen.state.conversations.current, Current::Session(id("s")), "without leaving the session");
 }
 
 #[test]
@@ -526,7 +526,7 @@ fn one_chord_says_yes_to_what_stood_on_the_screen() {
         assert_eq!(answered(&screen.acts()), vec![], "{keys}");
     }
     let mut screen = waiting();
-    if let Some((_, whole)) = &mut screen.state.frame.panel {
+    if let Some((_, whole)) = &mut screen.state.screen.frame.panel {
         *whole = false;
     }
     screen.wait(500).keys("f4");
@@ -868,12 +868,12 @@ fn only_deliberate(screen: &mut Screen, moves: Vec<Move>) -> Result<(), TestCase
     for one in moves {
         let before = about(screen);
         let (text, wrote, choice) = (screen.text(), writes(screen), chosen(screen));
-        let seen = screen.state.moments.panel_seen;
-        let idle = screen.state.last_key;
+        let seen = screen.state.input.moments.panel_seen;
+        let idle = screen.state.input.last_key;
         let context = screen.state.contexts().first().copied();
-        let deaf = screen.state.quiet_until;
+        let deaf = screen.state.input.quiet_until;
         let (key, way) = send(screen, one.clone());
-        let (now, after) = (screen.state.now, about(screen));
+        let (now, after) = (screen.state.clock.now, about(screen));
         let dropped = now < deaf;
         let rested = key.is_some_and(|key| key.code == Code::Enter) && now.since(idle) >= 1_500 && text.is_empty();
         let f4 = key == Key::parse("f4").ok();

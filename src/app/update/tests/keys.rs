@@ -156,7 +156,7 @@ fn ctrl_c_keeps_stops_and_quits() {
     assert_eq!(screen.acts(), vec![Act::Stop]);
     screen.session("s", Event::TurnEnded { end: crate::domain::contract::TurnEnd::Stopped });
     screen.session("s", Event::Changed(Box::new(meta("s")))).keys("ctrl+c");
-    assert_eq!(screen.state.quit, Quit::OnceMore(Key::parse("ctrl+c").unwrap()));
+    assert_eq!(screen.state.ending.quit, Quit::OnceMore(Key::parse("ctrl+c").unwrap()));
     screen.keys("x backspace ctrl+c");
     assert!(!screen.sent().contains(&Command::Shutdown), "another key starts it anew");
     screen.keys("ctrl+c");
@@ -172,7 +172,7 @@ fn ctrl_d_deletes_in_a_draft_and_asks_while_turns_run() {
     assert_eq!(screen.text(), "b");
     screen.keys("ctrl+u delete ctrl+d");
     screen.msg(Msg::Timer(Timer::Quit));
-    assert_eq!(screen.state.quit, Quit::No);
+    assert_eq!(screen.state.ending.quit, Quit::No);
     running(&mut screen);
     screen.keys("end backspace ctrl+d ctrl+d");
     assert_eq!(overlay_name(&screen), "quit?");
@@ -357,7 +357,7 @@ fn themes_are_looked_at_and_chosen() {
     // The runtime says which one is drawn with.
     screen.msg(Msg::Themes { names: vec!["dark".to_owned(), "light".to_owned()], current: "light".to_owned() });
     screen.keys("esc");
-    assert_eq!(screen.state.theme, "dark", "looking at one does not choose it");
+    assert_eq!(screen.state.theme.current, "dark", "looking at one does not choose it");
     let themes = |screen: &Screen| {
         let of = |effect: &Effect| match effect {
             Effect::Theme { name, keep } => Some((name.clone(), *keep)),
@@ -368,7 +368,7 @@ fn themes_are_looked_at_and_chosen() {
     assert_eq!(themes(&screen), vec![("light".to_owned(), Keep::No), ("dark".to_owned(), Keep::No)]);
     screen.type_text("/theme").keys("enter down enter");
     assert_eq!(themes(&screen).last(), Some(&("light".to_owned(), Keep::Yes)));
-    assert_eq!(screen.state.theme, "light");
+    assert_eq!(screen.state.theme.current, "light");
     screen.fx.clear();
     screen.type_text("/theme").keys("enter").type_text("dark");
     assert_eq!(themes(&screen), vec![("dark".to_owned(), Keep::No)], "typing selects as well");
@@ -380,9 +380,9 @@ fn a_chord_shows_what_can_follow_and_can_be_left() {
     screen.keys("ctrl+x");
     assert!(screen.fx.contains(&Effect::Arm { timer: Timer::Chord, ms: 400 }));
     screen.wait(400).msg(Msg::Timer(Timer::Chord));
-    assert!(screen.state.chord.strip);
+    assert!(screen.state.input.chord.strip);
     screen.keys("esc");
-    assert_eq!((screen.state.chord.keys.len(), screen.state.chord.strip), (0, false));
+    assert_eq!((screen.state.input.chord.keys.len(), screen.state.input.chord.strip), (0, false));
     screen.keys("ctrl+x %");
     assert_eq!(screen.text(), "", "the rest of a chord that is none is not typed");
 }
@@ -419,7 +419,7 @@ fn topics_of_the_manual_open_by_name_and_from_the_palette() {
 fn a_page_of_help_scrolls_to_its_ends_and_no_further() {
     let mut screen = Screen::new();
     screen.type_text("/help undo").keys("enter");
-    (screen.state.frame.overlay_rows, screen.state.frame.overlay_lines) = (10, 35);
+    (screen.state.screen.frame.overlay_rows, screen.state.screen.frame.overlay_lines) = (10, 35);
     let scroll = |screen: &Screen| match screen.state.overlay() {
         Some(Overlay::Help(help)) => help.scroll,
         _ => panic!("no help"),
@@ -436,10 +436,10 @@ fn a_page_of_help_scrolls_to_its_ends_and_no_further() {
 fn a_new_session_can_be_written_in_before_the_engine_made_it() {
     let mut screen = Screen::new();
     screen.type_text("old draft").keys("ctrl+n").type_text("hello");
-    assert_eq!((&screen.state.current, screen.text().as_str()), (&Current::New, "hello"));
+    assert_eq!((&screen.state.conversations.current, screen.text().as_str()), (&Current::New, "hello"));
     screen.keys("enter").type_text("more");
     screen.session("n", Event::Opened(Box::new(snapshot(meta("n")))));
-    assert_eq!(screen.state.current, Current::Session(id("n")));
+    assert_eq!(screen.state.conversations.current, Current::Session(id("n")));
     assert_eq!(screen.text(), "more");
     let first = Command::To { session: id("n"), act: Act::send("hello") };
     assert_eq!(screen.sent().iter().filter(|command| **command == first).count(), 1);
@@ -462,7 +462,7 @@ fn a_session_with_a_worktree_is_shown_when_it_is_made_and_takes_no_others_place(
 #[test]
 fn a_click_opens_a_session_with_the_composer_in_focus() {
     let mut screen = Screen::new();
-    let mut frame = screen.state.frame.clone();
+    let mut frame = screen.state.screen.frame.clone();
     frame.areas.push((Area { x: 0, y: 3, w: 30, h: 1 }, Target::ListRow(id("b"))));
     screen.keys("f6").msg(Msg::Drawn(Box::new(frame)));
     screen.msg(Msg::Mouse(Mouse { kind: MouseKind::Press, col: 4, row: 3 }));
@@ -568,7 +568,7 @@ fn a_draft_that_begins_with_an_exclamation_mark_is_a_command() {
 fn what_can_follow_a_command_is_offered() {
     let offered = |typed: &str| {
         let mut screen = Screen::new();
-        screen.state.themes = vec!["nord".to_owned(), "mono".to_owned()];
+        screen.state.theme.names = vec!["nord".to_owned(), "mono".to_owned()];
         screen.type_text(typed);
         let menu = screen.state.composer().menu.clone();
         menu.map(|menu| menu.rows.into_iter().map(|row| row.label).collect::<Vec<_>>()).unwrap_or_default()
@@ -608,7 +608,7 @@ fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
         hash: format!("hash of {name}"),
     };
     let mut screen = Screen::new();
-    screen.state.commands = vec![own("fix", Origin::User), own("ship", Origin::Repository)];
+    screen.state.drafts.commands = vec![own("fix", Origin::User), own("ship", Origin::Repository)];
     screen.type_text("/fi").keys("tab");
     assert_eq!(screen.text(), "/fix ");
     screen.type_text("12").keys("enter");
@@ -722,14 +722,14 @@ fn modes_of_keys_in_the_composer() {
 fn the_pages_of_the_strip_are_turned_within_the_chord() {
     let mut screen = Screen::new();
     screen.keys("ctrl+x").msg(Msg::Timer(Timer::Chord));
-    assert!(screen.state.chord.strip);
+    assert!(screen.state.input.chord.strip);
     screen.keys("tab").keys("space");
-    assert_eq!((screen.state.chord.page, screen.state.chord.keys.len()), (2, 1));
+    assert_eq!((screen.state.input.chord.page, screen.state.input.chord.keys.len()), (2, 1));
     screen.keys("l");
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "the chord went on");
-    assert_eq!(screen.state.chord.page, 0);
+    assert_eq!(screen.state.input.chord.page, 0);
     screen.keys("esc").keys("ctrl+x").keys("tab");
-    assert!(screen.state.chord.keys.is_empty(), "without the strip it is a slip");
+    assert!(screen.state.input.chord.keys.is_empty(), "without the strip it is a slip");
 }
 
 #[test]

@@ -245,7 +245,7 @@ fn what_cannot_be_taken_back_asks_first() {
 fn a_session_that_is_deleted_leaves_the_screen() {
     let mut screen = ready();
     screen.session("s", Event::Deleted { session: id("s"), trash: Some(TrashId("s-1".to_owned())) });
-    assert!(screen.state.sessions.meta(&id("s")).is_none() && !screen.state.open.contains_key(&id("s")));
+    assert!(screen.state.sessions.meta(&id("s")).is_none() && !screen.state.conversations.open.contains_key(&id("s")));
     assert!(screen.state.current_id().is_some_and(|shown| *shown != id("s")), "the next one is shown");
 }
 
@@ -417,7 +417,7 @@ fn a_branch_and_a_new_session_take_a_name() {
     command(&mut screen, "/session new A new one");
     let settings = NewSession { title: Some("A new one".into()), ..NewSession::default() };
     assert!(screen.sent().contains(&Command::Create(settings)));
-    assert_eq!(screen.state.current, Current::New);
+    assert_eq!(screen.state.conversations.current, Current::New);
     // One is on its way already: it gets the name when it is there.
     command(&mut screen, "/session new Better");
     screen.session("n", Event::Opened(Box::new(snapshot(meta("n")))));
@@ -477,7 +477,7 @@ fn a_reset_archives_and_begins_anew_with_the_settings() {
     let archived = place(&|command| matches!(command, Command::Change { change: Change::Archived(true), .. }));
     let made = place(&|command| *command == Command::Create(wanted.clone()));
     assert!(stopped < archived && archived < made && made < sent.len(), "{sent:?}");
-    assert_eq!(screen.state.current, Current::New);
+    assert_eq!(screen.state.conversations.current, Current::New);
 }
 
 #[test]
@@ -509,7 +509,7 @@ fn sessions_are_gone_to_by_name() {
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))));
     screen.keys("esc");
     command(&mut screen, "/session new");
-    assert_eq!(screen.state.current, Current::New);
+    assert_eq!(screen.state.conversations.current, Current::New);
 }
 
 #[test]
@@ -612,5 +612,5 @@ fn a_draft_outlives_the_session_that_somebody_else_deletes() {
     screen.type_text("hello");
     screen.whole(Event::Deleted { session: id("s"), trash: None });
     assert_eq!(screen.state.composer().text(), "hello");
-    assert_eq!(screen.state.current, Current::New);
+    assert_eq!(screen.state.conversations.current, Current::New);
 }

@@ -133,7 +133,7 @@ fn when_the_shown_one_goes_its_neighbour_is_shown() {
     for name in ["e", "a", "s"] {
         screen.whole(Event::Deleted { session: id(name), trash: None });
     }
-    assert_eq!(screen.state.current, Current::New);
+    assert_eq!(screen.state.conversations.current, Current::New);
 }
 
 #[test]

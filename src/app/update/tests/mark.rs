@@ -44,7 +44,7 @@ impl Screen {
 
     /// A frame as the drawing would give it.
     fn frame(&mut self, marked: Marked) -> &mut Self {
-        let mut frame = self.state.frame.clone();
+        let mut frame = self.state.screen.frame.clone();
         frame.marked = marked;
         self.msg(Msg::Drawn(Box::new(frame)))
     }

@@ -1,0 +1,80 @@
+//! Keys and the mouse on their way: chords, times between keys, and what was pressed where.
+
+use super::mark;
+use crate::domain::ids::At;
+use crate::keymap::key::Key;
+
+/// Keys of an unfinished chord.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Chord {
+    /// Keys pressed so far; empty when there are none.
+    pub keys: Vec<Key>,
+    /// The strip of what can follow is to be shown.
+    pub strip: bool,
+    /// Number of pages turned.
+    pub page: u16,
+}
+
+/// Blind typing: keys swallowed by an overlay without a text field, and those after them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Blind {
+    /// No.
+    #[default]
+    No,
+    /// An overlay swallows what is typed.
+    Swallowed,
+    /// The overlay closed while keys were coming, and the rest of them goes into the composer.
+    WentOn,
+}
+
+/// Times that decide what a key means.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Moments {
+    /// Time since when the request in [`crate::app::msg::Frame::panel`] is on the screen.
+    pub panel_seen: At,
+    /// Time when Esc closed something last.
+    pub closed: At,
+    /// Esc was pressed where it had nothing to do.
+    pub escaped: Option<At>,
+}
+
+/// Keys and the mouse.
+#[derive(Debug)]
+pub struct KeyInput {
+    /// An unfinished chord.
+    pub chord: Chord,
+    /// Time of the last key or paste, initially of the start; the mouse does not count.
+    pub last_key: At,
+    /// Milliseconds without a key before the one that is being handled.
+    pub(crate) idle_before: u64,
+    /// Until then keys are dropped: what they were meant for has just changed under them.
+    pub quiet_until: At,
+    /// Times that decide what a key means.
+    pub(crate) moments: Moments,
+    /// Keys that were typed where nobody reads them, and went on into the composer.
+    pub(crate) blind: Blind,
+    /// Position under the mouse, for the next mouse message.
+    pub(crate) spot: Option<mark::Spot>,
+    /// The mouse on the conversation.
+    pub(crate) pressed: Option<mark::Pressed>,
+    /// The mouse was given to the terminal.
+    pub mouse_given: bool,
+}
+
+impl KeyInput {
+    /// Nothing was pressed since `now`.
+    #[must_use]
+    pub fn new(now: At) -> Self {
+        Self {
+            chord: Chord::default(),
+            last_key: now,
+            idle_before: 0,
+            quiet_until: At(i64::MIN),
+            moments: Moments { panel_seen: At(i64::MIN), closed: At(i64::MIN), escaped: None },
+            blind: Blind::No,
+            spot: None,
+            pressed: None,
+            mouse_given: false,
+        }
+    }
+}
