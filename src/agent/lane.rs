@@ -24,7 +24,7 @@ mod windows;
 use super::clock::now;
 use super::engine::{Decided, Engine};
 use super::files::{Files, Standing};
-use super::machine::{Machine, Own, Rules};
+use super::machine::{Machine, MachineConfig, Own};
 use super::mailbox::{ToLane, Yielding};
 use super::media::Shelf;
 use super::memory::Memories;
@@ -268,7 +268,7 @@ impl Lane {
         }
         self.await_title(&mut from).await;
         if matches!(self.files.standing(), Standing::New { .. })
-            && let Some(made) = &self.machine.meta.worktree
+            && let Some(made) = &self.machine.meta().worktree
             && let Err(error) =
                 worktree::remove(&self.shared.setup.settings.runner, made, worktree::Loss::Refused).await
         {
@@ -276,7 +276,7 @@ impl Lane {
             tracing::warn!(%error, "the worktree {} stays", made.path.display());
         }
         let draft = if self.draft_unsaved { self.draft.clone() } else { UserText::default() };
-        if let Some(unsaved) = self.files.end(&self.machine.meta, draft).await {
+        if let Some(unsaved) = self.files.end(self.machine.meta(), draft).await {
             self.out.send(Event::Unsaved(Box::new(unsaved))).await;
         }
         self.out.flush().await;
@@ -410,7 +410,7 @@ impl Lane {
             Step::Cancel(run) => {
                 // Before the calls hear of it: the sessions that they wait for end for the same reason.
                 if let Some(by) = self.machine.last_cut() {
-                    self.shared.families.cut(&self.machine.meta.id, by);
+                    self.shared.families.cut(&self.machine.meta().id, by);
                 }
                 self.works.cancel(run, self.me.clone());
             }
@@ -439,7 +439,7 @@ impl Lane {
     /// Looks at the working directory while the model answers, so that the first command does not wait for that.
     fn look_ahead(&self) {
         if self.shared.setup.settings.sandbox != Holding::Nothing {
-            let cwd = self.machine.meta.cwd.clone();
+            let cwd = self.machine.meta().cwd.clone();
             // Nobody waits for it.
             drop(tokio::task::spawn_blocking(move || crate::sandbox::places::prepare(&cwd)));
         }
@@ -449,7 +449,7 @@ impl Lane {
         self.works.forget_before(run);
         self.look_ahead();
         let connections = &self.shared.setup.connections;
-        let name = self.machine.meta.asked().cloned();
+        let name = self.machine.meta().asked().cloned();
         let info = name.as_ref().and_then(|name| connections.info(name));
         let provider = name.as_ref().and_then(|name| connections.provider(name));
         match (info, provider) {
@@ -457,17 +457,17 @@ impl Lane {
                 if request.model.is_empty() {
                     request.model.clone_from(&info.default_model);
                 }
-                let turn = match self.machine.meta.activity {
+                let turn = match self.machine.meta().activity {
                     Activity::Running(since) => Some(since),
                     _ => None,
                 };
-                let tally = self.shared.tally(&self.machine.meta, turn);
+                let tally = self.shared.tally(self.machine.meta(), turn);
                 let (connections, name) = (connections.clone(), info.name);
                 let wanted = move |error: &ProviderError| keys::wanted_after(&connections, &name, error);
-                let dir = self.shared.setup.store.session_dir(&self.machine.meta.id);
+                let dir = self.shared.setup.store.session_dir(&self.machine.meta().id);
                 let shelf = Arc::clone(&self.shelf);
                 shelf.belongs_to(&dir);
-                let provider = (provider, self.machine.meta.long_cache);
+                let provider = (provider, self.machine.meta().long_cache);
                 self.works.ask(run, provider, request, (shelf, self.me.clone()), (wanted, tally));
             }
             (Some(info), _) => {
@@ -477,7 +477,7 @@ impl Lane {
             }
             (None, _) => match name {
                 Some(name) => {
-                    self.fail_for_a_key(run, &name, no_connection(&reach::unmapped(&name, &self.machine.meta.id)));
+                    self.fail_for_a_key(run, &name, no_connection(&reach::unmapped(&name, &self.machine.meta().id)));
                 }
                 None => {
                     let text = "No connection is configured. Choose one with /connection.";
@@ -499,14 +499,14 @@ impl Lane {
     fn kept_for_undo(&self, call: Option<&CallId>) -> Keeping {
         self.beside.undo().unwrap_or_else(|| Keeping {
             keeper: self.keeper.clone(),
-            checkpoints: self.shared.setup.store.checkpoints(&self.machine.meta.id),
+            checkpoints: self.shared.setup.store.checkpoints(&self.machine.meta().id),
             turn: self.turn_message(),
             row: call.and_then(|call| self.machine.row_of(call)),
         })
     }
 
     fn engine(&self, call: Option<&CallId>) -> Engine {
-        Engine::of(&self.shared, &self.machine.meta, self.me.clone(), self.kept_for_undo(call))
+        Engine::of(&self.shared, self.machine.meta(), self.me.clone(), self.kept_for_undo(call))
     }
 
     /// Read before the first command of a directory, and never again: what a command writes adds nothing.
@@ -515,7 +515,7 @@ impl Lane {
         if allowances.network != Network::Proxy {
             return Arc::default();
         }
-        let cwd = &self.machine.meta.cwd;
+        let cwd = &self.machine.meta().cwd;
         let mut known = self.known_hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.entry(cwd.clone()).or_insert_with(|| Arc::new(Known::of(cwd, &allowances.private_hosts)));
         Arc::clone(known)
@@ -527,13 +527,13 @@ impl Lane {
         let engine = self.engine(call);
         Site {
             place: Place {
-                cwd: self.machine.meta.cwd.clone(),
-                session_dir: self.shared.setup.store.session_dir(&self.machine.meta.id),
+                cwd: self.machine.meta().cwd.clone(),
+                session_dir: self.shared.setup.store.session_dir(&self.machine.meta().id),
                 own_dirs: settings.own_dirs.clone(),
                 runner: settings.runner.clone(),
                 allowances: Arc::clone(&settings.allowances),
                 known: self.known_hosts(),
-                window: self.machine.meta.usage.context_window.unwrap_or(200_000),
+                window: self.machine.meta().usage.context_window.unwrap_or(200_000),
             },
             seen: self.seen.clone(),
             jobs: self.jobs.clone(),
@@ -547,9 +547,9 @@ impl Lane {
     }
 }
 
-fn rules(shared: &Shared, meta: &SessionMeta) -> Rules {
+fn rules(shared: &Shared, meta: &SessionMeta) -> MachineConfig {
     let setup = &shared.setup;
-    Rules {
+    MachineConfig {
         tools: offers(&setup.tools),
         requests_per_turn: setup.settings.requests_per_turn,
         policy: setup.settings.policy,

@@ -60,12 +60,16 @@ impl Skip {
     }
 
     fn skips(&self, root: &Path, below: &Path, name: &OsStr) -> bool {
-        // A repository's own folder is never touched: undo of files must not undo half of what git did.
-        [".git", ".hg", ".jj", ".svn"].iter().any(|own| name == *own)
+        is_repository(name)
             || self.names.is_match(Path::new(name))
             || self.names.is_match(below)
             || self.paths.iter().any(|path| root.join(below) == *path)
     }
+}
+
+/// A repository's own folder is never touched: undo of files must not undo half of what git did.
+fn is_repository(name: &OsStr) -> bool {
+    [".git", ".hg", ".jj", ".svn"].iter().any(|own| name == *own)
 }
 
 /// Entry under one path, with the stamp that tells if it changed.
@@ -91,6 +95,8 @@ struct Facts {
 pub struct Table {
     root: PathBuf,
     nodes: BTreeMap<PathBuf, Node>,
+    /// Repositories' own folders and files, by number: that one went is told.
+    repositories: BTreeMap<PathBuf, u64>,
     /// The folders that were listed to their end; `None` for all of them.
     listed: Option<HashSet<PathBuf>>,
     /// Bytes of the contents that are kept.
@@ -190,6 +196,11 @@ impl Table {
                 add(path, old.thing.clone(), Thing::Absent);
             }
         }
+        for (path, number) in &self.repositories {
+            if after.knew(path) && after.repositories.get(path) != Some(number) {
+                add(path, Thing::unkept("undo leaves a repository's own files alone"), Thing::Absent);
+            }
+        }
         out.sort_by(|a, b| a.path.cmp(&b.path));
         out
     }
@@ -274,6 +285,11 @@ impl Look<'_, '_> {
             }
             let path = below.join(&name);
             if self.limits.skip.skips(&self.table.root, &path, &name) {
+                if is_repository(&name)
+                    && let Ok(stat) = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW)
+                {
+                    self.table.repositories.insert(path, facts(&stat).ino);
+                }
                 continue;
             }
             // What is gone since it was listed is not there.

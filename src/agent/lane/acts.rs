@@ -114,7 +114,7 @@ impl Lane {
             self.name_at_start();
         }
         // Refused choices are not remembered.
-        if let Some(name) = chosen.filter(|name| self.machine.meta.connection.as_ref() == Some(name)) {
+        if let Some(name) = chosen.filter(|name| self.machine.meta().connection.as_ref() == Some(name)) {
             self.shared.setup.connections.choose(&name);
             let shared = self.shared.clone();
             blocking(move || (shared.setup.chosen)(&name)).await;
@@ -221,14 +221,14 @@ impl Lane {
             let at = now();
             return self.alter(move |meta| change.apply(meta, at)).await;
         }
-        let labels = self.machine.meta.labels.clone();
+        let labels = self.machine.meta().labels.clone();
         self.refused = None;
         self.input(Input::Change(change)).await;
         if let Some(error @ StoreError::HeaderTooLong { .. }) = self.refused.take() {
             // Back to what is on disk: else nothing of the header could be saved any more.
-            self.machine.meta.labels = labels;
+            self.machine.set_labels(labels);
             self.keep_meta(Safety::Synced).await;
-            self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+            self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
             return Err(error.to_string());
         }
         Ok(())
@@ -236,14 +236,15 @@ impl Lane {
 
     /// Changes the header of a session that is only looked at, or was: nobody has to read all of it for that.
     async fn alter(&mut self, change: impl FnOnce(&mut SessionMeta) + Send + 'static) -> Result<(), String> {
-        let (store, id) = (self.shared.setup.store.clone(), self.machine.meta.id.clone());
+        let (store, id) = (self.shared.setup.store.clone(), self.machine.meta().id.clone());
         match blocking(move || store.alter(&id, change)).await {
             Some(Ok(meta)) => {
                 if matches!(self.files.standing(), Standing::Seen) {
-                    let old = &self.machine.meta;
+                    let old = self.machine.meta();
                     let (activity, odd) = (old.activity.clone(), old.odd.clone());
-                    self.machine.meta = SessionMeta { activity, odd, mode: meta.mode.stricter(old.mode), ..meta };
-                    self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+                    let meta = SessionMeta { activity, odd, mode: meta.mode.stricter(old.mode), ..meta };
+                    self.machine.set_meta(meta);
+                    self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
                 } else {
                     self.out.send(Event::Changed(Box::new(meta))).await;
                 }
@@ -260,17 +261,17 @@ impl Lane {
         if matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
             return self.input(Input::Act(Act::Read)).await;
         }
-        if !self.load(Show::Nothing).await || !self.machine.meta.unread {
+        if !self.load(Show::Nothing).await || !self.machine.meta().unread {
             return;
         }
-        let last = self.machine.last_row.clone();
+        let last = self.machine.last_row().cloned();
         let read = self.alter(|meta| {
             meta.unread = false;
             meta.last_read = last;
         });
         // What somebody else has open is marked there, and a mark that could not be made is worth no word.
         if let Err(why) = read.await {
-            tracing::info!(session = %self.machine.meta.id, "not marked as read: {why}");
+            tracing::info!(session = %self.machine.meta().id, "not marked as read: {why}");
         }
     }
 
@@ -365,7 +366,7 @@ impl Lane {
             self.unload();
         }
         for done in std::mem::take(&mut self.yielding) {
-            let worktree = self.machine.meta.worktree.clone();
+            let worktree = self.machine.meta().worktree.clone();
             let yielded = if new { Yielded::Nowhere(worktree) } else { Yielded::OnDisk };
             let _ = done.send(closed.as_ref().map(|()| yielded).map_err(ToString::to_string));
         }

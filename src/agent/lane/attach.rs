@@ -104,7 +104,7 @@ impl Lane {
         if !self.loose.take(&path) {
             return;
         }
-        let session = self.shared.setup.store.session_dir(&self.machine.meta.id);
+        let session = self.shared.setup.store.session_dir(&self.machine.meta().id);
         blocking(move || keep::remove(&path, &session)).await;
     }
 

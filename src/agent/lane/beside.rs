@@ -79,9 +79,9 @@ impl Lane {
 
     /// Tells the parent how far it is, and the children the mode.
     pub(super) async fn tell_family(&mut self) {
-        let mode = self.machine.meta.mode;
+        let mode = self.machine.meta().mode;
         if self.beside.told_mode.replace(mode) != Some(mode) {
-            self.shared.families.set_ceiling(&self.machine.meta.id, mode).await;
+            self.shared.families.set_ceiling(&self.machine.meta().id, mode).await;
         }
         if std::mem::take(&mut self.beside.fresh)
             && let Some(raised) = &self.beside.raised
@@ -114,7 +114,7 @@ impl Lane {
     /// True if a title is to be generated: only with a small model. Nobody asked for a second
     /// request to a large one, or to a local server with one slot.
     fn wants_title(&self) -> bool {
-        let meta = &self.machine.meta;
+        let meta = self.machine.meta();
         if meta.title_from != TitleFrom::Provisional || meta.parent.is_some() {
             return false;
         }
@@ -159,7 +159,7 @@ impl Lane {
     fn ask_for_title(&mut self, wanted: bool) {
         self.beside.titling = true;
         self.beside.title_tries += u8::from(!wanted);
-        let was = self.machine.meta.title.clone();
+        let was = self.machine.meta().title.clone();
         let asked = self.engine(None).complete(Completion {
             model: WhichModel::Small,
             system: titles::SYSTEM.to_owned(),
@@ -215,7 +215,7 @@ impl Lane {
             return;
         }
         let (engine, me) = (self.engine(None), self.me.clone());
-        let (cwd, cache) = (self.machine.meta.cwd.clone(), self.shared.intros.clone());
+        let (cwd, cache) = (self.machine.meta().cwd.clone(), self.shared.intros.clone());
         let task = tokio::spawn(async move {
             let result = enhance::enhance(&engine, &cwd, &cache, draft).await;
             let _ = me.send(ToLane::Tell(Event::Enhanced { number, result })).await;

@@ -60,16 +60,16 @@ impl Lane {
 
     /// The same, and what is shown of it.
     pub(super) async fn show_models(&mut self) {
-        let before = self.machine.meta.usage.context_window;
+        let before = self.machine.meta().usage.context_window;
         self.refresh_models();
-        if self.machine.meta.usage.context_window != before {
-            self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+        if self.machine.meta().usage.context_window != before {
+            self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
         }
     }
 
     async fn refresh_memory(&mut self) {
         let (memories, config) = (self.memories.clone(), self.shared.setup.settings.config.clone());
-        let cwd = self.machine.meta.cwd.clone();
+        let cwd = self.machine.meta().cwd.clone();
         let Some(memory) = blocking(move || memories.read(config.as_deref(), &cwd)).await else { return };
         for problem in &memory.problems {
             if !self.told_memory.contains(problem) {
@@ -83,13 +83,13 @@ impl Lane {
     /// The session's connection, where it can be asked.
     pub(super) fn connection(&self) -> Option<(ConnectionInfo, Arc<dyn Provider>)> {
         let connections = &self.shared.setup.connections;
-        let name = self.machine.meta.asked()?;
+        let name = self.machine.meta().asked()?;
         let info = connections.info(name).filter(|info| info.missing.is_none())?;
         Some((info.clone(), connections.provider(name)?))
     }
 
     pub(super) fn own_model(&self, info: &ConnectionInfo) -> String {
-        let own = self.machine.meta.model.clone().filter(|model| !model.is_empty());
+        let own = self.machine.meta().model.clone().filter(|model| !model.is_empty());
         own.unwrap_or_else(|| info.default_model.clone())
     }
 
@@ -113,7 +113,7 @@ impl Lane {
             tools: Vec::new(),
             thinking: ThinkingLevel::Off,
         };
-        let tally = self.shared.tally(&self.machine.meta, None);
+        let tally = self.shared.tally(self.machine.meta(), None);
         self.works.sum(run, provider, request, (self.me.clone(), tally));
     }
 

@@ -29,7 +29,7 @@ impl Lane {
         if later.is_none() {
             rows.extend(self.machine.live_rows());
         }
-        let mut meta = self.machine.meta.clone();
+        let mut meta = self.machine.meta().clone();
         meta.next_cost = self.shared.next_cost(&meta);
         let opened = Opened {
             meta,
@@ -37,12 +37,12 @@ impl Lane {
             earlier,
             later,
             redelivery: self.machine.redelivery(),
-            queue: self.machine.queue.items.clone(),
-            queue_held: self.machine.queue.held,
+            queue: self.machine.queue().items.clone(),
+            queue_held: self.machine.queue().held,
             steers: self.machine.steers().to_vec(),
             requests: self.machine.requests(),
-            todo: self.machine.own.todo.clone(),
-            plan: self.machine.own.progress.clone().map(Box::new),
+            todo: self.machine.own().todo.clone(),
+            plan: self.machine.own().progress.clone().map(Box::new),
             jobs: self.jobs.list(),
             draft: self.draft.text.clone(),
             draft_attachments: self.draft.attachments.clone(),

@@ -137,8 +137,7 @@ impl Lane {
             Followed::Delta { id, add } => self.out.send(Event::Delta { id, add }).await,
             Followed::Dropped(id) => self.out.send(Event::Dropped { id }).await,
             Followed::Queue(items) => {
-                self.machine.queue.items.clone_from(&items);
-                self.machine.queue.held = false;
+                self.machine.set_queue(items.clone());
                 self.out.send(Event::Queue { items, held: false, steers: Vec::new() }).await;
             }
             Followed::Rewritten => self.reopen(SHOWN).await,
@@ -155,11 +154,11 @@ impl Lane {
     }
 
     async fn their_meta(&mut self, meta: SessionMeta) {
-        let old = &self.machine.meta;
+        let old = self.machine.meta();
         let meta = SessionMeta { held_by: old.held_by.clone(), ..known_here(old, meta) };
         let (ran, runs) = (is_running(old), is_running(&meta));
         if *old != meta {
-            self.machine.meta = meta.clone();
+            self.machine.set_meta(meta.clone());
             self.out.send(Event::Changed(Box::new(meta.clone()))).await;
         }
         match (ran, runs) {
@@ -174,12 +173,12 @@ impl Lane {
     async fn touched(&mut self, one: Followed) {
         match one {
             Followed::Meta(meta) => {
-                let old = &self.machine.meta;
+                let old = self.machine.meta();
                 let (activity, held_by) = (old.activity.clone(), old.held_by.clone());
                 let meta =
                     SessionMeta { activity, held_by, mode: meta.mode.stricter(old.mode), ..known_here(old, *meta) };
                 if *old != meta {
-                    self.machine.meta = meta.clone();
+                    self.machine.set_meta(meta.clone());
                     self.out.send(Event::Changed(Box::new(meta))).await;
                 }
             }
@@ -213,7 +212,7 @@ impl Lane {
         self.following = None;
         self.files.forget();
         self.unload();
-        let session = self.machine.meta.id.clone();
+        let session = self.machine.meta().id.clone();
         self.out.send(Event::Deleted { session, trash: None }).await;
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::clock::now;
 use super::super::files::{self, Read, Standing, Writing, trouble};
-use super::super::machine::{Answers, Machine, Own};
+use super::super::machine::{Answers, Death, LeftBehind, Machine, Own};
 use super::super::mailbox::SHOWN;
 use super::super::queue::Queue;
 use super::super::shared::loosest_in;
@@ -145,10 +145,9 @@ impl Lane {
         let machine = Machine::new(meta, own, queue, rules).with_law_of(&self.machine, answers);
         let old = std::mem::replace(&mut self.machine, machine);
         self.over = false;
-        self.machine.died_in_turn = died_in_turn;
-        self.machine.taken_over = taken_from.is_some();
-        self.machine.redelivers = redelivers;
-        self.machine.last_row = last.last().map(|row| row.id.clone());
+        let death = if taken_from.is_some() { Death::TakenOver } else { Death::Restarted };
+        let last_row = last.last().map(|row| row.id.clone());
+        self.machine.set_left_behind(LeftBehind { died: died_in_turn.then_some(death), redelivers, last_row });
         self.machine.resume_plan(now(), &last);
         self.automatic();
         if died_in_turn && remarks.is_empty() && !theirs {
@@ -170,8 +169,8 @@ impl Lane {
         match (show, &before) {
             (Show::Nothing, _) | (Show::Changed, None) => {}
             (Show::Changed, Some(_)) if before == self.mark => {
-                if old.meta != self.machine.meta {
-                    self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+                if old.meta() != self.machine.meta() {
+                    self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
                 }
             }
             (Show::Rows(_) | Show::Changed, _) => self.show(last, earlier, None).await,
@@ -201,7 +200,7 @@ impl Lane {
     /// The list goes by the files again.
     pub(super) fn forget_meta(&self) {
         let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
-        metas.remove(&self.machine.meta.id);
+        metas.remove(&self.machine.meta().id);
     }
 
     pub(super) async fn health(&mut self, health: Health) {
@@ -239,9 +238,9 @@ impl Lane {
     /// Another program changed properties of a session that is written here.
     pub(super) async fn merged(&mut self, merged: Option<Merged>) {
         let Some(merged) = merged else { return };
-        let meta = merged.onto(&self.machine.meta);
-        if meta != self.machine.meta {
-            self.machine.meta = meta.clone();
+        let meta = merged.onto(self.machine.meta());
+        if meta != *self.machine.meta() {
+            self.machine.set_meta(meta.clone());
             self.out.send(Event::Changed(Box::new(meta))).await;
         }
     }
@@ -286,7 +285,7 @@ impl Lane {
             Body::User(said) => Some(said.clone()),
             _ => None,
         });
-        let waits = self.machine.queue.items.iter().chain(self.machine.steers()).find(|item| item.id == id);
+        let waits = self.machine.queue().items.iter().chain(self.machine.steers()).find(|item| item.id == id);
         let waits = waits.map(|item| UserText::with(item.text.clone(), item.attachments.clone()));
         if let Some(UserText { text, attachments, .. }) = row.or(waits) {
             let why = "Another lisle took this session over.".to_owned();
@@ -302,7 +301,7 @@ impl Lane {
         let text = format!("This session was taken over by {who}: it can only be read here now.");
         self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
         // What came too late is reported at once, and not tried again.
-        if let Some(unsaved) = self.files.end(&self.machine.meta, UserText::default()).await {
+        if let Some(unsaved) = self.files.end(self.machine.meta(), UserText::default()).await {
             self.out.send(Event::Unsaved(Box::new(unsaved))).await;
         }
         self.files.forget();
@@ -338,10 +337,10 @@ impl Lane {
 
     /// The writer; made at the first write of a new session.
     pub(super) async fn writer(&mut self) -> Option<Writer> {
-        match self.files.writer(&self.machine.meta).await {
+        match self.files.writer(self.machine.meta()).await {
             Writing::Ready(writer) => Some(writer),
             Writing::Made(writer, id, unsaved) => {
-                if id != self.machine.meta.id {
+                if id != self.machine.meta().id {
                     self.reidentify(id).await;
                 }
                 let kept = files::save(&writer, unsaved).await;
@@ -358,8 +357,7 @@ impl Lane {
     }
 
     async fn reidentify(&mut self, id: SessionId) {
-        let old = std::mem::replace(&mut self.machine.meta.id, id.clone());
-        self.machine.set_session_dir(self.shared.setup.store.session_dir(&id));
+        let old = self.machine.reidentify(id.clone(), self.shared.setup.store.session_dir(&id));
         self.shared.reidentify(&old, &id, self.me.clone());
         self.out.reidentify(&id).await;
     }
@@ -376,14 +374,14 @@ impl Lane {
 
     pub(super) async fn keep_meta(&mut self, safety: Safety) {
         let Some(writer) = self.writer().await else { return };
-        let own = serde_json::to_value(&self.machine.own).unwrap_or_default();
+        let own = serde_json::to_value(self.machine.own()).unwrap_or_default();
         let urgency = match safety {
             Safety::Synced => Urgency::Now,
             Safety::Written => Urgency::Soon,
         };
-        let kept = writer.meta(self.machine.meta.clone(), own, urgency).await;
+        let kept = writer.meta(self.machine.meta().clone(), own, urgency).await;
         if let Err(error) = kept {
-            tracing::warn!(session = %self.machine.meta.id, %error, "could not save the session's properties");
+            tracing::warn!(session = %self.machine.meta().id, %error, "could not save the session's properties");
             self.refused = Some(error);
         }
     }
@@ -391,7 +389,7 @@ impl Lane {
     /// The writer keeps what it could not save and its health says so; the log has the details.
     pub(super) fn told(&self, what: &str, kept: Result<(), StoreError>) {
         if let Err(error) = kept {
-            tracing::warn!(session = %self.machine.meta.id, %error, "could not {what}");
+            tracing::warn!(session = %self.machine.meta().id, %error, "could not {what}");
         }
     }
 }

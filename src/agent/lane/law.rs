@@ -27,7 +27,7 @@ pub(super) fn needs_law(input: &Input) -> bool {
 impl Lane {
     /// Reads what changed of the files, and goes by it from now on.
     pub(super) async fn refresh_law(&mut self) {
-        let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta.cwd.clone());
+        let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta().cwd.clone());
         let Some(book) = blocking(move || rules.read(&cwd)).await else { return };
         if self.book.as_ref().is_some_and(|known| Arc::ptr_eq(known, &book)) {
             return;
@@ -51,14 +51,14 @@ impl Lane {
         if scope == RuleScope::Session {
             self.input(Input::Forget(rule)).await;
         } else {
-            let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta.cwd.clone());
+            let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta().cwd.clone());
             self.tell_failure(blocking(move || rules.remove(scope, &cwd, &rule)).await).await;
         }
         self.show_rules().await;
     }
 
     pub(super) async fn keep_rules(&mut self, scope: RuleScope, kept: Vec<Rule>) {
-        let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta.cwd.clone());
+        let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta().cwd.clone());
         self.tell_failure(blocking(move || rules.add(scope, &cwd, &kept)).await).await;
         self.look_again();
     }

@@ -64,7 +64,7 @@ impl Lane {
 
     /// The session's own plan: what a header of another program names elsewhere is not touched.
     fn is_own(&self, path: &Path) -> bool {
-        let plans = self.shared.setup.store.session_dir(&self.machine.meta.id).join("plans");
+        let plans = self.shared.setup.store.session_dir(&self.machine.meta().id).join("plans");
         let resolved = plans.canonicalize();
         let below = |folder: &Path| path.parent() == Some(folder);
         below(&plans) || resolved.is_ok_and(|folder| below(&folder))

@@ -19,19 +19,19 @@ pub(super) fn unmapped(name: &ConnectionName, session: &SessionId) -> String {
 impl Lane {
     /// Finds out what the session's connection comes to now.
     pub(super) fn reach(&mut self) {
-        let named = self.machine.meta.connection.clone();
-        let mapped = named.as_ref().and_then(|name| self.machine.own.connections.get(name));
+        let named = self.machine.meta().connection.clone();
+        let mapped = named.as_ref().and_then(|name| self.machine.own().connections.get(name));
         let reach = self.shared.setup.connections.reach(named.as_ref(), mapped);
         self.machine.set_reach(reach.missing, reach.stand_in, reach.unmapped);
         self.fit_model();
-        let info = self.machine.meta.asked().and_then(|name| self.shared.setup.connections.info(name));
+        let info = self.machine.meta().asked().and_then(|name| self.shared.setup.connections.info(name));
         self.machine.set_usual_model(info.map(|info| info.default_model).filter(|model| !model.is_empty()));
     }
 
     /// The request named no model, and the connection found the only one: it is shown from now on.
     pub(super) async fn learn_model(&mut self) {
         let connections = &self.shared.setup.connections;
-        let Some(name) = self.machine.meta.asked() else { return };
+        let Some(name) = self.machine.meta().asked() else { return };
         if connections.learn_only(name) {
             let infos = connections.infos();
             self.out.send(Event::Connections(infos)).await;
@@ -42,10 +42,10 @@ impl Lane {
     /// A model's name does not travel to a connection that does not have it: that one's own usual model answers, and it is said
     /// once. What was chosen for just this connection stays, whether or not its server tells of it.
     pub(super) fn fit_model(&mut self) {
-        let Some(answers) = self.machine.meta.stand_in.clone() else { return };
-        let Some(model) = self.machine.meta.model.clone() else { return };
+        let Some(answers) = self.machine.meta().stand_in.clone() else { return };
+        let Some(model) = self.machine.meta().model.clone() else { return };
         let connections = &self.shared.setup.connections;
-        let chosen = self.machine.own.model_for.as_ref() == Some(&answers);
+        let chosen = self.machine.own().model_for.as_ref() == Some(&answers);
         if chosen || connections.info(&answers).is_none() || connections.offers(&answers, &model) {
             return;
         }
@@ -65,10 +65,10 @@ impl Lane {
     /// Completes a choice of a connection: if it names no model, the session's own stays where the
     /// connection offers it, or is the same.
     pub(super) fn fitting(&mut self, act: Act) -> Act {
-        let own = self.machine.meta.model.clone().unwrap_or_default();
-        let same = |name: &ConnectionName| self.machine.meta.asked() == Some(name);
+        let own = self.machine.meta().model.clone().unwrap_or_default();
+        let same = |name: &ConnectionName| self.machine.meta().asked() == Some(name);
         let keeps = |name: &ConnectionName| {
-            let chosen = self.machine.own.model_for.as_ref() == Some(name);
+            let chosen = self.machine.own().model_for.as_ref() == Some(name);
             own.is_empty() || same(name) || chosen || self.shared.setup.connections.offers(name, &own)
         };
         match act {
@@ -80,7 +80,7 @@ impl Lane {
                 Act::Model { connection: Some(name), model: if keeps { own } else { model } }
             }
             Act::StandIn { connection, everywhere } => {
-                if self.machine.connection_missing && !keeps(&connection) {
+                if self.machine.is_connection_missing() && !keeps(&connection) {
                     self.machine.drop_model();
                     self.unfit = Some((own, connection.clone()));
                 }
@@ -93,10 +93,10 @@ impl Lane {
     /// Applies a substitute chosen for all sessions: clients see it, and the paused queue is for
     /// the user to release.
     pub(super) async fn reach_again(&mut self) {
-        let before = self.machine.meta.clone();
+        let before = self.machine.meta().clone();
         self.reach();
-        if self.machine.meta != before {
-            self.out.send(Event::Changed(Box::new(self.machine.meta.clone()))).await;
+        if *self.machine.meta() != before {
+            self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
         }
     }
 

@@ -59,7 +59,7 @@ impl Lane {
             return self.turn_runs().await;
         }
         let Some(known) = self.known(&aim).await else { return };
-        let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta.id);
+        let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let me = self.me.clone();
         tokio::spawn(async move {
             let told = match blocking(move || undo::plan(&checkpoints, aim, &known)).await {
@@ -75,7 +75,7 @@ impl Lane {
 
     async fn tell_changes(&mut self) {
         let known = Known { cwd: self.real_cwd(), ..Known::default() };
-        let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta.id);
+        let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let me = self.me.clone();
         tokio::spawn(async move {
             let told = match blocking(move || undo::changes(&checkpoints, &known)).await {
@@ -90,7 +90,7 @@ impl Lane {
     }
 
     fn real_cwd(&self) -> PathBuf {
-        let cwd = &self.machine.meta.cwd;
+        let cwd = &self.machine.meta().cwd;
         paths::follow(cwd).unwrap_or_else(|_| cwd.clone())
     }
 
@@ -143,7 +143,7 @@ impl Lane {
         }
         self.acted = true;
         let Some(known) = self.known(&aim).await else { return };
-        let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta.id);
+        let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let (wanted, at) = (aim.clone(), now());
         let done = blocking(move || undo::restore(&checkpoints, wanted, &also, &known, at)).await;
         self.keeper.look_again();

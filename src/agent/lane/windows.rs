@@ -13,7 +13,7 @@ impl Lane {
         if self.windows_asked || setup.settings.headless {
             return;
         }
-        let Some(name) = self.machine.meta.asked().cloned() else { return };
+        let Some(name) = self.machine.meta().asked().cloned() else { return };
         let asks = setup.connections.info(&name).is_some_and(|info| !info.host.is_empty());
         let Some(provider) = setup.connections.provider(&name).filter(|_| asks) else { return };
         self.windows_asked = true;

@@ -1,8 +1,8 @@
 //! Automatic changes of a session: its status follows the work, rules give it labels, and messages
 //! left in the queue by a crash are sent after a delay in which anybody can hold them.
 
-use super::{Machine, notice};
-use crate::agent::labels::AutoLabels;
+use super::automation::{Automatic, REDELIVERED_AFTER_MS};
+use super::state::{Machine, notice};
 use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
@@ -10,11 +10,7 @@ use crate::domain::ids::At;
 use crate::domain::inbox::Change;
 use crate::domain::message::Body;
 use crate::domain::notice::Level;
-use crate::domain::property::{Category, Status, append_labels};
-use std::sync::Arc;
-
-/// Delay before messages left by a crash are sent.
-pub const REDELIVERED_AFTER_MS: u64 = 10_000;
+use crate::domain::property::{Category, append_labels};
 
 const WAITING: &str = "todo";
 const WORKING: &str = "in-progress";
@@ -23,25 +19,16 @@ const REVIEW: &str = "needs-review";
 /// Labels that come by themselves leave the header room for what people give.
 const LABEL_BYTES: usize = 2000;
 
-/// Automatic changes that the workspace allows.
-#[derive(Clone, Debug, Default)]
-pub struct Automatic {
-    /// The statuses that there are; none when a status is never changed by itself.
-    pub statuses: Arc<[Status]>,
-    /// The rules that give labels.
-    pub labels: Arc<AutoLabels>,
-}
-
 impl Machine {
     /// Sets the automatic changes that the workspace allows.
     pub fn set_automatic(&mut self, automatic: Automatic) {
-        self.automatic = automatic;
+        self.automation.set_allowed(automatic);
     }
 
     /// Time at which messages left by a crash are sent.
     #[must_use]
     pub fn redelivery(&self) -> Option<At> {
-        self.redelivery
+        self.automation.redelivery()
     }
 
     // ---- status and labels ----
@@ -51,8 +38,8 @@ impl Machine {
         let before = self.meta.clone();
         change.apply(&mut self.meta, now);
         match change {
-            Change::Status(_) => self.status_by_user = true,
-            Change::Unread(false) => self.meta.last_read.clone_from(&self.last_row),
+            Change::Status(_) => self.automation.set_status_by_user(true),
+            Change::Unread(false) => self.meta.last_read = self.transcript.last().cloned(),
             _ => {}
         }
         if self.meta != before {
@@ -64,14 +51,14 @@ impl Machine {
     pub(super) fn read(&mut self, out: &mut Vec<Step>) {
         if self.meta.unread {
             self.meta.unread = false;
-            self.meta.last_read.clone_from(&self.last_row);
+            self.meta.last_read = self.transcript.last().cloned();
             self.changed(out);
         }
     }
 
     /// A turn begins. What the user set belongs to the turn before.
     pub(super) fn status_at_begin(&mut self) {
-        self.status_by_user = false;
+        self.automation.set_status_by_user(false);
         if self.meta.messages == 0 && self.meta.status == WAITING {
             self.set_status(WORKING);
         }
@@ -97,7 +84,7 @@ impl Machine {
     }
 
     fn last_answer(&self) -> Option<&str> {
-        self.rows.iter().rev().find_map(|row| match &row.body {
+        self.transcript.rows().iter().rev().find_map(|row| match &row.body {
             Body::Assistant(said) if !said.text.trim().is_empty() && !said.partial => Some(said.text.as_str()),
             _ => None,
         })
@@ -105,9 +92,9 @@ impl Machine {
 
     /// Sets a status that exists, over an open one that is known and that the user did not set in this turn.
     fn set_status(&mut self, to: &str) {
-        let find = |id: &str| self.automatic.statuses.iter().find(|status| status.id == id);
+        let find = |id: &str| self.automation.allowed().statuses.iter().find(|status| status.id == id);
         let from_open = find(&self.meta.status).is_some_and(|status| status.category == Category::Open);
-        if from_open && !self.status_by_user && find(to).is_some() {
+        if from_open && !self.automation.status_by_user() && find(to).is_some() {
             self.meta.status = to.to_owned();
         }
     }
@@ -120,7 +107,7 @@ impl Machine {
             room = room.saturating_sub(entry.len());
             fits
         };
-        let labels: Vec<String> = self.automatic.labels.of(text).into_iter().filter(fits).collect();
+        let labels: Vec<String> = self.automation.allowed().labels.of(text).into_iter().filter(fits).collect();
         append_labels(&mut self.meta.labels, labels);
     }
 
@@ -128,27 +115,26 @@ impl Machine {
 
     /// Notes that a client shows the session: from now on the user can hold what would be sent by itself.
     pub(super) fn looked_at(&mut self, now: At, out: &mut Vec<Step>) {
-        let goes = std::mem::take(&mut self.redelivers) && self.queue.held && self.turn.is_none();
-        if !goes || self.rules.headless {
+        let goes = self.automation.take_redelivers() && self.queue.held && self.turn.is_none();
+        if !goes || self.config.headless {
             return;
         }
         let at = now.plus(REDELIVERED_AFTER_MS);
-        self.redelivery = Some(at);
+        self.automation.plan_redelivery(at);
         out.push(Step::RedeliverAt(at));
         out.push(Step::Emit(Event::Redelivering { at: Some(at) }));
     }
 
     /// The user did something: nothing goes by itself any more.
     pub(super) fn hold_redelivery(&mut self, out: &mut Vec<Step>) {
-        self.redelivers = false;
-        if self.redelivery.take().is_some() {
+        if self.automation.hold_redelivery() {
             out.push(Step::Emit(Event::Redelivering { at: None }));
         }
     }
 
     /// The time of a redelivery has come.
     pub(super) fn redeliver(&mut self, now: At, at: At, out: &mut Vec<Step>) {
-        if self.redelivery != Some(at) {
+        if self.automation.redelivery() != Some(at) {
             return;
         }
         self.hold_redelivery(out);

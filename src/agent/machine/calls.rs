@@ -1,13 +1,12 @@
 //! The calls of a response: proposed, looked at, decided, run, ended; steered in between.
 
 use super::batch::{Asking, Batch, Stage, Underway};
+use super::state::Machine;
 use super::stop::stopped_text;
 use super::turn::STRIKES;
-use super::{Machine, Turn, Work};
+use super::turn_state::{Turn, Work};
 use crate::agent::step::{Safety, Step};
-use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
-use crate::domain::foreign;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{Body, InfoKind, UserText};
 use crate::domain::notice::Level;
@@ -17,6 +16,7 @@ use crate::domain::sanitise::reveal;
 use crate::domain::tool::{
     CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus, Touch, intent, without_intent,
 };
+use crate::domain::{Event, foreign};
 use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::Call;
 use crate::tools::RunError;
@@ -41,7 +41,7 @@ impl Machine {
             if batch.open(&call.id).is_some() {
                 call.id = CallId::new(format!("{}-{}", call.id, number + 1));
             }
-            let spec = self.rules.tools.iter().find(|(spec, _)| spec.name == call.name);
+            let spec = self.config.tools.iter().find(|(spec, _)| spec.name == call.name);
             let reads_only = spec.is_some_and(|(_, reads_only)| *reads_only);
             let tool = ToolCall {
                 id: call.id.clone(),
@@ -70,7 +70,7 @@ impl Machine {
     /// A call of a tool by the name and the fields that another program gives it, as it is meant here: models imitate the
     /// history that they see.
     fn in_our_words(&self, call: Call) -> Call {
-        let offered = |name: &str| self.rules.tools.iter().any(|(spec, _)| spec.name == name);
+        let offered = |name: &str| self.config.tools.iter().any(|(spec, _)| spec.name == name);
         let name = match foreign::tool(&call.name) {
             Some(ours) if !offered(&call.name) && offered(ours) => ours.to_owned(),
             _ => call.name,
@@ -81,7 +81,7 @@ impl Machine {
 
     /// Keeps what became final, starts what may start, and goes on when all calls have results.
     fn advance(&mut self, now: At, out: &mut Vec<Step>) {
-        let run = self.run;
+        let run = self.runs.current();
         let Some(Turn { work: Work::Calling(batch), .. }) = &mut self.turn else { return };
         let rows = batch.take_final();
         let starts = batch.startable();
@@ -142,11 +142,11 @@ impl Machine {
         let mode = self.mode_for(call);
         let verdict = self.verdict(mode, &facts);
         self.count_hits(&verdict);
-        if repeated && (mode == Mode::Explore || self.rules.headless || matches!(verdict, Verdict::Deny(_))) {
+        if repeated && (mode == Mode::Explore || self.config.headless || matches!(verdict, Verdict::Deny(_))) {
             self.strike();
         }
         let verdict = match verdict {
-            Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.rules.headless) => {
+            Verdict::Allow(_) | Verdict::Ask(_) if repeated && (mode == Mode::Explore || self.config.headless) => {
                 let reason = "The same call with the same input came three times in a row. Do something else.";
                 Verdict::Deny(Refusal { reason: reason.to_owned(), rule: None })
             }
@@ -168,7 +168,7 @@ impl Machine {
             }
             Verdict::Deny(Refusal { reason, rule }) => {
                 // Explore asks nobody, so nobody was missing.
-                let asks = self.rules.headless && mode != Mode::Explore;
+                let asks = self.config.headless && mode != Mode::Explore;
                 let authority = match rule {
                     Some(ruled) => Authority::Rule(ruled.words),
                     None if asks => Authority::Nobody,
@@ -235,7 +235,7 @@ impl Machine {
         if matches!(facts.proposal, Proposal::Command { .. }) && call.input.get("background") == Some(&true.into()) {
             question.risks.push("goes on in the background until it is ended".to_owned());
         }
-        let parts = permit::parts(self.rules.policy, &self.law, &facts);
+        let parts = permit::parts(self.config.policy, self.trust.rules(), &facts);
         let request = Request {
             id: self.request_id(now),
             ask: Ask::Approval(Box::new(Approval {
@@ -274,10 +274,10 @@ impl Machine {
             row.turn = self.open_call(&call.id).and_then(|one| one.row.turn.clone());
         }
         self.keep(told.into_iter().collect(), Safety::Written, out);
-        let run = self.run;
+        let run = self.runs.current();
         // What a person types is not held to the session's mode.
         let held_as = if authority == Authority::Typed { Mode::Execute } else { mode };
-        let sandbox = permit::sandbox(self.rules.policy, held_as, &facts);
+        let sandbox = permit::sandbox(self.config.policy, held_as, &facts);
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Running;
         one.started = Some(now);
@@ -350,7 +350,7 @@ impl Machine {
     /// A call has its result.
     pub(super) fn finish(&mut self, now: At, id: &CallId, mut outcome: Outcome, out: &mut Vec<Step>) {
         match std::mem::take(&mut outcome.then) {
-            Then::Ask(question) if !self.rules.headless => {
+            Then::Ask(question) if !self.config.headless => {
                 self.put_question(now, id, question, out);
                 return;
             }

@@ -2,7 +2,8 @@
 //! messages that come by themselves.
 
 use super::batch::Stage;
-use super::{Machine, Turn, Work, notice};
+use super::state::{Machine, notice};
+use super::turn_state::{Turn, Work};
 use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::ids::{At, CallId, MessageId};
@@ -28,7 +29,7 @@ impl Machine {
         let below = self.meta.parent.is_some();
         let offered = |spec: &&ToolSpec| !below || !NOT_BELOW.contains(&spec.name.as_str());
         let told = |spec: &ToolSpec| if self.meta.full_tools { spec.clone() } else { brief(spec) };
-        self.rules.tools.iter().map(|(spec, _)| spec).filter(offered).map(told).collect()
+        self.config.tools.iter().map(|(spec, _)| spec).filter(offered).map(told).collect()
     }
 
     /// The mode in which a call that runs was decided.
@@ -72,11 +73,11 @@ impl Machine {
     /// The session that spawned this one is in another mode, or does not wait for it any more.
     pub(super) fn set_ceiling(&mut self, now: At, ceiling: Option<Mode>, out: &mut Vec<Step>) {
         // It only ever follows down.
-        self.rules.ceiling = match (self.rules.ceiling, ceiling) {
+        self.config.ceiling = match (self.config.ceiling, ceiling) {
             (Some(before), Some(now)) => Some(before.stricter(now)),
             (_, now) => now,
         };
-        let Some(most) = self.rules.ceiling.filter(|most| self.meta.mode > *most) else { return };
+        let Some(most) = self.config.ceiling.filter(|most| self.meta.mode > *most) else { return };
         self.meta.mode = self.meta.mode.stricter(most);
         self.changed_by_user(out);
         self.reconsider(now, out);
@@ -84,7 +85,7 @@ impl Machine {
 
     /// The mode, or the one of the session that waits for this one where that is stricter.
     pub(super) fn below_ceiling(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
-        let mode = self.rules.ceiling.map_or(wanted, |most| wanted.stricter(most));
+        let mode = self.config.ceiling.map_or(wanted, |most| wanted.stricter(most));
         if mode != wanted {
             let text = format!("The session that spawned this one is in {}: it goes no further.", mode.shown());
             out.push(notice(Level::Warning, text, "Change the mode there, or wait until this one is done."));
@@ -110,7 +111,7 @@ impl Machine {
     fn stopped_by_user(&self) -> bool {
         use crate::domain::message::{Body, InfoKind};
         let stopped = |kind| matches!(kind, InfoKind::Interrupted | InfoKind::Restarted | InfoKind::Ended);
-        matches!(self.rows.last().map(|row| &row.body), Some(Body::Info(info)) if stopped(info.kind))
+        matches!(self.transcript.rows().last().map(|row| &row.body), Some(Body::Info(info)) if stopped(info.kind))
     }
 
     /// A model made a title. The user's is never overwritten by one that nobody asked for, and none that was given

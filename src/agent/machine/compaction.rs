@@ -3,10 +3,13 @@
 //! Nothing of the conversation changes before the one row is written that ends it: a stop, a failure or a death in the
 //! middle leaves everything as it was. Without a model's answer the structure alone is carried over, and the row says why.
 
+use super::budget::Models;
+use super::compacting::{Compacting, Why};
 use super::person::give_back;
-use super::{Machine, Turn, Work, notice};
+use super::state::{Machine, notice};
+use super::turn_state::{Turn, Work};
 use crate::agent::compact::{self, Room, Standing};
-use crate::agent::step::{Asked, RunNo, Safety, Step};
+use crate::agent::step::{Asked, Safety, Step};
 use crate::agent::summary::{self, Part};
 use crate::agent::{context, tokens};
 use crate::domain::Event;
@@ -16,7 +19,6 @@ use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::notice::Level;
 use crate::domain::plan::PlanApproval;
 use crate::provider::{ModelRequest, ProviderError, retry};
-use std::collections::VecDeque;
 
 /// Number of tries for a part after a failure that may pass.
 const TRIES: u32 = 3;
@@ -25,50 +27,6 @@ const LEAST_PART: usize = 1_000;
 /// Least part of the window that an automatic compaction must free to be worth it.
 const WORTH: u64 = 12;
 
-/// Facts about the models that a session uses.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Models {
-    /// The window of the session's model, in tokens.
-    pub window: Option<u64>,
-    /// The most tokens of one of its answers.
-    pub output: Option<u64>,
-    /// True if there is a small model of its own.
-    pub has_small: bool,
-    /// The window of the model that sums up.
-    pub summing: Option<u64>,
-}
-
-/// Reason of the compaction, which decides what follows.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Why {
-    /// The user asked for it.
-    Wished,
-    /// The window is nearly full; the turn goes on.
-    Full,
-    /// The request before did not fit; it is sent again.
-    Overflow,
-    /// A plan was approved so; it is carried out.
-    Plan(PlanApproval),
-}
-
-/// A compaction on its way.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Compacting {
-    why: Why,
-    /// The rows before this one are summed up.
-    cut: usize,
-    /// The user's instructions for the summary.
-    wish: String,
-    /// Parts that are not summarised yet; the request for the first is on its way.
-    parts: VecDeque<String>,
-    /// Number of summarised parts.
-    done: usize,
-    so_far: String,
-    failures: u32,
-    /// The session's own model is asked: the small one could not.
-    by_own: bool,
-}
-
 impl Machine {
     /// Sets the facts about the models.
     pub fn set_models(&mut self, models: Models) {
@@ -76,7 +34,7 @@ impl Machine {
         if models.window.is_some() {
             self.meta.usage.context_window = models.window;
         }
-        self.models = models;
+        self.budget.set_models(models);
     }
 
     /// Progress of a compaction, for a client that comes in the middle.
@@ -89,12 +47,12 @@ impl Machine {
     }
 
     fn room(&self) -> Room {
-        Room::of(self.window(), self.models.summing.or(self.window()))
+        Room::of(self.window(), self.budget.models().summing.or(self.window()))
     }
 
     /// The window of the model that answers, as far as it is known.
     pub(super) fn window(&self) -> Option<u64> {
-        self.models.window.or(self.meta.usage.context_window)
+        self.budget.models().window.or(self.meta.usage.context_window)
     }
 
     // ---- begins ----
@@ -111,21 +69,21 @@ impl Machine {
             out.push(notice(Level::Warning, text, "It can be approved so that it is compacted first."));
             return give_back(Act::Compact { wish }, text, out);
         }
-        if !compact::has_matter(&self.rows) {
+        if !compact::has_matter(self.transcript.rows()) {
             let text = "There is nothing to compact.";
             out.push(notice(Level::Info, text, ""));
             return give_back(Act::Compact { wish }, text, out);
         }
         // The last exchange stays where all of it would, and where there is nothing else, it is summed up too.
         let room = self.room();
-        let user = self.rows.iter().rposition(|row| matches!(row.body, Body::User(_)));
-        let half = tokens_of(&self.rows) / 2;
-        let mut cut = compact::cut(&self.rows, room.keep.min(half), None);
-        if !compact::has_matter(&self.rows[..cut]) {
-            cut = compact::cut(&self.rows, 0, user);
+        let user = self.transcript.rows().iter().rposition(|row| matches!(row.body, Body::User(_)));
+        let half = tokens_of(self.transcript.rows()) / 2;
+        let mut cut = compact::cut(self.transcript.rows(), room.keep.min(half), None);
+        if !compact::has_matter(&self.transcript.rows()[..cut]) {
+            cut = compact::cut(self.transcript.rows(), 0, user);
         }
-        if !compact::has_matter(&self.rows[..cut]) {
-            cut = self.rows.len();
+        if !compact::has_matter(&self.transcript.rows()[..cut]) {
+            cut = self.transcript.rows().len();
         }
         self.open_compaction(now, Why::Wished, cut, wish, out);
     }
@@ -133,16 +91,19 @@ impl Machine {
     /// A plan was approved to be carried out behind a compaction. All of it is in the plan, so no row stays.
     pub(super) fn compact_for_plan(&mut self, now: At, approval: PlanApproval, out: &mut Vec<Step>) {
         let done = |row: &Message| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Compacted);
-        if self.rows.last().is_some_and(done) || !compact::has_matter(&self.rows) || self.meta.unmapped {
+        if self.transcript.rows().last().is_some_and(done)
+            || !compact::has_matter(self.transcript.rows())
+            || self.meta.unmapped
+        {
             // A death came between the compaction and the rest; or nothing answers here yet, and the plan waits for that.
-            self.due = Some(approval);
+            self.plan.set_due(approval);
             return;
         }
-        self.open_compaction(now, Why::Plan(approval), self.rows.len(), String::new(), out);
+        self.open_compaction(now, Why::Plan(approval), self.transcript.rows().len(), String::new(), out);
     }
 
     fn open_compaction(&mut self, now: At, why: Why, cut: usize, wish: String, out: &mut Vec<Step>) {
-        self.run = RunNo(self.run.0 + 1);
+        self.runs.next();
         self.open_turn(now, Vec::new(), out);
         if let Some(turn) = &mut self.turn {
             turn.typed = true;
@@ -154,17 +115,19 @@ impl Machine {
     /// nothing.
     pub(super) fn compact_if_full(&mut self, request: &ModelRequest, out: &mut Vec<Step>) -> bool {
         let guess = tokens::request(request);
-        self.gauge.asks(&request.model, guess);
+        self.budget.gauge_mut().asks(&request.model, guess);
         let Some(limit) = self.compact_limit() else { return false };
         let Some(window) = self.window() else { return false };
-        let just_done =
-            self.turn.as_ref().is_some_and(|turn| turn.compacted.is_some() && turn.compacted == self.last_row);
-        if just_done || self.gauge.at_least(guess) < limit {
+        let just_done = self
+            .turn
+            .as_ref()
+            .is_some_and(|turn| turn.compacted.is_some() && turn.compacted.as_ref() == self.transcript.last());
+        if just_done || self.budget.gauge().at_least(guess) < limit {
             return false;
         }
-        let cut = compact::cut(&self.rows, self.room().keep, self.unanswered());
-        let freed = self.gauge.scaled(tokens_of(&self.rows[..cut]));
-        if !compact::has_matter(&self.rows[..cut]) || freed < window / WORTH {
+        let cut = compact::cut(self.transcript.rows(), self.room().keep, self.unanswered());
+        let freed = self.budget.gauge().scaled(tokens_of(&self.transcript.rows()[..cut]));
+        if !compact::has_matter(&self.transcript.rows()[..cut]) || freed < window / WORTH {
             return false;
         }
         self.begin_compaction(Why::Full, cut, String::new(), out);
@@ -173,8 +136,8 @@ impl Machine {
 
     /// Tokens at which it is compacted by itself.
     pub(super) fn compact_limit(&self) -> Option<u64> {
-        let window = self.window().filter(|_| self.rules.compact_at > 0.0)?;
-        Some((window as f64 * self.rules.compact_at / 100.0) as u64)
+        let window = self.window().filter(|_| self.config.compact_at > 0.0)?;
+        Some((window as f64 * self.config.compact_at / 100.0) as u64)
     }
 
     /// The request did not fit. It is taken out, what was before is compacted, and it is sent again: once in a turn. False
@@ -187,9 +150,9 @@ impl Machine {
         turn.requests = turn.requests.saturating_sub(1);
         // Whatever was guessed, it was too little, and the window may be smaller than what is known of it: less stays than
         // usual, and never all of it.
-        let keep = (self.room().keep / 2).min(tokens_of(&self.rows) / 3);
-        let cut = compact::cut(&self.rows, keep, self.unanswered());
-        if !compact::has_matter(&self.rows[..cut]) {
+        let keep = (self.room().keep / 2).min(tokens_of(self.transcript.rows()) / 3);
+        let cut = compact::cut(self.transcript.rows(), keep, self.unanswered());
+        if !compact::has_matter(&self.transcript.rows()[..cut]) {
             return false;
         }
         self.begin_compaction(Why::Overflow, cut, String::new(), out);
@@ -199,19 +162,19 @@ impl Machine {
     /// Index of the user's last message, if the model has said nothing since: it stays as it is.
     fn unanswered(&self) -> Option<usize> {
         let told = |row: &Message| matches!(row.body, Body::User(_) | Body::Assistant(_) | Body::Tool(_));
-        let last = self.rows.iter().rposition(told)?;
-        if !matches!(self.rows[last].body, Body::User(_)) {
+        let last = self.transcript.rows().iter().rposition(told)?;
+        if !matches!(self.transcript.rows()[last].body, Body::User(_)) {
             return None;
         }
         // Several messages may have been delivered at once. One that failed was answered by its failure.
         let answer = |row: &Message| matches!(row.body, Body::Assistant(_) | Body::Tool(_) | Body::Error(_));
-        let first = self.rows[..last].iter().rposition(answer);
+        let first = self.transcript.rows()[..last].iter().rposition(answer);
         let from = first.map_or(0, |at| at + 1);
-        self.rows[from..].iter().position(|row| matches!(row.body, Body::User(_))).map(|at| from + at)
+        self.transcript.rows()[from..].iter().position(|row| matches!(row.body, Body::User(_))).map(|at| from + at)
     }
 
     fn begin_compaction(&mut self, why: Why, cut: usize, wish: String, out: &mut Vec<Step>) {
-        let parts = summary::material(&self.rows[..cut], self.room().part);
+        let parts = summary::material(&self.transcript.rows()[..cut], self.room().part);
         let it = Compacting {
             why,
             cut,
@@ -237,15 +200,15 @@ impl Machine {
         let Some(text) = it.parts.front() else { return };
         let part = Part { so_far: &it.so_far, text, number: it.done + 1, of: it.done + it.parts.len(), wish: &it.wish };
         let (system, text) = summary::question(&part, &room);
-        let small = self.models.has_small && !it.by_own;
+        let small = self.budget.models().has_small && !it.by_own;
         out.push(Step::Emit(it.event()));
-        out.push(Step::Sum(self.run, Box::new(Asked { small, system, text })));
+        out.push(Step::Sum(self.runs.current(), Box::new(Asked { small, system, text })));
     }
 
     /// The model answered about a part, or did not.
     pub(super) fn summed(&mut self, now: At, answer: Result<String, ProviderError>, out: &mut Vec<Step>) {
-        let seed = self.rng.u64(..);
-        let (run, has_small) = (self.run, self.models.has_small);
+        let seed = self.transcript.seed();
+        let (run, has_small) = (self.runs.current(), self.budget.models().has_small);
         let Some(Turn { work: Work::Compacting(it), .. }) = &mut self.turn else { return };
         let error = match answer {
             Ok(text) if !text.trim().is_empty() => {
@@ -293,32 +256,32 @@ impl Machine {
     fn compacted(&mut self, now: At, why_not: Option<&str>, out: &mut Vec<Step>) {
         let Some(turn) = &mut self.turn else { return };
         let Work::Compacting(it) = std::mem::replace(&mut turn.work, Work::BackingOff) else { return };
-        let cut = it.cut.min(self.rows.len());
+        let cut = it.cut.min(self.transcript.rows().len());
         let standing = Standing {
             mode: self.meta.mode,
             waiting: self.own.plan.as_ref().map(|plan| &plan.review),
             progress: self.own.progress.as_ref(),
             todo: &self.own.todo,
-            session_dir: &self.rules.session_dir,
+            session_dir: &self.config.session_dir,
         };
         // What is named must be there when the model reads it.
         out.extend(
-            compact::wholes(&self.rows[..cut], standing.session_dir)
+            compact::wholes(&self.transcript.rows()[..cut], standing.session_dir)
                 .into_iter()
                 .map(|(path, text)| Step::Whole(path, text)),
         );
         // A failure in the middle loses no more than the parts that were not looked at: those before are summed up.
         let written = Some(it.so_far.as_str()).filter(|text| !text.is_empty());
-        let keeps: Option<MessageId> = self.rows.get(cut).map(|row| row.id.clone());
-        let carried = compact::carry(&self.rows[..cut], &standing, written, keeps, &self.room());
-        let text = compact::label(&carried, self.rows.len() - cut, why_not);
+        let keeps: Option<MessageId> = self.transcript.rows().get(cut).map(|row| row.id.clone());
+        let carried = compact::carry(&self.transcript.rows()[..cut], &standing, written, keeps, &self.room());
+        let text = compact::label(&carried, self.transcript.rows().len() - cut, why_not);
         let level = if why_not.is_some() { Level::Warning } else { Level::Info };
         let info = Info { text, level, kind: InfoKind::Compacted, carried: Some(Box::new(carried)) };
         let row = self.row(now, Body::Info(info));
-        self.rows.drain(..cut);
+        self.transcript.drop_before(cut);
         self.keep(vec![row], Safety::Synced, out);
         self.show_freed(now, out);
-        let last = self.last_row.clone();
+        let last = self.transcript.last().cloned();
         if let Some(turn) = &mut self.turn {
             turn.compacted = last;
             turn.standing = None;
@@ -337,7 +300,7 @@ impl Machine {
             Why::Plan(approval) => {
                 self.queue_steers(out);
                 self.turn = None;
-                self.due = Some(approval);
+                self.plan.set_due(approval);
             }
         }
     }
@@ -353,8 +316,8 @@ impl Machine {
     /// The figure of the context is a guess until the next request counts it.
     fn show_freed(&mut self, now: At, out: &mut Vec<Step>) {
         let mut guess = self.standing_tokens(now);
-        guess.rest += tokens_of(&self.rows);
-        self.meta.usage.context_tokens = self.gauge.corrected(guess);
+        guess.rest += tokens_of(self.transcript.rows());
+        self.meta.usage.context_tokens = self.budget.gauge().corrected(guess);
         self.changed(out);
     }
 
@@ -365,18 +328,6 @@ impl Machine {
             out.push(Step::KeepMeta(Safety::Synced));
             self.stays_asked(out);
         }
-    }
-}
-
-impl Compacting {
-    fn event(&self) -> Event {
-        let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Event::Compacting { part: count(self.done + 1), of: count(self.done + self.parts.len()) }
-    }
-
-    /// It is all that its turn was for.
-    pub(super) fn is_alone(&self) -> bool {
-        matches!(self.why, Why::Wished | Why::Plan(_))
     }
 }
 

@@ -1,7 +1,9 @@
 //! Connections that running commands wait for: decided like calls, answered by the user where they have to be asked for.
 
+use super::asks::Connecting;
 use super::batch::Asking;
-use super::{Machine, Turn};
+use super::state::Machine;
+use super::turn_state::Turn;
 use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::ids::{At, CallId, RequestId};
@@ -10,18 +12,11 @@ use crate::domain::request::{Answer, Approval, Ask, Request};
 use crate::domain::tool::CallFacts;
 use crate::permit::{self, Verdict};
 
-/// A connection that waits for the user.
-#[derive(Clone, Debug)]
-pub(super) struct Connecting {
-    number: u64,
-    asking: Asking,
-}
-
 impl Machine {
     /// A command wants to connect. Its call may be over where it goes on in the background.
     pub(super) fn may_reach(&mut self, now: At, number: u64, call: CallId, facts: CallFacts, out: &mut Vec<Step>) {
         let mode = self.mode_of_commands(now);
-        let verdict = permit::decide(self.rules.policy, mode, &self.law, &facts, self.rules.headless);
+        let verdict = permit::decide(self.config.policy, mode, self.trust.rules(), &facts, self.config.headless);
         self.count_hits(&verdict);
         let question = match verdict {
             Verdict::Allow(_) => return out.push(Step::Reached(number, Ok(()))),
@@ -48,7 +43,7 @@ impl Machine {
         };
         let request = Request { id: self.request_id(now), ask: Ask::Approval(Box::new(approval)) };
         out.push(Step::Emit(Event::Asked(Box::new(request.clone()))));
-        self.connecting.push(Connecting { number, asking: Asking { request, facts } });
+        self.asks.add_connecting(Connecting { number, asking: Asking { request, facts } });
     }
 
     /// The command that runs was typed by the user.
@@ -71,20 +66,14 @@ impl Machine {
 
     /// Nobody waits for it any more.
     pub(super) fn no_longer_reaches(&mut self, number: u64, out: &mut Vec<Step>) {
-        let gone = self.connecting.iter().position(|one| one.number == number);
-        if let Some(gone) = gone.map(|at| self.connecting.remove(at)) {
+        if let Some(gone) = self.asks.remove_connecting(number) {
             out.push(Step::Emit(Event::Settled { request: gone.asking.request.id }));
         }
     }
 
-    pub(super) fn asks_to_connect(&self, request: &RequestId) -> bool {
-        self.connecting.iter().any(|one| one.asking.request.id == *request)
-    }
-
     /// An answer for one that waits.
     pub(super) fn answer_connecting(&mut self, now: At, request: &RequestId, answer: Answer, out: &mut Vec<Step>) {
-        let Some(at) = self.connecting.iter().position(|one| one.asking.request.id == *request) else { return };
-        let Some(Connecting { number, asking }) = self.connecting.get(at).cloned() else { return };
+        let Some(Connecting { number, asking }) = self.asks.connecting(request).cloned() else { return };
         let outcome = match answer {
             Answer::Once => Ok(()),
             Answer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
@@ -97,7 +86,7 @@ impl Machine {
             }),
             answer => return super::person::unheard(request, answer, out),
         };
-        self.connecting.remove(at);
+        self.asks.remove_connecting(number);
         out.push(Step::Emit(Event::Settled { request: request.clone() }));
         out.push(Step::Reached(number, outcome));
         // A rule that was kept may be about others that wait.
@@ -108,9 +97,9 @@ impl Machine {
     /// looser mode only offers that.
     pub(super) fn reconsider_connecting(&mut self, now: At, out: &mut Vec<Step>) {
         let mode = self.mode_of_commands(now);
-        let (policy, headless) = (self.rules.policy, self.rules.headless);
-        for mut one in std::mem::take(&mut self.connecting) {
-            let verdict = permit::decide(policy, mode, &self.law, &one.asking.facts, headless);
+        let (policy, headless) = (self.config.policy, self.config.headless);
+        for mut one in self.asks.take_connecting() {
+            let verdict = permit::decide(policy, mode, self.trust.rules(), &one.asking.facts, headless);
             let (by_rules, would) =
                 (matches!(verdict, Verdict::Allow(permit::Allowed::ByRules(_))), matches!(verdict, Verdict::Allow(_)));
             let outcome = match verdict {
@@ -123,22 +112,12 @@ impl Machine {
                         approval.would_run_now = would;
                         out.push(Step::Emit(Event::Asked(Box::new(one.asking.request.clone()))));
                     }
-                    self.connecting.push(one);
+                    self.asks.add_connecting(one);
                     continue;
                 }
             };
             out.push(Step::Emit(Event::Settled { request: one.asking.request.id }));
             out.push(Step::Reached(one.number, outcome));
         }
-    }
-
-    /// The first that waits for the user.
-    pub(super) fn first_connecting(&self) -> Option<&Request> {
-        self.connecting.first().map(|one| &one.asking.request)
-    }
-
-    /// All that wait for the user.
-    pub(super) fn all_connecting(&self) -> impl Iterator<Item = &Request> {
-        self.connecting.iter().map(|one| &one.asking.request)
     }
 }

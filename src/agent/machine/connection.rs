@@ -1,7 +1,7 @@
 //! Which connection answers: the session's own, what stands in for one that is not configured here, or nothing yet. Then what
 //! is said waits in the queue, and goes as soon as somebody said what does.
 
-use super::{Machine, notice};
+use super::state::{Machine, notice};
 use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::contract::Queued;
@@ -14,7 +14,7 @@ impl Machine {
     /// Whether no request can be made before somebody says what answers; that is asked for then. Headless nobody can say it, and
     /// the request fails with what to do.
     pub(super) fn wants_connection(&self, out: &mut Vec<Step>) -> bool {
-        let wanted = self.meta.connection.clone().filter(|_| self.meta.unmapped && !self.rules.headless);
+        let wanted = self.meta.connection.clone().filter(|_| self.meta.unmapped && !self.config.headless);
         let Some(connection) = wanted else { return false };
         out.push(Step::Emit(Event::ConnectionWanted { connection }));
         true
@@ -23,8 +23,7 @@ impl Machine {
     /// What was said last waits until a connection stands in.
     pub(super) fn hold_for_connection(&mut self, out: &mut Vec<Step>) {
         self.queue.hold();
-        self.meta.activity = self.activity();
-        self.shown_activity = self.meta.activity.clone();
+        self.show_activity();
         self.queue_changed(out);
         self.changed(out);
     }
@@ -55,7 +54,7 @@ impl Machine {
         let other = connection.filter(|name| self.meta.asked() != Some(name));
         if let Some(name) = other.clone() {
             let bound = self.meta.connection_locked && self.meta.connection.is_some();
-            if bound && !self.connection_missing {
+            if bound && !self.answering.is_missing() {
                 let text = "The connection of a session is fixed after its first message.";
                 out.push(notice(Level::Warning, text, "Start a new session for another connection."));
                 return;
@@ -66,7 +65,7 @@ impl Machine {
                 self.meta.connection = Some(name);
                 self.meta.stand_in = None;
                 self.meta.unmapped = false;
-                self.connection_missing = false;
+                self.answering.set_missing(false);
             }
         }
         let model = Some(model).filter(|model| !model.is_empty());
@@ -79,7 +78,7 @@ impl Machine {
         self.meta.own_model = own.filter(|_| model.is_none() && self.meta.stand_in.is_some());
         self.meta.model = model;
         self.own.model_for = self.meta.asked().cloned();
-        if self.model_wanted && self.meta.model.is_some() {
+        if self.answering.wants_model() && self.meta.model.is_some() {
             self.changed_by_user(out);
             return self.request(now, out);
         }
@@ -91,7 +90,7 @@ impl Machine {
 
     /// Somebody says what answers in the place of the session's own connection.
     pub(super) fn stand_in(&mut self, now: At, name: ConnectionName, everywhere: bool, out: &mut Vec<Step>) {
-        let Some(theirs) = self.meta.connection.clone().filter(|_| self.connection_missing) else {
+        let Some(theirs) = self.meta.connection.clone().filter(|_| self.answering.is_missing()) else {
             let model = self.meta.model.clone().unwrap_or_default();
             return self.set_model(now, Some(name), model, out);
         };
@@ -127,33 +126,37 @@ impl Machine {
         self.meta.usage.context_window = None;
     }
 
+    /// The connection that the session was made with is not configured here.
+    #[must_use]
+    pub fn is_connection_missing(&self) -> bool {
+        self.answering.is_missing()
+    }
+
     /// What the session's connection comes to here, as it was found out from outside.
     pub fn set_reach(&mut self, missing: bool, stand_in: Option<ConnectionName>, unmapped: bool) {
-        self.connection_missing = missing;
+        self.answering.set_missing(missing);
         self.meta.stand_in = stand_in;
         self.meta.unmapped = unmapped;
-        self.meta.activity = self.activity();
-        self.shown_activity = self.meta.activity.clone();
+        self.show_activity();
     }
 
     /// The request cannot be made before somebody chooses a model: the turn waits. Headless nobody chooses, and what has begun to
     /// answer has a model.
     pub(super) fn no_model(&mut self, now: At, error: ProviderError, out: &mut Vec<Step>) {
-        let asked = self.meta.asked().cloned().filter(|_| !self.rules.headless && self.live_rows().is_empty());
+        let asked = self.meta.asked().cloned().filter(|_| !self.config.headless && self.live_rows().is_empty());
         let Some(connection) = asked else { return self.failed(now, error, out) };
         if self.pause_for_key().is_none() {
             return;
         }
-        self.model_wanted = true;
-        self.meta.activity = self.activity();
-        self.shown_activity = self.meta.activity.clone();
+        self.answering.set_wants_model(true);
+        self.show_activity();
         self.changed(out);
         out.push(Step::Emit(Event::ModelWanted { connection, why: error.text }));
     }
 
     /// The model that answers where the session names none, as it was found out from outside.
     pub fn set_usual_model(&mut self, model: Option<String>) {
-        self.usual_model = model;
+        self.answering.set_usual_model(model);
     }
 
     /// The connection that is asked does not offer the session's model: its own usual one answers.
@@ -166,7 +169,7 @@ impl Machine {
     pub(super) fn release(&mut self, now: At, out: &mut Vec<Step>) {
         let nothing_goes = self.queue.items.is_empty() || self.turn.is_some() || self.own.plan.is_some();
         // A run without a screen has a message of its own, and one turn.
-        if self.meta.unmapped || nothing_goes || self.rules.headless {
+        if self.meta.unmapped || nothing_goes || self.config.headless {
             return;
         }
         self.queue.held = false;

@@ -1,22 +1,16 @@
 //! Content of the next request, and its share of the model's window.
 
-use super::{Machine, Work, turn};
+use super::state::Machine;
+use super::turn;
+use super::turn_state::{Standing, Work};
 use crate::agent::memory::Memory;
 use crate::agent::prompt::{self, PromptPart, Surroundings};
 use crate::agent::{context, tokens};
 use crate::domain::context::{ContextPart, ContextReport, ContextSort, Measured};
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Failure, FailureAction, Message};
-use crate::domain::tool::ToolSpec;
 use crate::provider::{Item, ModelRequest, ProviderError};
 use std::sync::Arc;
-
-/// Content before the conversation.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Standing {
-    system: String,
-    tools: Vec<ToolSpec>,
-}
 
 /// Number of the largest results that are named.
 const LARGEST: usize = 20;
@@ -24,7 +18,7 @@ const LARGEST: usize = 20;
 impl Machine {
     /// Sets the content of project memory. It applies from the next turn on.
     pub fn set_memory(&mut self, memory: Arc<Memory>) {
-        self.memory = memory;
+        self.budget.set_memory(memory);
     }
 
     /// A turn may begin with this machine's next step.
@@ -45,7 +39,7 @@ impl Machine {
         ModelRequest {
             model: self.meta.model.clone().unwrap_or_default(),
             system: standing.system,
-            items: context::items(&self.rows),
+            items: context::items(self.transcript.rows()),
             tools: standing.tools,
             thinking: self.meta.thinking,
         }
@@ -56,12 +50,12 @@ impl Machine {
             jiff::Timestamp::from_millisecond(now.0).map(|at| at.strftime("%Y-%m-%d").to_string()).unwrap_or_default();
         prompt::parts(&Surroundings {
             cwd: &self.meta.cwd,
-            session_dir: &self.rules.session_dir,
+            session_dir: &self.config.session_dir,
             today: &today,
             mode: self.meta.mode,
-            headless: self.rules.headless,
+            headless: self.config.headless,
             plan: self.own.progress.as_ref().filter(|progress| !progress.over),
-            memory: &self.memory,
+            memory: self.budget.memory(),
             child: self.meta.parent.is_some(),
         })
     }
@@ -77,8 +71,11 @@ impl Machine {
     pub fn context_report(&self, now: At) -> ContextReport {
         let mut parts = Vec::new();
         let mut add = |sort, name: &str, count: u64, guess: u64| {
-            let tokens =
-                if sort == ContextSort::Tool { self.gauge.scaled_tool(guess) } else { self.gauge.scaled(guess) };
+            let tokens = if sort == ContextSort::Tool {
+                self.budget.gauge().scaled_tool(guess)
+            } else {
+                self.budget.gauge().scaled(guess)
+            };
             parts.push(ContextPart { sort, name: name.to_owned(), count, tokens });
         };
         for part in self.prompt(now) {
@@ -87,7 +84,7 @@ impl Machine {
         for spec in self.offered() {
             add(ContextSort::Tool, &spec.name, 1, tokens::tool(&spec));
         }
-        let mut live = self.rows.clone();
+        let mut live = self.transcript.rows().to_vec();
         live.extend(self.live_rows().into_iter().filter(|row| matches!(row.body, Body::Tool(_))));
         let items = context::items(&live);
         let carried = context::Effective::of(&live).carried.is_some();
@@ -127,10 +124,10 @@ impl Machine {
             model: self.meta.model.clone().unwrap_or_default(),
             window,
             compact_at: self.compact_limit(),
-            reserve: self.models.output,
-            measured: if self.gauge.is_measured() { Measured::Corrected } else { Measured::Guessed },
+            reserve: self.budget.models().output,
+            measured: if self.budget.gauge().is_measured() { Measured::Corrected } else { Measured::Guessed },
             largest: self.largest(&live),
-            notes: self.memory.problems.iter().map(ToString::to_string).collect(),
+            notes: self.budget.memory().problems.iter().map(ToString::to_string).collect(),
             compacting: matches!(self.turn.as_ref().map(|turn| &turn.work), Some(Work::Compacting(_))),
             parts,
         }
@@ -144,7 +141,7 @@ impl Machine {
             let result = call.result.as_deref()?;
             let text = if elided { context::elide(result, context::KEPT_RESULT) } else { result.into() };
             let name = format!("{} {}", call.name, call.subject);
-            let tokens = self.gauge.scaled(tokens::text(&text));
+            let tokens = self.budget.gauge().scaled(tokens::text(&text));
             Some(ContextPart { sort: ContextSort::Results, name, count: 1, tokens })
         };
         let mut all: Vec<ContextPart> = kept.iter().filter_map(|row| tool(row, true)).collect();
@@ -192,7 +189,7 @@ impl Machine {
 
     /// The message that the turn began with has attachments, or one since.
     fn has_media(&self) -> bool {
-        let of_turn = self.rows.iter().rev().find_map(|row| match &row.body {
+        let of_turn = self.transcript.rows().iter().rev().find_map(|row| match &row.body {
             Body::User(user) if !user.steer => Some(!user.attachments.is_empty()),
             _ => None,
         });

@@ -1,7 +1,9 @@
 //! The key of a connection, asked for when a turn needs it or the user wants to give one. The turn pauses meanwhile and goes on
 //! after; without a key it ends as what it is, a failed request.
 
-use super::{Machine, notice, person};
+use super::asks::KeyAsked;
+use super::person;
+use super::state::{Machine, notice};
 use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::ids::{At, ConnectionName, RequestId};
@@ -9,20 +11,11 @@ use crate::domain::notice::Level;
 use crate::domain::request::{Answer, Ask, KeyRequest, Request};
 use crate::provider::ProviderError;
 
-/// The question that waits.
-#[derive(Clone, Debug)]
-pub(super) struct KeyAsked {
-    pub(super) request: Request,
-    pub(super) connection: ConnectionName,
-    /// The turn pauses for it: this is what it ends with if there is no key.
-    pub(super) failure: Option<ProviderError>,
-}
-
 impl Machine {
     /// A request cannot be made without a key, or with the one that there is.
     pub(super) fn no_key(&mut self, now: At, wanted: KeyRequest, failure: ProviderError, out: &mut Vec<Step>) {
         // What has begun to answer is no question of keys; and nobody answers headless.
-        if self.rules.headless || !self.live_rows().is_empty() {
+        if self.config.headless || !self.live_rows().is_empty() {
             return self.failed(now, failure, out);
         }
         if self.pause_for_key().is_none() {
@@ -34,7 +27,7 @@ impl Machine {
 
     /// The user wants to give a key.
     pub(super) fn give_key(&mut self, now: At, wanted: KeyRequest, out: &mut Vec<Step>) {
-        if self.key.as_ref().is_some_and(|asked| asked.failure.is_some()) {
+        if self.asks.key().is_some_and(|asked| asked.failure.is_some()) {
             return out.push(notice(Level::Info, "A key is asked for here already.", "Answer that first."));
         }
         self.settle_key(out);
@@ -45,22 +38,22 @@ impl Machine {
         let connection = wanted.connection.clone();
         let request = Request { id: self.request_id(now), ask: Ask::Key(Box::new(wanted)) };
         out.push(Step::Emit(Event::Asked(Box::new(request.clone()))));
-        self.key = Some(KeyAsked { request, connection, failure });
+        self.asks.set_key(KeyAsked { request, connection, failure });
     }
 
     /// The question is gone, without an answer.
     pub(super) fn settle_key(&mut self, out: &mut Vec<Step>) {
-        if let Some(asked) = self.key.take() {
+        if let Some(asked) = self.asks.take_key() {
             out.push(Step::Emit(Event::Settled { request: asked.request.id }));
         }
     }
 
     pub(super) fn asks_for_key(&self, request: &RequestId) -> bool {
-        self.key.as_ref().is_some_and(|asked| asked.request.id == *request)
+        self.asks.key().is_some_and(|asked| asked.request.id == *request)
     }
 
     pub(super) fn answer_key(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
-        let Some(asked) = &self.key else { return };
+        let Some(asked) = self.asks.key() else { return };
         match answer {
             Answer::Key(key) => out.push(Step::StoreKey(asked.connection.clone(), key)),
             Answer::No(_) => {
@@ -82,7 +75,7 @@ impl Machine {
         stored: Result<(), String>,
         out: &mut Vec<Step>,
     ) {
-        let Some(asked) = self.key.as_ref().filter(|asked| asked.connection == *connection) else { return };
+        let Some(asked) = self.asks.key().filter(|asked| asked.connection == *connection) else { return };
         if let Err(why) = stored {
             out.push(notice(Level::Error, why, "The key is asked for again."));
             // Faces took it for answered.

@@ -1,7 +1,8 @@
 //! The rules that a session goes by: answers that it keeps, what the files say, and what the user is asked to trust.
 
 use super::batch::Asking;
-use super::{Machine, notice};
+use super::state::{Machine, notice};
+use super::trust::Answers;
 use crate::agent::step::{Law, Safety, Step};
 use crate::domain::Event;
 use crate::domain::access::Extras;
@@ -9,19 +10,17 @@ use crate::domain::contract::InForce;
 use crate::domain::ids::At;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Mode};
-use crate::domain::request::{Answer, Ask, Request, TrustWhat};
-use crate::domain::rule::{KnownRule, Rule, RuleScope};
+use crate::domain::request::{Answer, Ask, Request};
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::CallFacts;
-use crate::permit::{self, Allowed, Clause, Verdict};
+use crate::permit::{self, Verdict};
 
 impl Machine {
     /// The files of rules say this from now on.
     pub(super) fn set_law(&mut self, now: At, law: Law, out: &mut Vec<Step>) {
         let Law { rules, loosest, untrusted } = law;
-        self.rules.loosest = loosest;
-        self.law = rules;
-        self.own.rules.iter().for_each(|rule| self.law.add_answer(rule.clone()));
-        self.untrusted = untrusted;
+        self.config.loosest = loosest;
+        self.trust.set_rules(rules, untrusted, &self.own);
         self.ask_for_trust(now, out);
         if self.meta.mode > loosest {
             self.meta.mode = self.meta.mode.stricter(loosest);
@@ -34,24 +33,17 @@ impl Machine {
 
     /// A repository whose rules would let things run is asked about once, and again when they changed.
     fn ask_for_trust(&mut self, now: At, out: &mut Vec<Step>) {
-        let wanted = self
-            .untrusted
-            .iter()
-            .find(|request| request.what == TrustWhat::Repository && !self.own.not_trusted.contains(&request.hash));
-        let wanted = wanted.filter(|_| !self.rules.headless).cloned();
-        let asked = match &self.trust {
-            Some(Request { ask: Ask::Trust(request), .. }) => Some((**request).clone()),
-            _ => None,
-        };
+        let wanted = self.trust.to_ask(&self.own).filter(|_| !self.config.headless).cloned();
+        let asked = self.trust.asked().cloned();
         if wanted == asked {
             return;
         }
-        if let Some(request) = self.trust.take() {
+        if let Some(request) = self.trust.take_request() {
             out.push(Step::Emit(Event::Settled { request: request.id }));
         }
         if let Some(wanted) = wanted {
             let request = Request { id: self.request_id(now), ask: Ask::Trust(Box::new(wanted)) };
-            self.trust = Some(request.clone());
+            self.trust.set_request(request.clone());
             out.push(Step::Emit(Event::Asked(Box::new(request))));
         }
     }
@@ -65,7 +57,7 @@ impl Machine {
                 return;
             }
         };
-        let Some(Request { id, ask: Ask::Trust(wanted) }) = self.trust.take() else { return };
+        let Some(Request { id, ask: Ask::Trust(wanted) }) = self.trust.take_request() else { return };
         out.push(Step::Emit(Event::Settled { request: id }));
         if yes {
             out.push(Step::Trust(wanted));
@@ -94,7 +86,7 @@ impl Machine {
         } else if rules.is_empty() {
             Some("No rule was left to remember.".to_owned())
         } else {
-            let ground = &self.law.ground;
+            let ground = &self.trust.rules().ground;
             rules.iter().find_map(|rule| permit::takes(rule, &asking.facts, &approval.offers, ground).err())
         };
         if let Some(fault) = fault {
@@ -111,7 +103,7 @@ impl Machine {
         for rule in rules {
             if !self.own.rules.contains(&rule) {
                 self.own.rules.push(rule.clone());
-                self.law.add_answer(rule);
+                self.trust.add_answer(rule);
             }
         }
         out.push(Step::KeepMeta(Safety::Synced));
@@ -124,23 +116,19 @@ impl Machine {
         // What a person types is not held to the session's mode.
         let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
         let mode = if typed { Mode::Execute } else { mode };
-        permit::extras(self.rules.policy, mode, &self.law, facts)
+        self.trust.extras(self.config.policy, mode, facts)
     }
 
     /// An answer of this session no longer holds.
     pub(super) fn forget(&mut self, rule: &Rule, out: &mut Vec<Step>) {
         self.own.rules.retain(|kept| kept != rule);
-        let this = |one: &permit::Standing| {
-            one.scope == RuleScope::Session && matches!(&one.clause, Clause::Rule(kept) if kept == rule)
-        };
-        self.law.standing.retain(|one| !this(one));
+        self.trust.forget(rule);
         out.push(Step::KeepMeta(Safety::Synced));
     }
 
     /// The working directory is another one: no answer of the old one holds for it.
     pub(super) fn moved(&mut self, out: &mut Vec<Step>) {
-        self.law.ground.here = vec![self.meta.cwd.clone()];
-        self.law.standing.retain(|one| one.scope != RuleScope::Session);
+        self.trust.move_to(&self.meta.cwd);
         if !self.own.rules.is_empty() {
             self.own.rules.clear();
             let text = "The answers for this session were about the old directory and do not hold any more.";
@@ -150,50 +138,13 @@ impl Machine {
 
     /// Counts the rules that decided.
     pub(super) fn count_hits(&mut self, verdict: &Verdict) {
-        let ruled = match verdict {
-            Verdict::Allow(Allowed::ByRules(ruled)) => Some(ruled),
-            Verdict::Deny(refusal) => refusal.rule.as_ref(),
-            Verdict::Ask(question) => question.rule.as_ref(),
-            Verdict::Allow(_) => None,
-        };
-        for one in ruled.iter().flat_map(|ruled| &ruled.at).filter_map(|at| self.law.standing.get(*at)) {
-            let key = (one.clause.rule(), one.clause.pattern().map(str::to_owned), one.scope);
-            match self
-                .hits
-                .iter_mut()
-                .find(|(rule, pattern, scope, _)| (rule, pattern, scope) == (&key.0, &key.1, &key.2))
-            {
-                Some((.., hits)) => *hits += 1,
-                None => self.hits.push((key.0, key.1, key.2, 1)),
-            }
-        }
+        self.trust.count_hits(verdict);
     }
 
     /// The rules in force, the session's own first.
     #[must_use]
     pub fn in_force(&self) -> InForce {
-        let mut rules: Vec<KnownRule> = self.law.standing.iter().map(|one| self.known(one)).collect();
-        rules.sort_by_key(|rule| match rule.scope {
-            RuleScope::Session => 0,
-            RuleScope::Workspace => 1,
-            RuleScope::User => 2,
-            RuleScope::Repository => 3,
-        });
-        InForce { rules, trust: self.untrusted.clone() }
-    }
-
-    fn known(&self, one: &permit::Standing) -> KnownRule {
-        let (rule, pattern) = (one.clause.rule(), one.clause.pattern().map(str::to_owned));
-        let hits = self.hits.iter().find(|(r, p, s, _)| (r, p, *s) == (&rule, &pattern, one.scope));
-        KnownRule {
-            hits: hits.map_or(0, |(.., hits)| *hits),
-            pattern,
-            scope: one.scope,
-            file: one.file.clone(),
-            // The keys of the old form belong to the program that wrote them.
-            removable: matches!(one.clause, Clause::Rule(_)),
-            rule,
-        }
+        self.trust.in_force()
     }
 
     /// Takes over what is known of the rules from the machine that this one replaces. Answers come with the session's own
@@ -209,34 +160,8 @@ impl Machine {
         } else {
             self.own.rules.clear();
         }
-        if self.meta.cwd == earlier.meta.cwd {
-            self.law = earlier.law.clone();
-            self.law.standing.retain(|one| one.scope != RuleScope::Session);
-        } else {
-            self.law.standing.clear();
-        }
-        self.own.rules.iter().for_each(|rule| self.law.add_answer(rule.clone()));
-        self.hits.clone_from(&earlier.hits);
-        self.untrusted.clone_from(&earlier.untrusted);
-        self.trust.clone_from(&earlier.trust);
+        let same_cwd = self.meta.cwd == earlier.meta.cwd;
+        self.trust.take_over(&earlier.trust, same_cwd, &self.own);
         self
-    }
-}
-
-/// Fate of the answers of a session that is read again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answers {
-    /// The answers still apply.
-    Hold,
-    /// They are dropped: nothing comes back looser after another program wrote the session, or
-    /// after a crash in Execute.
-    Drop,
-}
-
-impl Answers {
-    /// Fate for a session that was left in this mode.
-    #[must_use]
-    pub fn after(left_in: Mode, died_in_turn: bool, foreign_last_write: bool) -> Self {
-        if foreign_last_write || (died_in_turn && left_in == Mode::Execute) { Answers::Drop } else { Answers::Hold }
     }
 }

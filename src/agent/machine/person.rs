@@ -1,8 +1,9 @@
 //! Input of the user: messages, answers, modes, names.
 
 use super::batch::{Asking, Edited, Stage};
-use super::{Machine, Work, notice};
-use crate::agent::step::{RunNo, Safety, Step};
+use super::state::{Machine, notice};
+use super::turn_state::Work;
+use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, RequestId};
@@ -22,7 +23,7 @@ impl Machine {
         }
         match act {
             Act::Send { text, attachments } => {
-                let steers = self.rules.steer_by_default;
+                let steers = self.config.steer_by_default;
                 self.said(now, UserText::with(text, attachments), steers, out);
             }
             Act::Steer { text, attachments } => self.said(now, UserText::with(text, attachments), true, out),
@@ -46,7 +47,7 @@ impl Machine {
             Act::Retry if self.turn.is_none() => self.begin_again(now, out),
             Act::Retry if self.backs_off() => {
                 // The wait that runs belongs to the run before: when it is over, nothing comes of it.
-                self.run = RunNo(self.run.0 + 1);
+                self.runs.next();
                 self.request(now, out);
             }
             Act::Retry => {}
@@ -59,23 +60,8 @@ impl Machine {
                 self.meta.thinking = level;
                 self.changed_by_user(out);
             }
-            Act::Switch { what, on } => {
-                match what {
-                    SessionSwitch::LongCache => (self.own.extended_prompt_cache, self.meta.long_cache) = (Some(on), on),
-                    SessionSwitch::FullTools => {
-                        (self.own.rich_tool_descriptions, self.meta.full_tools) = (Some(on), on)
-                    }
-                }
-                self.changed_by_user(out);
-            }
-            Act::Rename { title } => {
-                let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-                if !title.is_empty() {
-                    self.meta.title = title;
-                    self.meta.title_from = TitleFrom::User;
-                    self.changed_by_user(out);
-                }
-            }
+            Act::Switch { what, on } => self.switch(what, on, out),
+            Act::Rename { title } => self.rename(&title, out),
             // What a model is asked for is the lane's business.
             Act::Retitle => {}
             Act::Read => self.read(out),
@@ -93,6 +79,23 @@ impl Machine {
             | Act::Attach { .. }
             | Act::Detach { .. }
             | Act::KillJob { .. } => {}
+        }
+    }
+
+    fn switch(&mut self, what: SessionSwitch, on: bool, out: &mut Vec<Step>) {
+        match what {
+            SessionSwitch::LongCache => (self.own.extended_prompt_cache, self.meta.long_cache) = (Some(on), on),
+            SessionSwitch::FullTools => (self.own.rich_tool_descriptions, self.meta.full_tools) = (Some(on), on),
+        }
+        self.changed_by_user(out);
+    }
+
+    fn rename(&mut self, title: &str, out: &mut Vec<Step>) {
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !title.is_empty() {
+            self.meta.title = title;
+            self.meta.title_from = TitleFrom::User;
+            self.changed_by_user(out);
         }
     }
 
@@ -176,11 +179,11 @@ impl Machine {
         if self.asks_for_key(request) {
             return self.answer_key(now, answer, out);
         }
-        if self.trust.as_ref().is_some_and(|trust| trust.id == *request) {
+        if self.trust.asks(request) {
             self.answer_trust(&answer, out);
             return;
         }
-        if self.asks_to_connect(request) {
+        if self.asks.connecting(request).is_some() {
             return self.answer_connecting(now, request, answer, out);
         }
         let asked = match self.turn.as_mut().map(|turn| &mut turn.work) {
@@ -236,7 +239,7 @@ impl Machine {
             out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
             return;
         }
-        let run = self.run;
+        let run = self.runs.current();
         let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
         let Some(one) = batch.open(id) else { return };
         if command == *proposed {
@@ -276,7 +279,7 @@ impl Machine {
 
     /// The mode, or the loosest one that this workspace may have.
     pub(super) fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
-        let mode = wanted.stricter(self.rules.loosest);
+        let mode = wanted.stricter(self.config.loosest);
         if mode != wanted {
             let text = format!(
                 "This workspace was made by another program: its sessions go no further than {}.",
@@ -303,7 +306,7 @@ impl Machine {
         }
         self.meta.mode = mode;
         // Nobody cycles through modes without a screen.
-        self.mode_since = if self.rules.headless { At(0) } else { now };
+        self.mode_since = if self.config.headless { At(0) } else { now };
         self.changed_by_user(out);
         self.reconsider(now, out);
     }
@@ -312,9 +315,9 @@ impl Machine {
     pub(super) fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
         self.reconsider_connecting(now, out);
         let mode = self.meta.mode;
-        let (policy, headless) = (self.rules.policy, self.rules.headless);
+        let (policy, headless) = (self.config.policy, self.config.headless);
         let (struck, cwd) = (self.struck(), self.meta.cwd.clone());
-        let law = &self.law;
+        let law = self.trust.rules();
         let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
         let mut refusals = Vec::new();
         for one in batch.all_open() {

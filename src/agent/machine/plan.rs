@@ -3,8 +3,10 @@
 //! A plan that waits is kept until its answer's message is on disk. The approval covers the text that was shown and
 //! nothing else; the file that holds it is looked at by the lane, and what it found comes in as an input.
 
+use super::own::PendingPlan;
 use super::person::stale_answer;
-use super::{Machine, PendingPlan, Turn, Work, notice};
+use super::state::{Machine, notice};
+use super::turn_state::{Turn, Work};
 use crate::agent::step::{PlanFile, Safety, Step};
 use crate::domain::Event;
 use crate::domain::ids::{At, MessageId, RequestId};
@@ -56,7 +58,7 @@ impl Machine {
     /// The plan that waits, as it is asked.
     pub(super) fn plan_request(&self, plan: &PendingPlan) -> Request {
         let resumes = self.meta.pending_execution.as_ref().is_some_and(is_unfinished);
-        let capped = self.rules.loosest < Mode::Execute;
+        let capped = self.config.loosest < Mode::Execute;
         let review = PlanReview { capped, resumes, ..plan.review.clone() };
         Request { id: plan.request.clone(), ask: Ask::Plan(review) }
     }
@@ -98,8 +100,7 @@ impl Machine {
         };
         self.own.plan = Some(PendingPlan { request: self.request_id(now), review });
         self.meta.plan_pending = true;
-        self.meta.activity = self.activity();
-        self.shown_activity = self.meta.activity.clone();
+        self.show_activity();
     }
 
     /// Handles the content of the plan's file: a text other than the shown one is asked about
@@ -238,11 +239,11 @@ impl Machine {
     /// An approved plan is carried out once what was kept for it is on disk.
     #[must_use]
     pub fn has_due(&self) -> bool {
-        self.due.is_some()
+        self.plan.is_due()
     }
 
     pub(super) fn carry_out_due(&mut self, now: At, out: &mut Vec<Step>) {
-        if let Some(approval) = self.due.take() {
+        if let Some(approval) = self.plan.take_due() {
             self.carry_out(now, approval.mode, out);
         }
     }
@@ -270,9 +271,9 @@ impl Machine {
 
     /// Verdict on a call: the table and the rules decide, and struck steps of the plan ask.
     pub(super) fn verdict(&self, mode: Mode, facts: &CallFacts) -> Verdict {
-        let headless = self.rules.headless;
+        let headless = self.config.headless;
         let law = self.law_for(facts);
-        let verdict = permit::decide(self.rules.policy, mode, &law, facts, headless);
+        let verdict = permit::decide(self.config.policy, mode, &law, facts, headless);
         permit::hold_struck(verdict, &self.struck(), (mode, &self.meta.cwd, headless), facts)
     }
 
@@ -284,22 +285,22 @@ impl Machine {
         });
         let named: Vec<String> = hosts.filter(|host| self.user_named(host)).cloned().collect();
         if named.is_empty() {
-            return Cow::Borrowed(&self.law);
+            return Cow::Borrowed(self.trust.rules());
         }
-        Cow::Owned(permit::Rules { named, ..self.law.clone() })
+        Cow::Owned(permit::Rules { named, ..self.trust.rules().clone() })
     }
 
     /// The user named this host in a message. What a spawned session was told, another agent wrote.
     fn user_named(&self, host: &str) -> bool {
         self.meta.parent.is_none()
-            && self.rows.iter().any(|row| match &row.body {
+            && self.transcript.rows().iter().any(|row| match &row.body {
                 Body::User(said) => permit::names_host(&said.text, host),
                 _ => false,
             })
     }
 
     fn set_progress(&mut self, progress: Option<Progress>, out: &mut Vec<Step>) {
-        self.ended_plan = false;
+        self.plan.set_ended(false);
         if self.own.progress != progress {
             self.own.progress.clone_from(&progress);
             out.push(Step::Emit(Event::Plan(progress.map(Box::new))));
@@ -309,7 +310,7 @@ impl Machine {
     /// Targets of the struck steps, while they apply: until the plan was carried out, and to the
     /// end of that turn.
     pub(super) fn struck(&self) -> Vec<Struck> {
-        let holds = self.own.progress.as_ref().filter(|progress| !progress.over || self.ended_plan);
+        let holds = self.own.progress.as_ref().filter(|progress| !progress.over || self.plan.has_ended());
         holds.into_iter().flat_map(|progress| &progress.steps).filter_map(Struck::of).collect()
     }
 
@@ -328,7 +329,7 @@ impl Machine {
             return Outcome::error(why);
         }
         progress.over = progress.is_settled();
-        self.ended_plan = progress.over;
+        self.plan.set_ended(progress.over);
         let (done, of) = progress.figures();
         let next = match progress.next() {
             _ if progress.over => "That was the last step: say what was done, and what was not.".to_owned(),

@@ -5,11 +5,13 @@
 //! each call.
 
 use super::batch::{Batch, Underway};
-use super::{Machine, Turn, Work};
+use super::runs::Death;
+use super::state::Machine;
+use super::turn_state::{Stopping, Turn, Work};
 use crate::agent::step::{RunNo, Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
-use crate::domain::ids::{At, CallId, MessageId};
+use crate::domain::ids::{At, CallId};
 use crate::domain::message::{CutBy, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::tool::{Outcome, ToolFigures};
@@ -20,24 +22,6 @@ const WRITE_ENDS_MS: u64 = 6_000;
 
 /// The result of a write whose end did not come.
 const UNKNOWN: &str = "It was being written at that moment: read the file before you rely on what is in it";
-
-/// A stopped turn in which a file was being written.
-#[derive(Clone, Debug)]
-pub(super) struct Stopping {
-    batch: Batch,
-    by: CutBy,
-    /// The run that was stopped.
-    run: RunNo,
-    /// Messages that came since: they are sent when it is over.
-    said: Vec<MessageId>,
-}
-
-impl Stopping {
-    /// Rows that are not final yet, in order.
-    pub(super) fn live(&self) -> impl Iterator<Item = &Message> {
-        self.batch.live()
-    }
-}
 
 /// Kind and text of the row that says what ended a turn.
 fn row_of(by: CutBy) -> (InfoKind, &'static str) {
@@ -93,7 +77,7 @@ impl Machine {
     /// What ended a turn early the last time.
     #[must_use]
     pub fn last_cut(&self) -> Option<CutBy> {
-        self.last_cut
+        self.runs.last_cut()
     }
 
     /// The turn was stopped and waits for the end of a write.
@@ -119,10 +103,7 @@ impl Machine {
             self.settle_key(out);
         }
         let Some(turn) = &mut self.turn else { return };
-        let stopped = self.run;
-        self.run = RunNo(self.run.0 + 1);
-        self.ending = Some(stopped);
-        self.last_cut = Some(by);
+        let stopped = self.runs.cut(by);
         out.push(Step::Cancel(stopped));
         let mut alone = false;
         match std::mem::replace(&mut turn.work, Work::BackingOff) {
@@ -138,7 +119,7 @@ impl Machine {
                     if let Some(turn) = &mut self.turn {
                         turn.work = Work::Stopping(Box::new(it));
                     }
-                    out.push(Step::RetryIn(self.run, WRITE_ENDS_MS));
+                    out.push(Step::RetryIn(self.runs.current(), WRITE_ENDS_MS));
                     return;
                 }
             }
@@ -211,7 +192,7 @@ impl Machine {
         let rows = batch.take_final();
         self.keep(rows, Safety::Written, out);
         self.stopped(now, by, false, out);
-        if said.is_empty() || self.shutting_down || self.rules.headless {
+        if said.is_empty() || self.runs.are_closing() || self.config.headless {
             return;
         }
         // As a message does that comes after the end: it is sent first, what waited follows.
@@ -235,10 +216,11 @@ impl Machine {
 
     /// The row about the last turn, which ended without a word: written with the next one.
     pub(super) fn tell_death(&mut self, now: At) -> Option<Message> {
-        let taken_over = std::mem::take(&mut self.taken_over);
-        let died = std::mem::take(&mut self.died_in_turn);
-        let (kind, text) = if taken_over { (InfoKind::Ended, TAKEN) } else { (InfoKind::Restarted, DIED) };
-        died.then(|| self.info(now, Level::Info, kind, text))
+        let (kind, text) = match self.runs.take_death()? {
+            Death::TakenOver => (InfoKind::Ended, TAKEN),
+            Death::Restarted => (InfoKind::Restarted, DIED),
+        };
+        Some(self.info(now, Level::Info, kind, text))
     }
 
     /// The turn is over. `alone`: no answer of the model was interrupted, only a summary.

@@ -14,22 +14,30 @@ mod plan;
 mod queue;
 mod stop;
 
+use super::turn_state::Work;
 use super::*;
 use crate::agent::labels::AutoLabels;
-use crate::domain::contract::{Act, QueueEdit};
-use crate::domain::ids::{CallId, SessionId};
+use crate::agent::queue::Queue;
+use crate::agent::step::{Input, RunNo, Safety, Step};
+use crate::domain::contract::{Act, QueueEdit, Queued, TurnEnd};
+use crate::domain::ids::{At, CallId, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::inbox::Change;
-use crate::domain::message::{CutBy, Native, UserText};
+use crate::domain::message::{Body, CutBy, Info, InfoKind, Message, Native, UserText};
+use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Mode};
+use crate::domain::plan::PlanApproval;
 use crate::domain::property::{AutoRule, Label};
-use crate::domain::request::Answer;
+use crate::domain::request::{Answer, Ask, PlanReview, Request};
 use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::tool::{CallFacts, Outcome, Place, Proposal, Then, ToolFigures, ToolStatus, Touch};
+use crate::domain::session::Activity;
+use crate::domain::tool::{CallFacts, Outcome, Place, Proposal, Then, ToolFigures, ToolSpec, ToolStatus, Touch};
 use crate::domain::usage::RequestUsage;
+use crate::domain::{Event, SessionMeta};
+use crate::permit;
 use crate::provider::{Call, Chunk, Item, ProviderError, Stop};
 use crate::tools::RunError;
 use proptest::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::Duration;
 
 fn for_session() -> Answer {
@@ -55,10 +63,10 @@ impl Bench {
         Self::with(mode, |_| {})
     }
 
-    fn with(mode: Mode, change: impl Fn(&mut Rules)) -> Self {
+    fn with(mode: Mode, change: impl Fn(&mut MachineConfig)) -> Self {
         let id = SessionId::parse("s").unwrap();
         let meta = SessionMeta::new(id, At(0), mode, "/w".into());
-        let mut rules = Rules {
+        let mut rules = MachineConfig {
             tools: vec![
                 (spec("read"), true),
                 (spec("write"), false),
@@ -96,7 +104,7 @@ impl Bench {
         self.act(Act::send(text))
     }
     fn run(&self) -> RunNo {
-        self.machine.run
+        self.machine.runs.current()
     }
     fn chunk(&mut self, chunk: Chunk) -> Vec<Step> {
         self.feed(Input::Chunk(self.run(), chunk))
@@ -625,7 +633,7 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
 #[test]
 fn a_turn_that_died_is_told_with_the_next_one() {
     let mut b = Bench::new(Mode::Ask);
-    b.machine.died_in_turn = true;
+    b.machine.runs.set_died(Some(Death::Restarted));
     let steps = b.send("go on");
     let rows = kept(&steps);
     assert!(matches!(&rows[0].body, Body::Info(info) if info.kind == InfoKind::Restarted));

@@ -1,8 +1,10 @@
 //! A turn on its way: request, response, calls, results, next request, until the model stops or something stops it.
 
-use super::{Machine, Turn, Work, notice};
+use super::response::Response;
+use super::state::{Machine, notice};
+use super::turn_state::{Turn, Work};
 use crate::agent::context;
-use crate::agent::step::{RunNo, Safety, Step};
+use crate::agent::step::{Safety, Step};
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{At, ConnectionName, MessageId};
@@ -25,7 +27,7 @@ impl Machine {
 
     /// Begins a turn without a message: the failed request again.
     pub(super) fn begin_again(&mut self, now: At, out: &mut Vec<Step>) {
-        if context::items(&self.rows).is_empty() {
+        if context::items(self.transcript.rows()).is_empty() {
             return out.push(notice(
                 Level::Info,
                 "Nothing to send again: the conversation is empty.",
@@ -45,7 +47,7 @@ impl Machine {
 
     fn is_answered(&self) -> bool {
         let aside = |row: &&Message| !matches!(row.body, Body::Info(_) | Body::Plan(_) | Body::Thinking(_));
-        let last = self.rows.iter().rev().find(aside);
+        let last = self.transcript.rows().iter().rev().find(aside);
         last.is_some_and(|row| matches!(&row.body, Body::Assistant(said) if !said.partial && !said.intermediate))
     }
 
@@ -60,7 +62,7 @@ impl Machine {
             self.status_at_begin();
             // Whatever the user says next, it is no longer this that goes on by itself.
             self.meta.pending_execution = None;
-            self.ended_plan = false;
+            self.plan.set_ended(false);
             if self.meta.preview.is_empty() {
                 self.meta.preview = shorten(&said.told(), 150);
             }
@@ -70,7 +72,7 @@ impl Machine {
             let at = self.stamp(now);
             rows.push(Message::new(id, at, Body::User(said)));
         }
-        self.run = RunNo(self.run.0 + 1);
+        self.runs.next();
         self.meta.connection_locked = true;
         if self.meta.connection.is_none() {
             self.meta.connection = self.meta.stand_in.take();
@@ -99,8 +101,7 @@ impl Machine {
             broken: None,
             work: Work::BackingOff,
         });
-        self.meta.activity = self.activity();
-        self.shown_activity = self.meta.activity.clone();
+        self.show_activity();
         self.keep(rows, Safety::Synced, out);
         out.push(Step::Turn(true));
         self.changed(out);
@@ -126,7 +127,7 @@ impl Machine {
 
     /// Sends the conversation to the model.
     pub(super) fn request(&mut self, now: At, out: &mut Vec<Step>) {
-        let limit = self.rules.requests_per_turn;
+        let limit = self.config.requests_per_turn;
         let Some(turn) = &self.turn else { return };
         if turn.requests >= limit {
             let text = format!(
@@ -138,9 +139,9 @@ impl Machine {
             self.end_turn(now, TurnEnd::Limit, out);
             return;
         }
-        self.model_wanted = false;
+        self.answering.set_wants_model(false);
         // What is sent again is the same. Else what happened meanwhile is told with the results: the prompt stays as it is for the turn.
-        if turn.sent.is_none() || turn.sent != self.last_row {
+        if turn.sent.is_none() || turn.sent.as_ref() != self.transcript.last() {
             let mut told = self.tell_jobs(now);
             told.extend(self.tell_mode(now));
             self.keep(told, Safety::Written, out);
@@ -150,15 +151,16 @@ impl Machine {
             return;
         }
         let id = self.response_id(now);
-        let last = self.last_row.clone();
+        let last = self.transcript.last().cloned();
         let Some(turn) = &mut self.turn else { return };
         turn.requests += 1;
         turn.sent = last;
         let mut response = turn.broken.take().unwrap_or_default();
         response.turn = Some(id);
-        response.model = Some(request.model.clone()).filter(|model| !model.is_empty()).or(self.usual_model.clone());
+        response.model =
+            Some(request.model.clone()).filter(|model| !model.is_empty()).or(self.answering.usual_model().cloned());
         turn.work = Work::Responding(response);
-        out.push(Step::Ask(self.run, Box::new(request)));
+        out.push(Step::Ask(self.runs.current(), Box::new(request)));
     }
 
     pub(super) fn chunk(&mut self, now: At, chunk: Chunk, out: &mut Vec<Step>) {
@@ -168,7 +170,8 @@ impl Machine {
         match chunk {
             // Some servers give every response the same id.
             Chunk::Started(theirs) => {
-                let known = |theirs: &String| self.rows.iter().any(|row| row.turn.as_ref() == Some(theirs));
+                let known =
+                    |theirs: &String| self.transcript.rows().iter().any(|row| row.turn.as_ref() == Some(theirs));
                 response.turn = theirs.filter(|theirs| !known(theirs)).or(response.turn.take());
             }
             Chunk::Text(add) => response.add_text(add, id, at, out),
@@ -182,7 +185,7 @@ impl Machine {
     }
 
     pub(super) fn used(&mut self, used: RequestUsage, window: Option<u64>, cost: f64, out: &mut Vec<Step>) {
-        self.gauge.counts(used.input);
+        self.budget.gauge_mut().counts(used.input);
         // A response may be counted more than once, each time up to then.
         if let Some(Turn { work: Work::Responding(response), .. }) = &mut self.turn
             && let Some((before, its_cost)) = response.used.replace((used, cost))
@@ -194,7 +197,7 @@ impl Machine {
     }
 
     /// Takes the response that streams in; what comes when none does is ignored.
-    fn take_response(&mut self) -> Option<super::Response> {
+    fn take_response(&mut self) -> Option<Response> {
         let turn = self.turn.as_mut()?;
         if !matches!(turn.work, Work::Responding(_)) {
             return None;
@@ -286,10 +289,44 @@ impl Machine {
 
     // ---- ends ----
 
+    pub(super) fn end_turn(&mut self, now: At, end: TurnEnd, out: &mut Vec<Step>) {
+        self.answering.set_wants_model(false);
+        let ended = self.tell_jobs(now);
+        self.keep(ended, Safety::Synced, out);
+        // What was to steer and was not delivered waits in the queue.
+        let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
+        let steers = self.turn.take().map(|turn| turn.steers).unwrap_or_default();
+        let steered = !steers.is_empty();
+        self.queue.items.splice(0..0, steers);
+        self.meta.plan_pending = self.own.plan.is_some();
+        if end != TurnEnd::Done || steered {
+            self.queue.hold();
+        }
+        if !typed {
+            self.status_at_end(end);
+        }
+        // A face that shows the end says so at once; headless the answer was printed.
+        if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.config.headless && self.meta.parent.is_none()
+        {
+            self.meta.unread = true;
+        }
+        self.show_activity();
+        // The properties first: a death in between must not lose what the turn cost.
+        self.changed(out);
+        out.push(Step::Turn(false));
+        out.push(Step::Emit(Event::TurnEnded { end }));
+        if self.queue.held {
+            self.queue_changed(out);
+        } else if !self.runs.are_closing() && !self.config.headless {
+            // A headless run is one turn.
+            self.send_next(now, out);
+        }
+    }
+
     /// The request failed: try again, or say so.
     pub(super) fn failed(&mut self, now: At, error: ProviderError, out: &mut Vec<Step>) {
-        let seed = self.rng.u64(..);
-        let run = self.run;
+        let seed = self.transcript.seed();
+        let run = self.runs.current();
         let Some(response) = self.take_response() else { return };
         if error.code == "context_overflow" && self.compact_for_overflow(out) {
             self.keep_broken(response, out);
@@ -317,7 +354,7 @@ impl Machine {
     }
 
     /// What a response showed before it broke off stays for the next attempt.
-    fn keep_broken(&mut self, response: super::Response, out: &mut Vec<Step>) {
+    fn keep_broken(&mut self, response: Response, out: &mut Vec<Step>) {
         if let Some(turn) = &mut self.turn {
             turn.broken = Some(Box::new(response.begin_again(out)));
         }

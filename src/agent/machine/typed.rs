@@ -2,8 +2,8 @@
 //! conversation. The model is not asked; it sees them with the next message.
 
 use super::person::give_back;
-use super::{Machine, notice};
-use crate::agent::step::{RunNo, Step};
+use super::state::{Machine, notice};
+use crate::agent::step::Step;
 use crate::domain::contract::Act;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::Message;
@@ -29,7 +29,7 @@ impl Machine {
         if self.meta.title.is_empty() {
             self.meta.title = super::turn::shorten(&format!("! {command}"), 50);
         }
-        self.run = RunNo(self.run.0 + 1);
+        self.runs.next();
         self.open_turn(now, rows, out);
         if let Some(turn) = &mut self.turn {
             turn.typed = true;
@@ -43,9 +43,9 @@ impl Machine {
 
     /// What the user types is closed in like a command of the agent's, which a shell of theirs is not: said once.
     fn tell_confined(&mut self, out: &mut Vec<Step>) {
-        let policy = self.rules.policy;
+        let policy = self.config.policy;
         let closed = policy.hold != Hold::None && policy.sandbox != Sandbox::None;
-        if closed && !std::mem::replace(&mut self.told_confined, true) {
+        if closed && self.announced.confined_is_news() {
             let hint = "`sandbox` in config.toml changes that; your own shell is not confined.";
             out.push(notice(Level::Info, "Commands after ! run in the sandbox, like the agent's.", hint));
         }

@@ -429,7 +429,7 @@ impl<'a> Turn<'a> {
     }
 
     fn read(&mut self, path: &str) -> Flow {
-        let ways = [format!("I read `{path}`."), format!("ResponseStream `{path}`."), format!("Let me see `{path}`.")];
+        let ways = [format!("I read `{path}`."), format!("Reading `{path}`."), format!("Let me see `{path}`.")];
         self.tool("read", json!({"path": path}), ways, |result| {
             format!("`{path}` has {}.", count(lines_said(result), "line"))
         })

@@ -154,7 +154,7 @@ fn died(change: impl Fn(&mut Machine)) -> (Bench, Vec<Step>) {
         attachments: Vec::new(),
     }];
     b.machine.queue.held = true;
-    b.machine.redelivers = true;
+    b.machine.automation.set_redelivers(true);
     change(&mut b.machine);
     let steps = b.feed(Input::Look);
     (b, steps)
@@ -202,9 +202,9 @@ fn whatever_the_user_does_holds_what_a_death_left() {
 #[test]
 fn nothing_goes_by_itself_that_may_not() {
     for (why, steps) in [
-        ("it may not", died(|m| m.redelivers = false).1),
+        ("it may not", died(|m| m.automation.set_redelivers(false)).1),
         ("nothing waits", died(|m| m.queue = Queue::default()).1),
-        ("nobody looks", died(|m| m.rules.headless = true).1),
+        ("nobody looks", died(|m| m.config.headless = true).1),
     ] {
         assert_eq!(steps, vec![], "{why}");
     }

@@ -175,7 +175,7 @@ fn what_is_full_without_the_conversation_is_not_compacted_for_ever() {
     b.machine.set_models(Models { window: Some(4_000), ..Models::default() });
     assert!(asks(&b.send("hello")).is_some());
     let mut off = long(10, 12_000);
-    off.machine.rules.compact_at = 0.0;
+    off.machine.config.compact_at = 0.0;
     assert!(asks(&off.send("and now")).is_some(), "it is off");
     let mut unknown = long(10, 12_000);
     unknown.machine.set_models(Models::default());

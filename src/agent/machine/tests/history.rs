@@ -476,7 +476,7 @@ proptest! {
                     b = Bench::new(Mode::Ask);
                     b.now = now.plus(100);
                     b.machine.set_rows(rows);
-                    b.machine.died_in_turn = running;
+                    b.machine.runs.set_died(running.then_some(Death::Restarted));
                     of_turn.clear();
                     vec![]
                 }

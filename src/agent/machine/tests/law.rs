@@ -141,7 +141,7 @@ fn answers_of_a_session_come_back_unless_that_would_be_looser() {
     let own = Own::read(stored);
     assert_eq!(own.rules.as_slice(), std::slice::from_ref(&rule));
     let again = |answers| {
-        let fresh = Machine::new(b.machine.meta.clone(), own.clone(), Queue::default(), b.machine.rules.clone());
+        let fresh = Machine::new(b.machine.meta.clone(), own.clone(), Queue::default(), b.machine.config.clone());
         fresh.with_law_of(&b.machine, answers).in_force().rules.len()
     };
     assert_eq!((again(Answers::Hold), again(Answers::Drop)), (1, 0));

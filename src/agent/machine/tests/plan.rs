@@ -9,7 +9,7 @@ use crate::domain::request::PlanOrigin;
 
 const PLAN: &str = "# Tidy\n\n1. Read `a.rs`\n2. Rewrite `b.rs`\n3. Run `make install`\n";
 
-fn waiting(change: impl Fn(&mut Rules)) -> Bench {
+fn waiting(change: impl Fn(&mut MachineConfig)) -> Bench {
     let mut b = Bench::with(Mode::Explore, change);
     b.send("plan it");
     b.calls(&[("p", "submit_plan")]);
@@ -267,7 +267,7 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     // Died in between: it is asked once more, and nothing is compacted twice.
     let own = Own::read(serde_json::to_value(&died.own).unwrap());
     let mut c = Bench::new(Mode::Explore);
-    let rules = c.machine.rules.clone();
+    let rules = c.machine.config.clone();
     c.machine = Machine::new(died.meta.clone(), own, Queue::default(), rules);
     c.machine.set_rows(rows.clone());
     c.machine.resume_plan(At(1), &rows);

@@ -1,0 +1,34 @@
+//! Settings of a machine.
+
+use crate::domain::permission::Mode;
+use crate::domain::tool::ToolSpec;
+use std::path::PathBuf;
+
+/// Settings of a machine, set once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineConfig {
+    /// The tools on offer and whether each only reads.
+    pub tools: Vec<(ToolSpec, bool)>,
+    /// Requests a turn may make.
+    pub requests_per_turn: u32,
+    /// What the user's settings change in the table of the modes.
+    pub policy: crate::permit::Policy,
+    /// Nobody can be asked.
+    pub headless: bool,
+    /// Enter steers while a turn runs, instead of queuing.
+    pub steer_by_default: bool,
+    /// The loosest mode that this workspace may have.
+    pub loosest: Mode,
+    /// The mode of the session that spawned this one and waits for it: no mode is looser.
+    pub ceiling: Option<Mode>,
+    /// Where `plans/` and `data/` of this session lie.
+    pub session_dir: PathBuf,
+    /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
+    pub compact_at: f64,
+    /// Prompts stay long in the vendor's cache where the session says nothing of it.
+    pub long_cache: bool,
+    /// Tools are told to the model in full where the session says nothing of it.
+    pub full_tools: bool,
+    /// Seed of ids and back-off.
+    pub seed: u64,
+}

@@ -1,0 +1,286 @@
+//! Parts of a machine, and what every part needs: rows, ids, and how changes are kept and told.
+
+use super::announced::Announced;
+use super::answering::Answering;
+use super::asks::Asks;
+use super::automation::Automation;
+use super::budget::Budget;
+use super::config::MachineConfig;
+use super::own::Own;
+use super::plan_state::PlanState;
+use super::runs::{Death, Runs};
+use super::transcript::Transcript;
+use super::trust::Trust;
+use super::turn_state::{Turn, Work};
+use crate::agent::queue::Queue;
+use crate::agent::step::{Safety, Step};
+use crate::domain::contract::Queued;
+use crate::domain::ids::{At, MessageId, RequestId, SessionId};
+use crate::domain::message::{Body, InfoKind, Message, UserText};
+use crate::domain::notice::{Level, Notice};
+use crate::domain::request::Request;
+use crate::domain::{Event, SessionMeta};
+use std::path::PathBuf;
+
+/// One session's agent.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// The session's properties.
+    pub(super) meta: SessionMeta,
+    /// lisle's own data of the session.
+    pub(super) own: Own,
+    /// Messages that wait for the turn to end.
+    pub(super) queue: Queue,
+    pub(super) config: MachineConfig,
+    pub(super) transcript: Transcript,
+    pub(super) turn: Option<Turn>,
+    pub(super) runs: Runs,
+    pub(super) plan: PlanState,
+    pub(super) trust: Trust,
+    pub(super) asks: Asks,
+    pub(super) answering: Answering,
+    pub(super) budget: Budget,
+    pub(super) automation: Automation,
+    pub(super) announced: Announced,
+    /// Time at which the user chose the mode; 0 for a mode that counts at once.
+    pub(super) mode_since: At,
+}
+
+/// State in which the last process left a session.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftBehind {
+    /// The program died in the last turn.
+    pub died: Option<Death>,
+    /// What waits may be sent by itself once somebody looks at the session.
+    pub redelivers: bool,
+    /// The last row of the files.
+    pub last_row: Option<MessageId>,
+}
+
+impl Machine {
+    /// A machine for a session. Its rows come with [`Machine::set_rows`] before the first turn.
+    #[must_use]
+    pub fn new(meta: SessionMeta, own: Own, queue: Queue, config: MachineConfig) -> Self {
+        let mut machine = Self {
+            transcript: Transcript::new(config.seed),
+            trust: Trust::new(&meta.cwd, &own),
+            announced: Announced::new(meta.mode),
+            meta,
+            own,
+            queue,
+            config,
+            turn: None,
+            runs: Runs::default(),
+            plan: PlanState::default(),
+            asks: Asks::default(),
+            answering: Answering::default(),
+            budget: Budget::default(),
+            automation: Automation::default(),
+            mode_since: At(0),
+        };
+        machine.meta.plan_pending = machine.own.plan.is_some();
+        machine.meta.long_cache = machine.own.extended_prompt_cache.unwrap_or(machine.config.long_cache);
+        machine.meta.full_tools = machine.own.rich_tool_descriptions.unwrap_or(machine.config.full_tools);
+        machine.show_activity();
+        machine
+    }
+
+    /// The session's properties.
+    #[must_use]
+    pub fn meta(&self) -> &SessionMeta {
+        &self.meta
+    }
+
+    /// lisle's own data of the session.
+    #[must_use]
+    pub fn own(&self) -> &Own {
+        &self.own
+    }
+
+    /// Messages that wait for the turn to end.
+    #[must_use]
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    /// The last final row, whether or not it is among those that the machine was given.
+    #[must_use]
+    pub fn last_row(&self) -> Option<&MessageId> {
+        self.transcript.last()
+    }
+
+    /// Takes the state in which the last process left the session.
+    pub fn set_left_behind(&mut self, left: LeftBehind) {
+        self.runs.set_died(left.died);
+        self.automation.set_redelivers(left.redelivers);
+        self.transcript.set_last(left.last_row);
+    }
+
+    /// Takes properties that another process wrote.
+    pub fn set_meta(&mut self, meta: SessionMeta) {
+        self.meta = meta;
+    }
+
+    /// Takes labels back that could not be saved.
+    pub fn set_labels(&mut self, labels: Vec<String>) {
+        self.meta.labels = labels;
+    }
+
+    /// Takes the queue of the process that writes the session.
+    pub fn set_queue(&mut self, items: Vec<Queued>) {
+        self.queue.items = items;
+        self.queue.held = false;
+    }
+
+    /// The session got another id and directory when it was first written: its own was taken. Returns the old id.
+    pub fn reidentify(&mut self, id: SessionId, dir: PathBuf) -> SessionId {
+        self.config.session_dir = dir;
+        std::mem::replace(&mut self.meta.id, id)
+    }
+
+    /// Gives the machine the rows since the last compaction.
+    pub fn set_rows(&mut self, rows: Vec<Message>) {
+        self.transcript.set_rows(rows);
+    }
+
+    /// The rows that the model would get, oldest first.
+    #[must_use]
+    pub fn rows(&self) -> &[Message] {
+        self.transcript.rows()
+    }
+
+    /// Rows that can still change, in order.
+    #[must_use]
+    pub fn live_rows(&self) -> Vec<Message> {
+        match self.turn.as_ref().map(|turn| &turn.work) {
+            Some(Work::Responding(response)) => response.live().cloned().collect(),
+            Some(Work::Calling(batch)) => batch.live().cloned().collect(),
+            Some(Work::Stopping(it)) => it.live().cloned().collect(),
+            Some(Work::Compacting(_) | Work::BackingOff) => {
+                let broken = self.turn.iter().filter_map(|turn| turn.broken.as_ref());
+                broken.flat_map(|broken| broken.live().cloned()).collect()
+            }
+            None => Vec::new(),
+        }
+    }
+
+    /// What waits for the user.
+    #[must_use]
+    pub fn requests(&self) -> Vec<Request> {
+        let mut all: Vec<Request> = match self.turn.as_ref().map(|turn| &turn.work) {
+            Some(Work::Calling(batch)) => batch.requests().cloned().collect(),
+            _ => Vec::new(),
+        };
+        all.extend(self.asks.all_connecting().cloned());
+        all.extend(self.own.plan.as_ref().map(|plan| self.plan_request(plan)));
+        all.extend(self.trust.request().cloned());
+        all.extend(self.asks.key().map(|asked| asked.request.clone()));
+        all
+    }
+
+    /// What was sent into the turn that runs and is not delivered yet.
+    #[must_use]
+    pub fn steers(&self) -> &[Queued] {
+        self.turn.as_ref().map(|turn| turn.steers.as_slice()).unwrap_or_default()
+    }
+
+    /// A turn runs.
+    #[must_use]
+    pub fn is_running(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    /// No turn runs and the processes of the last one are gone.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.turn.is_none() && !self.runs.are_ending()
+    }
+
+    /// Appends final rows and shows them.
+    pub(super) fn keep(&mut self, rows: Vec<Message>, safety: Safety, out: &mut Vec<Step>) {
+        if rows.is_empty() {
+            return;
+        }
+        for row in &rows {
+            self.meta.messages += 1;
+            let counts = match &row.body {
+                Body::User(_) => true,
+                Body::Assistant(said) => !said.intermediate,
+                _ => false,
+            };
+            if counts {
+                self.meta.last_message = row.at;
+            }
+            self.meta.used = row.at;
+        }
+        out.push(Step::Keep(rows.clone(), safety));
+        out.extend(rows.iter().map(|row| Step::Emit(Event::Row(Box::new(row.clone())))));
+        self.transcript.append(rows);
+    }
+
+    /// The properties changed: keep them and show them.
+    pub(super) fn changed(&mut self, out: &mut Vec<Step>) {
+        out.push(Step::KeepMeta(Safety::Written));
+        out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
+    }
+
+    /// The user changed the properties: keep them at once.
+    pub(super) fn changed_by_user(&mut self, out: &mut Vec<Step>) {
+        out.push(Step::KeepMeta(Safety::Synced));
+        out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
+    }
+
+    pub(super) fn enqueue(&mut self, now: At, said: UserText) -> MessageId {
+        let item = self.queued(now, said);
+        let id = item.id.clone();
+        self.queue.items.push(item);
+        id
+    }
+
+    pub(super) fn queued(&mut self, now: At, said: UserText) -> Queued {
+        let at = self.stamp(now);
+        let id = self.message_id(at);
+        Queued { id, text: said.text, at, redelivered: false, attachments: said.attachments }
+    }
+
+    /// All that is kept as waiting: what steers and was not delivered, then the queue.
+    pub(super) fn waiting(&self) -> Vec<Queued> {
+        self.steers().iter().chain(&self.queue.items).cloned().collect()
+    }
+
+    pub(super) fn queue_changed(&mut self, out: &mut Vec<Step>) {
+        out.push(Step::KeepQueue(self.waiting()));
+        let (items, steers) = (self.queue.items.clone(), self.steers().to_vec());
+        out.push(Step::Emit(Event::Queue { items, held: self.queue.held, steers }));
+    }
+
+    // ---- rows and ids ----
+
+    pub(super) fn stamp(&mut self, now: At) -> At {
+        self.transcript.stamp(now)
+    }
+
+    pub(super) fn message_id(&mut self, at: At) -> MessageId {
+        self.transcript.message_id(at)
+    }
+
+    pub(super) fn request_id(&mut self, now: At) -> RequestId {
+        self.transcript.request_id(now)
+    }
+
+    pub(super) fn letters(&mut self) -> String {
+        self.transcript.letters()
+    }
+
+    pub(super) fn row(&mut self, now: At, body: Body) -> Message {
+        self.transcript.row(now, body)
+    }
+
+    pub(super) fn info(&mut self, now: At, level: Level, kind: InfoKind, text: impl Into<String>) -> Message {
+        self.transcript.info(now, level, kind, text)
+    }
+}
+
+pub(super) fn notice(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Step {
+    Step::Emit(Event::Notice(Notice::new(level, text).hint(hint)))
+}

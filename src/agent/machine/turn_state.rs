@@ -1,0 +1,81 @@
+//! A turn that runs: how far it is, and what it waits for.
+
+use super::batch::Batch;
+use super::compacting::Compacting;
+use super::response::Response;
+use crate::agent::step::RunNo;
+use crate::domain::contract::Queued;
+use crate::domain::ids::{At, MessageId};
+use crate::domain::message::{CutBy, Message};
+use crate::domain::tool::ToolSpec;
+use serde_json::Value;
+
+/// A turn that runs.
+#[derive(Clone, Debug)]
+pub(super) struct Turn {
+    pub(super) started: At,
+    pub(super) requests: u32,
+    pub(super) attempts: u32,
+    /// The last call and how often it came in a row.
+    pub(super) last_call: Option<(String, Value)>,
+    pub(super) repeats: u32,
+    pub(super) steers: Vec<Queued>,
+    /// A plan was submitted in this turn: it ends with this batch of calls.
+    pub(super) planned: bool,
+    /// The user typed a command, or wants a compaction: no model is asked for an answer.
+    pub(super) typed: bool,
+    /// The last row of the last compaction in this turn.
+    pub(super) compacted: Option<MessageId>,
+    /// A request did not fit, and it was compacted for that.
+    pub(super) recovered: bool,
+    /// An answer was empty, and it was asked for again.
+    pub(super) emptied: bool,
+    /// How often the same call came three times in a row and nobody could be asked.
+    pub(super) strikes: u32,
+    /// What all requests of the turn begin with. A compaction begins anew.
+    pub(super) standing: Option<Standing>,
+    /// The last row that the last request told of.
+    pub(super) sent: Option<MessageId>,
+    /// What attempts that broke off showed, while no request is on its way.
+    pub(super) broken: Option<Box<Response>>,
+    pub(super) work: Work,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Work {
+    /// A response streams in.
+    Responding(Box<Response>),
+    /// Its calls run.
+    Calling(Batch),
+    /// The conversation is being summed up.
+    Compacting(Box<Compacting>),
+    /// The turn was stopped while a call wrote a file: how that ended is its result.
+    Stopping(Box<Stopping>),
+    /// A failed request waits for its retry.
+    BackingOff,
+}
+
+/// Content before the conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Standing {
+    pub(super) system: String,
+    pub(super) tools: Vec<ToolSpec>,
+}
+
+/// A stopped turn in which a file was being written.
+#[derive(Clone, Debug)]
+pub(super) struct Stopping {
+    pub(super) batch: Batch,
+    pub(super) by: CutBy,
+    /// The run that was stopped.
+    pub(super) run: RunNo,
+    /// Messages that came since: they are sent when it is over.
+    pub(super) said: Vec<MessageId>,
+}
+
+impl Stopping {
+    /// Rows that are not final yet, in order.
+    pub(super) fn live(&self) -> impl Iterator<Item = &Message> {
+        self.batch.live()
+    }
+}
