@@ -279,6 +279,11 @@ pub struct Panel {
     pub(crate) begun: Option<(Choice, String)>,
 }
 
+/// True if nothing brings back what a yes lets happen.
+fn is_irreversible(request: &Request) -> bool {
+    matches!(&request.ask, Ask::Approval(approval) if approval.irreversible)
+}
+
 impl Panel {
     /// A panel with nothing selected.
     #[must_use]
@@ -288,7 +293,7 @@ impl Panel {
             choices: choices(request),
             selected: None,
             letter: None,
-            irreversible: matches!(&request.ask, Ask::Approval(approval) if approval.irreversible),
+            irreversible: is_irreversible(request),
             stage: Stage::Choosing,
             scroll: 0,
             extent: Extent::Docked,
@@ -394,7 +399,9 @@ impl Panel {
             (Ask::Plan(_), None) => false,
             _ => true,
         };
-        self.request == request.id && self.choices == choices(request) && same_plan
+        // A yes that letters select must not carry over to what cannot be taken back.
+        let same_end = self.irreversible == is_irreversible(request);
+        self.request == request.id && self.choices == choices(request) && same_plan && same_end
     }
 
     /// A new panel for what is asked now, which keeps the words that were written for what was asked before.
