@@ -49,7 +49,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
 
 /// Why a path is opened for writing: of git's settings, which ones.
 fn written_there(facts: &CallFacts, path: &Path) -> String {
-    let plain = "The sandbox keeps this read-only.".to_owned();
+    let plain = "Read-only for commands unless you allow it.".to_owned();
     let Some((command, _)) = line(facts).filter(|_| path.ends_with("config")) else { return plain };
     let known = shell::known(command).map(|known| known.commands).unwrap_or_default();
     let settings: Vec<String> = known

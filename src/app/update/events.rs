@@ -274,7 +274,10 @@ fn asked(state: &mut State, id: &SessionId, request: Request) {
             // It was answered here, and the answer did not count: what was written for it is not lost.
             let given = open.given.iter().rposition(|given| given.request.id == request.id);
             if let Some(given) = given.and_then(|at| open.given.remove(at)) {
-                return answers::again(state, id, Given { request, ..given });
+                // No mark carries over to another command. A plan tells by its steps what stays.
+                let same = given.request.ask == request.ask || matches!(request.ask, Ask::Plan(_));
+                let panel = if same { given.panel } else { given.panel.renewed(&request) };
+                return answers::again(state, id, Given { request, panel, ..given });
             }
             open.requests.push(request);
             false
