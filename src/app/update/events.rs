@@ -17,7 +17,7 @@ use crate::app::update::snapshot;
 use crate::domain::contract::{Command, Configured, Event, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::message::Body;
-use crate::domain::request::Request;
+use crate::domain::request::{Ask, Request};
 use crate::domain::{Level, Notice};
 
 pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) {

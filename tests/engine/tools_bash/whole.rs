@@ -179,7 +179,7 @@ fn git_notes_what_runs_nothing_without_a_question() {
     }
     bench.unasked("git switch -q main && git branch -D other new");
     assert!(!bench.config().contains("[branch"), "{}", bench.config());
-    assert!(bench.answered("git push -q -u local main").1.contains("The sandbox keeps this read-only"));
+    assert!(bench.answered("git push -q -u local main").1.contains("Read-only for commands unless you allow it"));
     bench.after_yes("git push -q -u local main", "");
     assert!(bench.config().contains("[branch \"main\"]"), "{}", bench.config());
     // A repository of this machine is named, and one of another is not.
