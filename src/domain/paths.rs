@@ -257,6 +257,8 @@ const PROTECTED_PAIRS: &[(&str, &str)] = &[
     (".github", "workflows"),
     (".github", "actions"),
     (".hg", "hgrc"),
+    (".hg", "requires"),
+    (".hg", "sharedpath"),
     (".yarn", "releases"),
     (".yarn", "plugins"),
     (".config", "fish"),

@@ -219,7 +219,10 @@ pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
     match name {
         _ if dir.ends_with("hooks") => is_example(path),
         "config" | "config.worktree" => {
-            settings(path).is_some_and(|settings| settings.iter().all(git_config::is_harmless))
+            let is_plain = |one: &(String, String)| {
+                git_config::is_harmless(one) && !is_own(&one.0) && (one.0 != "core.worktree" || leads_back(dir, &one.1))
+            };
+            settings(path).is_some_and(|settings| settings.iter().all(is_plain))
         }
         "git-rebase-todo" => {
             plain_file::text(path, LARGEST_TODO).is_some_and(|text| programs_in(&text).next().is_none())
@@ -247,6 +250,19 @@ pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
         }
         _ => false,
     }
+}
+
+/// True if a setting may stand in the settings of one working tree without a question. They win over those that all trees share:
+/// an address there would redirect a remote.
+fn is_of_one_tree(key: &str) -> bool {
+    ["core.", "index.", "extensions."].iter().any(|section| key.starts_with(section))
+}
+
+/// True if a repository's working tree, as its settings name it, says that it belongs to this repository: any other folder
+/// would be overwritten by what is committed.
+fn leads_back(git: &Path, worktree: &str) -> bool {
+    let tree = git.join(worktree).canonicalize().ok();
+    tree.and_then(|top| Repository::of(&top).filter(|one| one.top == top)).is_some_and(|one| one.own == git)
 }
 
 /// One of the hooks that git brings as examples, and never runs.
@@ -298,6 +314,10 @@ pub fn settings(path: &Path) -> Option<Vec<(String, String)>> {
 pub fn only_harmless(before: &[u8], after: &Path) -> bool {
     let before = std::str::from_utf8(before).ok().and_then(git_config::parse);
     let Some((mut before, mut now)) = before.zip(settings(after)) else { return false };
+    let is_shared = after.file_name().is_some_and(|name| name == "config");
+    if !is_shared && now.iter().any(|one| !before.contains(one) && !is_of_one_tree(&one.0)) {
+        return false;
+    }
     // A submodule's repository names its working tree, which must name it as well, or none where it has none.
     let is_tree = |(key, _): &(String, String)| key == "core.worktree";
     let of_submodule = after.parent().filter(|dir| dir.components().any(|part| part.as_os_str() == "modules"));
@@ -449,6 +469,14 @@ mod tests {
         for path in [own.join("commondir"), own.join("gitdir"), root.join("w/.git"), git.join("config")] {
             assert!(is_plain(&path, &[]), "{}", path.display());
         }
+        std::fs::write(git.join("config"), format!("[core]\n\tworktree = {}\n", root.join("w").display())).unwrap();
+        assert!(!is_plain(&git.join("config"), &[]), "another folder would be overwritten");
+        let of_tree = own.join("config.worktree");
+        std::fs::write(&of_tree, "[core]\n\tsparseCheckout = true\n").unwrap();
+        assert!(is_plain(&of_tree, &[]));
+        std::fs::write(&of_tree, "[remote \"origin\"]\n\tpushurl = https://elsewhere.example/x\n").unwrap();
+        assert!(!is_plain(&of_tree, &[]), "a remote would be another one");
+        std::fs::remove_file(&of_tree).unwrap();
         std::fs::write(git.join("config"), "[core]\n\tpager = x\n").unwrap();
         assert!(!is_plain(&root.join("w/.git"), &[]) && is_plain(&root.join("w/.git"), std::slice::from_ref(&git)));
         std::fs::write(git.join("config"), "[core]\n").unwrap();
