@@ -23,7 +23,7 @@ pub enum Kind {
 pub enum Value {
     /// A command.
     Command(Slash),
-    /// A command of the user's own, by its place in [`super::State::commands`].
+    /// A command of the user's own, by its place in the list of them.
     Own(usize),
     /// A text that takes the place of what was typed.
     Word(String),

@@ -32,7 +32,7 @@ pub enum Overlay {
     Rename(Rename),
     /// Turns run: quit all the same?
     ConfirmQuit,
-    /// The search over all sessions; what it knows is [`super::State::find`].
+    /// The search over all sessions.
     Find,
     /// A question before something that is not easily undone.
     Confirm(Box<Confirm>),
