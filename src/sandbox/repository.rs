@@ -220,7 +220,9 @@ pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
         _ if dir.ends_with("hooks") => is_example(path),
         "config" | "config.worktree" => {
             let is_plain = |one: &(String, String)| {
-                git_config::is_harmless(one) && !is_own(&one.0) && (one.0 != "core.worktree" || leads_back(dir, &one.1))
+                git_config::is_harmless(one)
+                    && (name == "config" || is_of_one_tree(&one.0))
+                    && (one.0 != "core.worktree" || leads_back(dir, &one.1))
             };
             settings(path).is_some_and(|settings| settings.iter().all(is_plain))
         }
