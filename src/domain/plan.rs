@@ -13,6 +13,15 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
+/// Beginning of the message that tells the agent of an approved plan. The demo agent and tests look for the first two words.
+pub const APPROVED: &str = "Plan approved. Carry it out now.";
+
+/// True if a message of the user is that of an approval, which nobody typed.
+#[must_use]
+pub fn is_approval(text: &str) -> bool {
+    text.starts_with(APPROVED)
+}
+
 /// Prefix of a comment's quoted line.
 const COMMENT: &str = "Comment: ";
 

@@ -13,15 +13,12 @@ use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, InfoKind, Message, Plan};
 use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
-use crate::domain::plan::{self, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
+use crate::domain::plan::{self, APPROVED, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
 use crate::domain::request::{Answer, Ask, PlanOrigin, PlanReview, Request};
 use crate::domain::tool::{CallFacts, Outcome, Touch};
 use crate::permit::{self, Struck, Verdict};
 use std::borrow::Cow;
 use std::path::PathBuf;
-
-/// Message to the model about an approved plan. The demo agent and tests look for the first two words.
-const APPROVED: &str = "Plan approved. Carry it out now.";
 
 const PLAN_WAITS: &str = "skipped: a plan was submitted and waits for the user";
 

@@ -58,6 +58,10 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
     if state.panel().is_some() {
         if state.input.idle_before >= CALM {
             state.follow_up(Intent::Act(AnswerAction::Focus.into()));
+        } else {
+            let key = state.keys.key_for(AnswerAction::Focus);
+            let notice = Notice::new(Level::Info, "Too soon after a key: nothing was answered");
+            state.notify(notice.hint(format!("{key} goes to the request")));
         }
         return;
     }

@@ -9,6 +9,7 @@ use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::Command;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::message::{Body, UserText};
+use crate::domain::plan::is_approval;
 use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 use std::path::PathBuf;
@@ -224,6 +225,9 @@ pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>
     let at = kept.message.id.clone();
     let left = behind(chat, keep);
     let what = match &text {
+        Some(text) if is_approval(text) => {
+            "A new session keeps all before the plan was approved, in Ask to Edit or stricter.".to_owned()
+        }
         Some(text) => {
             format!("A new session keeps all before {}; its text comes into the composer.", text::quoted(text))
         }

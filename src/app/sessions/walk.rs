@@ -4,9 +4,11 @@ use crate::app::effect::Effect;
 use crate::app::shell::{session, session_changes, text};
 use crate::app::state::State;
 use crate::app::state::sessions::needs_you;
-use crate::domain::contract::{Command, NewSession};
+use crate::domain::contract::{Act, Command, NewSession};
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::Change;
+use crate::domain::permission::Mode;
+use crate::domain::plan::is_approval;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::SessionAction;
@@ -107,7 +109,13 @@ pub(crate) fn branched(state: &mut State, from: &SessionId, to: &SessionId, rewo
         return state.notify(Notice::new(Level::Info, format!("A branch of {title} is in the list.")));
     }
     session::open(state, to, fx);
-    if let (Some(text), Some(open)) = (text.filter(|_| rewound), state.conversations.open.get_mut(to)) {
+    let text = text.filter(|_| rewound);
+    let taken_back = text.as_deref().is_some_and(is_approval);
+    if taken_back && state.sessions.meta(from).is_some_and(|meta| meta.mode == Mode::Execute) {
+        // The plan's approval brought the mode.
+        fx.push(session::to(to, Act::Mode { mode: Mode::Ask, drop_plan: false }));
+    }
+    if let (Some(text), Some(open)) = (text.filter(|_| !taken_back), state.conversations.open.get_mut(to)) {
         open.composer.set(&text);
     }
     if state.screen.size.height >= LOW {

@@ -326,3 +326,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_repository_that_went_with_its_folder_is_told() {
+    let mut bench = Bench::new();
+    for name in ["sub/a.txt", "sub/.git/HEAD", "kept/.git/HEAD"] {
+        write(&bench.work.join(name), "old");
+    }
+    bench.command("m1", |work| {
+        std::fs::remove_dir_all(work.join("sub")).unwrap();
+        write(&work.join("kept/.git/HEAD"), "new");
+    });
+    let plan = planned(&bench, UndoAim::Last);
+    assert!(matches!(state(&plan, "sub/.git"), UndoState::Lost(why) if why.contains("repository")), "{plan:?}");
+    assert!(!plan.files.iter().any(|file| file.shown.starts_with("kept")), "{plan:?}");
+    let done = bench.undo(UndoAim::Last, &[]);
+    assert!(done.restored.contains(&"sub/a.txt".to_owned()) && done.left.len() == 1, "{done:?}");
+}

@@ -207,6 +207,24 @@ fn going_back_asks_and_gives_the_text_back() {
 }
 
 #[test]
+fn going_back_before_an_approval_takes_its_mode_back_and_types_nothing() {
+    let mut screen = ready();
+    screen.whole(Event::Changed(Box::new(SessionMeta { mode: Mode::Execute, ..meta("s") })));
+    screen.session("s", Event::Row(Box::new(assistant_row("m2", "a plan"))));
+    let text = format!("{} Permission mode: Execute.", crate::domain::plan::APPROVED);
+    screen.session("s", Event::Row(Box::new(user_row("m3", &text))));
+    screen.draw(true);
+    screen.keys("esc").wait(100).keys("esc enter");
+    assert!(asked(&screen).contains("before the plan was approved"), "{}", asked(&screen));
+    screen.fx.clear();
+    yes(&mut screen);
+    screen.session("s", Event::Branched { from: id("s"), to: id("n"), rewound: true });
+    assert_eq!((screen.state.current_id(), screen.text().as_str()), (Some(&id("n")), ""));
+    let mode = Command::To { session: id("n"), act: Act::Mode { mode: Mode::Ask, drop_plan: false } };
+    assert!(screen.sent().contains(&mode));
+}
+
+#[test]
 fn nothing_stands_before_the_first_message() {
     let mut screen = ready();
     screen.session("s", Event::Row(Box::new(user_row("m1", "one"))));
