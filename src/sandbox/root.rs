@@ -428,6 +428,7 @@ fn mask(masks: &OwnedFd, number: usize, is_folder: bool) -> Result<OwnedFd, Errn
     let name = PathBuf::from(number.to_string());
     // What an earlier attempt left may be of the other kind.
     let _ = rustix::fs::unlinkat(masks, &name, AtFlags::empty());
+    let _ = rustix::fs::unlinkat(masks, &name, AtFlags::REMOVEDIR);
     if is_folder {
         rustix::fs::mkdirat(masks, &name, FOLDER).or_else(there)?;
     } else {
