@@ -10,6 +10,7 @@ use super::{editor, queue};
 use crate::app::msg::Target;
 use crate::app::state::Focus;
 use crate::app::state::composer::Picked;
+use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::files::File;
 use crate::app::state::vim::Mode;
 use crate::domain::message::Body;
@@ -392,17 +393,17 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
         }
         return format!("read only: held by {}", clean_line(holder));
     }
-    if state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty()) {
-        let again = state.current_open().is_some_and(|open| open.queue.iter().any(|item| item.redelivered));
-        let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
-        return match send.filter(|_| again) {
-            Some(key) => format!("{key} sends what waited when lisle ended"),
-            None => "what is queued waits for you".to_owned(),
-        };
-    }
-    if state.panel().is_some() && state.focus == Focus::Composer {
-        let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
-        return send.map_or_else(String::new, |key| format!("Reply, or {key} to answer the request above"));
+    let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
+    let again = state.current_open().is_some_and(|open| open.queue.iter().any(|item| item.redelivered));
+    match (state.empty_enter(), send) {
+        (Some(EmptyEnter::Answer), Some(key)) if state.focus == Focus::Composer => {
+            return format!("Reply, or {key} {}", EmptyEnter::Answer.words());
+        }
+        (Some(EmptyEnter::Answer), _) | (None, _) => {}
+        (Some(EmptyEnter::Release), Some(key)) if again => return format!("{key} sends what waited when lisle ended"),
+        (Some(EmptyEnter::Release), None) => return "Queue paused".to_owned(),
+        (Some(what), Some(key)) => return format!("{key} {}, or write a message", what.words()),
+        (Some(_), None) => {}
     }
     if state.running() {
         return "Type ahead: sent when the turn ends".to_owned();

@@ -7,6 +7,7 @@ use crate::app::intent::Intent;
 use crate::app::shell::session;
 use crate::app::slash as commands;
 use crate::app::state::composer::EnterDoes;
+use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::{Blind, Focus, State};
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::{Level, Notice};
@@ -50,7 +51,7 @@ pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
     }
 }
 
-/// Enter on an empty draft: after a while without keys it answers what waits, else it lets a held queue go.
+/// Enter on an empty draft: [`State::empty_enter`]. What waits gets the focus only after a while without keys.
 fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
     if state.focus != Focus::Composer || !state.composer().is_empty() {
         return;
@@ -65,8 +66,12 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
         }
         return;
     }
-    let held = state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty());
-    if let (true, Some(id)) = (held, state.current_id()) {
-        fx.push(session::to(id, Act::Queue(QueueEdit::Release)));
+    let act = match state.empty_enter() {
+        Some(EmptyEnter::Retry | EmptyEnter::Continue) => Act::Retry,
+        Some(EmptyEnter::Release) => Act::Queue(QueueEdit::Release),
+        Some(EmptyEnter::Answer) | None => return,
+    };
+    if let Some(id) = state.current_id() {
+        fx.push(session::to(id, act));
     }
 }
