@@ -208,8 +208,8 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     if open.turn.stopping {
         return vec![role(format!("{} stopping", paint.signs.session.stopping), Role::Dim)];
     }
-    if !state.running() {
-        return Vec::new();
+    if state.connecting.checking.is_some() || !state.running() {
+        return checking(paint, room).into_iter().collect();
     }
     // In a panel or an overlay the key that goes back does only that; with modes it ends the typing, and no turn.
     let types = state.keys.modal() && state.focus == Focus::Composer;
@@ -264,6 +264,14 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     }
     out.extend(stop);
     out
+}
+
+/// `⠹ 2s  checking the key of openai`, while its server is asked.
+fn checking(paint: &FrameContext<'_>, room: usize) -> Option<Piece<'static>> {
+    let (connection, since) = paint.state.connecting.checking.as_ref()?;
+    let (spin, since) = (paint.spin(), elapsed(paint.state.clock.now.since(*since)));
+    let text = format!("{spin} {since}  checking the key of {}", clean_line(connection.as_str()));
+    Some(piece(cells::cut(&text, room, paint.signs.cut).into_owned(), paint.style(Role::Running)))
 }
 
 /// Notice about a silence longer than usual: of a response that has not begun, or of one that has.

@@ -43,22 +43,35 @@ impl Lane {
             Some(wanted) => self.input(Input::GiveKey(Box::new(wanted))).await,
             None => {
                 let text = format!("The connection {name} takes no key, or there is none of that name.");
-                let notice = Notice::new(Level::Warning, text).hint("/connection lists them");
+                let notice = Notice::new(Level::Warning, text).hint("/connect lists them");
                 self.out.send(Event::Notice(notice)).await;
             }
         }
     }
 
-    /// Stores a key. Every session that waits for it goes on.
+    /// Stores a key that the server takes. Every session that waits for it goes on.
     pub(super) fn store_key(&self, name: ConnectionName, key: Key) {
         let (shared, me) = (self.shared.clone(), self.me.clone());
         tokio::spawn(async move {
-            let stored = shared.setup.connections.store_key(name.clone(), key).await;
-            if stored.is_err() {
-                let _ = me.send(ToLane::Input(Input::Keyed(name, stored))).await;
-                return;
+            let connections = &shared.setup.connections;
+            let listed = match connections.check_key(name.clone(), key.clone()).await {
+                Ok(listed) => connections.store_key(name.clone(), key).await.map(|()| listed),
+                Err(refused) => Err(refused),
+            };
+            let listed = match listed {
+                Ok(listed) => listed,
+                Err(why) => {
+                    let _ = me.send(ToLane::Input(Input::Keyed(name, Err(why)))).await;
+                    return;
+                }
+            };
+            if let Some(Ok(models)) = &listed {
+                connections.learn(&name, models);
             }
-            let _ = me.send(ToLane::Tell(Event::Connections(shared.setup.connections.infos()))).await;
+            let _ = me.send(ToLane::Tell(Event::Connections(connections.infos()))).await;
+            if let Some(models) = listed {
+                let _ = me.send(ToLane::Tell(Event::Models { connection: name.clone(), models })).await;
+            }
             let lanes: Vec<_> = shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
             for lane in lanes {
                 // One that ended waits for nothing.

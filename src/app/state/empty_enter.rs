@@ -14,6 +14,8 @@ pub enum EmptyEnter {
     Release,
     /// Continues the interrupted turn.
     Continue,
+    /// Chooses who answers, on the first screen.
+    Choose,
 }
 
 impl EmptyEnter {
@@ -25,6 +27,7 @@ impl EmptyEnter {
             EmptyEnter::Retry => "retries the failed request",
             EmptyEnter::Release => "sends the queue",
             EmptyEnter::Continue => "continues the interrupted turn",
+            EmptyEnter::Choose => "chooses who answers",
         }
     }
 }
@@ -35,6 +38,9 @@ impl State {
     pub fn empty_enter(&self) -> Option<EmptyEnter> {
         if self.panel().is_some() {
             return Some(EmptyEnter::Answer);
+        }
+        if self.first_choice().is_some() {
+            return Some(EmptyEnter::Choose);
         }
         let meta = self.current_meta()?;
         if meta.held_by.is_some() {

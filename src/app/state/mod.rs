@@ -5,6 +5,7 @@ pub mod catalogue;
 pub mod chat;
 pub mod clock;
 pub mod composer;
+pub mod connecting;
 pub mod context;
 pub mod conversations;
 pub mod drafts;
@@ -50,6 +51,7 @@ use crate::keymap::Table;
 use crate::keymap::action::Context;
 use clock::Clock;
 use composer::Composer;
+use connecting::Connecting;
 pub use conversations::{Conversations, Current};
 use drafts::Drafts;
 pub(crate) use drafts::Editing;
@@ -95,6 +97,8 @@ pub struct State {
     pub conversations: Conversations,
     /// A new session that the engine has not made yet.
     pub lobby: Lobby,
+    /// The way to a model.
+    pub connecting: Connecting,
     /// What drafts of all sessions share.
     pub drafts: Drafts,
     /// Overlays, the topmost last.
@@ -127,6 +131,7 @@ impl State {
             sessions: Sessions::default(),
             conversations: Conversations::default(),
             lobby: Lobby::default(),
+            connecting: Connecting::default(),
             drafts: Drafts::default(),
             overlays: Vec::new(),
             searches: Searches::default(),

@@ -10,7 +10,7 @@ use crate::app::overlays::{
 };
 use crate::app::panels::answers;
 use crate::app::sessions::{deleted, export, walk};
-use crate::app::shell::{quit, session, trail};
+use crate::app::shell::{connecting, quit, session, trail};
 use crate::app::state::State;
 use crate::app::state::open::{Given, Retry, Turn};
 use crate::app::update::snapshot;
@@ -68,6 +68,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         }
         Event::Changed(meta) => snapshot::changed(state, *meta, fx),
         Event::Models { connection, models } => {
+            connecting::listed(state, &connection, &models);
             model_picker::came(state, connection, models, fx);
         }
         Event::Figures { connection, models } => {
@@ -262,6 +263,11 @@ fn of_turn(turn: &mut Turn, now: At, event: Event) {
 }
 
 fn asked(state: &mut State, id: &SessionId, request: Request) {
+    taken(state, id, request);
+    connecting::asked(state, id);
+}
+
+fn taken(state: &mut State, id: &SessionId, request: Request) {
     let Some(open) = state.conversations.open.get_mut(id) else { return };
     let request_id = request.id.clone();
     let changed = match open.requests.iter_mut().find(|other| other.id == request.id) {
