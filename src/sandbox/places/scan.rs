@@ -25,8 +25,8 @@ const MOST: usize = 1_000_000;
 /// The same of a folder that is only read, and of one of the system.
 const MOST_BESIDE: usize = 200_000;
 const MOST_OF_SYSTEM: usize = 20_000;
-/// Trees that are kept, the ones used last.
-const TREES: usize = 8;
+/// Trees that are kept, the ones used last: those of several sessions, and of the system.
+const TREES: usize = 16;
 /// First bytes of every file that is looked into …
 const BEGINNING: u64 = 64 * 1024;
 /// … and of one that is looked into further, as long as not so many were read of a tree.
@@ -68,7 +68,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// What is hidden: the secrets, and folders that may hold others.
+    /// Paths that are hidden: the secrets, and folders that may hold others.
     #[must_use]
     pub fn masked(&self) -> Vec<PathBuf> {
         self.secrets.iter().chain(&self.cut).cloned().collect()
@@ -110,6 +110,7 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64,
         }
         tree.1
     };
+    hidden::refresh();
     let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
     let tree = tree.get_or_insert_with(|| Tree::new(root.to_owned(), skip, most));
     if elsewhere.difference(&tree.wanted).next().is_some() {
