@@ -39,6 +39,10 @@ pub fn main() -> ExitCode {
     if let Some(Command::Help(args)) = &args.command {
         return help::run(args).into();
     }
+    if matches!(args.command, Some(Command::ResetTerminal)) {
+        output::put(&runtime::terminal::reset());
+        return Exit::Done.into();
+    }
     let prompt = match args.prompt() {
         Ok(prompt) => prompt,
         Err(why) => {
@@ -123,6 +127,8 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
             complain_of(&bootstrap);
             definitions::statuses(&bootstrap, command)
         }
+        // Done above.
+        Some(Command::ResetTerminal) => Exit::Done,
         Some(Command::Help(args)) => help::run(&args),
         Some(Command::Views(command)) => {
             complain_of(&bootstrap);

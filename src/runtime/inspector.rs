@@ -180,7 +180,11 @@ fn answered(answer: Answer) -> String {
         Answer::Ambiguous { wide } => {
             format!("signs of ambiguous width take {}", if wide { "two cells" } else { "one cell" })
         }
+        Answer::Family { joined } => {
+            format!("joined signs (a family) are drawn {}", if joined { "as one" } else { "one by one" })
+        }
         Answer::Attributes => "that was all it says of itself".to_owned(),
+        Answer::Status => "it is well".to_owned(),
         Answer::ColoursChanged => "light and dark changed".to_owned(),
     }
 }

@@ -38,6 +38,10 @@ impl Way {
 pub enum Program {
     /// kitty.
     Kitty,
+    /// kitty before 0.28, which draws boxes for placeholders of pictures.
+    OldKitty,
+    /// xterm.
+    Xterm,
     /// Ghostty.
     Ghostty,
     /// WezTerm.
@@ -57,7 +61,15 @@ impl Program {
     #[must_use]
     pub fn named(says: &str) -> Self {
         let says = says.to_ascii_lowercase();
+        let version = |text: &str| {
+            let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+            Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+        };
+        if says.strip_prefix("kitty(").and_then(version).is_some_and(|version| version < (0, 28)) {
+            return Self::OldKitty;
+        }
         let known = [
+            ("xterm(", Self::Xterm),
             ("kitty", Self::Kitty),
             ("ghostty", Self::Ghostty),
             ("wezterm", Self::Wezterm),
@@ -200,6 +212,7 @@ mod tests {
             (&[("TERM", "xterm-kitty")], Able { program: None, ..kitty }, Some(Way::Kitty)),
             (&[("TERM", "xterm-kitty")], nothing, None),
             // Kitty's protocol without placeholders.
+            (&[("TERM", "xterm-kitty")], Able { program: Some(Program::OldKitty), ..kitty }, None),
             (xterm, Able { program: Some(Program::Other), ..kitty }, None),
             (xterm, Able { program: Some(Program::Wezterm), sixel: true, ..kitty }, Some(Way::Iterm)),
             (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], nothing, Some(Way::Iterm)),
@@ -237,13 +250,15 @@ mod tests {
     fn terminals_say_who_they_are() {
         for (says, program) in [
             ("kitty(0.42.1)", Program::Kitty),
+            ("kitty(1.0)", Program::Kitty),
+            ("kitty(0.26.5)", Program::OldKitty),
             ("ghostty 1.2.0", Program::Ghostty),
             ("WezTerm 20240203-110809-5046fc22", Program::Wezterm),
             ("iTerm2 3.5.11", Program::Iterm),
             ("xterm.js(5.6.0)", Program::XtermJs),
             ("tmux 3.5a", Program::Between),
             ("Zellij(0.41.2)", Program::Between),
-            ("XTerm(390)", Program::Other),
+            ("XTerm(390)", Program::Xterm),
             ("", Program::Other),
         ] {
             assert_eq!(Program::named(says), program, "{says}");
