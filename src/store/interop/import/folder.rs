@@ -157,12 +157,12 @@ impl Store {
             if since == Since::Other {
                 // The rows as they were go to the trash: nothing of them is lost.
                 journal.clear(now)?;
-                journal.given = journal.meta.clone();
+                journal.header.accept();
             }
             self.add_lines((reader, found, cut), all - more, &mut journal)?;
             let theirs = reader.meta(found);
             refresh(&mut meta, theirs);
-            let own = journal.own.clone();
+            let own = journal.header.own().clone();
             journal.set_meta(meta, own);
             journal.close()?;
         }

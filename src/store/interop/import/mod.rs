@@ -102,21 +102,25 @@ impl Program {
 impl Journal {
     /// Keeps in the header where the session came from, so that a second import finds it.
     fn mark_origin(&mut self, origin: &str) {
-        set_origin(&mut self.head.fields, Some(origin));
-        self.header_due = true;
+        let mut fields = self.file.head().fields.clone();
+        set_origin(&mut fields, Some(origin));
+        self.file.set_fields(fields);
+        self.header.set_due(true);
     }
 
     /// How many of what an earlier import did not include. `None` when nobody says.
     fn not_included(&self) -> Option<BTreeMap<String, usize>> {
-        serde_json::from_str(own_of(&self.head.fields).raw(COUNTS)?).ok()
+        serde_json::from_str(own_of(&self.file.head().fields).raw(COUNTS)?).ok()
     }
 
     /// Keeps in the header how many of what were not included, so that the next import says only what is new.
     fn mark_not_included(&mut self, counts: &BTreeMap<&'static str, usize>) {
-        let mut own = own_of(&self.head.fields);
+        let mut fields = self.file.head().fields.clone();
+        let mut own = own_of(&fields);
         own.set(COUNTS, serde_json::json!(counts).to_string());
-        self.head.fields.set("lisle", own.render());
-        self.header_due = true;
+        fields.set("lisle", own.render());
+        self.file.set_fields(fields);
+        self.header.set_due(true);
     }
 }
 
@@ -743,7 +747,7 @@ impl Rows {
     fn end(&mut self, meta: SessionMeta) -> Result<(), StoreError> {
         self.waiting.iter_mut().for_each(row::settle);
         self.write(1)?;
-        let own = self.journal.own.clone();
+        let own = self.journal.header.own().clone();
         self.journal.set_meta(meta, own);
         self.journal.close()
     }
