@@ -20,10 +20,10 @@
 
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 use std::time::Duration;
 
 pub mod able;
+mod allowances;
 #[cfg(target_os = "linux")]
 mod calls;
 mod child;
@@ -68,6 +68,7 @@ mod ssh;
 mod temp;
 pub mod withheld;
 
+pub use allowances::{Allowances, Granted};
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
 
 /// The first argument that makes lisle the parent of a command.
@@ -94,44 +95,6 @@ pub fn is_enforced() -> bool {
     return seatbelt::is_possible();
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]
     false
-}
-
-/// What the user's settings and answers allow commands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowances {
-    /// Folders of package managers and the like that commands write as the workspace's own.
-    pub caches: Vec<places::caches::Cache>,
-    /// Where the workspace's own copies of caches lie; `None` where there are none.
-    pub private: Option<PathBuf>,
-    /// Folders and files that commands read beside the usual ones.
-    pub readable: Vec<PathBuf>,
-    /// Devices that commands use beside the harmless ones.
-    pub devices: Vec<PathBuf>,
-    /// The most memory in bytes that a command may use.
-    pub memory: Option<u64>,
-    /// What commands of the workspace profile reach of the network.
-    pub network: Network,
-    /// Hosts of the private network that they may reach through the proxy, each with a port or for all of them.
-    pub private_hosts: Vec<String>,
-    /// Where there are namespaces, `/tmp` of commands is a folder of the session, and file tools mean the same one by it.
-    pub own_temp: bool,
-    /// What answers and rules open for the command at hand.
-    pub granted: Granted,
-}
-
-/// What an answer or a rule opens for one command beside its profile.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Granted {
-    /// Folders and files that may be read, such as packages beside the project.
-    pub readable: Vec<PathBuf>,
-    /// Secrets of the project that are not masked.
-    pub unmasked: Vec<PathBuf>,
-    /// Paths that may be written: one that is protected, or one outside of the working directory.
-    pub writable: Vec<PathBuf>,
-    /// Sockets of other programs: an agent of ssh or gpg, docker.
-    pub sockets: Vec<PathBuf>,
-    /// Names of variables that stay in the environment.
-    pub env: Vec<String>,
 }
 
 /// What the parent is told to run.

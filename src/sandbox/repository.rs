@@ -168,16 +168,16 @@ impl Repository {
     pub fn tracked(&self, paths: &[PathBuf]) -> HashSet<PathBuf> {
         let below = |path: &PathBuf| path.strip_prefix(&self.top).ok().map(Path::to_owned);
         let wanted = paths.iter().filter_map(below).collect();
-        let found = super::places::index_has(&self.own.join("index"), &wanted);
+        let found = super::places::index::tracked(&self.own.join("index"), &wanted);
         found.into_keys().map(|below| self.top.join(below)).collect()
     }
 
     /// True if git tracks this file with this content. A command can add names to git's list, but not a content that it
     /// does not know.
     #[must_use]
-    pub fn has(&self, path: &Path, content: super::places::Blob) -> bool {
+    pub fn has(&self, path: &Path, content: super::places::index::Blob) -> bool {
         let Ok(below) = path.strip_prefix(&self.top) else { return false };
-        let found = super::places::index_has(&self.own.join("index"), &[below.to_owned()].into());
+        let found = super::places::index::tracked(&self.own.join("index"), &[below.to_owned()].into());
         found.into_values().any(|blob| blob == Some(content))
     }
 }

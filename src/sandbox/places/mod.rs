@@ -8,83 +8,33 @@ pub mod caches;
 pub mod depends;
 pub mod drafts;
 mod excludes;
+mod folders;
 pub mod hidden;
-mod index;
+pub(super) mod index;
 mod points;
 mod readable;
 pub mod removal;
 pub mod scan;
 mod secrecy;
+mod site;
 mod watch;
 
+pub use folders::{below_temp, session_temp};
 #[cfg(test)]
 pub(super) use index::tests::{index as tests_index, index_of as tests_index_of};
-pub(super) use index::{Blob, tracked as index_has};
 pub use secrecy::View;
+pub use site::{Moves, Site};
 
-use super::Allowances;
 use super::plain_file;
 use super::profile::{Bounds, Namespaces, Network, Profile, Replaced};
 use super::repository::{self, Repository};
 use crate::domain::paths::{is_protected_for_commands, is_secret};
+use folders::{SESSION, TEMPS, own_temp, temp, toolchains};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Place of a command.
-#[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
-    /// The working directory: absolute and resolved.
-    pub cwd: &'a Path,
-    /// The session's folder; commands write its `data/`.
-    pub session_dir: &'a Path,
-    /// lisle's own folders.
-    pub own_dirs: &'a [PathBuf],
-    /// Access that the user's settings and answers grant.
-    pub allowances: &'a Allowances,
-    /// Paths that the command line names literally.
-    pub named: &'a [PathBuf],
-    /// Secrets that it names and that the user agreed to; only the workspace profile shows them.
-    pub approved: &'a [PathBuf],
-    /// The command does nothing but move between states of the repository, which may change protected files that git
-    /// has.
-    pub moves: Moves,
-    /// The user's home directory.
-    pub home: Option<&'a Path>,
-    /// Namespaces that commands can get here.
-    pub namespaces: Namespaces,
-}
-
-/// Changes of what configures or runs code that git was asked for. The line runs nothing else.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moves {
-    /// Files of its commits: `git switch`, `pull`, `merge` and the like, and nothing else.
-    pub tree: bool,
-    /// Settings that run nothing: which branch follows which, the user's name, a new remote.
-    pub notes: bool,
-    /// All of its settings and hooks, which the user was asked about.
-    pub settings: bool,
-}
-
-impl Moves {
-    /// Both together.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            tree: self.tree || other.tree,
-            notes: self.notes || other.notes,
-            settings: self.settings || other.settings,
-        }
-    }
-}
-
 /// Folders of the system that hold settings and programs of this machine's own, and among them keys.
 const SYSTEM: &[&str] = &["/etc", "/opt"];
-/// Folders of the session that commands read, beside `data`, which they write.
-const SESSION: &[&str] = &["data", "plans", "attachments", "long_responses", "downloads"];
-/// The session's own folder for temporary files.
-const TEMP: &str = "tmp";
-/// Folders of temporary files.
-const TEMPS: &[&str] = &["/tmp", "/var/tmp"];
 /// Mounts for protected paths, folders above them included. What is more is looked at after the command.
 const MOST_MOUNTS: usize = 200;
 /// Mounts that hide secrets. With more of them whole folders are hidden.
@@ -191,18 +141,6 @@ pub fn prepare(cwd: &Path) {
     }
 }
 
-/// The session's folder for temporary files, which commands see as `/tmp`.
-#[must_use]
-pub fn session_temp(session_dir: &Path) -> PathBuf {
-    session_dir.join(TEMP)
-}
-
-/// Part of a path below a folder of temporary files; `None` for other paths.
-#[must_use]
-pub fn below_temp(path: &Path) -> Option<&Path> {
-    TEMPS.iter().find_map(|top| path.strip_prefix(top).ok())
-}
-
 /// Variables of a command: the workspace's own caches where those cannot be put in the place of the user's, and what git
 /// is not to take for files. Blocks.
 #[must_use]
@@ -247,19 +185,6 @@ fn linked(site: &Site<'_>) -> HashSet<(u64, u64)> {
         .filter(|meta| meta.is_file() && meta.nlink() > 1)
         .map(|meta| (meta.dev(), meta.ino()))
         .collect()
-}
-
-/// Toolchains below the working directory, where that is the home directory or one above it: programs, no secrets.
-fn toolchains(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let mut out = match home {
-        Some(home) if home.starts_with(cwd) => readable::of_user(Some(home), &|_| None),
-        _ => Vec::new(),
-    };
-    if cwd.parent().is_none() {
-        out.extend(readable::KERNEL.iter().map(PathBuf::from));
-        out.extend(readable::system().0);
-    }
-    out
 }
 
 /// Shared parts of both profiles.
@@ -482,18 +407,6 @@ fn in_folder(dir: &Path) -> Vec<PathBuf> {
 
 fn names(dir: &Path) -> impl Iterator<Item = std::ffi::OsString> + use<> {
     std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.file_name())
-}
-
-/// Folders for temporary files.
-fn temp(home: Option<&Path>) -> Vec<PathBuf> {
-    TEMPS.iter().map(PathBuf::from).chain(own_temp(home)).collect()
-}
-
-/// The one that the environment names. One that holds more than temporary files would open all of that.
-fn own_temp(home: Option<&Path>) -> Option<PathBuf> {
-    let own = std::env::temp_dir();
-    let sound = own.is_absolute() && own.parent().is_some() && !home.is_some_and(|home| home.starts_with(&own));
-    sound.then_some(own)
 }
 
 /// The workspace's own folders in the place of the user's caches. Blocks while they are made.

@@ -3,9 +3,10 @@
 //! What the root of a command is built from is listed (`places.toml`); file tools follow the same list for what in a home
 //! directory holds settings, histories and sign-ins: its names with a dot.
 
-use super::{SESSION, TEMP, index, readable, scan, toolchains};
+use super::folders::{SESSION, TEMP, toolchains};
+use super::{index, readable, scan};
 use crate::domain::secret::Content;
-use crate::sandbox::Allowances;
+use crate::sandbox::allowances::Allowances;
 use crate::sandbox::repository::Repository;
 use std::path::{Path, PathBuf};
 

@@ -3,8 +3,8 @@
 //! Every request is read whole and written anew, so what is judged is what is sent: a second request on the same
 //! connection is judged by itself, and what looks like another request in a body stays a body.
 
-use super::Slot;
 use super::session::{Refusal, Session};
+use super::slot::Slot;
 use super::target::Target;
 use http_body_util::{BodyExt, Empty, Full, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};

@@ -2,7 +2,7 @@
 
 #![allow(unsafe_code, reason = "the state of a network interface is set by a call that takes a structure")]
 
-use super::{PORT, handover};
+use super::handover::{self, PORT};
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd};

@@ -19,28 +19,28 @@ pub(super) mod inside;
 mod known;
 pub mod names;
 mod session;
+mod slot;
 mod socks;
 mod target;
 #[cfg(test)]
 mod tests;
 
+pub use handover::PORT;
 pub use known::{Known, entry};
 pub use session::{Gate, Refusals, Refused};
 pub use target::Target;
 
 use names::Names;
 use session::Session;
+use slot::Slot;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
-
-/// Where the proxy listens in the command's own network.
-pub const PORT: u16 = 43_128;
 
 /// Connections of one command at a time; more wait to be taken.
 const MOST: usize = 64;
@@ -109,7 +109,7 @@ async fn serve(listener: &TcpListener, session: &Arc<Session>) {
                 let session = Arc::clone(session);
                 connections.spawn(async move {
                     let Ok(of_all) = ALL.acquire().await else { return };
-                    connection(stream, session, Arc::new(Slot { _own: mine, _of_all: of_all })).await;
+                    connection(stream, session, Arc::new(Slot::new(mine, of_all))).await;
                 });
             }
             Err(error) => {
@@ -119,12 +119,6 @@ async fn serve(listener: &TcpListener, session: &Arc<Session>) {
             }
         }
     }
-}
-
-/// A connection's share of what may be open at a time.
-struct Slot {
-    _own: OwnedSemaphorePermit,
-    _of_all: SemaphorePermit<'static>,
 }
 
 async fn connection(stream: TcpStream, session: Arc<Session>, slot: Arc<Slot>) {
