@@ -126,7 +126,7 @@ pub struct Offer {
 
 /// Content of one `permissions.json`, as far as it could be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct PermissionsFile {
     /// The `rules` key.
     pub rules: Vec<Rule>,
     /// `blockedTools`, as names of lisle's tools.
@@ -150,7 +150,7 @@ pub struct Hint {
     pub unless: Option<String>,
 }
 
-impl Written {
+impl PermissionsFile {
     /// The parts that make things stricter.
     #[must_use]
     pub fn tightening(mut self) -> Self {
@@ -417,11 +417,11 @@ mod tests {
     #[test]
     fn what_tightens_is_told_from_what_loosens() {
         let deny = Rule { effect: Effect::Deny, ..Rule::allow("bash") };
-        let written = Written {
+        let written = PermissionsFile {
             rules: vec![Rule::allow("edit"), deny.clone()],
             commands: vec!["^ls".into()],
             paths: vec!["**".into()],
-            ..Written::default()
+            ..PermissionsFile::default()
         };
         assert!(written.loosens());
         let tight = written.tightening();

@@ -4,7 +4,7 @@
 //! certain to stay below the working directory is a path below it. A rule that denies or asks is matched broadly: the
 //! same program by another path, behind wrappers, with other words between its own.
 
-use super::shell::Command;
+use super::shell::DefiniteCommand;
 use crate::domain::access::Access;
 use crate::domain::paths;
 use crate::domain::rule::{BELOW, NETWORK, Rule, SANDBOX, TEXT};
@@ -21,7 +21,7 @@ pub struct Ground {
 }
 
 /// A call taken apart for rules that make it stricter.
-pub(super) struct Asked {
+pub(super) struct MatchedCall {
     tool: String,
     /// Whatever might run.
     commands: Vec<Vec<String>>,
@@ -33,7 +33,7 @@ pub(super) struct Asked {
     hosts: Vec<String>,
 }
 
-impl Asked {
+impl MatchedCall {
     pub(super) fn of(facts: &CallFacts, ground: &Ground) -> Self {
         let mut out = Self {
             tool: facts.tool.clone(),
@@ -111,7 +111,7 @@ pub(super) struct Ways<'a> {
 
 impl<'a> Ways<'a> {
     /// `None` where a command of the line may run outside the working directory.
-    pub(super) fn of(commands: &[Command], cwd: &'a Path, facts: &'a CallFacts) -> Option<Self> {
+    pub(super) fn of(commands: &[DefiniteCommand], cwd: &'a Path, facts: &'a CallFacts) -> Option<Self> {
         let mut ways = Self { cwd, bases: vec![cwd.to_owned()], leaves: leaves(facts) };
         for command in commands {
             let Some(argv) = &command.argv else {
@@ -324,7 +324,7 @@ fn is_at(pattern: &str, path: &Path, ground: &Ground) -> bool {
 }
 
 /// Whether a rule that denies or asks is about this call.
-pub(super) fn bites(rule: &Rule, asked: &Asked, ground: &Ground) -> bool {
+pub(super) fn bites(rule: &Rule, asked: &MatchedCall, ground: &Ground) -> bool {
     let changes = |tool: &str| matches!(tool, "edit" | "write" | "patch");
     // What a host may not be fetched from or named to in a command, a command does not reach either.
     let reaches = asked.tool == NETWORK && matches!(rule.tool.as_str(), "fetch" | "bash") && rule.host.is_some();
@@ -336,7 +336,7 @@ pub(super) fn bites(rule: &Rule, asked: &Asked, ground: &Ground) -> bool {
 }
 
 /// Whether the call has to do with a host, or one below it.
-fn speaks_of(host: &str, asked: &Asked) -> bool {
+fn speaks_of(host: &str, asked: &MatchedCall) -> bool {
     let host = host.strip_prefix("*.").unwrap_or(host).to_ascii_lowercase();
     asked.words.iter().any(|word| word.to_ascii_lowercase().contains(&host))
         || asked.hosts.iter().any(|other| *other == host || is_below_host(other, &host))

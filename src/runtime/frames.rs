@@ -5,8 +5,8 @@
 //! long and can wait (pictures) goes in small pieces while there is nothing else to write.
 //! How a frame becomes bytes is `encode`'s business; how many there may be, [`Pace`] says.
 
-use super::encode::{Frame, Moving, Shown};
-use super::tty::{Output, Wrote};
+use super::encode::{Frame, Moving, TerminalContent};
+use super::tty::{TtyOutput, Wrote};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::VecDeque;
@@ -34,7 +34,7 @@ const WORTH_SYNCHRONIZING: usize = 128;
 
 /// Measurements of the last written frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct FrameStats {
     /// Its bytes.
     pub bytes: usize,
     /// Changed rows, and all rows.
@@ -81,13 +81,13 @@ impl Pace {
 
     /// The line pushes back.
     #[must_use]
-    pub fn is_slow(written: &Written, now: Instant) -> bool {
+    pub fn is_slow(written: &FrameStats, now: Instant) -> bool {
         written.held_up.is_some_and(|at| now.saturating_duration_since(at) < FORGIVEN)
     }
 
     /// Minimum time between the last frame and the next one.
     #[must_use]
-    pub fn gap(self, written: &Written, now: Instant) -> Duration {
+    pub fn gap(self, written: &FrameStats, now: Instant) -> Duration {
         let (changed, all) = written.rows;
         if !Self::is_slow(written, now) && (self.quick > 0 || self.is_quiet(now)) {
             return QUICK_GAP;
@@ -105,26 +105,26 @@ impl Pace {
 }
 
 /// A whole sequence that is written when there is nothing else to write.
-pub struct Piece {
+pub struct RawSequence {
     /// The sequence; short, because whatever comes next waits for it.
     pub bytes: Vec<u8>,
     /// Called when it was written.
     pub done: Option<Box<dyn FnOnce() + Send>>,
 }
 
-impl fmt::Debug for Piece {
+impl fmt::Debug for RawSequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Piece({} bytes)", self.bytes.len())
     }
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct WriterSlot {
     /// Bytes that are not a frame and go before it.
     control: Vec<u8>,
     frame: Option<Frame>,
     /// Bytes to write when there is nothing else, in order.
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<RawSequence>,
     /// A buffer to be used again.
     spare: Option<Buffer>,
     /// The screen is not what the writer thinks.
@@ -137,12 +137,12 @@ struct Slot {
     gone: bool,
     /// No more frames come.
     end: bool,
-    written: Written,
+    written: FrameStats,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    slot: Mutex<Slot>,
+    slot: Mutex<WriterSlot>,
     /// Signals output to write, or the end.
     work: Condvar,
     /// All is written, or the terminal is gone.
@@ -150,7 +150,7 @@ struct Shared {
 }
 
 impl Shared {
-    fn slot(&self) -> MutexGuard<'_, Slot> {
+    fn slot(&self) -> MutexGuard<'_, WriterSlot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -168,7 +168,7 @@ impl Writer {
     ///
     /// # Errors
     /// When there is no pipe or no thread to be had.
-    pub fn start(output: Arc<Output>, gone: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+    pub fn start(output: Arc<TtyOutput>, gone: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let (stopped, stop) = io::pipe()?;
         let theirs = Arc::clone(&shared);
@@ -213,7 +213,7 @@ impl Writer {
     }
 
     /// Sequences that are written in this order, each when there is nothing else to write.
-    pub fn behind(&self, pieces: impl IntoIterator<Item = Piece>) {
+    pub fn behind(&self, pieces: impl IntoIterator<Item = RawSequence>) {
         self.shared.slot().pieces.extend(pieces);
         self.shared.work.notify_one();
     }
@@ -235,14 +235,15 @@ impl Writer {
 
     /// Measurements of the last written frame.
     #[must_use]
-    pub fn written(&self) -> Written {
+    pub fn written(&self) -> FrameStats {
         self.shared.slot().written
     }
 
     /// Waits until all that was given is written, but no longer than `limit`. Whether it is.
     pub fn settle(&self, limit: Duration) -> bool {
         let slot = self.shared.slot();
-        let waiting = |slot: &mut Slot| !slot.gone && (slot.busy || slot.frame.is_some() || !slot.control.is_empty());
+        let waiting =
+            |slot: &mut WriterSlot| !slot.gone && (slot.busy || slot.frame.is_some() || !slot.control.is_empty());
         let (slot, timeout) =
             self.shared.rest.wait_timeout_while(slot, limit, waiting).unwrap_or_else(PoisonError::into_inner);
         !timeout.timed_out() && !slot.gone
@@ -264,15 +265,15 @@ impl Drop for Writer {
 }
 
 /// Returns whether it ended because the terminal is gone.
-fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) -> bool {
-    let mut shown = Shown::default();
+fn write_all_that_comes(shared: &Shared, output: &TtyOutput, stopped: &PipeReader) -> bool {
+    let mut shown = TerminalContent::default();
     let mut out = Vec::with_capacity(16 << 10);
     loop {
         let mut slot = shared.slot();
         slot.busy = false;
         if slot.frame.is_none() && slot.control.is_empty() && !slot.end {
             shared.rest.notify_all();
-            let idle = |slot: &mut Slot| {
+            let idle = |slot: &mut WriterSlot| {
                 slot.frame.is_none() && slot.control.is_empty() && slot.pieces.is_empty() && !slot.end
             };
             slot = shared.work.wait_while(slot, idle).unwrap_or_else(PoisonError::into_inner);
@@ -294,7 +295,7 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
         let synchronized = slot.synchronized;
         drop(slot);
 
-        let mut written = Written::default();
+        let mut written = FrameStats::default();
         let old = frame.map(|mut frame| {
             let start = out.len();
             let moving = if synchronized { Moving::Worth(WORTH_MOVING) } else { Moving::Never };
@@ -343,7 +344,7 @@ enum Pushed {
     Gone,
 }
 
-fn push(mut bytes: &[u8], output: &Output, stopped: &PipeReader) -> Pushed {
+fn push(mut bytes: &[u8], output: &TtyOutput, stopped: &PipeReader) -> Pushed {
     let mut held_up = Duration::ZERO;
     while !bytes.is_empty() {
         match output.write(bytes) {

@@ -1,6 +1,6 @@
 //! Access of commands beyond their profile: from the user's settings, and from answers and rules for one command.
 
-use super::places::caches::Cache;
+use super::places::caches::CacheFolder;
 use super::profile::Network;
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Allowances {
     /// Folders of package managers and the like that commands write as the workspace's own.
-    pub caches: Vec<Cache>,
+    pub caches: Vec<CacheFolder>,
     /// Where the workspace's own copies of caches lie; `None` where there are none.
     pub private: Option<PathBuf>,
     /// Folders and files that commands read beside the usual ones.

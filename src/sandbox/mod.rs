@@ -1,6 +1,6 @@
 //! How commands are held: every one is started through lisle's own program (`lisle __run`), which stays its parent.
 //!
-//! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`Report`] comes back.
+//! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`RunReport`] comes back.
 //! [`parent`] starts that parent, [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
 //! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `root`, `init`,
 //! `rights`, `rules` and `calls` (with `numbers`) closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
@@ -14,7 +14,7 @@
 //! - descriptor 0: the control pipe. A byte on it, or its end, ends the command with everything it started. lisle's
 //!   death closes it, so nothing outlives lisle, not even after `kill -9`;
 //! - descriptor 1: the command's standard output and error, in the order in which they came;
-//! - descriptor 2: one line of JSON at the end, a [`Report`]. No such line means that the parent itself was killed.
+//! - descriptor 2: one line of JSON at the end, a [`RunReport`]. No such line means that the parent itself was killed.
 //!
 //! The exit status is the command's, 128 + N after signal N.
 
@@ -191,7 +191,7 @@ pub enum Ended {
 
 /// What the parent says when everything is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct RunReport {
     /// Why it ended.
     pub ended: Ended,
     /// The command's exit status, when it has one.
@@ -214,7 +214,7 @@ pub struct Report {
     pub error: Option<String>,
 }
 
-impl Report {
+impl RunReport {
     /// The exit status as a shell gives it: the command's, or 128 + the signal.
     #[must_use]
     pub fn code(&self) -> Option<i32> {
@@ -281,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_report_is_the_last_line() {
-        let report = Report {
+        let report = RunReport {
             ended: Ended::Timeout,
             exit: None,
             signal: Some(15),
@@ -291,9 +291,9 @@ mod tests {
             error: None,
         };
         let text = format!("some noise\n{}\n", serde_json::to_string(&report).unwrap());
-        assert_eq!(Report::parse(&text), Some(report.clone()));
+        assert_eq!(RunReport::parse(&text), Some(report.clone()));
         assert_eq!(report.code(), Some(143));
-        assert_eq!(Report::parse("thread panicked"), None);
-        assert_eq!(Report::parse(""), None);
+        assert_eq!(RunReport::parse("thread panicked"), None);
+        assert_eq!(RunReport::parse(""), None);
     }
 }

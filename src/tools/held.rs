@@ -3,10 +3,10 @@
 //! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
 
 use super::guarded::{self, GuardedCommand};
-use super::{Place, made};
+use super::{CallPlace, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
-use crate::sandbox::guard::By;
+use crate::sandbox::guard::ChangedBy;
 use crate::sandbox::places::drafts::{self, DraftPath};
 use crate::sandbox::places::{self, Moves, Site, hidden};
 use crate::sandbox::proxy::Refusals;
@@ -20,7 +20,7 @@ use std::time::SystemTime;
 
 /// What the line of a command says of its places.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct NamedPlaces {
     /// The line itself, where there is one.
     pub line: String,
     /// Paths that it names literally, outside of the working directory.
@@ -40,10 +40,10 @@ pub(super) struct Told {
 }
 
 /// What holds one command back.
-pub(super) struct Held {
+pub(super) struct Confinement {
     sandbox: Sandbox,
-    place: Place,
-    told: Told,
+    place: CallPlace,
+    told: NamedPlaces,
     /// What it is closed into.
     pub profile: Profile,
     /// Variables that it gets beside its own.
@@ -60,9 +60,9 @@ pub(super) struct Held {
     pub refusals: Refusals,
 }
 
-impl Held {
+impl Confinement {
     /// Looks up the places of a command that is about to start. Blocks.
-    pub fn new(mut place: Place, sandbox: Sandbox, told: Told) -> Self {
+    pub fn new(mut place: CallPlace, sandbox: Sandbox, told: NamedPlaces) -> Self {
         let home = std::env::home_dir();
         guarded::note_moves();
         if sandbox == Sandbox::Workspace {
@@ -136,8 +136,8 @@ impl Held {
         let (mut put_back, mut told) = (Vec::new(), Vec::new());
         if let Some(guard) = &self.guard {
             for (change, line) in guard.end() {
-                put_back.extend((change.by == By::Command).then(|| change.path.clone()));
-                let is_gits = change.by == By::Git && change.path.iter().any(|part| part == ".git");
+                put_back.extend((change.by == ChangedBy::Command).then(|| change.path.clone()));
+                let is_gits = change.by == ChangedBy::Git && change.path.iter().any(|part| part == ".git");
                 shown.extend((!is_gits).then(|| line.clone()));
                 told.push((change.by, line));
             }
@@ -255,18 +255,18 @@ pub(super) struct ForUser {
 }
 
 /// Who changed protected files, and what the model is told of it.
-const HEADINGS: &[(By, &str)] = &[
+const HEADINGS: &[(ChangedBy, &str)] = &[
     (
-        By::Command,
+        ChangedBy::Command,
         "This command made or changed what configures or runs code, which is to be asked for first. It does not take \
          effect. Tell the user:",
     ),
-    (By::NewRepository, "With a new repository came what configures or runs code. Tell the user:"),
+    (ChangedBy::NewRepository, "With a new repository came what configures or runs code. Tell the user:"),
     (
-        By::Unknown,
+        ChangedBy::Unknown,
         "While this command ran, what configures or runs code was changed, perhaps by somebody else. Tell the user:",
     ),
-    (By::Git, "With the state of the repository git changed what configures or runs code. Tell the user:"),
+    (ChangedBy::Git, "With the state of the repository git changed what configures or runs code. Tell the user:"),
 ];
 
 /// The heading with the first of the lines, and how many more there are.
@@ -284,7 +284,7 @@ const MOST_TOLD: usize = 10;
 
 /// What is open to a command of the workspace profile beside what was answered: repositories of this machine that are
 /// remotes of this one, secrets that the user's own settings name, and those that commands of this session made.
-fn opened(place: &Place, home: Option<&Path>) -> Allowances {
+fn opened(place: &CallPlace, home: Option<&Path>) -> Allowances {
     let mut out = (*place.allowances).clone();
     let own = |path: &Path| place.own_dirs.iter().any(|own| path.starts_with(own) || own.starts_with(path));
     let wide = |path: &Path| home.is_some_and(|home| home.starts_with(path)) || path.components().count() < 3;
@@ -299,12 +299,12 @@ fn opened(place: &Place, home: Option<&Path>) -> Allowances {
 }
 
 /// Looks up something at the place of a call that has not been decided on yet.
-pub(super) fn site_of<T>(place: &Place, look: impl FnOnce(&Site<'_>) -> T) -> T {
+pub(super) fn site_of<T>(place: &CallPlace, look: impl FnOnce(&Site<'_>) -> T) -> T {
     let home = std::env::home_dir();
-    look(&site(place, &Told::default(), home.as_deref()))
+    look(&site(place, &NamedPlaces::default(), home.as_deref()))
 }
 
-pub(super) fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
+pub(super) fn site<'a>(place: &'a CallPlace, told: &'a NamedPlaces, home: Option<&'a Path>) -> Site<'a> {
     Site {
         cwd: &place.cwd,
         session_dir: &place.session_dir,

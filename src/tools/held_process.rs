@@ -2,10 +2,10 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
-use super::held::{self, ForUser, Held, Told};
+use super::held::{self, Confinement, ForUser, NamedPlaces};
 use super::host::Host;
 use super::input;
-use super::{Halt, Place};
+use super::{CallPlace, Halt};
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::rule::NETWORK;
@@ -13,8 +13,8 @@ use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, Touch};
 use crate::sandbox::parent::{self, Order};
 use crate::sandbox::process::kill_session;
 use crate::sandbox::proxy::names::System;
-use crate::sandbox::proxy::{self, Known, Proxy, Target};
-use crate::sandbox::{Ended, GRACE, Invocation, Network, Report, environment};
+use crate::sandbox::proxy::{self, KnownHosts, Proxy, Target};
+use crate::sandbox::{Ended, GRACE, Invocation, Network, RunReport, environment};
 use futures_util::future::BoxFuture;
 use std::ffi::OsString;
 use std::os::unix::net::UnixStream;
@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 const TICK: Duration = Duration::from_millis(250);
 
 /// What is to run.
-pub(super) struct Line {
+pub(super) struct CommandRun {
     /// The program by its absolute path, and its arguments.
     pub command: Vec<OsString>,
     /// Where.
@@ -40,7 +40,7 @@ pub(super) struct Line {
     /// How many bytes it may write.
     pub output_limit: u64,
     /// What its text says of its places.
-    pub told: Told,
+    pub told: NamedPlaces,
 }
 
 /// Who takes the output.
@@ -57,7 +57,7 @@ pub(super) struct Running {
     control: Control,
     output: ChildStdout,
     report: ChildStderr,
-    held: Held,
+    held: Confinement,
     timeout: Duration,
     runner: PathBuf,
 }
@@ -65,10 +65,10 @@ pub(super) struct Running {
 /// A command that is over.
 pub(super) struct Over {
     /// What its parent said.
-    pub report: Option<Report>,
+    pub report: Option<RunReport>,
     /// All that its parent said, for the case that this was no report.
     said: Vec<u8>,
-    held: Held,
+    held: Confinement,
     timeout: Duration,
     /// It was asked to end.
     pub stopped: bool,
@@ -77,15 +77,15 @@ pub(super) struct Over {
 /// Starts a command. Blocks while the places of its profile are looked up, off the async threads. `host` decides on what
 /// it wants of the network.
 pub(super) async fn start(
-    place: &Place,
+    place: &CallPlace,
     sandbox: Sandbox,
-    line: Line,
+    line: CommandRun,
     host: &Arc<dyn Host>,
     call: &CallId,
 ) -> Result<Running, Halt> {
     let site = place.clone();
-    let Line { command, cwd, timeout, output_limit, told } = line;
-    let held = blocking(move || Held::new(site, sandbox, told)).await?;
+    let CommandRun { command, cwd, timeout, output_limit, told } = line;
+    let held = blocking(move || Confinement::new(site, sandbox, told)).await?;
     if let Some(fault) = held.fault() {
         return Err(Halt::Says(fault));
     }
@@ -122,7 +122,7 @@ pub(super) async fn start(
 }
 
 /// The environment of a command. Inside a sandbox what leads to the sockets of other programs goes along with those alone.
-fn variables(sandbox: Sandbox, place: &Place) -> Vec<(OsString, OsString)> {
+fn variables(sandbox: Sandbox, place: &CallPlace) -> Vec<(OsString, OsString)> {
     let granted = &place.allowances.granted;
     let sockets = (sandbox != Sandbox::None).then_some(granted.sockets.as_slice());
     environment::cleaned_for(std::env::vars_os(), &place.cwd, environment::For { named: &granted.env, sockets })
@@ -155,7 +155,7 @@ impl Drop for Control {
 /// Decides what a command reaches of the network.
 struct Gate {
     host: Arc<dyn Host>,
-    known: Arc<Known>,
+    known: Arc<KnownHosts>,
     call: CallId,
     /// What connects.
     command: String,
@@ -222,7 +222,7 @@ impl Running {
             }
         }
         drop(control);
-        let report = Report::parse(&String::from_utf8_lossy(&said));
+        let report = RunReport::parse(&String::from_utf8_lossy(&said));
         if report.is_none() {
             // The parent was killed or hangs: what it held must not go on.
             if let Some(pid) = process.id().and_then(|pid| i32::try_from(pid).ok()) {
@@ -268,7 +268,7 @@ async fn collect(
 impl Over {
     /// The exit status as a shell gives it.
     pub fn code(&self) -> Option<i32> {
-        self.report.as_ref().and_then(Report::code)
+        self.report.as_ref().and_then(RunReport::code)
     }
 
     /// It ended by itself, and well.
@@ -280,7 +280,7 @@ impl Over {
     /// what the user is to know.
     pub async fn told(self, output: String) -> Result<(String, ForUser), Halt> {
         let Over { report, said, held, timeout, .. } = self;
-        let code = report.as_ref().and_then(Report::code);
+        let code = report.as_ref().and_then(RunReport::code);
         let opened = report.as_ref().and_then(|report| report.opened.clone());
         let notes = blocking(move || held.notes(&output, held::CommandEnd { code, opened: opened.as_deref() })).await?;
         let Some(report) = report else {

@@ -15,7 +15,7 @@ use lisle::app::state::chat::Entry;
 use lisle::app::state::panel::{Choice, Panel};
 use lisle::app::{Msg, update};
 use lisle::domain::message::{AssistantText, Body};
-use lisle::domain::request::{Ask, Question, Request};
+use lisle::domain::request::{AgentQuestion, Ask, Request};
 use lisle::domain::session::Activity;
 use lisle::domain::{CallId, Message, MessageId, Mode, RequestId, SessionId, SessionMeta};
 use lisle::ui::linear::{LineSource, Printer};
@@ -395,7 +395,7 @@ fn a_key_is_not_shown_while_it_is_written() {
 /// A question with two answers.
 fn question(id: &str, text: &str) -> Request {
     let options = vec!["left".to_owned(), "right".to_owned()];
-    let question = Question { call: CallId::new("c"), text: text.to_owned(), options };
+    let question = AgentQuestion { call: CallId::new("c"), text: text.to_owned(), options };
     Request { id: RequestId::new(id), ask: Ask::Question(question) }
 }
 

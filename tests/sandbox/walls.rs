@@ -612,14 +612,14 @@ fn run(yard: &Yard, timeout: &str, line: &str) -> std::process::Child {
 }
 
 /// What a command says, and what its parent says of it. Its control pipe is open for as long.
-fn outcome(mut child: std::process::Child) -> (String, lisle::sandbox::Report) {
+fn outcome(mut child: std::process::Child) -> (String, lisle::sandbox::RunReport) {
     let control = child.stdin.take();
     let (mut said, mut report) = (String::new(), String::new());
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     child.stderr.take().unwrap().read_to_string(&mut report).unwrap();
     child.wait().unwrap();
     drop(control);
-    let report = lisle::sandbox::Report::parse(&report).unwrap_or_else(|| panic!("{said} {report}"));
+    let report = lisle::sandbox::RunReport::parse(&report).unwrap_or_else(|| panic!("{said} {report}"));
     (said, report)
 }
 

@@ -27,11 +27,11 @@ mod wrap;
 pub(in crate::permit) use facts::NAMES_SECRET;
 pub use facts::{Looks, gravity, looks};
 pub(super) use grave::wraps;
-pub use known::{Command, Known, known};
+pub use known::{DefiniteCommand, DefiniteCommands, known};
 pub use pieces::pieces;
 pub use remote::{Remote, is_root_socket, remote};
 
-use crate::domain::tool::Program;
+use crate::domain::tool::StartedProgram;
 use walk::Walk;
 
 /// Longer lines are not read-only.
@@ -66,7 +66,7 @@ pub struct Judgement {
     pub verdict: Judged,
     /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood, or is
     /// kept from being read-only by something that no part and no entry of `writes` tells.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CommandPart>,
     /// Files that redirections write, as they stand in the line, `/dev/null` excepted. Where every part reads, these
     /// alone keep the line from being read-only, and it may be judged as a write of them.
     pub writes: Vec<String>,
@@ -79,7 +79,7 @@ pub struct Judgement {
 
 /// A simple command of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct CommandPart {
     /// As it stands in the line.
     pub text: String,
     /// Its words after quote removal; `None` where one of them is only known when it runs.
@@ -97,10 +97,10 @@ pub struct Part {
 /// Judges a command line with what the executor found out about it: no program of it may be a file of the working
 /// directory, and what the shell expands must have been looked up.
 #[must_use]
-pub fn judge_found(command: &str, hold: Hold, programs: &[Program], unseen: Option<&str>) -> Judgement {
+pub fn judge_found(command: &str, hold: Hold, programs: &[StartedProgram], unseen: Option<&str>) -> Judgement {
     let mut judgement = judge(command, hold);
     let Judged::ReadOnly(_) = judgement.verdict else { return judgement };
-    let own = |part: &Part| {
+    let own = |part: &CommandPart| {
         let name = part.program.as_ref()?;
         programs.iter().find(|program| program.inside && program.name == *name)
     };

@@ -16,7 +16,7 @@ use super::environment::env;
 use super::files::Finder;
 use super::frames::Writer;
 use super::graphics::Graphics;
-use super::graphics::make::Job;
+use super::graphics::make::PictureJob;
 use super::graphics::way::Able;
 use super::highlighter::Highlighter;
 use super::input::thread::Listener;
@@ -82,7 +82,7 @@ struct Answers {
 struct Pictures {
     graphics: Graphics,
     /// The thread that reads pictures, once there was any.
-    studio: Option<Sender<Job>>,
+    studio: Option<Sender<PictureJob>>,
 }
 
 /// Links that the terminal can follow.
@@ -316,7 +316,7 @@ impl Screen {
         let mut buffer = self.terminal.writer.buffer(area);
         let drawn = self.renderer.draw(&self.client.state, &mut buffer);
         let (pictures, send) = self.lay_pictures(&mut buffer, drawn.pictures, now);
-        let link = |link: ui::Link| encode::Link {
+        let link = |link: ui::Link| encode::CellLink {
             x: link.x,
             y: link.y,
             width: link.width,

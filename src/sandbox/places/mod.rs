@@ -22,7 +22,7 @@ mod watch;
 pub use folders::{below_temp, session_temp};
 #[cfg(test)]
 pub(super) use index::tests::{index as tests_index, index_of as tests_index_of};
-pub use secrecy::View;
+pub use secrecy::SecrecyView;
 pub use site::{Moves, Site};
 
 use super::plain_file;
@@ -164,7 +164,7 @@ pub fn packages_outside(cwd: &Path) -> Vec<PathBuf> {
     depends::outside(cwd, &manifests)
 }
 
-fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::Found> {
+fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::ScanFindings> {
     scan::look_for(site.cwd, &toolchains(site.cwd, site.home), &linked(site))
 }
 
@@ -188,7 +188,7 @@ fn linked(site: &Site<'_>) -> HashSet<(u64, u64)> {
 }
 
 /// Shared parts of both profiles.
-fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> Bounds {
+fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Bounds {
     let env = |name: &str| std::env::var(name).ok();
     let (system, hidden) = readable::system();
     let mut masked = Vec::new();
@@ -267,7 +267,7 @@ fn opened<'a>(site: &Site<'a>) -> impl Iterator<Item = &'a PathBuf> + use<'a> {
 }
 
 /// Secrets that an answer or a rule shows are not changed by that. What the line itself names was decided on with the line.
-fn only_shown(site: &Site<'_>, found: &scan::Found, bounds: &mut Bounds) {
+fn only_shown(site: &Site<'_>, found: &scan::ScanFindings, bounds: &mut Bounds) {
     let granted = &site.allowances.granted;
     let named = granted.readable.iter().chain(site.allowances.readable.iter().filter(|path| is_secret(path)));
     let shown = named.filter(|path| {
@@ -311,7 +311,7 @@ pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     Guarded { paths, repositories, whole: found.whole }
 }
 
-fn protected_of(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> Vec<PathBuf> {
+fn protected_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Vec<PathBuf> {
     let mut out = repository.map(Repository::protected).unwrap_or_default();
     // The file of a worktree says where its repository is.
     let pointer = site.cwd.join(".git");
@@ -342,7 +342,11 @@ fn protected_of(site: &Site<'_>, found: &scan::Found, repository: Option<&Reposi
 }
 
 /// Paths among them that get a mount, and the folders above them, which must not be moved away.
-fn mounted(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+fn mounted(
+    site: &Site<'_>,
+    found: &scan::ScanFindings,
+    repository: Option<&Repository>,
+) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut pinned = Vec::new();
     if let Some(repository) = repository {
         // In the folder that it lies in it could be moved away, and another one be made in its place.
@@ -425,7 +429,7 @@ fn own_caches(site: &Site<'_>) -> Vec<Replaced> {
 /// that contains the home directory or lisle's own folders is not opened by its name.
 fn named(site: &Site<'_>, readable: &[PathBuf]) -> Vec<PathBuf> {
     let Site { cwd, session_dir, own_dirs, allowances, home, .. } = *site;
-    let view = View { cwd, session_dir, own_dirs, allowances, home };
+    let view = SecrecyView { cwd, session_dir, own_dirs, allowances, home };
     let sound = |path: &&PathBuf| {
         let Ok(real) = path.canonicalize() else { return false };
         let own = site.own_dirs.iter().any(|own| own.starts_with(&real) || real.starts_with(own));
@@ -500,7 +504,7 @@ fn private_in(system: &Path) -> Vec<PathBuf> {
 
 /// Secret places that may be read otherwise: those below the working directory, and those of the home directory and
 /// lisle's own where they lie below something that may be read.
-fn secrets(site: &Site<'_>, found: &scan::Found) -> Vec<PathBuf> {
+fn secrets(site: &Site<'_>, found: &scan::ScanFindings) -> Vec<PathBuf> {
     let mut out = found.masked();
     if let Some(home) = site.home {
         for folder in ["", ".config", ".local/share", ".cargo", ".docker", ".config/gh", "snap", "Library"] {

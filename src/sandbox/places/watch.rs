@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Events since the last question.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum News {
+pub(super) enum WatchEvents {
     /// The entries of these folders, or the contents of files in them, changed.
     Folders(Vec<PathBuf>),
     /// More than was written down.
@@ -35,7 +35,7 @@ impl Watch {
 
     pub(super) fn remove(&mut self, _: &std::path::Path) {}
 
-    pub(super) fn news(&mut self) -> News {
-        News::TooMuch
+    pub(super) fn news(&mut self) -> WatchEvents {
+        WatchEvents::TooMuch
     }
 }

@@ -10,7 +10,7 @@
 //! a tunnel is not looked into: a client may name another host to the server there (TLS SNI, `Host`), which reaches
 //! nothing but the server that was judged.
 //!
-//! [`Known`] has the hosts that need no question. Who decides on the others is the engine's business.
+//! [`KnownHosts`] has the hosts that need no question. Who decides on the others is the engine's business.
 
 mod handover;
 mod http;
@@ -26,13 +26,13 @@ mod target;
 mod tests;
 
 pub use handover::PORT;
-pub use known::{Known, entry};
+pub use known::{KnownHosts, entry};
 pub use session::{Gate, Refusals, Refused};
 pub use target::Target;
 
-use names::Names;
+use names::NameLookup;
 use session::Session;
-use slot::Slot;
+use slot::ConnectionSlot;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ pub struct Proxy {
 impl Proxy {
     /// Waits for the listener at `from`, and serves it.
     #[must_use]
-    pub fn start(from: Arc<UnixStream>, gate: Arc<dyn Gate>, names: Arc<dyn Names>, refusals: Refusals) -> Self {
+    pub fn start(from: Arc<UnixStream>, gate: Arc<dyn Gate>, names: Arc<dyn NameLookup>, refusals: Refusals) -> Self {
         let ended = CancellationToken::new();
         let session = Arc::new(Session::new(gate, names, refusals, ended.clone()));
         let until = ended.clone();
@@ -109,7 +109,7 @@ async fn serve(listener: &TcpListener, session: &Arc<Session>) {
                 let session = Arc::clone(session);
                 connections.spawn(async move {
                     let Ok(of_all) = ALL.acquire().await else { return };
-                    connection(stream, session, Arc::new(Slot::new(mine, of_all))).await;
+                    connection(stream, session, Arc::new(ConnectionSlot::new(mine, of_all))).await;
                 });
             }
             Err(error) => {
@@ -121,7 +121,7 @@ async fn serve(listener: &TcpListener, session: &Arc<Session>) {
     }
 }
 
-async fn connection(stream: TcpStream, session: Arc<Session>, slot: Arc<Slot>) {
+async fn connection(stream: TcpStream, session: Arc<Session>, slot: Arc<ConnectionSlot>) {
     let mut first = [0];
     let version = match tokio::time::timeout(FIRST_BYTE, stream.peek(&mut first)).await {
         Ok(Ok(1)) => first[0],
@@ -139,9 +139,9 @@ async fn through_socks(mut here: TcpStream, session: &Session) {
     let (answer, there) = match heard {
         Err(answer) => (answer, None),
         Ok(target) => match session.open(&target).await {
-            Ok(there) => (socks::Answer::Connected, Some(there)),
-            Err(session::Refusal::NotAllowed(_)) => (socks::Answer::NotAllowed, None),
-            Err(_) => (socks::Answer::Unreachable, None),
+            Ok(there) => (socks::SocksReply::Connected, Some(there)),
+            Err(session::Refusal::NotAllowed(_)) => (socks::SocksReply::NotAllowed, None),
+            Err(_) => (socks::SocksReply::Unreachable, None),
         },
     };
     let said = socks::answer(&mut here, answer).await;

@@ -1,6 +1,6 @@
 //! What one command reaches: every host is decided on once, and connected to at the addresses that were judged.
 
-use super::names::{Names, leads_inside, look_up};
+use super::names::{NameLookup, leads_inside, look_up};
 use super::target::Target;
 use crate::domain::address::is_private_name;
 use futures_util::FutureExt;
@@ -82,7 +82,7 @@ type Decision = Shared<BoxFuture<'static, Result<(), String>>>;
 /// One command's way out.
 pub(super) struct Session {
     gate: Arc<dyn Gate>,
-    names: Arc<dyn Names>,
+    names: Arc<dyn NameLookup>,
     decisions: Mutex<HashMap<(Target, bool), Decision>>,
     waiting: Arc<Semaphore>,
     refusals: Refusals,
@@ -92,7 +92,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(
         gate: Arc<dyn Gate>,
-        names: Arc<dyn Names>,
+        names: Arc<dyn NameLookup>,
         refusals: Refusals,
         ended: CancellationToken,
     ) -> Self {

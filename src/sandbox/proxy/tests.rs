@@ -31,7 +31,7 @@ struct Book {
     looked: AtomicUsize,
 }
 
-impl Names for Book {
+impl NameLookup for Book {
     fn of(&self, host: String, _: u16) -> BoxFuture<'static, std::io::Result<Vec<SocketAddr>>> {
         let look = self.looked.fetch_add(1, Ordering::SeqCst);
         let all = self.names.get(&host).map(|looks| looks[look.min(looks.len() - 1)].clone());

@@ -10,7 +10,7 @@ use crate::domain::session::SessionMeta;
 use crate::store::StoreError;
 use crate::store::format::{layout, row};
 use crate::store::io::{Stat, lines, whole_file};
-use crate::store::read::session::{self, Found, Reader};
+use crate::store::read::session::{self, FoundSession, SessionReader};
 use crate::store::write::journal::Journal;
 use crate::store::write::ownership::{Elsewhere, busy};
 use std::io::ErrorKind;
@@ -155,7 +155,7 @@ impl Journal {
     }
 
     /// Goes on with the file that was found. False when its name is another one's by now.
-    pub(in crate::store) fn take_found(&mut self, found: Found) -> Result<bool, StoreError> {
+    pub(in crate::store) fn take_found(&mut self, found: FoundSession) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
         self.copies.moved();
         // They stand in another file, or are paired with those of this one.
@@ -188,7 +188,7 @@ impl Journal {
             // Taken away once more; what was found is its temporary name.
             return Err(self.error("read", busy()));
         }
-        let reader = Reader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
+        let reader = SessionReader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
         let theirs = reader.meta(&found);
         let mut counted = reader.recount(&found, &theirs)?;
         for waits in self.row_queue.iter() {
@@ -212,7 +212,7 @@ impl Journal {
 
     /// True if their content is an earlier one of ours: before our last row, or before our last
     /// mark of what is read.
-    fn is_past(&self, found: &Found, theirs: &SessionMeta) -> Result<bool, StoreError> {
+    fn is_past(&self, found: &FoundSession, theirs: &SessionMeta) -> Result<bool, StoreError> {
         let base = self.header.base();
         if base.usage.output_tokens > theirs.usage.output_tokens && base.messages <= theirs.messages {
             return Ok(true);

@@ -10,7 +10,7 @@ use crate::domain::usage::Usage;
 use crate::store::StoreError;
 use crate::store::format::header::{self, Home, Second};
 use crate::store::format::{file_refs, layout};
-use crate::store::io::{Io, Kind, trees, whole_file};
+use crate::store::io::{Io, PathKind, trees, whole_file};
 use crate::store::write::journal::Journal;
 use serde_json::Value;
 use std::io::ErrorKind;
@@ -128,17 +128,19 @@ impl Journal {
     }
 
     /// Files of the body, directories before what is in them.
-    fn body(&self, io: &dyn Io) -> Result<Vec<trees::Entry>, StoreError> {
+    fn body(&self, io: &dyn Io) -> Result<Vec<trees::TreeEntry>, StoreError> {
         let tops = file_refs::DIRS.iter().chain(&[layout::CHECKPOINTS]);
         let mut out = Vec::new();
         for top in BODY.iter().chain(tops) {
             let path = self.dir.join(top);
             match io.lstat(&path) {
                 Ok((kind, stat)) => {
-                    out.push(trees::Entry { path: PathBuf::from(top), kind, stat });
-                    if kind == Kind::Dir {
+                    out.push(trees::TreeEntry { path: PathBuf::from(top), kind, stat });
+                    if kind == PathKind::Dir {
                         let below = trees::below(io, &path)?;
-                        out.extend(below.into_iter().map(|e| trees::Entry { path: Path::new(top).join(e.path), ..e }));
+                        out.extend(
+                            below.into_iter().map(|e| trees::TreeEntry { path: Path::new(top).join(e.path), ..e }),
+                        );
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -159,17 +161,17 @@ impl Journal {
                 // What is written in place may not be one file with its copy.
                 let own = [layout::LIVE, layout::OURS].iter().any(|name| entry.path == Path::new(name));
                 match entry.kind {
-                    Kind::Dir => io.mkdir(&to).map_err(|e| StoreError::io("make", &to, e))?,
-                    Kind::File if own || io.link(&from, &to).is_err() => {
+                    PathKind::Dir => io.mkdir(&to).map_err(|e| StoreError::io("make", &to, e))?,
+                    PathKind::File if own || io.link(&from, &to).is_err() => {
                         // An attempt that failed may have left its name.
                         let _ = io.remove(&to);
                         trees::copy(io, &from, &to, self.fsyncs())?;
                     }
-                    Kind::File => {}
+                    PathKind::File => {}
                     // A link stays with the session if it cannot have two names.
-                    Kind::Link | Kind::Other => drop(io.link(&from, &to)),
+                    PathKind::Link | PathKind::Other => drop(io.link(&from, &to)),
                 }
-                if entry.kind == Kind::Dir {
+                if entry.kind == PathKind::Dir {
                     self.store.sync_dir(&to)?;
                 }
             }
@@ -197,17 +199,17 @@ impl Journal {
         gone(&self.dir.join(layout::OURS))?;
         for top in file_refs::DIRS.iter().chain(&[layout::CHECKPOINTS]) {
             let dir = self.dir.join(top);
-            let entries = if io.lstat(&dir).is_ok_and(|(kind, _)| kind == Kind::Dir) {
+            let entries = if io.lstat(&dir).is_ok_and(|(kind, _)| kind == PathKind::Dir) {
                 trees::below(io, &dir)?
             } else {
                 continue;
             };
             for entry in entries.iter().rev() {
                 match entry.kind {
-                    Kind::File => gone(&dir.join(&entry.path))?,
+                    PathKind::File => gone(&dir.join(&entry.path))?,
                     // One that holds a link stays with it.
-                    Kind::Dir => drop(io.remove(&dir.join(&entry.path))),
-                    Kind::Link | Kind::Other => {}
+                    PathKind::Dir => drop(io.remove(&dir.join(&entry.path))),
+                    PathKind::Link | PathKind::Other => {}
                 }
             }
             drop(io.remove(&dir));

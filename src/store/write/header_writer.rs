@@ -7,7 +7,7 @@ use super::journal::Journal;
 use super::ownership::busy;
 use crate::domain::session::SessionMeta;
 use crate::store::format::header::{self, Home, Second};
-use crate::store::format::json::Fields;
+use crate::store::format::json::JsonFields;
 use crate::store::format::{layout, portable_paths};
 use crate::store::io::{How, lines, whole_file};
 use crate::store::read::session;
@@ -23,8 +23,8 @@ const REWRITTEN: u64 = 1 << 20;
 
 impl Journal {
     /// The header as `header` writes it, for a session that is made.
-    pub(in crate::store) fn fresh_fields(meta: &SessionMeta, dir: &Path, store: &Store) -> Fields {
-        let mut fields = Fields::default();
+    pub(in crate::store) fn fresh_fields(meta: &SessionMeta, dir: &Path, store: &Store) -> JsonFields {
+        let mut fields = JsonFields::default();
         let home = &store.inner.home;
         let place = header::Home { dir, home };
         let workspace = portable_paths::homely(&store.inner.layout.workspace, home);
@@ -122,7 +122,7 @@ impl Journal {
             header::settle(&mut fields, &meta, place, (root, id.as_deref()));
         }
         header::encode_counted(&mut fields, self.header.counted());
-        let in_second_only = |fields: &Fields| Second {
+        let in_second_only = |fields: &JsonFields| Second {
             before: self.file.head().hash.clone(),
             after: self.file.head().hash.clone(),
             length: self.file.len(),

@@ -22,7 +22,7 @@ use crate::store::format::header::{self, Counted};
 use crate::store::format::live::{self, Live};
 use crate::store::format::{layout, row};
 use crate::store::io::{How, whole_file};
-use crate::store::read::session::{Found, Head};
+use crate::store::read::session::{FoundSession, Head};
 use crate::store::{Durability, Fsync, Store, StoreError};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -71,7 +71,7 @@ impl Journal {
         let dir = store.inner.layout.session(&meta.id);
         let fields = Self::fresh_fields(&meta, &dir, &store);
         let head = Head { fields, hash: header::hash(b""), ..Head::default() };
-        let found = Found { file: None, ino: 0, len: 0, modified: 0, head, odd: Vec::new() };
+        let found = FoundSession { file: None, ino: 0, len: 0, modified: 0, head, odd: Vec::new() };
         let counted = Counted { last_message: meta.last_message, used: meta.used, ..Counted::default() };
         let mut journal = Self::opened(store, meta.id.clone(), lock, found, meta);
         journal.header.set_counted(counted);
@@ -80,7 +80,13 @@ impl Journal {
     }
 
     /// The journal of a session that was found.
-    pub(in crate::store) fn opened(store: Store, id: SessionId, lock: Lock, found: Found, base: SessionMeta) -> Self {
+    pub(in crate::store) fn opened(
+        store: Store,
+        id: SessionId,
+        lock: Lock,
+        found: FoundSession,
+        base: SessionMeta,
+    ) -> Self {
         let dir = store.inner.layout.session(&id);
         let live = LiveFile::new(store.clone(), dir.clone());
         let mut copies = RowCopies::new();
@@ -225,7 +231,7 @@ impl Journal {
         self.header.set_due(true);
         if matches!(row.body, Body::User(_)) {
             // The other program's provider knows nothing of what is said from here on.
-            self.file.remove_field("sdkSessionId");
+            self.file.edit_fields(|fields| fields.remove("sdkSessionId"));
             self.header.first_message();
         }
     }

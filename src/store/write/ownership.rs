@@ -1,7 +1,7 @@
 //! Ownership of a session: its lock, and what others are known to do to it.
 
 use super::lock::Lock;
-use crate::store::read::session::Found;
+use crate::store::read::session::FoundSession;
 use std::io::ErrorKind;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -45,7 +45,7 @@ pub(in crate::store) struct Ownership {
 
 impl Ownership {
     /// Ownership of a session that is opened, with what is known of others by then.
-    pub(in crate::store) fn new(lock: Lock, found: &Found) -> Self {
+    pub(in crate::store) fn new(lock: Lock, found: &FoundSession) -> Self {
         let elsewhere = at_opening(&lock, found);
         Self { lock, elsewhere, lost: None, unwritten: 0, rewrites: 0 }
     }
@@ -121,7 +121,7 @@ impl Ownership {
 }
 
 /// Findings about others when a session is opened.
-fn at_opening(lock: &Lock, found: &Found) -> Elsewhere {
+fn at_opening(lock: &Lock, found: &FoundSession) -> Elsewhere {
     if let Some(holder) = lock.taken_from() {
         return Elsewhere::Also(format!("{holder}, which it was taken over from"));
     }

@@ -8,7 +8,7 @@ use super::journal::Journal;
 use crate::store::StoreError;
 use crate::store::format::row;
 use crate::store::io::lines;
-use crate::store::read::session::Found;
+use crate::store::read::session::FoundSession;
 use std::collections::HashSet;
 use std::fs::File;
 
@@ -38,7 +38,7 @@ impl Journal {
     /// Before a file that somebody else put there is gone on with: the rows that it may lack, to be paired with its own.
     /// Those behind the last one that both have are newer than it. What lacks among the older ones was taken out there,
     /// unless it was written here.
-    pub(in crate::store) fn remember_ours(&mut self, found: &Found) -> Result<(), StoreError> {
+    pub(in crate::store) fn remember_ours(&mut self, found: &FoundSession) -> Result<(), StoreError> {
         if self.copies.log().is_some() {
             return Ok(());
         }
@@ -58,7 +58,7 @@ impl Journal {
     }
 
     /// Rows of the old file behind the last one that the new file has, too.
-    fn newer(&self, old: &File, found: &Found) -> Result<Vec<String>, StoreError> {
+    fn newer(&self, old: &File, found: &FoundSession) -> Result<Vec<String>, StoreError> {
         let io = self.store.io();
         let end = io.stat_of(old).map_err(|e| self.error("read", e))?.len;
         let rows = |bytes: Vec<u8>| -> Vec<String> {

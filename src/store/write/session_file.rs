@@ -5,9 +5,9 @@
 
 use crate::store::StoreError;
 use crate::store::format::header;
-use crate::store::format::json::Fields;
+use crate::store::format::json::JsonFields;
 use crate::store::io::{How, Io, Stat, lines};
-use crate::store::read::session::{Found, Head};
+use crate::store::read::session::{FoundSession, Head};
 use std::borrow::Cow;
 use std::fs::File;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(in crate::store) struct SessionFile {
 
 impl SessionFile {
     /// The file as it was found. It is repaired before the first write.
-    pub(in crate::store) fn new(found: Found) -> Self {
+    pub(in crate::store) fn new(found: FoundSession) -> Self {
         Self {
             appending: None,
             found: found.file,
@@ -131,7 +131,7 @@ impl SessionFile {
     }
 
     /// The file that was found is the one to go on with. False when its name is another file's by now.
-    pub(in crate::store) fn adopt(&mut self, found: Found, io: &dyn Io, path: &Path) -> bool {
+    pub(in crate::store) fn adopt(&mut self, found: FoundSession, io: &dyn Io, path: &Path) -> bool {
         (self.ino, self.len, self.head) = (found.ino, found.len, found.head);
         (self.torn, self.others_end) = (false, true);
         // Not made where it is missing: between their unlink and their rename it would be an empty one, soon lost.
@@ -181,19 +181,19 @@ impl SessionFile {
     }
 
     /// Keys of the header.
-    pub(in crate::store) fn set_fields(&mut self, fields: Fields) {
+    pub(in crate::store) fn set_fields(&mut self, fields: JsonFields) {
         self.head.fields = fields;
     }
 
     /// The header was written by us, with these keys.
-    pub(in crate::store) fn header_written(&mut self, fields: Fields) {
+    pub(in crate::store) fn header_written(&mut self, fields: JsonFields) {
         self.head.fields = fields;
         self.head.foreign = false;
     }
 
-    /// Removes a key of the header.
-    pub(in crate::store) fn remove_field(&mut self, key: &str) {
-        self.head.fields.remove(key);
+    /// Changes keys of the header.
+    pub(in crate::store) fn edit_fields(&mut self, edit: impl FnOnce(&mut JsonFields)) {
+        edit(&mut self.head.fields);
     }
 
     /// Writes one row, with one write, to a file that has `len` bytes. A part of it that an earlier attempt left is cut off

@@ -2,7 +2,7 @@
 
 use lisle::app::state::State;
 use lisle::domain::Mode;
-use lisle::runtime::encode::{self, Moving, Shown};
+use lisle::runtime::encode::{self, Moving, TerminalContent};
 use lisle::theme::{Role, Theme, colour};
 use lisle::ui::glyphs::GlyphSet;
 use lisle::ui::{Drawn, layout};
@@ -123,7 +123,7 @@ pub fn caret(place: &str, buf: &Buffer, drawn: &Drawn) {
 /// What the program writes for the screen.
 pub fn sent(buffer: Buffer, drawn: &Drawn) -> Vec<u8> {
     let mut frame = encode::Frame { buffer, cursor: drawn.cursor, links: Vec::new(), pictures: Vec::new() };
-    let (mut shown, mut out) = (Shown::default(), Vec::new());
+    let (mut shown, mut out) = (TerminalContent::default(), Vec::new());
     shown.advance(&mut frame, Moving::Never, &mut out);
     out
 }

@@ -1,6 +1,6 @@
 //! Watched folders by inotify.
 
-use super::News;
+use super::WatchEvents;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::io::Errno;
 use std::collections::{HashMap, HashSet};
@@ -76,7 +76,7 @@ impl Watch {
     }
 
     /// Events since the last call.
-    pub(in super::super) fn news(&mut self) -> News {
+    pub(in super::super) fn news(&mut self) -> WatchEvents {
         let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
         let mut reader = inotify::Reader::new(&self.queue, &mut buffer);
         let mut found: HashSet<i32> = HashSet::new();
@@ -94,8 +94,8 @@ impl Watch {
             }
         }
         if overflow {
-            return News::TooMuch;
+            return WatchEvents::TooMuch;
         }
-        News::Folders(found.iter().filter_map(|number| self.folders.get(number).cloned()).collect())
+        WatchEvents::Folders(found.iter().filter_map(|number| self.folders.get(number).cloned()).collect())
     }
 }
