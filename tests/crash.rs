@@ -234,7 +234,7 @@ impl Life {
         }
     }
 
-    /// What must be there of a text: all that had been shown for longer than it may be behind.
+    /// Part of a text that must be there: all that had been shown for longer than it may be behind.
     fn owed(&self, id: &str) -> String {
         let parts = self.growing.get(id).map(Vec::as_slice).unwrap_or_default();
         parts.iter().filter(|(time, _)| *time <= self.last - BEHIND_MS).map(|(_, text)| text.as_str()).collect()

@@ -82,7 +82,7 @@ impl Yard {
     }
 }
 
-/// What this system can do is said by the program itself; where it cannot, nothing is run.
+/// The program itself reports what this system can do; where it cannot, nothing is run.
 fn enforced(yard: &Yard) -> bool {
     if lisle::sandbox::is_enforced() {
         return true;
@@ -302,7 +302,7 @@ fn kinds() -> Vec<Namespaces> {
     }
 }
 
-/// What needs git is tried where git is.
+/// Cases that need git are tried where git is.
 fn has_git() -> bool {
     Command::new("git").arg("--version").output().is_ok()
 }

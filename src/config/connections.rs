@@ -454,7 +454,7 @@ pub fn chosen(paths: &Paths) -> Option<ConnectionName> {
 /// Remembers the choice for the next start.
 ///
 /// # Errors
-/// What the system said when the state folder could not be written.
+/// The system's error when the state folder could not be written.
 pub fn remember_chosen(paths: &Paths, name: &ConnectionName) -> io::Result<()> {
     write_private(&chosen_file(paths), format!("{name}\n").as_bytes())
 }
@@ -475,7 +475,7 @@ pub fn stand_ins(paths: &Paths) -> BTreeMap<ConnectionName, ConnectionName> {
 /// Remembers that the second connection answers for the first one.
 ///
 /// # Errors
-/// What the system said when the state folder could not be written.
+/// The system's error when the state folder could not be written.
 pub fn remember_stand_in(paths: &Paths, named: &ConnectionName, answers: &ConnectionName) -> io::Result<()> {
     let mut map = stand_ins(paths);
     map.insert(named.clone(), answers.clone());

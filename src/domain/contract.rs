@@ -753,7 +753,7 @@ pub enum Event {
         program: String,
         /// Omissions, one sentence each.
         left: Vec<String>,
-        /// What an earlier import of the same conversation has to do with it, in words.
+        /// Relation to an earlier import of the same conversation, in words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again: Option<String>,
     },

@@ -33,11 +33,11 @@ pub struct Column {
     pub name: String,
     /// Figures, which stand to the right.
     pub figures: bool,
-    /// How its figures are written.
+    /// Notation of its figures.
     pub written: FigureFormat,
 }
 
-/// How the figures of a column are written.
+/// Notation of the figures of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum FigureFormat {
     /// As they came.

@@ -98,7 +98,7 @@ pub struct ToolFigures {
     /// a line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub protected: Vec<String>,
-    /// What the sandbox kept from a command, each in a few words: `hidden secret: .env`.
+    /// Things that the sandbox kept from a command, each in a few words: `hidden secret: .env`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,
     /// Pictures and documents that go to the model beside the text: copies that the session keeps.

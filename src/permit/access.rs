@@ -247,8 +247,8 @@ fn only_reads(policy: Policy, facts: &CallFacts, text: &str) -> bool {
     matches!(verdict, Judged::ReadOnly(_))
 }
 
-/// What a call that was allowed gets. What a rule names for a program goes to the whole line, so every other command of it
-/// must only read, here or there, or be one that a rule names it for as well.
+/// Access of a call that was allowed. What a rule names for a program goes to the whole line, so every other command
+/// of it must only read, here or there, or be one that a rule names it for as well.
 #[must_use]
 pub fn extras(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> Extras {
     let mut out = Extras::default();

@@ -1,8 +1,8 @@
-//! What one touch of a call comes to.
+//! Outcome of one touch of a call.
 
 use crate::domain::rule::Offer;
 
-/// What one touch comes to.
+/// Outcome of one touch.
 pub(super) enum TouchRow {
     Allow,
     /// A setting of the user's allows it; which.
@@ -12,7 +12,7 @@ pub(super) enum TouchRow {
     Ask {
         reason: String,
         risks: Vec<String>,
-        /// What an answer would keep; empty in the rows that are never remembered.
+        /// Rules that an answer would keep; empty in the rows that are never remembered.
         offers: Vec<Offer>,
         /// No rule can answer it.
         every_time: bool,

@@ -114,7 +114,7 @@ fn script_row(policy: Policy, mode: Mode, secrets_here: bool) -> TouchRow {
     }
 }
 
-/// What is asked of a server. A host that the user named in a message is the user's own wish.
+/// Outcome for a request to a server. A host that the user named in a message is the user's own wish.
 fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -> TouchRow {
     if private {
         let what = format!("{host} is an address of this machine or of its network");
@@ -144,8 +144,9 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
     }
 }
 
-/// What a running command connects to: a host, whether it is private, and whether a list or a setting of the user's names it.
-/// Every other one is asked about once, in Execute as well: who holds commands to hosts wants to hear of a new one.
+/// Connection of a running command: a host, whether it is private, and whether a list or a setting of the user's
+/// names it. Every other one is asked about once, in Execute as well: who holds commands to hosts wants to hear of a
+/// new one.
 fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, known): (&str, bool, bool)) -> TouchRow {
     if mode == Mode::Explore {
         return TouchRow::Deny(explore(&format!("no command reaches the network: {host}")));
@@ -356,7 +357,8 @@ impl CommandLine<'_> {
         }
     }
 
-    /// What an answer keeps of a line that is asked about for its secrets alone: that they are shown, and the line itself.
+    /// Rules that an answer keeps of a line that is asked about for its secrets alone: that they are shown, and the
+    /// line itself.
     fn with_secrets(
         &self,
         paths: &[PathBuf],
@@ -374,7 +376,7 @@ impl CommandLine<'_> {
         offers
     }
 
-    /// What the commands of the line would change beside what their words name, as far as the words tell.
+    /// Changes by the commands of the line beside what their words name, as far as the words tell.
     fn reached(&self, known: Option<&shell::DefiniteCommands>) -> Reached {
         let mut out = Reached::default();
         for argv in known.into_iter().flat_map(|known| &known.commands).filter_map(|one| one.argv.as_deref()) {
@@ -544,7 +546,7 @@ impl CommandLine<'_> {
         found.ask(why, offer);
     }
 
-    /// What a redirection writes is judged like a write of the file tools.
+    /// Judges the target of a redirection like a write of the file tools.
     fn written(&self, word: &str, policy: Policy, rules: &Rules, ways: &Ways<'_>, found: &mut LineFindings) {
         // After a change of the directory it is not certain which file that is.
         let path = self.full(word);
@@ -579,7 +581,7 @@ impl CommandLine<'_> {
     }
 }
 
-/// What commands change beside what their words name.
+/// Changes by commands beside what their words name.
 #[derive(Default)]
 struct Reached {
     protected: Vec<String>,
@@ -588,7 +590,7 @@ struct Reached {
     noted: Vec<String>,
 }
 
-/// What was found of the parts of a line.
+/// Findings about the parts of a line.
 #[derive(Default)]
 struct LineFindings {
     ruled: Vec<usize>,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub struct Allowances {
     /// Folders of package managers and the like that commands write as the workspace's own.
     pub caches: Vec<CacheFolder>,
-    /// Where the workspace's own copies of caches lie; `None` where there are none.
+    /// Folder of the workspace's own copies of caches; `None` where there are none.
     pub private: Option<PathBuf>,
     /// Folders and files that commands read beside the usual ones.
     pub readable: Vec<PathBuf>,
@@ -21,7 +21,8 @@ pub struct Allowances {
     pub network: Network,
     /// Hosts of the private network that they may reach through the proxy, each with a port or for all of them.
     pub private_hosts: Vec<String>,
-    /// Where there are namespaces, `/tmp` of commands is a folder of the session, and file tools mean the same one by it.
+    /// `/tmp` of commands is a folder of the session where there are namespaces, and file tools mean the same one by
+    /// it.
     pub own_temp: bool,
     /// Access that answers and rules give to the command at hand.
     pub granted: Granted,

@@ -22,7 +22,7 @@ fn compile(rules: Rules, action: SeccompAction) -> Result<BpfProgram, String> {
         .map_err(|e| format!("seccomp: {e}"))
 }
 
-/// What is refused: calls as a whole, and calls with certain arguments.
+/// Refused system calls: as a whole, or with certain arguments.
 #[derive(Default)]
 struct Refused {
     calls: numbers::Refused,

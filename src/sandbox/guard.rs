@@ -62,11 +62,11 @@ pub struct GuardedChange {
     pub path: PathBuf,
     /// Kind of change.
     pub what: What,
-    /// Who did it.
+    /// Author of the change.
     pub by: ChangedBy,
 }
 
-/// Who changed a protected file.
+/// Author of a change of a protected file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChangedBy {
     /// The command, without having asked.
@@ -225,7 +225,7 @@ impl Guard {
         (!is_same).then(|| What::Changed(before.earlier()))
     }
 
-    /// Who did it, as far as that is known without git's list of files; `None` for what is in order.
+    /// Author of the change, as far as it is known without git's list of files; `None` for what is in order.
     fn by(&self, site: &Site<'_>, path: &Path, what: &What) -> Option<ChangedBy> {
         if repository::is_todo(path) {
             return match what {
@@ -570,7 +570,7 @@ mod tests {
             Self { _dir: dir, cwd, session, allowances: Allowances::default(), moves: Moves::default() }
         }
 
-        /// What is found after this was done.
+        /// Changes that are found after this was done.
         fn after(&self, act: impl FnOnce(&dyn Fn(&str, &str))) -> Vec<String> {
             let site = Site { moves: self.moves, ..site(&self.cwd, &self.session, &self.allowances) };
             let guard = Guard::before(&site, None);

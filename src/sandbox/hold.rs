@@ -66,7 +66,7 @@ pub fn hold_main(args: &[OsString]) -> i32 {
     }
 }
 
-/// How the sentence of a command begins that was not started.
+/// Beginning of the sentence about a command that was not started.
 const NOT_CLOSED_IN: &str = "the command was not started, because it could not be closed in";
 
 fn say(text: &str, status: i32) -> i32 {
@@ -165,7 +165,7 @@ impl HeldCommand {
         Some(if self.is_offline(bounds) { Net::Empty } else { Net::Shared })
     }
 
-    /// What it shares with other programs in these surroundings.
+    /// Reach into what it shares with other programs in these surroundings.
     fn filters(&self, bounds: &Bounds, inside: &Inside) -> Result<Vec<BpfProgram>, String> {
         let own_network = inside.net == Some(Net::Empty);
         let own_root = inside.net.is_some();

@@ -1,4 +1,4 @@
-//! How commands are held: every one is started through lisle's own program (`lisle __run`), which stays its parent.
+//! Confinement of commands: every one is started through lisle's own program (`lisle __run`), which stays its parent.
 //!
 //! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`RunReport`] comes back.
 //! [`parent`] starts that parent, [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
@@ -6,7 +6,7 @@
 //! `rights`, `rules` and `calls` (with `numbers`) closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
 //! came of it (`opened` has the masked files that it opened), and [`able`] what this system can do at all. [`proxy`] is the way to the network for a
 //! command that has none. [`memory`] and `keys` are about lisle itself.
-//! Whether a command may run is not decided here.
+//! The decision about a command is the permission function's, not made here.
 //!
 //! # Protocol
 //! lisle starts `RUNNER __run --timeout-ms N --output-limit N [PROFILE] -- PROGRAM ARG…` in the command's directory, or
@@ -97,7 +97,7 @@ pub fn is_enforced() -> bool {
     false
 }
 
-/// What the parent is told to run.
+/// Order to the parent: a command with its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     /// The command and everything it started is ended after this time.
@@ -106,7 +106,7 @@ pub struct Invocation {
     pub output_limit: u64,
     /// The most memory in bytes that it may use.
     pub memory: Option<u64>,
-    /// What it is closed into.
+    /// Profile that confines it.
     pub profile: Profile,
     /// The program (an absolute path) and its arguments.
     pub command: Vec<OsString>,
@@ -173,7 +173,7 @@ impl Invocation {
     }
 }
 
-/// How a command ended.
+/// End of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
@@ -189,7 +189,7 @@ pub enum Ended {
     NotStarted,
 }
 
-/// What the parent says when everything is over.
+/// Report of the parent when everything is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunReport {
     /// Why it ended.

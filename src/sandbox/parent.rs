@@ -18,7 +18,7 @@ pub(super) const WAITS: &str = "-";
 /// An order is shorter than this.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// What a parent is to run, and where.
+/// Command for a parent, and its directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The working directory.
@@ -34,9 +34,9 @@ pub struct Order {
 pub struct StartedParent {
     /// Its end ends the command. The listener of a proxy comes through it.
     pub control: UnixStream,
-    /// What the command writes.
+    /// Output of the command.
     pub output: ChildStdout,
-    /// Where the report comes.
+    /// Pipe of the report.
     pub report: ChildStderr,
     /// The process.
     pub process: Process,

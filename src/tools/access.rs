@@ -1,7 +1,7 @@
 //! Access beside the sandbox: what a call of `bash` asks for by its field `access`, what a push to a repository of this machine
 //! needs, and what of it a command gets in the end.
 //!
-//! Whether it gets it is the permission function's decision. Here it is found out what the words stand for on this machine.
+//! The permission function decides if it gets it. Here it is found out what the words stand for on this machine.
 
 use super::input::InputFields;
 use super::{CallPlace, moves, paths, places, reach};

@@ -1,6 +1,6 @@
-//! What holds one command back: its profile, looked up right before it starts, and what is to be told after it.
+//! Confinement of one command: its profile, looked up right before it starts, and the report after it.
 //!
-//! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
+//! The sandbox makes and enforces a profile; which one a command gets was decided with the call.
 
 use super::guarded::{self, GuardedCommand};
 use super::{CallPlace, made};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What the line of a command says of its places.
+/// Places that the line of a command names.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NamedPlaces {
     /// The line itself, where there is one.
@@ -31,7 +31,7 @@ pub(super) struct NamedPlaces {
     pub in_temp: Vec<PathBuf>,
     /// Folders outside that it removes as a whole.
     pub mounted: Vec<PathBuf>,
-    /// Whether it does nothing but move between states of the repository.
+    /// True if it does nothing but move between states of the repository.
     pub moves: Moves,
     /// The call waits for its end: what it makes meanwhile is its own work.
     pub waited_for: bool,
@@ -39,12 +39,12 @@ pub(super) struct NamedPlaces {
     pub not_opened: Vec<String>,
 }
 
-/// What holds one command back.
+/// Confinement of one command.
 pub(super) struct Confinement {
     sandbox: Sandbox,
     place: CallPlace,
     told: NamedPlaces,
-    /// What it is closed into.
+    /// Profile that confines it.
     pub profile: Profile,
     /// Variables that it gets beside its own.
     pub variables: Vec<(String, PathBuf)>,
@@ -94,7 +94,7 @@ impl Confinement {
         Self { sandbox, place, told, profile, variables, guard, secrets, new_temp, drafts, began, refusals }
     }
 
-    /// What it reaches of the network.
+    /// Reach of the command into the network.
     pub fn network(&self) -> &Network {
         self.profile.bounds().map_or(&Network::Open, |bounds| &bounds.network)
     }
@@ -121,7 +121,7 @@ impl Confinement {
         ))
     }
 
-    /// What is to be known after the command: protected files that it made or changed, which are put back, and that a
+    /// Report after the command: protected files that it made or changed, which are put back, and that a
     /// refusal may be why it failed. Blocks.
     pub fn notes(&self, output: &str, ended: CommandEnd<'_>) -> Notes {
         let code = ended.code;
@@ -176,7 +176,7 @@ impl Confinement {
         listed("/tmp is a folder of this session alone. When the user is to find it, name the second path:", &lines)
     }
 
-    /// Where the user opens a host for good.
+    /// Place at which the user opens a host for good.
     fn files(&self) -> HostFiles {
         let own = &self.place.own_dirs;
         let rules = own.iter().find(|path| path.ends_with("permissions.json")).cloned();
@@ -187,7 +187,7 @@ impl Confinement {
         }
     }
 
-    /// What was kept from the command.
+    /// Things that were kept from the command.
     fn kept(&self, output: &str, ended: CommandEnd<'_>) -> Withheld {
         let Some(bounds) = self.profile.bounds() else { return Withheld::default() };
         let packages = if ended.code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
@@ -227,7 +227,7 @@ impl Confinement {
     }
 }
 
-/// How a command ended, as far as it says what was kept from it.
+/// End of a command, as far as it says what was kept from it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CommandEnd<'a> {
     /// Its exit status.
@@ -236,7 +236,7 @@ pub(super) struct CommandEnd<'a> {
     pub opened: Option<&'a [u32]>,
 }
 
-/// What is to be known after a command.
+/// Report after a command.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     /// For the model, line by line.
@@ -245,7 +245,7 @@ pub(super) struct Notes {
     pub user: ForUser,
 }
 
-/// What the user is to know after a command, a line each.
+/// Report for the user after a command, a line each.
 #[derive(Debug, Default)]
 pub(super) struct ForUser {
     /// Protected files that were made or changed, and what became of that.
@@ -254,7 +254,7 @@ pub(super) struct ForUser {
     pub withheld: Vec<String>,
 }
 
-/// Who changed protected files, and what the model is told of it.
+/// Authors of changes of protected files, and the text about them for the model.
 const HEADINGS: &[(ChangedBy, &str)] = &[
     (
         ChangedBy::Command,
@@ -282,7 +282,7 @@ fn listed(heading: &str, lines: &[String]) -> Option<String> {
 /// The most changes that are told one by one.
 const MOST_TOLD: usize = 10;
 
-/// What is open to a command of the workspace profile beside what was answered: repositories of this machine that are
+/// Places open to a command of the workspace profile beside those of an answer: repositories of this machine that are
 /// remotes of this one, secrets that the user's own settings name, and those that commands of this session made.
 fn opened(place: &CallPlace, home: Option<&Path>) -> Allowances {
     let mut out = (*place.allowances).clone();

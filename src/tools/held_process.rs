@@ -29,21 +29,21 @@ use tokio_util::sync::CancellationToken;
 /// At most this often somebody hears of new output.
 const TICK: Duration = Duration::from_millis(250);
 
-/// What is to run.
+/// Command to run.
 pub(super) struct CommandRun {
     /// The program by its absolute path, and its arguments.
     pub command: Vec<OsString>,
-    /// Where.
+    /// Working directory.
     pub cwd: PathBuf,
-    /// How long it may take.
+    /// Time limit.
     pub timeout: Duration,
-    /// How many bytes it may write.
+    /// Limit of output bytes.
     pub output_limit: u64,
-    /// What its text says of its places.
+    /// Places that its text names.
     pub told: NamedPlaces,
 }
 
-/// Who takes the output.
+/// Receiver of the output.
 pub(super) trait Taker: Send {
     /// These bytes came.
     fn take(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
@@ -64,7 +64,7 @@ pub(super) struct Running {
 
 /// A command that is over.
 pub(super) struct Over {
-    /// What its parent said.
+    /// Report of its parent.
     pub report: Option<RunReport>,
     /// All that its parent said, for the case that this was no report.
     said: Vec<u8>,
@@ -128,7 +128,7 @@ fn variables(sandbox: Sandbox, place: &CallPlace) -> Vec<(OsString, OsString)> {
     environment::cleaned_for(std::env::vars_os(), &place.cwd, environment::For { named: &granted.env, sockets })
 }
 
-/// What ends a command when it is dropped.
+/// Guard that ends a command when it is dropped.
 struct Control {
     _proxy: Option<Proxy>,
     socket: ControlSocket,
@@ -157,7 +157,7 @@ struct Gate {
     host: Arc<dyn Host>,
     known: Arc<KnownHosts>,
     call: CallId,
-    /// What connects.
+    /// Name of the program that connects.
     command: String,
 }
 
@@ -181,7 +181,7 @@ impl proxy::Gate for Gate {
     }
 }
 
-/// What a question calls this command: the line that a shell was given, else its words.
+/// Name of the command in a question: the line that a shell was given, else its words.
 fn as_typed(command: &[OsString]) -> String {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     match words.iter().rposition(|word| word == "-c") {
@@ -276,7 +276,7 @@ impl Over {
         self.report.as_ref().is_some_and(|report| report.ended == Ended::Itself) && self.code() == Some(0)
     }
 
-    /// What the model is to know besides its output, line by line; `exit N` is the last one. `output` is its end. Beside it
+    /// Notes for the model besides the output, line by line; `exit N` is the last one. `output` is its end. Beside it
     /// what the user is to know.
     pub async fn told(self, output: String) -> Result<(String, ForUser), Halt> {
         let Over { report, said, held, timeout, .. } = self;
@@ -319,7 +319,7 @@ impl Over {
         Ok((text, notes.user))
     }
 
-    /// What a command that was stopped had written. What it made of protected files does not stay either.
+    /// Output of a command that was stopped. Its changes of protected files do not stay either.
     pub async fn when_stopped(self, mut text: String) -> Result<String, Halt> {
         let held = self.held;
         let output = text.clone();

@@ -50,7 +50,7 @@ fn is_worktree(cwd: &Path, own: &Path) -> bool {
     below.is_some_and(|below| below.components().count() >= 3)
 }
 
-/// Whether git's settings name this file as something to read settings from or to run.
+/// True if git's settings name this file as something to read settings from or to run.
 fn is_named(path: &Path, cwd: &Path) -> bool {
     let named = || Some(Repository::of(cwd)?.named(cwd, std::env::home_dir().as_deref()));
     path.starts_with(cwd) && named().is_some_and(|named| named.iter().any(|named| path.starts_with(named)))

@@ -1,5 +1,6 @@
-//! What a command did to files that configure or run code, without having asked, is taken back: what is new is put aside,
-//! what was changed or removed is as it was before. So nothing of it takes effect until the user has seen it.
+//! Restoration of files that configure or run code and that a command changed without having asked: what is new is
+//! put aside, what was changed or removed is as it was before. So nothing of it takes effect until the user has seen
+//! it.
 //!
 //! A command may lay links while this happens, so none is followed.
 
@@ -18,10 +19,10 @@ use std::path::{Path, PathBuf};
 /// Bytes of a file that is copied because it lies on another disk; of a larger one the beginning is kept.
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// What became of a change.
+/// Outcome of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ChangeFate {
-    /// What the command wrote lies here now; the path is as it was before.
+    /// The command's version lies here now; the path is as it was before.
     Aside(PathBuf),
     /// It is as it was before, and there is nothing to keep.
     Restored,

@@ -120,7 +120,7 @@ impl Drop for Killed {
     }
 }
 
-/// What came out is what the file says.
+/// The output is the content of the file.
 #[track_caller]
 fn golden(name: &str, lines: &[&str], out: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/linear").join(name).with_extension("txt");
@@ -424,7 +424,7 @@ fn help_is_read_out() {
     assert!(said("/help").iter().any(|line| line.starts_with("topics of /help: access, agents,")));
 }
 
-/// What the state is told, and what is said to that, for a line so many milliseconds after the start.
+/// Effects and output of a line that comes so many milliseconds after the start.
 fn hear(printer: &mut Printer, state: &mut State, line: &str, ms: u64) -> (Vec<Line>, String) {
     let now = screen::NOW.plus(ms);
     let heard = printer.hear(state, line, now, false);

@@ -187,7 +187,7 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, 
     vec![(Some(session), event)]
 }
 
-/// What the engine tells when it is asked, without being asked.
+/// Events of the engine, also those that nobody asked for.
 fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
     let file = |dice: &mut Dice| UndoFile {
         path: PathBuf::from("/x/a"),

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 pub const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
 
-/// What this system can do is said by the program itself.
+/// The program itself reports what this system can do.
 pub fn held() -> bool {
     if lisle::sandbox::is_enforced() && able::own_network(Path::new(LISLE)).is_ok() {
         return true;

@@ -37,7 +37,7 @@ use walk::Walk;
 /// Longer lines are not read-only.
 pub const LONGEST: usize = 10_000;
 
-/// What a command line is.
+/// Verdict on a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// Every part of it only reads. With the words that may be paths: secrets and devices among them are the caller's
@@ -49,7 +49,7 @@ pub enum Judged {
     Catastrophic(String),
 }
 
-/// What holds a command that was judged to only read, in case the judge is wrong.
+/// Confinement of a command that was judged to only read, in case the judge is wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hold {
     /// Nothing: only the short list of programs counts as proved.
@@ -62,7 +62,7 @@ pub enum Hold {
 /// A command line, judged whole and part by part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// What the whole line is.
+    /// Verdict on the whole line.
     pub verdict: Judged,
     /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood, or is
     /// kept from being read-only by something that no part and no entry of `writes` tells.
@@ -127,7 +127,7 @@ pub fn forms() -> Vec<String> {
     table::forms()
 }
 
-/// What it may destroy that nobody can bring back; `None` where it does not look as if it did.
+/// Warning about what it may destroy that nobody can bring back; `None` where it does not look as if it did.
 #[must_use]
 pub fn danger(command: &str) -> Option<String> {
     grave::find(command)
@@ -157,7 +157,7 @@ pub fn judge(command: &str, hold: Hold) -> Judgement {
     Judgement { verdict, parts, writes, computes, expands }
 }
 
-/// What counts without a sandbox: lines that the strict reading understands, of programs of the short list.
+/// Verdict without a sandbox: on lines that the strict reading understands, of programs of the short list.
 fn short_list(command: &str, walk: &mut Walk) {
     let judged = strict::parse(command).and_then(|simples| {
         simples.iter().try_fold(Vec::new(), |mut paths, simple| {

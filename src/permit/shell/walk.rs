@@ -9,10 +9,10 @@ use super::{CommandPart, Hold, find, programs, strict, syntax, table, tree, wrap
 const MOST: usize = 400;
 /// Folders that a line may have changed to.
 const MOST_BASES: usize = 16;
-/// How deep shells may be wrapped in each other.
+/// Limit of shells wrapped in each other.
 const DEEPEST: usize = 4;
 
-/// What came out about a line.
+/// Findings about a line.
 #[derive(Default)]
 pub(super) struct Walk {
     hold: Hold,
@@ -382,7 +382,7 @@ impl Walk {
     }
 }
 
-/// Whether a command reads the content of files that its words do not name.
+/// True if a command reads the content of files that its words do not name.
 fn computes(words: &[ShellWord]) -> bool {
     let Some((name, rest)) = words.split_first() else { return false };
     let long = |option: &str| rest.iter().any(|word| word.text.split('=').next() == Some(option));

@@ -1,4 +1,4 @@
-//! What opens beside the sandbox: who is asked, what an answer keeps, and what a call gets.
+//! Access beside the sandbox: who is asked, what an answer keeps, and what a call gets.
 
 use super::*;
 use crate::domain::access::{Extras, Service};

@@ -1,4 +1,4 @@
-//! What rules let run, ask for and deny; what an answer is offered to keep.
+//! Rules that allow, ask and deny, and the rules that an answer offers to keep.
 
 use super::*;
 use crate::domain::access::Extras;

@@ -21,9 +21,9 @@ const BYTES: u64 = 128 * 1024 * 1024;
 /// A folder that commands write as their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CacheFolder {
-    /// Where it is.
+    /// Path of the folder.
     pub at: PathBuf,
-    /// What of it a copy begins with; an empty path stands for all of it.
+    /// Parts that a copy begins with; an empty path stands for all of it.
     pub seeds: Vec<PathBuf>,
     /// The variable that tells the tool of another place.
     pub tell: Option<String>,
@@ -36,7 +36,7 @@ impl CacheFolder {
         Self { at, seeds: vec![PathBuf::new()], tell: None }
     }
 
-    /// Where its copy lies below the folder of a workspace.
+    /// Path of its copy below the folder of a workspace.
     fn copy(&self, private: &Path) -> PathBuf {
         let name = self.at.to_string_lossy().replace('/', "-");
         private.join(name.trim_start_matches('-'))

@@ -249,8 +249,8 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
     }
 }
 
-/// What an answer lets this command write: a protected path loses its protection, one outside is added. lisle's own folders
-/// stay out of reach.
+/// Opens the paths that an answer lets this command write: a protected one loses its protection, one outside is
+/// added. lisle's own folders stay out of reach.
 fn open_for_writing(site: &Site<'_>, bounds: &mut Bounds) {
     for path in opened(site).filter(|path| !path.starts_with(site.cwd)) {
         bounds.writable.push(path.clone());
@@ -288,7 +288,7 @@ pub fn protected_in(cwd: &Path) -> Vec<PathBuf> {
     scan::look(cwd, &[]).protected.clone()
 }
 
-/// What is compared before and after a command.
+/// Protected paths that are compared before and after a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guarded {
     /// Paths that configure or run code: in the working directory, in the home directory where that may be written, and in
@@ -300,7 +300,7 @@ pub struct Guarded {
     pub whole: bool,
 }
 
-/// What is compared before and after a command there. Blocks.
+/// Protected paths to compare before and after a command there. Blocks.
 #[must_use]
 pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     let found = scanned(site);

@@ -1,4 +1,5 @@
-//! What a command must not see or change below its working directory: secrets and protected paths at any depth.
+//! Scan of a working directory for paths that a command must not see or change: secrets and protected paths at any
+//! depth.
 //!
 //! A tree is walked once and then kept: its folders are watched (`watch`), and a lookup lists those alone in which
 //! something happened. Folders that cannot be watched are compared by their own times, which costs one call each. So a
@@ -48,7 +49,7 @@ const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
 const MANIFESTS: &[&str] =
     &["Cargo.toml", "package.json", "pnpm-workspace.yaml", "pyproject.toml", "requirements.txt", "go.mod", "go.work"];
 
-/// What was found below one directory, shallow paths first.
+/// Findings below one directory, shallow paths first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScanFindings {
     /// Files and folders that are to be masked.
@@ -75,7 +76,7 @@ impl ScanFindings {
     }
 }
 
-/// What there is below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
+/// Findings below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
 #[must_use]
 pub fn look(root: &Path, skip: &[PathBuf]) -> Arc<ScanFindings> {
     look_at(root, skip, MOST, &HashSet::new())
@@ -154,7 +155,7 @@ struct Tree {
     found: Arc<ScanFindings>,
 }
 
-/// What tells whether a file or folder changed: number, length, time of change. Nobody can set that time back.
+/// Stamp of a file or folder, which changes with it: number, length, time of change. Nobody can set that time back.
 type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 fn stamp(meta: &Metadata) -> Stamp {
@@ -185,7 +186,7 @@ struct Folder {
     checked: Vec<(u64, i64, i64)>,
 }
 
-/// What a folder has from those above it.
+/// Properties that a folder has from those above it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inherited {
     dependency: bool,

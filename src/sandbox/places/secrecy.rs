@@ -1,6 +1,6 @@
 //! Files that a command does not get to see, asked of one path: by where it lies, and by what is in it.
 //!
-//! What the root of a command is built from is listed (`places.toml`); file tools follow the same list for what in a home
+//! A list (`places.toml`) says what the root of a command is built from; file tools follow the same list for what in a home
 //! directory holds settings, histories and sign-ins: its names with a dot.
 
 use super::folders::{SESSION, TEMP, toolchains};

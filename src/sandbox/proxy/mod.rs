@@ -46,7 +46,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 const MOST: usize = 64;
 /// Connections of all commands at a time, so that lisle keeps descriptors for itself.
 static ALL: Semaphore = Semaphore::const_new(192);
-/// How long the first byte of a connection may take.
+/// Limit for the first byte of a connection.
 const FIRST_BYTE: Duration = Duration::from_secs(60);
 
 /// The proxy of one command. Ends, with all its connections, when it is dropped.
@@ -81,7 +81,7 @@ impl Proxy {
     }
 }
 
-/// What was handed over, if it is what it has to be.
+/// Listener that was handed over; `None` if it is no such listener.
 fn listener(fd: OwnedFd) -> std::io::Result<TcpListener> {
     let listener = std::net::TcpListener::from(fd);
     let expected: SocketAddr = (Ipv4Addr::LOCALHOST, PORT).into();

@@ -66,7 +66,7 @@ impl Bench {
         Self { at, door, refusals, ended, book }
     }
 
-    /// What comes back to these bytes until the proxy hangs up.
+    /// Reply to these bytes until the proxy hangs up.
     async fn says(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = TcpStream::connect(self.at).await.unwrap();
         stream.write_all(bytes.as_ref()).await.unwrap();

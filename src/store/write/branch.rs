@@ -45,7 +45,7 @@ pub(in crate::store) enum Manner {
     Import {
         /// The loosest mode.
         at_most: Mode,
-        /// What tells the session from all others, for the next import of it.
+        /// Identity of the session among all others, for the next import of it.
         origin: String,
     },
 }

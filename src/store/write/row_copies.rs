@@ -1,6 +1,6 @@
 //! Copies of our rows in case another program replaces `session.jsonl`: `ours.jsonl`, and the last rows in memory.
 //!
-//! Where other programs may write the session, or the lock is not ours yet, each row stands in `ours.jsonl` first. Else
+//! Each row stands in `ours.jsonl` first where other programs may write the session, or the lock is not ours yet. Else
 //! only the rows written last are kept, in memory.
 
 use crate::domain::MessageId;

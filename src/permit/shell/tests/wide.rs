@@ -1,4 +1,5 @@
-//! What is judged to only read where the sandbox holds it: the wide table, the grammar, and tricks against both.
+//! Lines that are judged to only read where the sandbox holds them: the wide table, the grammar, and tricks against
+//! both.
 
 use super::super::*;
 use crate::domain::permission::{READERS, WIDE_READERS};

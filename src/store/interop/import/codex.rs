@@ -104,7 +104,8 @@ fn rollouts(path: &Path) -> Vec<(PathBuf, Meta)> {
     found
 }
 
-/// What tells a file that a rewind began from the thread's others, which number their rows alike: `rollout-TIME-THREAD_SEGMENT`.
+/// Segment of a file that a rewind began; the thread's other files number their rows alike:
+/// `rollout-TIME-THREAD_SEGMENT`.
 fn segment(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let segment = stem.rsplit_once('_').map_or("", |(_, segment)| segment);

@@ -17,7 +17,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
 
-/// What is said of whose it was.
+/// Sentence about the owner of a folder.
 const PROGRAM: &str = "lisle or Craft Agents";
 
 /// A row as it is compared: what tells it from others, and all of it.
@@ -42,7 +42,7 @@ fn hash(of: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What came since an earlier import.
+/// Difference from an earlier import.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Since {
     /// So many rows behind those that are here.
@@ -87,7 +87,7 @@ impl Store {
         })
     }
 
-    /// What to give instead of a folder that is no session's.
+    /// Advice on a folder that is no session's.
     fn no_session(&self, dir: &Path, path: std::path::PathBuf) -> StoreError {
         let is_transcript = |name: &std::ffi::OsString| Path::new(name).extension().is_some_and(|end| end == "jsonl");
         let why = if self.io().list(dir).unwrap_or_default().iter().any(is_transcript) {
@@ -216,14 +216,14 @@ impl Store {
     }
 }
 
-/// What tells a session from all others, wherever its folder lies.
+/// Identity of a session among all others, wherever its folder lies.
 fn origin(id: &SessionId, found: &FoundSession) -> String {
     let fields = &found.head.fields;
     let id = fields.text("id").unwrap_or_else(|| id.as_str().to_owned());
     format!("session:{id}:{}", fields.number("createdAt").unwrap_or(0))
 }
 
-/// What the other side says of the session now, but for what a person may have changed here.
+/// Takes over the other side's properties, but for those that a person may have changed here.
 fn refresh(meta: &mut SessionMeta, theirs: SessionMeta) {
     if meta.title_from != TitleFrom::User || meta.title.trim().is_empty() {
         (meta.title, meta.title_from) = (theirs.title, theirs.title_from);

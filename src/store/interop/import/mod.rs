@@ -35,7 +35,7 @@ const READ: [&str; 6] = [layout::SESSION, layout::THEIR_TEMP, layout::HEADER, la
 const ORIGIN: &str = "origin";
 /// The key beside it: how many of what were not included.
 const COUNTS: &str = "notIncluded";
-/// How the id of a row begins that says what was not included.
+/// Prefix of the id of a row that says what was not included.
 const LEFT: &str = "import-left-";
 
 /// Result of an import.
@@ -45,13 +45,13 @@ pub struct Imported {
     pub meta: SessionMeta,
     /// Program it came from.
     pub program: &'static str,
-    /// What was not included, one sentence each.
+    /// Parts that were not included, one sentence each.
     pub left: Vec<String>,
-    /// What an earlier import of the same conversation has to do with it.
+    /// Relation to an earlier import of the same conversation.
     pub again: Option<Reimport>,
 }
 
-/// What came of a second import.
+/// Outcome of a second import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reimport {
     /// So many rows were added to the session of the earlier one.
@@ -106,7 +106,7 @@ impl Journal {
         self.header.set_due(true);
     }
 
-    /// How many of what an earlier import did not include. `None` when nobody says.
+    /// Counts of what an earlier import did not include, by kind. `None` when nobody says.
     fn not_included(&self) -> Option<BTreeMap<String, usize>> {
         serde_json::from_str(own_of(&self.file.head().fields).raw(COUNTS)?).ok()
     }
@@ -170,7 +170,8 @@ struct ConversationFile {
     path: PathBuf,
     /// Only its rows with an ordinal below this are part of it.
     before: Option<u64>,
-    /// What tells its rows from those of other files of the conversation with the same numbers; empty for the first one.
+    /// Segment that its rows have beside their numbers, which other files of the conversation have too; empty for the
+    /// first one.
     segment: String,
 }
 
@@ -265,7 +266,7 @@ impl ForeignTranscript {
     }
 }
 
-/// Where a line stands in a conversation.
+/// Position of a line in a conversation.
 #[derive(Clone, Copy)]
 struct LinePosition<'p> {
     /// Its ordinal, or how many lines came before.
@@ -639,7 +640,7 @@ impl Source {
 
 /// Result of copying.
 struct Copied {
-    /// What was not included, one sentence each.
+    /// Parts that were not included, one sentence each.
     left: Vec<String>,
 }
 
