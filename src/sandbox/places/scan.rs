@@ -40,7 +40,7 @@ const PUBLIC: u64 = 1024 * 1024;
 /// of git, whose settings count wherever a repository lies.
 const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor", ".hg", ".jj", ".svn"];
 /// Those of them that belong to a version control system, which reads its settings there.
-const STORES: &[&str] = &[".hg", ".jj", ".svn"];
+const STORES: &[&str] = &[".hg", ".jj", ".jj/repo", ".svn"];
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
 const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
@@ -318,7 +318,8 @@ impl Tree {
     fn entries(&mut self, dir: &Path, stamp: Stamp, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
         let mut out = Folder { stamp: Some(stamp), inherited, ..Folder::default() };
         let above = dir.file_name().filter(|_| dir != self.root && !is_environment(dir)).map(Path::new);
-        let store = dir.file_name().is_some_and(|name| STORES.iter().any(|one| name == *one));
+        let folders = last_two(dir.strip_prefix(&self.root).unwrap_or(dir));
+        let store = STORES.iter().any(|one| dir.ends_with(one));
         let is_own = (!inherited.dependency || store) && !inherited.protected;
         let numbers = hidden::numbers();
         let is_moved =
@@ -334,8 +335,9 @@ impl Tree {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
-            let holds = kind.is_symlink() && !protected_entries(&below).is_empty();
-            let is_protected = is_own && (holds || is_protected_for_commands(&below));
+            let judged = folders.join(&name);
+            let holds = kind.is_symlink() && !protected_entries(&judged).is_empty();
+            let is_protected = is_own && (holds || is_protected_for_commands(&judged));
             names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
             if kind.is_dir() {
                 if name == ".git" {
@@ -524,6 +526,12 @@ impl Inherited {
     }
 }
 
+/// The end of a path, by which entries are protected: no rule names more than two folders.
+fn last_two(dir: &Path) -> PathBuf {
+    let names = dir.iter().count();
+    dir.iter().skip(names.saturating_sub(2)).collect()
+}
+
 /// A virtual environment of Python, which may be named `.env`.
 fn is_environment(folder: &Path) -> bool {
     let named = folder.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(b"env"));
@@ -651,6 +659,8 @@ mod tests {
             "module/.git",
             ".hg/hgrc",
             ".hg/store/.envrc",
+            ".jj/repo/config.toml",
+            ".jj/repo/store/.envrc",
             "sub/all.code-workspace",
             "node_modules/x/.envrc",
             "target/.cargo/config.toml",
@@ -662,6 +672,7 @@ mod tests {
         let expected = [
             ".envrc",
             ".hg/hgrc",
+            ".jj/repo/config.toml",
             "module/.git",
             "sub/.envrc",
             "sub/.github/workflows",
