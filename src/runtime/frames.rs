@@ -8,8 +8,8 @@
 
 pub mod flow;
 
-use super::encode::{Frame, Moving, Shown};
-use super::tty::{Output, Wrote};
+use super::encode::{Frame, Moving, TerminalContent};
+use super::tty::{TtyOutput, Wrote};
 use flow::Flow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -38,7 +38,7 @@ const WORTH_SYNCHRONIZING: usize = 128;
 
 /// Measurements of the last written frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct FrameStats {
     /// Its bytes.
     pub bytes: usize,
     /// Changed rows, and all rows.
@@ -87,13 +87,13 @@ impl Pace {
 
     /// The line pushes back.
     #[must_use]
-    pub fn is_slow(written: &Written, now: Instant) -> bool {
+    pub fn is_slow(written: &FrameStats, now: Instant) -> bool {
         written.held_up.is_some_and(|at| now.saturating_duration_since(at) < FORGIVEN)
     }
 
     /// Minimum time between the last frame and the next one.
     #[must_use]
-    pub fn gap(self, written: &Written, now: Instant) -> Duration {
+    pub fn gap(self, written: &FrameStats, now: Instant) -> Duration {
         let (changed, all) = written.rows;
         if !Self::is_slow(written, now) && (self.quick > 0 || self.is_quiet(now)) {
             return QUICK_GAP;
@@ -113,26 +113,26 @@ impl Pace {
 }
 
 /// A whole sequence that is written when there is nothing else to write.
-pub struct Piece {
+pub struct RawSequence {
     /// The sequence; short, because whatever comes next waits for it.
     pub bytes: Vec<u8>,
     /// Called when it was written.
     pub done: Option<Box<dyn FnOnce() + Send>>,
 }
 
-impl fmt::Debug for Piece {
+impl fmt::Debug for RawSequence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Piece({} bytes)", self.bytes.len())
     }
 }
 
 #[derive(Debug, Default)]
-struct Slot {
+struct WriterSlot {
     /// Bytes that are not a frame and go before it.
     control: Vec<u8>,
     frame: Option<Frame>,
     /// Bytes to write when there is nothing else, in order.
-    pieces: VecDeque<Piece>,
+    pieces: VecDeque<RawSequence>,
     /// A buffer to be used again.
     spare: Option<Buffer>,
     /// The screen is not what the writer thinks.
@@ -147,13 +147,13 @@ struct Slot {
     gone: bool,
     /// No more frames come.
     end: bool,
-    written: Written,
+    written: FrameStats,
     flow: Flow,
 }
 
 #[derive(Debug, Default)]
 struct Shared {
-    slot: Mutex<Slot>,
+    slot: Mutex<WriterSlot>,
     /// Signals output to write, or the end.
     work: Condvar,
     /// All is written, or the terminal is gone.
@@ -161,7 +161,7 @@ struct Shared {
 }
 
 impl Shared {
-    fn slot(&self) -> MutexGuard<'_, Slot> {
+    fn slot(&self) -> MutexGuard<'_, WriterSlot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -204,7 +204,7 @@ impl Writer {
     ///
     /// # Errors
     /// When there is no pipe or no thread to be had.
-    pub fn start(output: Arc<Output>, gone: impl FnOnce() + Send + 'static) -> io::Result<Self> {
+    pub fn start(output: Arc<TtyOutput>, gone: impl FnOnce() + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let (stopped, stop) = io::pipe()?;
         let theirs = Arc::clone(&shared);
@@ -249,7 +249,7 @@ impl Writer {
     }
 
     /// Sequences that are written in this order, each when there is nothing else to write.
-    pub fn behind(&self, pieces: impl IntoIterator<Item = Piece>) {
+    pub fn behind(&self, pieces: impl IntoIterator<Item = RawSequence>) {
         self.shared.slot().pieces.extend(pieces);
         self.shared.work.notify_one();
     }
@@ -289,14 +289,14 @@ impl Writer {
 
     /// Measurements of the last written frame.
     #[must_use]
-    pub fn written(&self) -> Written {
+    pub fn written(&self) -> FrameStats {
         self.shared.slot().written
     }
 
     /// Waits until all that was given is written and answered, but no longer than `limit`. Whether it is.
     pub fn settle(&self, limit: Duration) -> bool {
         let slot = self.shared.slot();
-        let waiting = |slot: &mut Slot| {
+        let waiting = |slot: &mut WriterSlot| {
             !slot.gone && (slot.busy || slot.frame.is_some() || !slot.control.is_empty() || slot.flow.is_owed())
         };
         let (slot, timeout) =
@@ -320,8 +320,8 @@ impl Drop for Writer {
 }
 
 /// Returns whether it ended because the terminal is gone.
-fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) -> bool {
-    let mut shown = Shown::default();
+fn write_all_that_comes(shared: &Shared, output: &TtyOutput, stopped: &PipeReader) -> bool {
+    let mut shown = TerminalContent::default();
     let mut out = Vec::with_capacity(16 << 10);
     loop {
         let mut slot = shared.slot();
@@ -350,7 +350,7 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
         shown.split_signs(slot.split_signs);
         drop(slot);
 
-        let mut written = Written::default();
+        let mut written = FrameStats::default();
         let old = frame.map(|mut frame| {
             let start = out.len();
             let moving = if synchronized { Moving::Worth(WORTH_MOVING) } else { Moving::Never };
@@ -372,7 +372,7 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
         match push(&out, output, stopped) {
             Pushed::All { held_up } => {
                 let mut slot = shared.slot();
-                let Written { held_up: before, rate, .. } = slot.written;
+                let FrameStats { held_up: before, rate, .. } = slot.written;
                 if had_frame {
                     slot.written = written;
                 }
@@ -397,7 +397,7 @@ fn write_all_that_comes(shared: &Shared, output: &Output, stopped: &PipeReader) 
 }
 
 /// Waits until there is something that may be written, or the end.
-fn wait_for_work<'a>(shared: &Shared, mut slot: MutexGuard<'a, Slot>) -> MutexGuard<'a, Slot> {
+fn wait_for_work<'a>(shared: &Shared, mut slot: MutexGuard<'a, WriterSlot>) -> MutexGuard<'a, WriterSlot> {
     loop {
         if slot.end || !slot.control.is_empty() {
             return slot;
@@ -423,7 +423,7 @@ enum Pushed {
     Gone,
 }
 
-fn push(mut bytes: &[u8], output: &Output, stopped: &PipeReader) -> Pushed {
+fn push(mut bytes: &[u8], output: &TtyOutput, stopped: &PipeReader) -> Pushed {
     let mut held_up = Duration::ZERO;
     while !bytes.is_empty() {
         match output.write(bytes) {

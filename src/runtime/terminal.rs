@@ -39,8 +39,8 @@
 
 use super::frames::flow;
 use super::graphics::kitty;
-use super::graphics::way::Program;
-use super::input::answer::{Answer, Rgb};
+use super::graphics::way::TerminalProgram;
+use super::input::answer::{Rgb, TerminalAnswer};
 use super::strays::Strays;
 use super::tty::{Tty, TtyError, Typed};
 use rustix::termios::Termios;
@@ -86,7 +86,7 @@ const ASK_BACKGROUND: &str = "\x1b]11;?\x1b\\";
 const ASK_NAME: &str = "\x1b[>q";
 /// Query for the size of a cell in pixels.
 pub(super) const ASK_CELL: &str = "\x1b[16t";
-/// A sign of ambiguous width, and where the cursor stands then. In the second row: see [`Answer::Ambiguous`].
+/// A sign of ambiguous width, and where the cursor stands then. In the second row: see [`TerminalAnswer::Ambiguous`].
 const ASK_WIDTH: &str = "\x1b[2;1H\u{25cf}\x1b[6n\r\x1b[K";
 /// A family of three, and where the cursor stands then: see [`Answer::Family`].
 const ASK_FAMILY: &str = "\x1b[3;1H👨\u{200d}👩\u{200d}👧\x1b[6n\r\x1b[K";
@@ -159,7 +159,7 @@ pub enum Learnt {
     /// It takes sixels.
     Sixel,
     /// Program name and version.
-    Program(Program),
+    Program(TerminalProgram),
     /// Width and height of a cell in pixels.
     Cell(u16, u16),
     /// It draws signs of ambiguous width over two cells, or over one.
@@ -171,7 +171,7 @@ pub enum Learnt {
 }
 
 #[derive(Debug)]
-struct Held {
+struct HeldTerminal {
     tty: Tty,
     /// The line settings as they were found.
     found: Option<Termios>,
@@ -191,12 +191,12 @@ struct Held {
 /// The terminal while lisle has it. Dropping it gives the terminal back.
 #[derive(Debug)]
 pub struct Guard {
-    held: Arc<Mutex<Held>>,
+    held: Arc<Mutex<HeldTerminal>>,
     wishes: Wishes,
 }
 
 /// The terminal that a panic gives back, and the thread whose panics end the program.
-static LIVE: Mutex<Option<(ThreadId, Arc<Mutex<Held>>)>> = Mutex::new(None);
+static LIVE: Mutex<Option<(ThreadId, Arc<Mutex<HeldTerminal>>)>> = Mutex::new(None);
 static HOOK: Once = Once::new();
 
 impl Guard {
@@ -206,7 +206,7 @@ impl Guard {
     /// # Errors
     /// When the terminal refuses.
     pub fn take(tty: Tty, wishes: Wishes) -> Result<Self, TtyError> {
-        let held = Held {
+        let held = HeldTerminal {
             tty,
             found: None,
             undo: Vec::new(),
@@ -329,52 +329,52 @@ impl Guard {
     }
 
     /// Takes an answer of the terminal. The bytes are to be written to it.
-    pub fn answered(&self, answer: Answer) -> (Option<Learnt>, String) {
+    pub fn answered(&self, answer: TerminalAnswer) -> (Option<Learnt>, String) {
         let mut held = self.lock();
         let mut bytes = String::new();
         if !held.ours {
             return (None, bytes);
         }
-        let mut switch = |held: &mut Held, (on, off): Mode| {
+        let mut switch = |held: &mut HeldTerminal, (on, off): Mode| {
             if !held.undo.contains(&off) {
                 bytes.push_str(on);
                 held.undo.push(off);
             }
         };
         let learnt = match answer {
-            Answer::KittyKeyboard => {
+            TerminalAnswer::KittyKeyboard => {
                 held.kitty = true;
                 switch(&mut held, KITTY);
                 None
             }
-            Answer::Attributes => {
+            TerminalAnswer::Attributes => {
                 if held.asked && !held.kitty {
                     switch(&mut held, OTHER_KEYS);
                 }
                 held.asked = false;
                 Some(Learnt::All)
             }
-            Answer::Mode { number: 2026, usable } => Some(Learnt::Synchronized(usable)),
-            Answer::Mode { number: 2031, usable: true } => {
+            TerminalAnswer::Mode { number: 2026, usable } => Some(Learnt::Synchronized(usable)),
+            TerminalAnswer::Mode { number: 2031, usable: true } => {
                 switch(&mut held, DARK_OR_LIGHT);
                 None
             }
-            Answer::Mode { .. } => None,
-            Answer::Graphics => Some(Learnt::Graphics),
-            Answer::Sixel => Some(Learnt::Sixel),
-            Answer::Program(program) => {
-                if program == Program::Xterm {
+            TerminalAnswer::Mode { .. } => None,
+            TerminalAnswer::Graphics => Some(Learnt::Graphics),
+            TerminalAnswer::Sixel => Some(Learnt::Sixel),
+            TerminalAnswer::Program(program) => {
+                if program == TerminalProgram::Xterm {
                     switch(&mut held, ALT_SENDS_ESCAPE);
                 }
                 Some(Learnt::Program(program))
             }
-            Answer::Cell { width, height } => Some(Learnt::Cell(width, height)),
-            Answer::Background(rgb) => Some(Learnt::Background(rgb)),
-            Answer::Ambiguous { wide } => Some(Learnt::WideSigns(wide)),
-            Answer::Family { joined } => Some(Learnt::JoinedSigns(joined)),
+            TerminalAnswer::Cell { width, height } => Some(Learnt::Cell(width, height)),
+            TerminalAnswer::Background(rgb) => Some(Learnt::Background(rgb)),
+            TerminalAnswer::Ambiguous { wide } => Some(Learnt::WideSigns(wide)),
+            TerminalAnswer::Family { joined } => Some(Learnt::JoinedSigns(joined)),
             // The writer's, see `frames::flow`.
-            Answer::Status => None,
-            Answer::ColoursChanged => {
+            TerminalAnswer::Status => None,
+            TerminalAnswer::ColoursChanged => {
                 bytes.push_str(ASK_BACKGROUND);
                 None
             }
@@ -382,7 +382,7 @@ impl Guard {
         (learnt, bytes)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, HeldTerminal> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -397,7 +397,7 @@ impl Drop for Guard {
     }
 }
 
-impl Held {
+impl HeldTerminal {
     fn give_back(&mut self) {
         if !std::mem::take(&mut self.ours) {
             return;

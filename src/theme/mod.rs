@@ -12,7 +12,7 @@ pub mod syntax;
 use crate::domain::colour::{Colour, Rgb, System};
 pub use colour::Colors;
 use ratatui::style::{Color, Modifier, Style};
-pub use resolve::{Loaded, ThemeText, builtin_names, load};
+pub use resolve::{LoadedTheme, ThemeText, builtin_names, load};
 pub use role::Role;
 
 /// A resolved theme.

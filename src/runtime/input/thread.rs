@@ -3,7 +3,7 @@
 //! It sleeps in one `poll` without a limit while nothing is unfinished. It owns nothing of the terminal's modes.
 
 use super::Input;
-use super::reader::Reader;
+use super::reader::InputReader;
 use super::translate;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
@@ -52,7 +52,7 @@ impl Drop for Listener {
 }
 
 fn listen(tty: &OwnedFd, stopped: &PipeReader, owed: &impl Fn() -> bool, sink: &mut impl FnMut(Input) -> bool) {
-    let mut reader = Reader::expecting();
+    let mut reader = InputReader::expecting();
     let mut bytes = [0_u8; 8192];
     loop {
         let wait = reader.deadline().map(|at| timespec(at.saturating_duration_since(Instant::now())));
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn characters_of_one_read_are_one_run() {
         let runs = |bytes: &str| {
-            let inputs = Reader::default().feed(bytes.as_bytes(), Instant::now());
+            let inputs = InputReader::default().feed(bytes.as_bytes(), Instant::now());
             let names = in_runs(inputs).into_iter().map(|input| match input {
                 Input::Key(key) => translate::key(&key).map(|key| key.to_string()).unwrap_or_default(),
                 Input::Typed(keys) => format!("{} characters", keys.len()),

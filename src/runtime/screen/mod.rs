@@ -16,10 +16,10 @@ use super::environment::env;
 use super::files::Finder;
 use super::frames::Writer;
 use super::graphics::Graphics;
-use super::graphics::make::Job;
+use super::graphics::make::PictureJob;
 use super::graphics::way::Able;
 use super::highlighter::Highlighter;
-use super::input::answer::Answer;
+use super::input::answer::TerminalAnswer;
 use super::input::thread::Listener;
 use super::input::{Input, translate};
 use super::renderer::{self, Renderer};
@@ -95,7 +95,7 @@ impl Answers {
 struct Pictures {
     graphics: Graphics,
     /// The thread that reads pictures, once there was any.
-    studio: Option<Sender<Job>>,
+    studio: Option<Sender<PictureJob>>,
 }
 
 /// Links that the terminal can follow.
@@ -135,7 +135,7 @@ fn listen(tty: &Tty, writer: &Writer, events: Events) -> io::Result<Listener> {
         move || answered.is_owed()
     };
     Listener::start(Arc::clone(&tty.input), owed, move |input| {
-        if input == Input::Answer(Answer::Status) {
+        if input == Input::Answer(TerminalAnswer::Status) {
             answered.take();
             return true;
         }
@@ -346,7 +346,7 @@ impl Screen {
         let mut buffer = self.terminal.writer.buffer(area);
         let drawn = self.renderer.draw(&self.client.state, &mut buffer);
         let (pictures, send) = self.lay_pictures(&mut buffer, drawn.pictures, now);
-        let link = |link: ui::Link| encode::Link {
+        let link = |link: ui::Link| encode::CellLink {
             x: link.x,
             y: link.y,
             width: link.width,
