@@ -45,9 +45,9 @@ use crate::domain::tool::ToolSpec;
 use crate::domain::{CallId, ConnectionName, Event, SessionId, SessionMeta};
 use crate::provider::ProviderError;
 use crate::sandbox::Network;
-use crate::sandbox::proxy::Known;
+use crate::sandbox::proxy::KnownHosts;
 use crate::store::{Durability, StoreError};
-use crate::tools::Place;
+use crate::tools::CallPlace;
 use crate::tools::jobs::Jobs;
 use crate::tools::registry::Registry;
 use crate::tools::seen::Seen;
@@ -119,7 +119,7 @@ pub(super) struct Lane {
     /// Calls that wait for permission to connect.
     reaching: HashMap<u64, oneshot::Sender<Result<(), String>>>,
     /// Hosts that commands reach without a question, by directory, as before the first command.
-    known_hosts: Mutex<HashMap<PathBuf, Arc<Known>>>,
+    known_hosts: Mutex<HashMap<PathBuf, Arc<KnownHosts>>>,
 }
 
 impl Lane {
@@ -510,14 +510,15 @@ impl Lane {
     }
 
     /// Read before the first command of a directory, and never again: what a command writes adds nothing.
-    fn known_hosts(&self) -> Arc<Known> {
+    fn known_hosts(&self) -> Arc<KnownHosts> {
         let allowances = &self.shared.setup.settings.allowances;
         if allowances.network != Network::Proxy {
             return Arc::default();
         }
         let cwd = &self.machine.meta().cwd;
         let mut known = self.known_hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.entry(cwd.clone()).or_insert_with(|| Arc::new(Known::of(cwd, &allowances.private_hosts)));
+        let known =
+            known.entry(cwd.clone()).or_insert_with(|| Arc::new(KnownHosts::of(cwd, &allowances.private_hosts)));
         Arc::clone(known)
     }
 
@@ -526,7 +527,7 @@ impl Lane {
         let call = decided.map(|(_, call)| call);
         let engine = self.engine(call);
         Site {
-            place: Place {
+            place: CallPlace {
                 cwd: self.machine.meta().cwd.clone(),
                 session_dir: self.shared.setup.store.session_dir(&self.machine.meta().id),
                 own_dirs: settings.own_dirs.clone(),

@@ -12,10 +12,10 @@ use crate::domain::request::KeyRequest;
 use crate::domain::tool::CallFacts;
 use crate::domain::{Event, Level, Notice};
 use crate::provider::named::NO_MODEL;
-use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
+use crate::provider::{Chunk, ModelRequest, ProposedCall, Provider, ProviderError};
 use crate::tools::jobs::Jobs;
 use crate::tools::seen::Seen;
-use crate::tools::{Place, Run, RunError, Tool};
+use crate::tools::{CallPlace, RunContext, RunError, Tool};
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ struct OneRun {
 
 /// Context of calls: their place, the files they read, and the receiver of events.
 pub(super) struct Site {
-    pub(super) place: Place,
+    pub(super) place: CallPlace,
     pub(super) seen: Arc<Seen>,
     /// Background jobs.
     pub(super) jobs: Arc<Jobs>,
@@ -130,7 +130,7 @@ impl Works {
     }
 
     /// Gathers the facts of a call off the async threads.
-    pub(super) fn inspect(&mut self, run: RunNo, call: Call, tool: Result<Arc<dyn Tool>, String>, site: Site) {
+    pub(super) fn inspect(&mut self, run: RunNo, call: ProposedCall, tool: Result<Arc<dyn Tool>, String>, site: Site) {
         let Site { place, seen, lane, .. } = site;
         self.of(run).tasks.spawn(async move {
             let id = call.id.clone();
@@ -148,7 +148,7 @@ impl Works {
     pub(super) fn run(
         &mut self,
         run: RunNo,
-        call: Call,
+        call: ProposedCall,
         tool: Arc<dyn Tool>,
         (facts, sandbox): (CallFacts, Sandbox),
         site: Site,
@@ -167,7 +167,7 @@ impl Works {
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
         let stop = one.stop.child_token();
-        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, jobs, host };
+        let with = RunContext { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, jobs, host };
         let to = lane.clone();
         let id = call.id.clone();
         one.tasks.spawn(async move {

@@ -9,7 +9,7 @@ use super::Lane;
 use super::keep::Show;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::message::UserText;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{Event, SessionMeta};
@@ -213,7 +213,7 @@ impl Lane {
     }
 
     /// Changes properties. What goes wrong comes back as a sentence: one batch tells it once.
-    pub(super) async fn change(&mut self, change: Change) -> Result<(), String> {
+    pub(super) async fn change(&mut self, change: PropertyChange) -> Result<(), String> {
         if !self.yielding.is_empty() {
             return Err("it is being deleted".to_owned());
         }

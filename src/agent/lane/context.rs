@@ -13,7 +13,7 @@ use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
-use crate::provider::{Chunk, Item, ModelRequest, Provider, Stop};
+use crate::provider::{Chunk, ConversationItem, ModelRequest, Provider, Stop};
 use crate::tools::files::{self, FileError};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ impl Lane {
         let request = ModelRequest {
             model,
             system: asked.system,
-            items: vec![Item::User(asked.text.into())],
+            items: vec![ConversationItem::User(asked.text.into())],
             tools: Vec::new(),
             thinking: ThinkingLevel::Off,
         };

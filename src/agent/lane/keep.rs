@@ -13,7 +13,7 @@ use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::{Event, MessageId, SessionId};
-use crate::store::{Access, Elsewhere, Health, Loaded, Merged, StoreError, Urgency, Writer};
+use crate::store::{Access, Elsewhere, Health, LoadedSession, Merged, StoreError, Urgency, Writer};
 use std::sync::PoisonError;
 
 /// View to show of a session that was read.
@@ -85,9 +85,18 @@ impl Lane {
         }
     }
 
-    async fn take(&mut self, loaded: Loaded, show: Show, hold: Hold) {
-        let Loaded { mut meta, own, rows: last, earlier, queue, died_in_turn, taken_from, foreign_last_write, access } =
-            loaded;
+    async fn take(&mut self, loaded: LoadedSession, show: Show, hold: Hold) {
+        let LoadedSession {
+            mut meta,
+            own,
+            rows: last,
+            earlier,
+            queue,
+            died_in_turn,
+            taken_from,
+            foreign_last_write,
+            access,
+        } = loaded;
         let mut remarks = Vec::new();
         let left_in = meta.mode;
         // Nothing ever comes back looser than it was left.

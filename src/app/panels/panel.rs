@@ -11,7 +11,7 @@ use crate::app::state::edit::Editor;
 use crate::app::state::hidden::Hidden;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
-use crate::domain::request::Answer;
+use crate::domain::request::UserAnswer;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 use crate::keymap::key::Key;
@@ -157,7 +157,7 @@ pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     }
     if let Some(answer) = panel.answer(&choice) {
         let struck = panel.plan.as_ref().is_some_and(|plan| plan.outline.is_all_struck());
-        if plan::refused(state, struck && matches!(answer, Answer::PlanApprove(_))) {
+        if plan::refused(state, struck && matches!(answer, UserAnswer::PlanApprove(_))) {
             return;
         }
         return answers::give(state, &session, &request, answer, fx);
@@ -226,7 +226,7 @@ pub(crate) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
         return match key {
             Some(key) => {
                 connecting::given(state, &session, &request);
-                answers::give(state, &session, &request, Answer::Key(key), fx);
+                answers::give(state, &session, &request, UserAnswer::Key(key), fx);
             }
             None => state.notify(Notice::new(Level::Info, "Type or paste the key first")),
         };
@@ -236,7 +236,7 @@ pub(crate) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     }
     let Stage::Writing { purpose, text } = &panel.stage else { return };
     let answer = match (purpose.with_words(&text.text()), &panel.plan) {
-        (Some(Answer::PlanChanges(words)), Some(plan)) => Some(Answer::PlanChanges(plan.wish(&words))),
+        (Some(UserAnswer::PlanChanges(words)), Some(plan)) => Some(UserAnswer::PlanChanges(plan.wish(&words))),
         (answer, _) => answer,
     };
     let request = panel.request.clone();

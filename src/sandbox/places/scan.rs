@@ -1,4 +1,5 @@
-//! What a command must not see or change below its working directory: secrets and protected paths at any depth.
+//! Scan of a working directory for paths that a command must not see or change: secrets and protected paths at any
+//! depth.
 //!
 //! A tree is walked once and then kept: its folders are watched (`watch`), and a lookup lists those alone in which
 //! something happened. Folders that cannot be watched are compared by their own times, which costs one call each. So a
@@ -7,7 +8,7 @@
 //! Links are never followed. A file that git has with just this content is no secret: a command can add names to git's list,
 //! but no content that it does not know. A file that was hidden once stays so under every name (`hidden`).
 
-use super::watch::{News, Watch};
+use super::watch::{Watch, WatchEvents};
 use super::{hidden, index};
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
@@ -25,8 +26,8 @@ const MOST: usize = 1_000_000;
 /// The same of a folder that is only read, and of one of the system.
 const MOST_BESIDE: usize = 200_000;
 const MOST_OF_SYSTEM: usize = 20_000;
-/// Trees that are kept, the ones used last.
-const TREES: usize = 8;
+/// Trees that are kept, the ones used last: those of several sessions, and of the system.
+const TREES: usize = 16;
 /// First bytes of every file that is looked into …
 const BEGINNING: u64 = 64 * 1024;
 /// … and of one that is looked into further, as long as not so many were read of a tree.
@@ -39,7 +40,7 @@ const PUBLIC: u64 = 1024 * 1024;
 /// of git, whose settings count wherever a repository lies.
 const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor", ".hg", ".jj", ".svn"];
 /// Those of them that belong to a version control system, which reads its settings there.
-const STORES: &[&str] = &[".hg", ".jj", ".svn"];
+const STORES: &[&str] = &[".hg", ".jj", ".jj/repo", ".svn"];
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
 const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
@@ -48,9 +49,9 @@ const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
 const MANIFESTS: &[&str] =
     &["Cargo.toml", "package.json", "pnpm-workspace.yaml", "pyproject.toml", "requirements.txt", "go.mod", "go.work"];
 
-/// What was found below one directory, shallow paths first.
+/// Findings below one directory, shallow paths first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct ScanFindings {
     /// Files and folders that are to be masked.
     pub secrets: Vec<PathBuf>,
     /// Files and folders that configure or run code, those of the directory's own repository left out.
@@ -67,39 +68,39 @@ pub struct Found {
     pub whole: bool,
 }
 
-impl Found {
-    /// What is hidden: the secrets, and folders that may hold others.
+impl ScanFindings {
+    /// Paths that are hidden: the secrets, and folders that may hold others.
     #[must_use]
     pub fn masked(&self) -> Vec<PathBuf> {
         self.secrets.iter().chain(&self.cut).cloned().collect()
     }
 }
 
-/// What there is below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
+/// Findings below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
 #[must_use]
-pub fn look(root: &Path, skip: &[PathBuf]) -> Arc<Found> {
+pub fn look(root: &Path, skip: &[PathBuf]) -> Arc<ScanFindings> {
     look_at(root, skip, MOST, &HashSet::new())
 }
 
 /// The same where the files of these numbers (device, number) are secrets under any name.
 #[must_use]
-pub fn look_for(root: &Path, skip: &[PathBuf], elsewhere: &HashSet<(u64, u64)>) -> Arc<Found> {
+pub fn look_for(root: &Path, skip: &[PathBuf], elsewhere: &HashSet<(u64, u64)>) -> Arc<ScanFindings> {
     look_at(root, skip, MOST, elsewhere)
 }
 
 /// The same of a folder beside the working directory, which may be anything.
 #[must_use]
-pub fn look_beside(root: &Path) -> Arc<Found> {
+pub fn look_beside(root: &Path) -> Arc<ScanFindings> {
     look_at(root, &[], MOST_BESIDE, &HashSet::new())
 }
 
 /// The same of a folder of the system: what lies deepest in a large one is other people's programs.
 #[must_use]
-pub fn look_at_system(root: &Path) -> Arc<Found> {
+pub fn look_at_system(root: &Path) -> Arc<ScanFindings> {
     look_at(root, &[], MOST_OF_SYSTEM, &HashSet::new())
 }
 
-fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64, u64)>) -> Arc<Found> {
+fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64, u64)>) -> Arc<ScanFindings> {
     let tree = {
         let mut trees = TREES_KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let at = trees.iter().position(|(path, _)| path == root);
@@ -110,6 +111,7 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64,
         }
         tree.1
     };
+    hidden::refresh();
     let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
     let tree = tree.get_or_insert_with(|| Tree::new(root.to_owned(), skip, most));
     if elsewhere.difference(&tree.wanted).next().is_some() {
@@ -122,7 +124,7 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64,
     if moved.is_empty() {
         return found;
     }
-    let mut found = Found::clone(&found);
+    let mut found = ScanFindings::clone(&found);
     found.secrets.extend(moved);
     found.into()
 }
@@ -150,10 +152,10 @@ struct Tree {
     wanted: HashSet<(u64, u64)>,
     /// Lists of git that were asked, with what tells whether they changed.
     indexes: HashMap<PathBuf, Option<Stamp>>,
-    found: Arc<Found>,
+    found: Arc<ScanFindings>,
 }
 
-/// What tells whether a file or folder changed: number, length, time of change. Nobody can set that time back.
+/// Stamp of a file or folder, which changes with it: number, length, time of change. Nobody can set that time back.
 type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 fn stamp(meta: &Metadata) -> Stamp {
@@ -184,7 +186,7 @@ struct Folder {
     checked: Vec<(u64, i64, i64)>,
 }
 
-/// What a folder has from those above it.
+/// Properties that a folder has from those above it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inherited {
     dependency: bool,
@@ -242,7 +244,7 @@ impl Tree {
         self.found = Arc::new(self.assemble());
     }
 
-    fn refresh(&mut self) -> Arc<Found> {
+    fn refresh(&mut self) -> Arc<ScanFindings> {
         // Nothing watches what stands above: another folder may be at this path by now.
         let number = |stamp: Stamp| (stamp.0, stamp.1);
         let now = self.root.symlink_metadata().ok().map(|meta| number(stamp(&meta)));
@@ -255,8 +257,8 @@ impl Tree {
             return Arc::clone(&self.found);
         }
         let mut changed: Vec<PathBuf> = match self.watch.as_mut().map(Watch::news) {
-            Some(News::Folders(folders)) => folders,
-            Some(News::TooMuch) => self.folders.keys().cloned().collect(),
+            Some(WatchEvents::Folders(folders)) => folders,
+            Some(WatchEvents::TooMuch) => self.folders.keys().cloned().collect(),
             None => Vec::new(),
         };
         let differs = |path: &&PathBuf| {
@@ -316,7 +318,8 @@ impl Tree {
     fn entries(&mut self, dir: &Path, stamp: Stamp, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
         let mut out = Folder { stamp: Some(stamp), inherited, ..Folder::default() };
         let above = dir.file_name().filter(|_| dir != self.root && !is_environment(dir)).map(Path::new);
-        let store = dir.file_name().is_some_and(|name| STORES.iter().any(|one| name == *one));
+        let folders = last_two(dir.strip_prefix(&self.root).unwrap_or(dir));
+        let store = STORES.iter().any(|one| dir.ends_with(one));
         let is_own = (!inherited.dependency || store) && !inherited.protected;
         let numbers = hidden::numbers();
         let is_moved =
@@ -332,8 +335,9 @@ impl Tree {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
-            let holds = kind.is_symlink() && !protected_entries(&below).is_empty();
-            let is_protected = is_own && (holds || is_protected_for_commands(&below));
+            let judged = folders.join(&name);
+            let holds = kind.is_symlink() && !protected_entries(&judged).is_empty();
+            let is_protected = is_own && (holds || is_protected_for_commands(&judged));
             names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
             if kind.is_dir() {
                 if name == ".git" {
@@ -424,14 +428,14 @@ impl Tree {
         }
     }
 
-    fn assemble(&mut self) -> Found {
+    fn assemble(&mut self) -> ScanFindings {
         // What other people's packages bring counts after what is the user's own.
         let mut folders: Vec<(&PathBuf, &Folder)> = self.folders.iter().collect();
         folders.sort_by(|(a, one), (b, other)| {
             let rank = |folder: &Folder| (folder.inherited.dependency, folder.inherited.depth);
             rank(one).cmp(&rank(other)).then_with(|| a.cmp(b))
         });
-        let (mut candidates, mut out) = (Vec::new(), Found { whole: self.whole, ..Found::default() });
+        let (mut candidates, mut out) = (Vec::new(), ScanFindings { whole: self.whole, ..ScanFindings::default() });
         for (dir, folder) in folders {
             let full = |names: &[OsString]| names.iter().map(|name| dir.join(name)).collect::<Vec<_>>();
             candidates.extend(full(&folder.secrets));
@@ -520,6 +524,12 @@ impl Inherited {
             depth: self.depth + 1,
         }
     }
+}
+
+/// The end of a path, by which entries are protected: no rule names more than two folders.
+fn last_two(dir: &Path) -> PathBuf {
+    let names = dir.iter().count();
+    dir.iter().skip(names.saturating_sub(2)).collect()
 }
 
 /// A virtual environment of Python, which may be named `.env`.
@@ -649,6 +659,8 @@ mod tests {
             "module/.git",
             ".hg/hgrc",
             ".hg/store/.envrc",
+            ".jj/repo/config.toml",
+            ".jj/repo/store/.envrc",
             "sub/all.code-workspace",
             "node_modules/x/.envrc",
             "target/.cargo/config.toml",
@@ -660,6 +672,7 @@ mod tests {
         let expected = [
             ".envrc",
             ".hg/hgrc",
+            ".jj/repo/config.toml",
             "module/.git",
             "sub/.envrc",
             "sub/.github/workflows",

@@ -67,7 +67,7 @@ fn the_first_screen_is_a_choice_and_five_keys_lead_to_a_model() {
     screen.ask(wanted("There is no key for it yet."));
     assert!(in_the_field(&screen), "what is typed goes into the field at once");
     screen.type_text(SECRET).keys("enter");
-    let given = Act::Answer { request: RequestId::new("k1"), answer: Answer::Key(Key::new(SECRET).unwrap()) };
+    let given = Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
     assert!(screen.acts().contains(&given));
     assert_eq!(screen.state.connecting.checking.as_ref().map(|(name, _)| name.as_str()), Some("anthropic"));
 
@@ -105,7 +105,7 @@ fn a_draft_that_holds_a_key_is_asked_about_and_kept_nowhere() {
     screen.ask(wanted("There is no key for it yet."));
     assert!(in_the_field(&screen) && screen.text().is_empty());
     screen.keys("enter");
-    let given = Act::Answer { request: RequestId::new("k1"), answer: Answer::Key(Key::new(SECRET).unwrap()) };
+    let given = Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
     assert!(screen.acts().contains(&given), "it went into the field");
 
     let mut screen = Screen::new();

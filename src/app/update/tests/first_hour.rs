@@ -12,7 +12,7 @@ fn press(screen: &mut Screen, keys: &[&str]) -> usize {
 }
 
 fn once() -> Act {
-    Act::Answer { request: RequestId::new("r1"), answer: Answer::Once }
+    Act::Answer { request: RequestId::new("r1"), answer: UserAnswer::Once }
 }
 
 #[test]
@@ -59,7 +59,10 @@ fn a_word_that_only_resembles_a_command_runs_nothing() {
     assert!(format!("{:?}", screen.state.notices).contains("/archive"));
     assert_eq!(screen.text(), "/arcive");
     screen.keys("ctrl+c").type_text("/archi").keys("enter");
-    assert_eq!(screen.sent().len(), 1 + usize::from(screen.sent().iter().any(|one| matches!(one, Command::Remember { .. }))));
+    assert_eq!(
+        screen.sent().len(),
+        1 + usize::from(screen.sent().iter().any(|one| matches!(one, Command::Remember { .. })))
+    );
 }
 
 #[test]
