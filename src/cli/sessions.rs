@@ -82,7 +82,7 @@ impl<'a> Filter<'a> {
 
 /// A session with its state in one word, as every client shows it.
 #[derive(Serialize)]
-struct Row<'a> {
+struct ListedSession<'a> {
     #[serde(flatten)]
     meta: &'a SessionMeta,
     attention: Attention,
@@ -122,7 +122,8 @@ fn list(bootstrap: &Bootstrap, args: &ListArgs) -> Exit {
     }
     sessions.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| a.id.cmp(&b.id)));
     if args.json {
-        let rows: Vec<Row<'_>> = sessions.iter().map(|meta| Row { attention: meta.attention(), meta }).collect();
+        let rows: Vec<ListedSession<'_>> =
+            sessions.iter().map(|meta| ListedSession { attention: meta.attention(), meta }).collect();
         return print_json(&rows);
     }
     let width = sessions.iter().map(|meta| meta.id.as_str().len()).max().unwrap_or(0);

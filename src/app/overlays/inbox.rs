@@ -133,7 +133,8 @@ pub(crate) fn refresh_inbox(state: &mut State) {
     }
     inbox.equal = equal;
     if let Some((_, panel)) = inbox.answering.as_mut().filter(|_| others) {
-        // What was marked was an answer to all of them.
+        // What was marked, or was being written, was an answer to all of them.
+        focus::leave_words(panel);
         panel.unselect();
     }
     if gone {

@@ -57,8 +57,7 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
             panel.letter = typed.map(|c| Letter { c, at: now, marks: false }).or(panel.letter);
         }
         Did::Selects(at) if typed.is_some() && panel.needs_arrows(at) => {
-            // Text, if more follows at once; alone it does nothing.
-            panel.letter = typed.map(|c| Letter { c, at: now, marks: false });
+            type_through(state, key);
             let text = "This answer may be irreversible: no letter selects it";
             state.notify(Notice::new(Level::Info, text).hint("select it with ↑ ↓, then Enter"));
         }

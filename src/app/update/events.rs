@@ -231,8 +231,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             rows::settle(open);
             let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
             if held && state.current_id() == Some(id) {
-                let notice = Notice::new(Level::Info, "The queue is held.");
-                state.notify(notice.hint("Enter on an empty draft lets it go, or the next message"));
+                state.notify(Notice::new(Level::Info, "Queue paused").hint("the next message sends it too"));
             }
         }
         _ => {}

@@ -59,10 +59,7 @@ fn a_word_that_only_resembles_a_command_runs_nothing() {
     assert!(format!("{:?}", screen.state.notices).contains("/archive"));
     assert_eq!(screen.text(), "/arcive");
     screen.keys("ctrl+c").type_text("/archi").keys("enter");
-    assert_eq!(
-        screen.sent().len(),
-        1 + usize::from(screen.sent().iter().any(|one| matches!(one, Command::Remember { .. })))
-    );
+    assert!(screen.text().is_empty(), "what is typed in part runs");
 }
 
 #[test]
