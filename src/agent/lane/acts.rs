@@ -6,7 +6,8 @@ use super::super::files::{Standing, trouble};
 use super::super::mailbox::{Running, SHOWN, Yielded, Yielding};
 use super::super::step::{Input, Safety};
 use super::Lane;
-use super::keep::Show;
+use super::view::Show;
+use super::when_quiet::Due;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::Change;
@@ -14,37 +15,16 @@ use crate::domain::message::UserText;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{Event, SessionMeta};
 use crate::store::StoreError;
-use std::sync::Arc;
 
 impl Lane {
     pub(super) async fn act(&mut self, act: Act) {
         // Whoever takes the files or the messages away comes first.
-        if (self.clearing || !self.yielding.is_empty()) && !matches!(act, Act::Stop | Act::Cut { .. }) {
+        if self.when_quiet.is_ending() && !matches!(act, Act::Stop | Act::Cut { .. }) {
             let text = "The session is being deleted or cleared, so nothing was done in it.";
             self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
             return self.refuse(act, text).await;
         }
-        if let Act::Draft { text, attachments } = act {
-            if self.load(Show::Nothing).await {
-                self.save_draft(UserText::with(text, attachments)).await;
-            }
-            return;
-        }
-        if let Act::KillJob { job } = &act {
-            return self.kill_job(job).await;
-        }
-        if act == Act::Read {
-            return self.read_by_user().await;
-        }
-        if act == Act::TakeOver {
-            return self.take_from_holder().await;
-        }
-        if let Act::Detach { path } = act {
-            return self.detach(path).await;
-        }
-        if act == Act::Claim {
-            return self.claim_for_face().await;
-        }
+        let Some(act) = self.act_without_lock(act).await else { return };
         if !self.own().await {
             let why = match self.files.standing() {
                 Standing::Theirs(who) => format!("This session can only be read here: {who} has it open."),
@@ -56,41 +36,74 @@ impl Lane {
         if (act.said().is_some() || leads_to_a_request(&act)) && !self.is_still_ours().await {
             return self.refuse(act, "Another lisle took this session over.").await;
         }
-        self.acted = true;
+        self.view.act();
         if act == Act::Retitle {
             return self.retitle().await;
         }
-        let begins = matches!(act, Act::Send { .. });
+        let Some(act) = self.prepared(act).await else { return };
+        self.act_as_writer(act).await;
+    }
+
+    /// Does what needs no right to write. Acts that need it come back.
+    async fn act_without_lock(&mut self, act: Act) -> Option<Act> {
+        match act {
+            Act::Draft { text, attachments } => {
+                if self.load(Show::Nothing).await {
+                    self.save_draft(UserText::with(text, attachments)).await;
+                }
+            }
+            Act::KillJob { job } => self.kill_job(&job).await,
+            Act::Read => self.read_by_user().await,
+            Act::TakeOver => self.take_from_holder().await,
+            Act::Detach { path } => self.detach(path).await,
+            Act::Claim => self.claim_for_client().await,
+            act => return Some(act),
+        }
+        None
+    }
+
+    /// Looks up what the act names, and reads what it needs. `None` if it was done or refused.
+    async fn prepared(&mut self, act: Act) -> Option<Act> {
         self.automatic();
         self.reach();
         if let Act::Model { connection: Some(name), .. } | Act::StandIn { connection: name, .. } = &act
             && !self.shared.setup.connections.can_answer(name)
         {
-            return self.not_there(name).await;
-        }
-        if let Act::Attach { path } = act {
-            return self.attach(path).await;
+            self.not_there(name).await;
+            return None;
         }
         let act = match act {
+            Act::Attach { path } => {
+                self.attach(path).await;
+                return None;
+            }
             Act::Cwd(written) => {
                 let store = self.shared.setup.store.clone();
-                match blocking(move || store.directory(&written)).await {
-                    Some(Ok(path)) => Act::Cwd(path),
-                    Some(Err(error)) => return self.out.send(Event::Notice(trouble(&error))).await,
-                    None => return,
+                match blocking(move || store.directory(&written)).await? {
+                    Ok(path) => Act::Cwd(path),
+                    Err(error) => {
+                        self.out.send(Event::Notice(trouble(&error))).await;
+                        return None;
+                    }
                 }
             }
             act => act,
         };
         if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
-            return match act {
+            match act {
                 Act::Send { text, attachments } | Act::Steer { text, attachments } => {
                     self.input(Input::Hold(UserText::with(text, attachments))).await;
                 }
                 act => self.refuse(act, "What was said before cannot be read.").await,
-            };
+            }
+            return None;
         }
+        Some(act)
+    }
+
+    async fn act_as_writer(&mut self, act: Act) {
+        let begins = matches!(act, Act::Send { .. });
         self.warn_of_unseen(&act).await;
         self.note_sent(&act);
         let chosen = match &act {
@@ -138,7 +151,7 @@ impl Lane {
             return self.reopen(SHOWN).await;
         }
         if self.take_over().await {
-            self.acted = true;
+            self.view.act();
             let text = "This session is written here from now on.";
             self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
         }
@@ -176,10 +189,10 @@ impl Lane {
     }
 
     /// A client wants to be sure of the session before it sends something.
-    async fn claim_for_face(&mut self) {
+    async fn claim_for_client(&mut self) {
         let by = match self.hold().await {
             Holding::Ours => {
-                self.acted = true;
+                self.view.act();
                 None
             }
             Holding::Theirs(who) => Some(who),
@@ -189,7 +202,7 @@ impl Lane {
     }
 
     pub(super) async fn save_draft(&mut self, draft: UserText) {
-        self.draft.clone_from(&draft);
+        self.draft.set(&draft);
         self.input(Input::Act(Act::draft(draft.text.clone()))).await;
         // A draft of a session that is nowhere would be found by nobody.
         if !(draft.text.is_empty() && draft.attachments.is_empty())
@@ -198,23 +211,24 @@ impl Lane {
             self.keep_meta(Safety::Written).await;
         }
         let saved = self.files.save_draft(draft).await;
-        self.draft_unsaved = !matches!(saved, Some(Ok(())));
-        if let Some(Err(error)) = saved {
-            tracing::warn!(%error, "the draft was not saved");
+        match saved {
+            Some(Ok(())) => self.draft.saved(),
+            Some(Err(error)) => tracing::warn!(%error, "the draft was not saved"),
+            None => {}
         }
     }
 
     /// The time of a redelivery has come.
     pub(super) async fn redeliver(&mut self, at: At) {
         if self.machine.redelivery() == Some(at) && self.files.ours().is_some() && self.load_context().await {
-            self.acted = true;
+            self.view.act();
             self.input(Input::Redeliver(at)).await;
         }
     }
 
     /// Changes properties. What goes wrong comes back as a sentence: one batch tells it once.
     pub(super) async fn change(&mut self, change: Change) -> Result<(), String> {
-        if !self.yielding.is_empty() {
+        if self.when_quiet.is_yielding() {
             return Err("it is being deleted".to_owned());
         }
         if !matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
@@ -222,9 +236,9 @@ impl Lane {
             return self.alter(move |meta| change.apply(meta, at)).await;
         }
         let labels = self.machine.meta().labels.clone();
-        self.refused = None;
+        self.saving.take_refused();
         self.input(Input::Change(change)).await;
-        if let Some(error @ StoreError::HeaderTooLong { .. }) = self.refused.take() {
+        if let Some(error @ StoreError::HeaderTooLong { .. }) = self.saving.take_refused() {
             // Back to what is on disk: else nothing of the header could be saved any more.
             self.machine.set_labels(labels);
             self.keep_meta(Safety::Synced).await;
@@ -287,8 +301,8 @@ impl Lane {
             let _ = done.send(Err(why.to_owned()));
             return;
         }
-        self.close_jobs();
-        self.yielding.push(done);
+        self.jobs.close();
+        self.when_quiet.yield_to(done);
         if matches!(self.files.standing(), Standing::Ours(_) | Standing::New { .. }) {
             self.input(Input::Act(Act::Stop)).await;
         }
@@ -297,8 +311,8 @@ impl Lane {
     /// Takes all messages out, once nothing runs.
     pub(super) async fn clear(&mut self) {
         if self.own().await {
-            self.acted = true;
-            self.clearing = true;
+            self.view.act();
+            self.when_quiet.clear();
             self.input(Input::Act(Act::Stop)).await;
         }
     }
@@ -313,7 +327,7 @@ impl Lane {
         self.told("close the session", closed);
         self.files.forget();
         self.unload();
-        self.seen = Arc::default();
+        self.calls.forget_seen();
         self.reopen(SHOWN).await;
     }
 
@@ -325,21 +339,18 @@ impl Lane {
     /// Lets the files go when nothing needs them here: somebody waits for them, nobody looks, or nobody did anything but
     /// look. While something runs or is unsaved they are kept, and it is tried again after whatever happens next.
     pub(super) async fn let_go(&mut self) {
-        if !self.machine.is_quiet() || self.jobs_hold(!self.yielding.is_empty()) {
+        if !self.machine.is_quiet() || self.jobs.hold_files(self.when_quiet.is_yielding()) {
             return;
         }
-        if !self.yielding.is_empty() {
-            return self.yield_now().await;
-        }
-        if !self.restoring.is_empty() {
-            return self.restore_now().await;
-        }
-        if std::mem::take(&mut self.clearing) {
-            return self.clear_now().await;
+        match self.when_quiet.take_due() {
+            Some(Due::Yield) => return self.yield_now().await,
+            Some(Due::Restore(all)) => return self.restore_now(all).await,
+            Some(Due::Clear) => return self.clear_now().await,
+            None => {}
         }
         match self.files.standing() {
-            Standing::Ours(_) if self.left && self.machine.requests().is_empty() => {}
-            Standing::Ours(_) if !self.acted && self.machine.redelivery().is_none() => {
+            Standing::Ours(_) if !self.view.is_shown() && self.machine.requests().is_empty() => {}
+            Standing::Ours(_) if !self.view.has_acted() && self.machine.redelivery().is_none() => {
                 let closed = self.files.rest().await;
                 self.told("close the session", closed);
                 self.forget_meta();
@@ -348,7 +359,7 @@ impl Lane {
                 self.load(Show::Changed).await;
                 return;
             }
-            Standing::Seen | Standing::Theirs(_) if self.left => {}
+            Standing::Seen | Standing::Theirs(_) if !self.view.is_shown() => {}
             _ => return,
         }
         let closed = self.files.close().await;
@@ -365,7 +376,7 @@ impl Lane {
         if closed.is_ok() && !new {
             self.unload();
         }
-        for done in std::mem::take(&mut self.yielding) {
+        for done in self.when_quiet.take_yielding() {
             let worktree = self.machine.meta().worktree.clone();
             let yielded = if new { Yielded::Nowhere(worktree) } else { Yielded::OnDisk };
             let _ = done.send(closed.as_ref().map(|()| yielded).map_err(ToString::to_string));

@@ -10,27 +10,7 @@ use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};
 use crate::tools::keep;
-use std::path::{Path, PathBuf};
-
-/// The copies that no message has yet: only these may be removed when they are wanted no longer.
-#[derive(Debug, Default)]
-pub(super) struct Loose(Vec<PathBuf>);
-
-impl Loose {
-    /// A copy was made, or stands in a draft.
-    pub(super) fn add(&mut self, path: &Path) {
-        if !self.0.iter().any(|known| known == path) {
-            self.0.push(path.to_owned());
-        }
-    }
-
-    /// Removes it; true if it was one.
-    pub(super) fn take(&mut self, path: &Path) -> bool {
-        let before = self.0.len();
-        self.0.retain(|known| known != path);
-        self.0.len() != before
-    }
-}
+use std::path::PathBuf;
 
 impl Lane {
     /// Copies the file beside other work; the answer is an event.
@@ -56,7 +36,7 @@ impl Lane {
     pub(super) async fn attached(&mut self, path: PathBuf, made: Result<Attachment, String>) {
         let unseen = made.as_ref().ok().and_then(|file| self.unseen(std::slice::from_ref(file)));
         if let Ok(file) = &made {
-            self.loose.add(&file.path);
+            self.attachments.add(&file.path);
         }
         self.out.send(Event::Attached { path, made }).await;
         self.tell_unseen(unseen).await;
@@ -85,8 +65,7 @@ impl Lane {
 
     async fn tell_unseen(&mut self, words: Option<String>) {
         // Once for the same files and the same model.
-        let Some(words) = words.filter(|words| self.told_unseen.as_ref() != Some(words)) else { return };
-        self.told_unseen = Some(words.clone());
+        let Some(words) = self.attachments.news_of_unseen(words) else { return };
         let notice = Notice::new(Level::Warning, words).hint("/model chooses one that can");
         self.out.send(Event::Notice(notice)).await;
     }
@@ -101,7 +80,7 @@ impl Lane {
 
     /// A copy is wanted no longer.
     pub(super) async fn detach(&mut self, path: PathBuf) {
-        if !self.loose.take(&path) {
+        if !self.attachments.take(&path) {
             return;
         }
         let session = self.shared.setup.store.session_dir(&self.machine.meta().id);
@@ -111,9 +90,7 @@ impl Lane {
     /// Notes that the files now belong to a message.
     pub(super) fn note_sent(&mut self, act: &Act) {
         if let Act::Send { attachments, .. } | Act::Steer { attachments, .. } = act {
-            for file in attachments {
-                self.loose.take(&file.path);
-            }
+            self.attachments.sent(attachments);
         }
     }
 }

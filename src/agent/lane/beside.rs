@@ -1,98 +1,48 @@
 //! Side tasks of a session: the link to its parent, its title, a draft being rewritten.
 
-use super::super::child_link::{News, Raised};
+use super::super::child_link::Raised;
 use super::super::mailbox::ToLane;
-use super::super::undo::Keeping;
 use super::super::{enhance, titles};
 use super::Lane;
-use super::keep::Show;
+use super::view::Show;
 use crate::domain::Event;
-use crate::domain::contract::TurnEnd;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::permission::Mode;
 use crate::domain::session::TitleFrom;
 use crate::tools::host::{Completion, Host, WhichModel};
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use super::super::step::Input;
 
-/// Number of automatic requests for a title: during the first turn, and after it if that gave none.
-const TITLE_TRIES: u8 = 2;
-
 /// Time after its turn by which a headless run ends, with or without a title.
 const LAST_TITLE: Duration = Duration::from_secs(3);
-
-/// Side tasks of a session.
-#[derive(Debug, Default)]
-pub(super) struct Beside {
-    raised: Option<Raised>,
-    news: News,
-    /// News that was not reported yet.
-    fresh: bool,
-    /// The mode that the children were told.
-    told_mode: Option<Mode>,
-    /// A turn ended, and nothing was made of it yet.
-    ended: Option<TurnEnd>,
-    /// The last turn came to its end.
-    well: bool,
-    /// A model is asked for a title.
-    titling: bool,
-    title_tries: u8,
-    enhancing: Option<AbortHandle>,
-}
-
-impl Beside {
-    /// Takes in events for clients.
-    pub(super) fn hear(&mut self, event: &Event) {
-        if let Event::TurnEnded { end } = event {
-            self.ended = Some(*end);
-        }
-        if self.raised.is_some() {
-            self.fresh |= self.news.take(event);
-        }
-    }
-
-    /// Store for undo of a child's changes: with the turn of its parent.
-    pub(super) fn undo(&self) -> Option<Keeping> {
-        self.raised.as_ref().map(|raised| raised.undo.clone())
-    }
-}
 
 impl Lane {
     // ---- parents and children ----
 
     pub(super) async fn raised(&mut self, raised: Raised) {
         let ceiling = raised.ceiling;
-        self.beside.raised = Some(raised);
+        self.parent.raise(raised);
         // Nobody looks at it: its files are let go when it is done.
-        self.left = true;
+        self.view.hide();
         self.input(Input::Ceiling(Some(ceiling))).await;
     }
 
     pub(super) async fn grown(&mut self) {
-        self.beside.raised = None;
+        self.parent.grow();
         self.input(Input::Ceiling(None)).await;
     }
 
     /// Tells the parent how far it is, and the children the mode.
     pub(super) async fn tell_family(&mut self) {
         let mode = self.machine.meta().mode;
-        if self.beside.told_mode.replace(mode) != Some(mode) {
+        if self.parent.is_new_mode(mode) {
             self.shared.families.set_ceiling(&self.machine.meta().id, mode).await;
         }
-        if std::mem::take(&mut self.beside.fresh)
-            && let Some(raised) = &self.beside.raised
-        {
-            raised.news.send_replace(self.beside.news.clone());
-        }
-        if let Some(end) = self.beside.ended.take() {
-            self.beside.well = matches!(end, TurnEnd::Done | TurnEnd::Plan);
-            if end == TurnEnd::Done {
-                self.name_at_end();
-            }
+        self.parent.report();
+        if self.side.take_done() {
+            self.name_at_end();
         }
     }
 
@@ -101,7 +51,7 @@ impl Lane {
         if !self.own().await {
             return;
         }
-        self.acted = true;
+        self.view.act();
         if self.load_context().await {
             self.input(Input::Deliver(text)).await;
         } else {
@@ -118,7 +68,7 @@ impl Lane {
         if meta.title_from != TitleFrom::Provisional || meta.parent.is_some() {
             return false;
         }
-        if self.beside.titling || self.beside.title_tries >= TITLE_TRIES || titles::messages(self.machine.rows()) != 1 {
+        if !self.side.may_title() || titles::messages(self.machine.rows()) != 1 {
             return false;
         }
         let connections = &self.shared.setup.connections;
@@ -157,8 +107,7 @@ impl Lane {
     }
 
     fn ask_for_title(&mut self, wanted: bool) {
-        self.beside.titling = true;
-        self.beside.title_tries += u8::from(!wanted);
+        self.side.begin_title(wanted);
         let was = self.machine.meta().title.clone();
         let asked = self.engine(None).complete(Completion {
             model: WhichModel::Small,
@@ -181,7 +130,7 @@ impl Lane {
     /// Waits a moment for a title that is being made, where the session ends with its turn: nobody would make it later.
     pub(super) async fn await_title(&mut self, from: &mut mpsc::Receiver<ToLane>) {
         let until = Instant::now() + LAST_TITLE;
-        while self.beside.titling && self.beside.well && self.shared.setup.settings.headless {
+        while self.side.is_last_title_due() && self.shared.setup.settings.headless {
             match tokio::time::timeout_at(until, from.recv()).await {
                 Ok(Some(what)) => self.at_the_end(what).await,
                 Ok(None) | Err(_) => return,
@@ -190,7 +139,7 @@ impl Lane {
     }
 
     pub(super) async fn titled(&mut self, title: Option<String>, was: String, wanted: bool) {
-        self.beside.titling = false;
+        self.side.end_title();
         match title {
             // The files may have been let go meanwhile.
             Some(title) if self.own().await => self.input(Input::Titled { title, was, wanted }).await,
@@ -208,9 +157,7 @@ impl Lane {
 
     /// Rewrites a draft. A running rewrite is cancelled.
     pub(super) async fn enhance(&mut self, number: u64, draft: String) {
-        if let Some(before) = self.beside.enhancing.take() {
-            before.abort();
-        }
+        self.side.cancel_enhancing();
         if draft.trim().is_empty() || !self.load(Show::Nothing).await {
             return;
         }
@@ -220,6 +167,6 @@ impl Lane {
             let result = enhance::enhance(&engine, &cwd, &cache, draft).await;
             let _ = me.send(ToLane::Tell(Event::Enhanced { number, result })).await;
         });
-        self.beside.enhancing = Some(task.abort_handle());
+        self.side.enhance(task.abort_handle());
     }
 }

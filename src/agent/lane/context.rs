@@ -6,36 +6,19 @@ use super::super::clock::now;
 use super::super::machine::Models;
 use super::super::mailbox::ToLane;
 use super::super::step::{Asked, Input, RunNo};
-use super::keep::Show;
-use super::{Lane, no_connection};
+use super::Lane;
+use super::needs::may_ask;
+use super::unanswered::no_connection;
+use super::view::Show;
 use crate::domain::Event;
-use crate::domain::contract::{Act, ConnectionInfo};
+use crate::domain::contract::ConnectionInfo;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
-use crate::provider::{Chunk, Item, ModelRequest, Provider, Stop};
+use crate::provider::{Item, ModelRequest, Provider};
 use crate::tools::files::{self, FileError};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// A turn may begin with this input, so the machine must know what its first request holds.
-fn may_ask(input: &Input) -> bool {
-    match input {
-        Input::Act(act) => matches!(
-            act,
-            Act::Send { .. }
-                | Act::Steer { .. }
-                | Act::Queue(_)
-                | Act::Retry
-                | Act::Compact { .. }
-                | Act::Answer { .. }
-                | Act::Model { .. }
-                | Act::StandIn { .. }
-        ),
-        Input::Redeliver(_) | Input::Chunk(_, Chunk::Stopped(Stop::Done)) | Input::Summed(..) => true,
-        _ => false,
-    }
-}
 
 impl Lane {
     /// Brings what the machine goes by up to date, where it may need it.
@@ -68,14 +51,11 @@ impl Lane {
     }
 
     async fn refresh_memory(&mut self) {
-        let (memories, config) = (self.memories.clone(), self.shared.setup.settings.config.clone());
+        let (memories, config) = (self.sources.memories(), self.shared.setup.settings.config.clone());
         let cwd = self.machine.meta().cwd.clone();
         let Some(memory) = blocking(move || memories.read(config.as_deref(), &cwd)).await else { return };
-        for problem in &memory.problems {
-            if !self.told_memory.contains(problem) {
-                self.told_memory.push(problem.clone());
-                self.out.send(Event::Notice(problem.notice())).await;
-            }
+        for problem in self.sources.new_memory_problems(&memory.problems) {
+            self.out.send(Event::Notice(problem.notice())).await;
         }
         self.machine.set_memory(memory);
     }
@@ -95,7 +75,7 @@ impl Lane {
 
     /// Asks a model about a part of the conversation.
     pub(super) fn sum(&mut self, run: RunNo, asked: Asked) {
-        self.works.forget_before(run);
+        self.calls.tasks().forget_before(run);
         let Some((info, provider)) = self.connection() else {
             let error = no_connection("There is no connection that could sum the conversation up.");
             let me = self.me.clone();
@@ -114,7 +94,7 @@ impl Lane {
             thinking: ThinkingLevel::Off,
         };
         let tally = self.shared.tally(self.machine.meta(), None);
-        self.works.sum(run, provider, request, (self.me.clone(), tally));
+        self.calls.tasks().sum(run, provider, request, (self.me.clone(), tally));
     }
 
     /// Keeps a message whole of which the model gets a part from now on.

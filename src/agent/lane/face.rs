@@ -3,7 +3,7 @@
 use super::super::files::{Standing, trouble};
 use super::super::step::Input;
 use super::Lane;
-use super::keep::Show;
+use super::view::Show;
 use crate::domain::Event;
 use crate::domain::contract::Opened;
 use crate::domain::message::Message;
@@ -11,7 +11,7 @@ use crate::store::Around;
 
 impl Lane {
     pub(super) async fn open(&mut self, rows: usize) {
-        self.left = false;
+        self.view.show();
         // Whoever held it may be gone by now, and others may have written what is not ours.
         self.files.look_again();
         let fresh = matches!(self.files.standing(), Standing::Unloaded);
@@ -44,8 +44,8 @@ impl Lane {
             todo: self.machine.own().todo.clone(),
             plan: self.machine.own().progress.clone().map(Box::new),
             jobs: self.jobs.list(),
-            draft: self.draft.text.clone(),
-            draft_attachments: self.draft.attachments.clone(),
+            draft: self.draft.said().text.clone(),
+            draft_attachments: self.draft.said().attachments.clone(),
         };
         self.out.send(Event::Opened(Box::new(opened))).await;
         if let Some(event) = self.machine.compacting() {
@@ -88,7 +88,7 @@ impl Lane {
 
     /// Around a place. From there the client asks for more, and live rows follow when it has come to the end.
     pub(super) async fn open_at(&mut self, at: u64, rows: usize) {
-        self.left = false;
+        self.view.show();
         self.files.look_again();
         if !self.load(Show::Nothing).await {
             return;

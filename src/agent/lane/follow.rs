@@ -1,102 +1,22 @@
 //! A session that another process writes, or that another program may write: what happens there is shown here.
 
-use super::super::blocking::blocking;
 use super::super::files::Standing;
-use super::super::mailbox::{SHOWN, ToLane};
+use super::super::mailbox::SHOWN;
 use super::super::step::Input;
 use super::Lane;
-use super::keep::Show;
+use super::following::{FAR, NEAR, Pace};
+use super::view::Show;
 use crate::domain::contract::TurnEnd;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::Activity;
 use crate::domain::{Event, SessionMeta};
 use crate::store::{Followed, Follower, News};
-use std::time::Duration;
 use tokio::net::unix::pipe;
-use tokio::sync::mpsc;
-use tokio::task::AbortHandle;
-
-/// Interval of looks at a session that another process of this machine writes.
-const NEAR: Duration = Duration::from_millis(500);
-
-/// The same on a network file system, or in the workspace of another program.
-const FAR: Duration = Duration::from_secs(2);
-
-/// Delay after an event: a process that only reads the session releases it meanwhile.
-const SETTLES: Duration = Duration::from_millis(250);
-
-/// Time of the next look at the files.
-#[derive(Debug)]
-enum Pace {
-    /// Again and again after this time.
-    Every(Duration),
-    /// After an event of the file system there.
-    News(pipe::Receiver),
-}
-
-impl Pace {
-    async fn wait(&mut self) {
-        match self {
-            Pace::Every(time) => tokio::time::sleep(*time).await,
-            Pace::News(news) => match news.readable().await {
-                Ok(()) => {
-                    tokio::time::sleep(SETTLES).await;
-                    let mut words = [0; 4096];
-                    while news.try_read(&mut words).is_ok_and(|got| got > 0) {}
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "no more news of a session");
-                    *self = Pace::Every(FAR);
-                }
-            },
-        }
-    }
-}
-
-/// A task that looks at a session's files until this is dropped.
-#[derive(Debug)]
-pub(super) struct Following {
-    number: u64,
-    task: AbortHandle,
-}
-
-impl Drop for Following {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-impl Following {
-    fn begin(mut follower: Follower, mut pace: Pace, number: u64, lane: mpsc::Sender<ToLane>) -> Self {
-        let task = tokio::spawn(async move {
-            loop {
-                pace.wait().await;
-                let polled = blocking(move || {
-                    let polled = follower.poll();
-                    (follower, polled)
-                });
-                let Some((again, polled)) = polled.await else { return };
-                follower = again;
-                match polled {
-                    Ok(followed) if followed.is_empty() => {}
-                    Ok(followed) => {
-                        if lane.send(ToLane::Followed(number, followed)).await.is_err() {
-                            return;
-                        }
-                    }
-                    // The next look may go better.
-                    Err(error) => tracing::warn!(%error, "a session could not be followed"),
-                }
-            }
-        });
-        Self { number, task: task.abort_handle() }
-    }
-}
 
 impl Lane {
     /// Follows what was read where somebody else writes or may write it, and somebody here looks.
     pub(super) fn follow(&mut self, follower: Option<Follower>, news: Option<News>) {
-        self.following = None;
+        self.view.unfollow();
         let store = &self.shared.setup.store;
         let pace = match self.files.standing() {
             Standing::Theirs(_) if store.is_remote() => Pace::Every(FAR),
@@ -109,16 +29,15 @@ impl Lane {
             },
             Standing::Ours(_) | Standing::New { .. } | Standing::Unloaded => return,
         };
-        if let Some(follower) = follower.filter(|_| !self.left) {
-            self.looks += 1;
-            self.following = Some(Following::begin(follower, pace, self.looks, self.me.clone()));
+        if let Some(follower) = follower.filter(|_| self.view.is_shown()) {
+            self.view.follow(follower, pace, self.me.clone());
         }
     }
 
     /// Takes in rows seen by the task. Those from before the files were read again are known already.
     pub(super) async fn followed(&mut self, number: u64, followed: Vec<Followed>) {
         for one in followed {
-            if self.following.as_ref().is_none_or(|following| following.number != number) {
+            if !self.view.is_followed_by(number) {
                 return;
             }
             match self.files.standing() {
@@ -202,14 +121,17 @@ impl Lane {
     /// Reads the session anew and shows it to those who look.
     pub(super) async fn reopen(&mut self, rows: usize) {
         self.files.look_again();
-        if matches!(self.files.standing(), Standing::Unloaded) && !self.left && self.load(Show::Rows(rows)).await {
+        if matches!(self.files.standing(), Standing::Unloaded)
+            && self.view.is_shown()
+            && self.load(Show::Rows(rows)).await
+        {
             self.input(Input::Look).await;
         }
     }
 
     /// Handles files deleted by somebody else.
     pub(super) async fn gone(&mut self) {
-        self.following = None;
+        self.view.unfollow();
         self.files.forget();
         self.unload();
         let session = self.machine.meta().id.clone();

@@ -5,35 +5,18 @@ use super::super::files::{self, Read, Standing, Writing, trouble};
 use super::super::machine::{Answers, Death, LeftBehind, Machine, Own};
 use super::super::mailbox::SHOWN;
 use super::super::queue::Queue;
-use super::super::shared::loosest_in;
 use super::super::step::{Input, Safety};
-use super::{Lane, durability, rules};
+use super::recovery::LastEnd;
+use super::steps::durability;
+use super::view::{Hold, Mark, Show};
+use super::{Lane, rules};
 use crate::domain::contract::Act;
 use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
-use crate::domain::{Event, MessageId, SessionId};
+use crate::domain::{Event, MessageId, SessionId, SessionMeta};
 use crate::store::{Access, Elsewhere, Health, Loaded, Merged, StoreError, Urgency, Writer};
 use std::sync::PoisonError;
-
-/// View to show of a session that was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Show {
-    /// Nothing: nobody looks.
-    Nothing,
-    /// The last rows.
-    Rows(usize),
-    /// The last rows where they are others than those that were shown, by what another program did meanwhile.
-    Changed,
-}
-
-/// Mark of the content shown last, to tell if something else is there now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mark {
-    last: Option<MessageId>,
-    queue: Vec<MessageId>,
-    theirs: bool,
-}
 
 impl Lane {
     /// Reads the session to look at it, if that was not done. Its lock goes back at once, unless something is to happen
@@ -71,8 +54,8 @@ impl Lane {
     async fn took(&mut self, loaded: Option<Result<Read, StoreError>>, show: Show, hold: Hold) -> bool {
         match loaded {
             Some(Ok(Read { loaded, draft, follower, news })) => {
-                draft.attachments.iter().for_each(|file| self.loose.add(&file.path));
-                self.draft = draft;
+                draft.attachments.iter().for_each(|file| self.attachments.add(&file.path));
+                self.draft.read(draft);
                 self.take(loaded, show, hold).await;
                 self.follow(follower, news);
                 true
@@ -88,33 +71,10 @@ impl Lane {
     async fn take(&mut self, loaded: Loaded, show: Show, hold: Hold) {
         let Loaded { mut meta, own, rows: last, earlier, queue, died_in_turn, taken_from, foreign_last_write, access } =
             loaded;
-        let mut remarks = Vec::new();
         let left_in = meta.mode;
-        // Nothing ever comes back looser than it was left.
-        if meta.mode == Mode::Execute && (died_in_turn || foreign_last_write) {
-            meta.mode = Mode::Ask;
-            let why = match (died_in_turn, &taken_from) {
-                (true, Some(_)) => "it was taken over in the middle of a turn",
-                (true, None) => "its last turn died",
-                (false, _) => "another program wrote it last",
-            };
-            remarks.push(format!("This session was in Execute and {why}, so it is in Ask to Edit now."));
-        }
+        let last_end = LastEnd { died: died_in_turn, taken_from, foreign: foreign_last_write };
+        let mut remarks = last_end.restrict(&mut meta, self.shared.loosest());
         let answers = Answers::after(left_in, died_in_turn, foreign_last_write);
-        let loosest = self.shared.loosest();
-        if meta.mode > loosest {
-            meta.mode = loosest;
-            remarks.push(
-                "This workspace was made by another program, so its sessions are in Ask to Edit at most.".to_owned(),
-            );
-        }
-        if meta.mode > loosest_in(&meta.cwd) {
-            meta.mode = loosest_in(&meta.cwd);
-            remarks.push(format!(
-                "{} is no folder of a project of yours, so sessions there are in Ask to Edit at most.",
-                meta.cwd.display()
-            ));
-        }
         let own_data = own;
         let own = Own::read(own_data.clone());
         // A death between the row and the queue leaves a message in both.
@@ -133,7 +93,7 @@ impl Lane {
         };
         // What is read without being shown, and let go again, is read again by whoever looks.
         let counts = show != Show::Nothing || hold == Hold::Yes;
-        let before = if counts { self.mark.replace(mark) } else { self.mark.clone() };
+        let before = if counts { self.view.set_mark(mark) } else { self.view.mark().cloned() };
         // Without a turn that died, what waits was held by somebody. In Execute nothing goes by itself.
         let fresh = before.as_ref().is_none_or(|before| before.theirs);
         let redelivers = died_in_turn && held && left_in != Mode::Execute && !theirs && fresh;
@@ -144,37 +104,23 @@ impl Lane {
         let rules = rules(&self.shared, &meta);
         let machine = Machine::new(meta, own, queue, rules).with_law_of(&self.machine, answers);
         let old = std::mem::replace(&mut self.machine, machine);
-        self.over = false;
-        let death = if taken_from.is_some() { Death::TakenOver } else { Death::Restarted };
+        self.saving.reset();
+        let death = if last_end.taken_from.is_some() { Death::TakenOver } else { Death::Restarted };
         let last_row = last.last().map(|row| row.id.clone());
         self.machine.set_left_behind(LeftBehind { died: died_in_turn.then_some(death), redelivers, last_row });
         self.machine.resume_plan(now(), &last);
         self.automatic();
         if died_in_turn && remarks.is_empty() && !theirs {
-            remarks.push(match &taken_from {
-                Some(who) => format!(
-                    "This session was taken over from {who} in the middle of a turn, which broke off there. What was there is kept."
-                ),
-                None => "lisle was restarted: it had ended during the last turn of this session. What was there is kept."
-                    .to_owned(),
-            });
+            remarks.push(last_end.remark());
         }
         self.reach();
-        self.has_context = false;
+        self.sources.forget_context();
         if let Elsewhere::Also(who) = &elsewhere
             && show != Show::Nothing
         {
             self.also(who).await;
         }
-        match (show, &before) {
-            (Show::Nothing, _) | (Show::Changed, None) => {}
-            (Show::Changed, Some(_)) if before == self.mark => {
-                if old.meta() != self.machine.meta() {
-                    self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
-                }
-            }
-            (Show::Rows(_) | Show::Changed, _) => self.show(last, earlier, None).await,
-        }
+        self.show_taken(show, before.as_ref(), old.meta(), (last, earlier)).await;
         if stays && hold == Hold::No {
             // What a death left is written now: snapshots come from the files.
             self.keep_meta(Safety::Written).await;
@@ -187,12 +133,29 @@ impl Lane {
         }
     }
 
+    /// Shows what was read, unless clients have it already.
+    async fn show_taken(
+        &mut self,
+        show: Show,
+        before: Option<&Mark>,
+        old: &SessionMeta,
+        (last, earlier): (Vec<Message>, Option<u64>),
+    ) {
+        match (show, before) {
+            (Show::Nothing, _) | (Show::Changed, None) => {}
+            (Show::Changed, Some(_)) if before == self.view.mark() => {
+                if old != self.machine.meta() {
+                    self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
+                }
+            }
+            (Show::Rows(_) | Show::Changed, _) => self.show(last, earlier, None).await,
+        }
+    }
+
     /// Drops the content of the files from memory.
     pub(super) fn unload(&mut self) {
-        self.has_context = false;
-        self.acted = false;
-        self.mark = None;
-        self.following = None;
+        self.sources.forget_context();
+        self.view.unload();
         self.machine.set_rows(Vec::new());
         self.forget_meta();
     }
@@ -227,7 +190,7 @@ impl Lane {
 
     /// Says once that the session is open in another program as well.
     pub(super) async fn also(&mut self, who: &str) {
-        if std::mem::replace(&mut self.told_also, true) || self.left {
+        if !self.view.tell_also() {
             return;
         }
         let notice = Notice::new(Level::Warning, format!("This session is also open in {who}."))
@@ -255,10 +218,10 @@ impl Lane {
             self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint(hint))).await;
         }
         if !self.machine.is_running() {
-            self.has_context = false;
+            self.sources.forget_context();
             self.machine.set_rows(Vec::new());
         }
-        if !self.left {
+        if self.view.is_shown() {
             self.snapshot(SHOWN).await;
         }
     }
@@ -277,7 +240,7 @@ impl Lane {
 
     /// A message was taken, unless it was not kept because another process took the session over.
     pub(super) async fn accepted(&mut self, id: MessageId, queued: bool) {
-        if !self.over {
+        if !self.saving.is_taken_over() {
             return self.out.send(Event::Accepted { id, queued }).await;
         }
         let rows = self.machine.rows().iter().rev();
@@ -305,8 +268,8 @@ impl Lane {
             self.out.send(Event::Unsaved(Box::new(unsaved))).await;
         }
         self.files.forget();
-        self.has_context = false;
-        self.acted = false;
+        self.sources.forget_context();
+        self.view.rest();
         self.forget_meta();
         self.reopen(SHOWN).await;
     }
@@ -314,7 +277,7 @@ impl Lane {
     /// The model's context is read only when a turn needs it: a long session is opened by its last page alone. False when it
     /// cannot be read.
     pub(super) async fn load_context(&mut self) -> bool {
-        if self.has_context {
+        if self.sources.has_context() {
             return true;
         }
         match self.files.context().await {
@@ -331,7 +294,7 @@ impl Lane {
             }
             None => return false,
         }
-        self.has_context = true;
+        self.sources.context_read();
         true
     }
 
@@ -365,7 +328,7 @@ impl Lane {
     pub(super) async fn keep(&mut self, rows: Vec<Message>, safety: Safety) {
         if let Some(writer) = self.writer().await {
             let kept = writer.append(rows, durability(safety)).await;
-            self.over |= matches!(kept, Err(StoreError::TakenOver { .. }));
+            self.saving.note(&kept);
             self.told("save a message", kept);
         } else {
             self.files.keep_in_memory(rows);
@@ -382,7 +345,7 @@ impl Lane {
         let kept = writer.meta(self.machine.meta().clone(), own, urgency).await;
         if let Err(error) = kept {
             tracing::warn!(session = %self.machine.meta().id, %error, "could not save the session's properties");
-            self.refused = Some(error);
+            self.saving.refuse(error);
         }
     }
 
@@ -392,11 +355,4 @@ impl Lane {
             tracing::warn!(session = %self.machine.meta().id, %error, "could not {what}");
         }
     }
-}
-
-/// Treatment of the lock after reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hold {
-    Yes,
-    No,
 }

@@ -1,24 +1,13 @@
 //! The keys of connections: what is asked for when one is missing or refused, and what follows when one was given.
 
-use super::super::connections::Connections;
 use super::super::mailbox::ToLane;
 use super::super::step::{Input, RunNo};
 use super::Lane;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::request::KeyRequest;
 use crate::domain::secret::Key;
 use crate::domain::{ConnectionName, Event};
 use crate::provider::ProviderError;
 use std::sync::PoisonError;
-
-/// The key that could help against this failure.
-pub(super) fn wanted_after(
-    connections: &Connections,
-    name: &ConnectionName,
-    error: &ProviderError,
-) -> Option<KeyRequest> {
-    (error.code == "invalid_api_key").then(|| connections.wanted(name, Some(&error.text)))?
-}
 
 impl Lane {
     /// The request cannot be made: asks for the key where one would help, and reports the failure otherwise.

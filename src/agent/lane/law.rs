@@ -5,39 +5,20 @@ use super::super::mailbox::ToLane;
 use super::super::step::{Input, Law};
 use super::Lane;
 use crate::domain::Event;
-use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
-use crate::tools::RunError;
-use std::sync::Arc;
-
-/// True if the input needs the rules of the files as they are now: a decision follows.
-pub(super) fn needs_law(input: &Input) -> bool {
-    match input {
-        Input::Inspected(..) => true,
-        Input::Ran(_, _, ended) => matches!(**ended, Err(RunError::FactsChanged(_))),
-        Input::Act(act) => {
-            matches!(act, Act::Send { .. } | Act::Steer { .. } | Act::Retry | Act::Answer { .. } | Act::Mode { .. })
-        }
-        _ => false,
-    }
-}
 
 impl Lane {
     /// Reads what changed of the files, and goes by it from now on.
     pub(super) async fn refresh_law(&mut self) {
         let (rules, cwd) = (self.shared.setup.rules.clone(), self.machine.meta().cwd.clone());
         let Some(book) = blocking(move || rules.read(&cwd)).await else { return };
-        if self.book.as_ref().is_some_and(|known| Arc::ptr_eq(known, &book)) {
-            return;
-        }
-        let told = self.book.as_ref().map(|known| known.problems.clone()).unwrap_or_default();
-        for problem in book.problems.iter().filter(|problem| !told.contains(problem)) {
+        let Some(problems) = self.sources.take_book(&book) else { return };
+        for problem in problems {
             self.out.send(Event::Notice(problem.notice())).await;
         }
         let law: Law = book.law();
-        self.book = Some(book);
         // Boxed: a law may end a call, and what that leads to may be another look at the law.
         Box::pin(self.feed(Input::Law(Box::new(law)))).await;
     }

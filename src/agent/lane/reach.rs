@@ -5,16 +5,8 @@ use super::super::mailbox::ToLane;
 use super::Lane;
 use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::{ConnectionName, Event, SessionId};
+use crate::domain::{ConnectionName, Event};
 use std::sync::PoisonError;
-
-/// Message where nobody can be asked.
-pub(super) fn unmapped(name: &ConnectionName, session: &SessionId) -> String {
-    format!(
-        "This session was made with the connection {name}, which is not configured here. `lisle run --session {session} \
-         --connection NAME` lets another one answer in its place."
-    )
-}
 
 impl Lane {
     /// Finds out what the session's connection comes to now.
@@ -50,12 +42,12 @@ impl Lane {
             return;
         }
         self.machine.drop_model();
-        self.unfit = Some((model, answers));
+        self.sources.set_unfit(model, answers);
     }
 
     /// Says which model answers in the place of one that did not travel.
     pub(super) async fn tell_unfit(&mut self) {
-        let Some((model, answers)) = self.unfit.take() else { return };
+        let Some((model, answers)) = self.sources.take_unfit() else { return };
         let usual = self.shared.setup.connections.info(&answers).map(|info| info.default_model).unwrap_or_default();
         let usual = if usual.is_empty() { "its own model".to_owned() } else { usual };
         let text = format!("{answers} does not offer {model}: {usual} answers here.");
@@ -75,14 +67,14 @@ impl Lane {
             Act::Model { connection: Some(name), model } if model.is_empty() => {
                 let keeps = keeps(&name);
                 if !keeps {
-                    self.unfit = Some((own.clone(), name.clone()));
+                    self.sources.set_unfit(own.clone(), name.clone());
                 }
                 Act::Model { connection: Some(name), model: if keeps { own } else { model } }
             }
             Act::StandIn { connection, everywhere } => {
                 if self.machine.is_connection_missing() && !keeps(&connection) {
                     self.machine.drop_model();
-                    self.unfit = Some((own, connection.clone()));
+                    self.sources.set_unfit(own, connection.clone());
                 }
                 Act::StandIn { connection, everywhere }
             }

@@ -7,7 +7,8 @@ use super::super::mailbox::{ToLane, UndoAsk};
 use super::super::step::Input;
 use super::super::undo::{self, Done, Known, Since};
 use super::Lane;
-use super::keep::Show;
+use super::view::Show;
+use super::when_quiet::Restore;
 use crate::domain::message::Body;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::undo::{COMMITS_STAY, UndoAim};
@@ -16,18 +17,9 @@ use crate::tools::{attributes, paths};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::path::PathBuf;
-use tokio::sync::oneshot;
 
 /// Files that are named in the transcript.
 const NAMED: usize = 8;
-
-/// Restoration that starts as soon as nothing runs.
-#[derive(Debug)]
-pub(super) struct Restore {
-    aim: UndoAim,
-    also: Vec<PathBuf>,
-    done: Option<oneshot::Sender<()>>,
-}
 
 impl Lane {
     /// The message of the user that the turn began with.
@@ -44,7 +36,7 @@ impl Lane {
                 if done.is_none() && self.machine.is_running() {
                     return self.turn_runs().await;
                 }
-                self.restoring.push(Restore { aim, also, done });
+                self.when_quiet.restore(Restore { aim, also, done });
             }
         }
     }
@@ -127,8 +119,8 @@ impl Lane {
     }
 
     /// Restores what waits for it. Nothing runs.
-    pub(super) async fn restore_now(&mut self) {
-        for Restore { aim, also, done } in std::mem::take(&mut self.restoring) {
+    pub(super) async fn restore_now(&mut self, all: Vec<Restore>) {
+        for Restore { aim, also, done } in all {
             self.restore(aim, also).await;
             if let Some(done) = done {
                 // Whoever asked may have ended meanwhile.
@@ -141,12 +133,12 @@ impl Lane {
         if !self.own().await {
             return;
         }
-        self.acted = true;
+        self.view.act();
         let Some(known) = self.known(&aim).await else { return };
         let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let (wanted, at) = (aim.clone(), now());
         let done = blocking(move || undo::restore(&checkpoints, wanted, &also, &known, at)).await;
-        self.keeper.look_again();
+        self.calls.keeper().look_again();
         let notice = match done {
             Some(Ok(done)) if done.nothing => match aim {
                 UndoAim::Redo => Notice::new(Level::Info, "There is nothing to redo."),

@@ -10,13 +10,13 @@ impl Lane {
     /// Asks the server for its models, once in the life of this task. The provider remembers the answer; the next request uses it.
     pub(super) fn ask_for_windows(&mut self) {
         let setup = &self.shared.setup;
-        if self.windows_asked || setup.settings.headless {
+        if self.sources.windows_asked() || setup.settings.headless {
             return;
         }
         let Some(name) = self.machine.meta().asked().cloned() else { return };
         let asks = setup.connections.info(&name).is_some_and(|info| !info.host.is_empty());
         let Some(provider) = setup.connections.provider(&name).filter(|_| asks) else { return };
-        self.windows_asked = true;
+        self.sources.ask_windows();
         let (me, connections) = (self.me.clone(), setup.connections.clone());
         tokio::spawn(async move {
             let models = provider.models().await.map_err(|error| error.to_string());
