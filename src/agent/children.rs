@@ -7,7 +7,7 @@ use super::child_link::{News, Raised};
 use super::clock::now;
 use super::engine::Engine;
 use super::family::Birth;
-use super::mailbox::ToLane;
+use super::mailbox::{Control, Mailbox, Report};
 use super::shared::Shared;
 use super::step::Input;
 use crate::domain::ConnectionName;
@@ -19,7 +19,7 @@ use crate::domain::tool::Child;
 use crate::tools::host::{NotDone, Spawned, Task, WhichModel};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 /// Time for a stopped child to report what it has.
 const ENDS_WITHIN: Duration = Duration::from_millis(2_500);
@@ -121,13 +121,13 @@ impl Engine {
             tokio::spawn(async move {
                 let _stays = stays;
                 self.wait_in_background(task, id, heard).await;
-                let _ = lane.send(ToLane::Grown).await;
+                let _ = lane.control(Control::Grown);
             });
             return Ok(Spawned { text, child });
         }
         let done = self.wait(&task, &id, &lane, heard).await;
         // From now on it is a session like any other.
-        let _ = lane.send(ToLane::Grown).await;
+        let _ = lane.control(Control::Grown);
         drop((seat, turn));
         done
     }
@@ -137,7 +137,7 @@ impl Engine {
         &self,
         task: &Task,
         id: &SessionId,
-        lane: &mpsc::Sender<ToLane>,
+        lane: &Mailbox,
         mut heard: watch::Receiver<News>,
     ) -> Result<Spawned, NotDone> {
         loop {
@@ -173,7 +173,7 @@ impl Engine {
     async fn show(&self, task: &Task, child: Child, line: String) {
         let input = Input::Child(self.run, task.call.clone(), Box::new(child), line);
         // A parent that ended shows nothing.
-        let _ = self.lane.send(ToLane::Input(input)).await;
+        let _ = self.lane.report(Report::Input(input)).await;
     }
 
     /// Waits for a child that its call does not wait for, and delivers its answer as a message.
@@ -189,15 +189,15 @@ impl Engine {
             // The program ends.
             _ => return,
         };
-        let _ = self.lane.send(ToLane::Deliver(text)).await;
+        let _ = self.lane.report(Report::Deliver(text)).await;
     }
 }
 
 /// Stops the child with its call. What it had said comes back.
-async fn stop_child(lane: &mpsc::Sender<ToLane>, by: CutBy, mut heard: watch::Receiver<News>) -> NotDone {
+async fn stop_child(lane: &Mailbox, by: CutBy, mut heard: watch::Receiver<News>) -> NotDone {
     // One that ended needs no word.
     let act = if by == CutBy::User { Act::Stop } else { Act::Cut { by } };
-    let _ = lane.send(ToLane::Act(act)).await;
+    let _ = lane.control(Control::Act(act));
     let ended = heard.wait_for(|news| news.has_ended());
     let _ = tokio::time::timeout(ENDS_WITHIN, ended).await;
     NotDone::Stopped(heard.borrow().said().to_owned())

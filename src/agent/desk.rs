@@ -5,9 +5,10 @@
 use super::blocking::blocking;
 use super::clock::now;
 use super::family::{Birth, Families};
+use super::file_gates::FileGates;
 use super::lane::Lane;
 use super::link::{self, EngineEnd, Link};
-use super::mailbox::{SHOWN, ToLane, UndoAsk};
+use super::mailbox::{Control, Mailbox, SHOWN, UndoAsk};
 use super::others::Watching;
 use super::outbox::{Out, Outbox};
 use super::search::Searching;
@@ -19,8 +20,9 @@ use crate::domain::model::LevelMeaning;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::{ThinkingLevel, TitleFrom};
 use crate::domain::undo::UndoAim;
-use crate::domain::{Command, ConnectionName, Event, SessionId, SessionMeta};
+use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta};
 use crate::provider::figures::built_in;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
@@ -30,13 +32,14 @@ pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
     let out = Out::new(Outbox::new(events.clone(), None));
     let (births, born) = mpsc::unbounded_channel();
+    let (made, ready) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
         setup,
         events,
         lanes: Mutex::default(),
         metas: Mutex::default(),
         renamed: Mutex::default(),
-        apart: Arc::default(),
+        gates: FileGates::default(),
         workspace: Mutex::default(),
         out: out.clone(),
         intros: Arc::default(),
@@ -44,9 +47,17 @@ pub fn open(setup: Setup) -> Link {
         families: Families::default(),
     });
     let whole = Whole { shared: shared.clone(), out: out.clone() };
-    let desk =
-        Desk { out, shared, whole, search: Searching::default(), listed: Listed::No, others: None, ends: Vec::new() };
-    tokio::spawn(desk.work(commands, born));
+    let desk = Desk {
+        out,
+        shared,
+        whole,
+        search: Searching::default(),
+        listed: Listed::No,
+        others: None,
+        made,
+        ends: Vec::new(),
+    };
+    tokio::spawn(desk.work(commands, born, ready));
     link
 }
 
@@ -58,6 +69,8 @@ struct Desk {
     listed: Listed,
     /// Watcher of another program's changes.
     others: Option<Watching>,
+    /// New sessions that are ready for their actor.
+    made: mpsc::UnboundedSender<SessionMeta>,
     ends: Vec<tokio::task::JoinHandle<()>>,
 }
 
@@ -69,140 +82,132 @@ enum Listed {
 }
 
 impl Desk {
-    async fn work(mut self, mut commands: mpsc::Receiver<Command>, mut born: mpsc::UnboundedReceiver<Birth>) {
+    async fn work(
+        mut self,
+        mut commands: mpsc::Receiver<Command>,
+        mut born: mpsc::UnboundedReceiver<Birth>,
+        mut made: mpsc::UnboundedReceiver<SessionMeta>,
+    ) {
         self.configured().await;
-        let (ready, mut made) = mpsc::unbounded_channel();
         loop {
-            let command = tokio::select! {
-                command = commands.recv() => command,
-                Some(meta) = made.recv() => {
-                    self.begin(meta);
-                    continue;
-                }
-                Some(birth) = born.recv() => {
-                    self.raise(birth).await;
-                    continue;
-                }
-            };
-            let Some(command) = command else { break };
-            let whole = self.whole.clone();
-            match command {
-                Command::List => self.list(),
-                Command::Create(new) => {
-                    let alone = new.worktree;
-                    let meta = self.create(new);
-                    if alone {
-                        // A checkout of a large repository takes its time.
-                        let ready = ready.clone();
-                        tokio::spawn(async move {
-                            if let Some(meta) = whole.with_worktree(meta).await {
-                                // Without a desk there is no session either.
-                                let _ = ready.send(meta);
-                            }
-                        });
-                    } else {
-                        self.begin(meta);
-                    }
-                }
-                Command::Open { session, rows } => {
-                    // Only what is listed is opened: the session that has this id.
-                    self.shared.know(&session);
-                    self.to(&session, ToLane::Open { rows }).await;
-                }
-                Command::OpenAt { session, at, rows } => {
-                    self.shared.know(&session);
-                    self.to(&session, ToLane::OpenAt { at, rows }).await;
-                }
-                Command::Later { session, cursor, rows } => {
-                    self.to(&session, ToLane::Later { cursor, rows }).await;
-                }
-                Command::Earlier { session, cursor, rows } => {
-                    self.to(&session, ToLane::Earlier { cursor, rows }).await;
-                }
-                Command::Leave { session } => self.to_lane_of(&session, ToLane::Leave).await,
-                Command::To { session, act } => self.to(&session, ToLane::Act(act)).await,
-                Command::Rules { session } => self.to(&session, ToLane::Rules).await,
-                Command::Forget { session, rule, scope } => self.to(&session, ToLane::Forget(*rule, scope)).await,
-                Command::Trust { session, request } => self.to(&session, ToLane::Trust(Box::new(request))).await,
-                Command::AskKey { session, connection } => self.to(&session, ToLane::AskKey(connection)).await,
-                Command::Models { connection } => self.models(connection),
-                Command::Figures { connection, models } => self.figures(connection, models).await,
-                Command::Levels { connection, model } => self.levels(connection, model).await,
-                Command::Enhance { session, number, draft } => {
-                    self.to(&session, ToLane::Enhance { number, draft }).await;
-                }
-                Command::Remember { text } => self.remember(text),
-                // What follows is done beside the other commands: it may take a while.
-                Command::Change { sessions, change } => {
-                    let sessions = self.meant(sessions);
-                    tokio::spawn(whole.change(sessions, change));
-                }
-                Command::Delete { sessions, now } => {
-                    let sessions = self.meant(sessions);
-                    let now = now || self.shared.setup.settings.inbox.trash_days == 0;
-                    tokio::spawn(whole.delete(sessions, now));
-                }
-                Command::Trash => drop(tokio::spawn(whole.trash())),
-                Command::Restore { trash } => drop(tokio::spawn(whole.restore(trash))),
-                Command::Define(definition) => drop(tokio::spawn(whole.define(definition))),
-                Command::Search { search, query } => {
-                    let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
-                    self.search.begin(store, properties, search, &query, self.out.clone());
-                }
-                Command::Branch { session, at, title } => {
-                    tokio::spawn(whole.branch(self.shared.meant(&session), at, Stands::Beside(title)));
-                }
-                Command::Rewind { session, at, files } => {
-                    let mut restored = None;
-                    if let Some(also) = files {
-                        let (done, wait) = oneshot::channel();
-                        restored = Some(wait);
-                        self.to(&session, ToLane::Stop).await;
-                        let aim = UndoAim::Since(at.clone());
-                        self.to(&session, ToLane::Undo(UndoAsk::Restore { aim, also, done: Some(done) })).await;
-                    }
-                    let session = self.shared.meant(&session);
-                    tokio::spawn(async move {
-                        if let Some(restored) = restored {
-                            // A lane that ended restores nothing, and has told so.
-                            let _ = restored.await;
-                        }
-                        whole.branch(session, Some(at), Stands::InPlace).await;
-                    });
-                }
-                Command::PlanUndo { session, aim } => self.to(&session, ToLane::Undo(UndoAsk::Plan(aim))).await,
-                Command::Undo { session, aim, also } => {
-                    self.to(&session, ToLane::Undo(UndoAsk::Restore { aim, also, done: None })).await;
-                }
-                Command::FilesChanged { session } => self.to(&session, ToLane::Undo(UndoAsk::Changes)).await,
-                Command::Context { session } => self.to(&session, ToLane::Context).await,
-                Command::Clear { session } => self.to(&session, ToLane::Clear).await,
-                Command::Verify { session, repair } => {
-                    tokio::spawn(whole.verify(self.shared.meant(&session), repair));
-                }
-                Command::Export { session, to, format } => {
-                    tokio::spawn(whole.export(self.shared.meant(&session), to, format));
-                }
-                Command::Import { path, from } => {
-                    tokio::spawn(whole.import(path, from));
-                }
-                Command::Share { session } => {
-                    tokio::spawn(whole.share(self.shared.meant(&session)));
-                }
-                Command::Audit { session } => {
-                    tokio::spawn(whole.audit(self.shared.meant(&session)));
-                }
-                Command::Usage { session } => {
-                    tokio::spawn(whole.usage(session.map(|session| self.shared.meant(&session))));
-                }
-                Command::Shutdown => break,
+            tokio::select! {
+                command = commands.recv() => match command {
+                    Some(Command::Shutdown) | None => break,
+                    Some(command) => self.route(command),
+                },
+                Some(meta) = made.recv() => self.begin(meta),
+                Some(birth) = born.recv() => self.raise(birth),
             }
         }
         self.shutdown().await;
     }
 
-    fn meant(&self, sessions: Vec<SessionId>) -> Vec<SessionId> {
-        sessions.iter().map(|session| self.shared.meant(session)).collect()
+    /// Hands a command to whoever does it. Waits for nothing, so that no session holds up another one.
+    fn route(&mut self, command: Command) {
+        match command {
+            Command::List => self.list(),
+            Command::Create(new) => self.create(new),
+            Command::Open { session, rows } => self.open(&session, Control::Open { rows }),
+            Command::OpenAt { session, at, rows } => self.open(&session, Control::OpenAt { at, rows }),
+            Command::Later { session, cursor, rows } => self.to(&session, Control::Later { cursor, rows }),
+            Command::Earlier { session, cursor, rows } => self.to(&session, Control::Earlier { cursor, rows }),
+            Command::Leave { session } => self.to_lane_of(&session, Control::Leave),
+            Command::To { session, act } => self.to(&session, Control::Act(act)),
+            Command::Rules { session } => self.to(&session, Control::Rules),
+            Command::Forget { session, rule, scope } => self.to(&session, Control::Forget(*rule, scope)),
+            Command::Trust { session, request } => self.to(&session, Control::Trust(Box::new(request))),
+            Command::AskKey { session, connection } => self.to(&session, Control::AskKey(connection)),
+            Command::Enhance { session, number, draft } => self.to(&session, Control::Enhance { number, draft }),
+            Command::PlanUndo { session, aim } => self.to(&session, Control::Undo(UndoAsk::Plan(aim))),
+            Command::Undo { session, aim, also } => {
+                self.to(&session, Control::Undo(UndoAsk::Restore { aim, also, done: None }));
+            }
+            Command::FilesChanged { session } => self.to(&session, Control::Undo(UndoAsk::Changes)),
+            Command::Context { session } => self.to(&session, Control::Context),
+            Command::Clear { session } => self.to(&session, Control::Clear),
+            Command::Rewind { session, at, files } => self.rewind(&session, at, files),
+            Command::Models { connection } => self.models(connection),
+            Command::Figures { connection, models } => self.figures(connection, &models),
+            Command::Levels { connection, model } => self.levels(connection, &model),
+            Command::Remember { text } => self.remember(text),
+            Command::Search { search, query } => {
+                let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
+                self.search.begin(store, properties, search, &query, self.out.clone());
+            }
+            Command::Change { sessions, change } => {
+                self.beside(|whole, shared| whole.change(shared.meant_all(&sessions), change))
+            }
+            Command::Delete { sessions, now } => {
+                let now = now || self.shared.setup.settings.inbox.trash_days == 0;
+                self.beside(|whole, shared| whole.delete(shared.meant_all(&sessions), now));
+            }
+            Command::Trash => self.beside(|whole, _| whole.trash()),
+            Command::Restore { trash } => self.beside(|whole, _| whole.restore(trash)),
+            Command::Define(definition) => self.beside(|whole, _| whole.define(definition)),
+            Command::Branch { session, at, title } => {
+                self.beside(|whole, shared| whole.branch(shared.meant(&session), at, Stands::Beside(title)));
+            }
+            Command::Verify { session, repair } => {
+                self.beside(|whole, shared| whole.verify(shared.meant(&session), repair))
+            }
+            Command::Export { session, to, format } => {
+                self.beside(|whole, shared| whole.export(shared.meant(&session), to, format));
+            }
+            Command::Import { path, from } => self.beside(|whole, _| whole.import(path, from)),
+            Command::Share { session } => self.beside(|whole, shared| whole.share(shared.meant(&session))),
+            Command::Audit { session } => self.beside(|whole, shared| whole.audit(shared.meant(&session))),
+            Command::Usage { session } => {
+                self.beside(|whole, shared| whole.usage(session.map(|session| shared.meant(&session))));
+            }
+            // The loop ends with it.
+            Command::Shutdown => {}
+        }
+    }
+
+    /// Works on whole sessions beside the other commands: it may take a while.
+    fn beside<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Whole, &Shared) -> F) {
+        tokio::spawn(work(self.whole.clone(), &self.shared));
+    }
+
+    fn create(&mut self, new: NewSession) {
+        let alone = new.worktree;
+        let meta = self.new_meta(new);
+        if !alone {
+            return self.begin(meta);
+        }
+        // A checkout of a large repository takes its time.
+        let made = self.made.clone();
+        self.beside(|whole, _| async move {
+            if let Some(meta) = whole.with_worktree(meta).await {
+                // Without a desk there is no session either.
+                let _ = made.send(meta);
+            }
+        });
+    }
+
+    /// Only what is listed is opened: the session that has this id.
+    fn open(&mut self, session: &SessionId, command: Control) {
+        self.shared.know(session);
+        self.to(session, command);
+    }
+
+    /// Goes back to a message, after the files were restored where that is wanted.
+    fn rewind(&mut self, session: &SessionId, at: MessageId, files: Option<Vec<PathBuf>>) {
+        let restored = files.map(|also| {
+            let (done, restored) = oneshot::channel();
+            self.to(session, Control::Stop);
+            let aim = UndoAim::Since(at.clone());
+            self.to(session, Control::Undo(UndoAsk::Restore { aim, also, done: Some(done) }));
+            restored
+        });
+        let session = self.shared.meant(session);
+        self.beside(|whole, _| async move {
+            if let Some(restored) = restored {
+                // A lane that ended restores nothing, and has told so.
+                let _ = restored.await;
+            }
+            whole.branch(session, Some(at), Stands::InPlace).await;
+        });
     }
 
     async fn configured(&mut self) {
@@ -256,7 +261,7 @@ impl Desk {
     }
 
     /// A session as it is wanted. It has its id though it is not on disk yet.
-    fn create(&self, new: NewSession) -> SessionMeta {
+    fn new_meta(&self, new: NewSession) -> SessionMeta {
         let now = now();
         let id = self.shared.new_id(now);
         let settings = &self.shared.setup.settings;
@@ -277,21 +282,21 @@ impl Desk {
     }
 
     /// A session that a call spawned begins its work.
-    async fn raise(&mut self, birth: Birth) {
+    fn raise(&mut self, birth: Birth) {
         let Birth { meta, raised, prompt, ready } = birth;
         let (id, parent) = (meta.id.clone(), meta.parent.as_ref().map(|parent| parent.session.clone()));
         let lane = self.start(id.clone(), Some(meta));
-        let mut first = vec![ToLane::Raised(raised), ToLane::Act(Act::send(prompt))];
+        let mut first = vec![Control::Raised(raised), Control::Act(Act::send(prompt))];
         if let Some(parent) = parent {
             self.shared.families.add(&parent, &id, lane.clone());
             // Later changes of the parent's mode are sent; earlier ones are visible here.
             if let Some(mode) = self.shared.mode_of(&parent) {
-                first.insert(1, ToLane::Ceiling(mode));
+                first.insert(1, Control::Ceiling(mode));
             }
         }
         for what in first {
-            // A fresh lane has room.
-            let _ = lane.send(what).await;
+            // A fresh actor takes what comes.
+            let _ = lane.control(what);
         }
         // Whoever spawned it may have ended meanwhile.
         let _ = ready.send(lane);
@@ -299,34 +304,35 @@ impl Desk {
 
     fn begin(&mut self, meta: SessionMeta) {
         let lane = self.start(meta.id.clone(), Some(meta));
-        // A fresh lane has room.
-        let _ = lane.try_send(ToLane::Open { rows: 0 });
+        // A fresh actor takes what comes.
+        let _ = lane.control(Control::Open { rows: 0 });
     }
 
-    async fn to(&mut self, session: &SessionId, what: ToLane) {
+    /// Hands a command to a session, and starts its actor where there is none. Waits for nothing.
+    fn to(&mut self, session: &SessionId, command: Control) {
         let session = &self.shared.meant(session);
-        let lane = self.shared.lane(session);
-        let lane = lane.unwrap_or_else(|| self.start(session.clone(), None));
-        if let Err(mpsc::error::SendError(what)) = lane.send(what).await {
+        let lane = self.shared.lane(session).unwrap_or_else(|| self.start(session.clone(), None));
+        if let Err(command) = lane.control(command) {
             // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
             let text = format!("The session {session} ended inside lisle and was opened again.");
-            self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
+            self.tell(Event::Notice(Notice::new(Level::Error, text)));
             let lane = self.start(session.clone(), None);
-            let _ = lane.send(ToLane::Open { rows: SHOWN }).await;
-            let _ = lane.send(what).await;
+            // A fresh actor takes what comes.
+            let _ = lane.control(Control::Open { rows: SHOWN });
+            let _ = lane.control(command);
         }
     }
 
     /// Only to a lane that there is.
-    async fn to_lane_of(&self, session: &SessionId, what: ToLane) {
+    fn to_lane_of(&self, session: &SessionId, command: Control) {
         if let Some(lane) = self.shared.lane(&self.shared.meant(session)) {
             // One that ended needs nothing any more.
-            let _ = lane.send(what).await;
+            let _ = lane.control(command);
         }
     }
 
-    fn start(&mut self, session: SessionId, new: Option<SessionMeta>) -> mpsc::Sender<ToLane> {
-        let (to, from) = mpsc::channel(256);
+    fn start(&mut self, session: SessionId, new: Option<SessionMeta>) -> Mailbox {
+        let (to, from) = Mailbox::new();
         self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).insert(session.clone(), to.clone());
         let lane = Lane::new(self.shared.clone(), session, new, to.clone());
         self.ends.retain(|end| !end.is_finished());
@@ -352,21 +358,27 @@ impl Desk {
     }
 
     /// Figures of models, also of a connection that cannot be used yet.
-    async fn figures(&self, connection: ConnectionName, models: Vec<String>) {
+    fn figures(&self, connection: ConnectionName, models: &[String]) {
         let provider = self.shared.setup.connections.provider(&connection);
         let known = |model: &String| match &provider {
             Some(provider) => provider.known(model).told(model),
             None => built_in(model).told(model),
         };
         let models = models.iter().map(known).collect();
-        self.out.send(Event::Figures { connection, models }).await;
+        self.tell(Event::Figures { connection, models });
     }
 
-    async fn levels(&self, connection: ConnectionName, model: String) {
+    fn levels(&self, connection: ConnectionName, model: &str) {
         let Some(provider) = self.shared.setup.connections.provider(&connection) else { return };
-        let meaning = |level| LevelMeaning { level, meaning: provider.level(&model, level) };
+        let meaning = |level| LevelMeaning { level, meaning: provider.level(model, level) };
         let levels = ThinkingLevel::ALL.into_iter().map(meaning).collect();
-        self.out.send(Event::Levels { connection, model, levels }).await;
+        self.tell(Event::Levels { connection, model: model.to_owned(), levels });
+    }
+
+    /// Sends an event as soon as there is room for it, without waiting for that.
+    fn tell(&self, event: Event) {
+        let out = self.out.clone();
+        tokio::spawn(async move { out.send(event).await });
     }
 
     fn remember(&self, text: String) {
@@ -383,7 +395,7 @@ impl Desk {
         let lanes: Vec<_> =
             self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
         for lane in lanes {
-            let _ = lane.send(ToLane::Shutdown).await;
+            let _ = lane.control(Control::Shutdown);
         }
         for end in self.ends {
             if let Err(error) = end.await {

@@ -1,7 +1,7 @@
 //! Requests of running calls to the engine: a side request to a model, the sessions, a session for a task.
 
 use super::blocking::blocking;
-use super::mailbox::ToLane;
+use super::mailbox::{Control, Mailbox, Report};
 use super::shared::Shared;
 use super::step::{Input, RunNo};
 use super::tally::Tally;
@@ -19,7 +19,7 @@ use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// A longer answer to a question apart is cut off here, in bytes.
 const MOST_ANSWER: usize = 200_000;
@@ -29,7 +29,7 @@ const MOST_ANSWER: usize = 200_000;
 pub(super) struct Engine {
     pub(super) shared: Arc<Shared>,
     pub(super) meta: SessionMeta,
-    pub(super) lane: mpsc::Sender<ToLane>,
+    pub(super) lane: Mailbox,
     /// The run that the call belongs to.
     pub(super) run: RunNo,
     /// The mode that the call was decided in.
@@ -40,7 +40,7 @@ pub(super) struct Engine {
 
 impl Engine {
     /// Engine for calls of this session.
-    pub(super) fn of(shared: &Arc<Shared>, meta: &SessionMeta, lane: mpsc::Sender<ToLane>, undo: Keeping) -> Self {
+    pub(super) fn of(shared: &Arc<Shared>, meta: &SessionMeta, lane: Mailbox, undo: Keeping) -> Self {
         Self { shared: shared.clone(), meta: meta.clone(), lane, run: RunNo(0), mode: meta.mode, undo }
     }
 
@@ -133,7 +133,7 @@ impl Host for Engine {
         Box::pin(async move {
             if let Some(lane) = shared.lane(&session) {
                 let (done, flushed) = oneshot::channel();
-                if lane.send(ToLane::Flush { done }).await.is_ok() {
+                if lane.control(Control::Flush { done }).is_ok() {
                     // One that ended meanwhile has flushed.
                     let _ = flushed.await;
                 }
@@ -169,7 +169,9 @@ impl Host for Engine {
             let ended = |_| "The session has ended.".to_owned();
             let _waits = Waits { lane: lane.clone(), number };
             let (done, answer) = oneshot::channel();
-            lane.send(ToLane::MayReach { number, call, facts: Box::new(facts), done }).await.map_err(|_| ended(()))?;
+            lane.report(Report::MayReach { number, call, facts: Box::new(facts), done })
+                .await
+                .map_err(|_| ended(()))?;
             answer.await.map_err(|_| ended(()))?
         })
     }
@@ -181,7 +183,7 @@ impl Host for Engine {
 
 /// Takes a question back when nobody waits for its answer any more.
 struct Waits {
-    lane: mpsc::Sender<ToLane>,
+    lane: Mailbox,
     number: u64,
 }
 
@@ -191,7 +193,7 @@ impl Drop for Waits {
         // At the end of the program there is nobody who could be told.
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             runtime.spawn(async move {
-                let _ = lane.send(ToLane::Input(Input::NoLongerReaches(number))).await;
+                let _ = lane.report(Report::Input(Input::NoLongerReaches(number))).await;
             });
         }
     }
@@ -202,7 +204,7 @@ pub(super) async fn answer(
     provider: Arc<dyn Provider>,
     request: ModelRequest,
     model: &str,
-    lane: mpsc::Sender<ToLane>,
+    lane: Mailbox,
     tally: Option<Tally>,
 ) -> Result<String, ProviderError> {
     let mut chunks = provider.stream(request);
@@ -226,7 +228,7 @@ pub(super) async fn answer(
             tally.note(&*provider, model, used);
         }
         // A lane that ended counts no more.
-        let _ = lane.send(ToLane::Apart(used, cost)).await;
+        let _ = lane.report(Report::Apart(used, cost)).await;
     }
     Ok(text.trim().to_owned())
 }

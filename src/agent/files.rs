@@ -3,7 +3,7 @@
 //! It speaks to the store and to nobody else. What was read becomes a machine in `lane`, and `lane` tells the clients.
 
 use super::blocking::blocking;
-use super::mailbox::ToLane;
+use super::mailbox::{Mailbox, Report};
 use crate::domain::message::{Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::unsaved::{Refuge, Unsaved};
@@ -14,7 +14,7 @@ use crate::store::{
 use serde_json::Value;
 use std::time::Duration;
 use tokio::net::unix::pipe;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 /// Delay before a touched lock is checked.
 const LOCK_SETTLES: Duration = Duration::from_millis(250);
@@ -50,7 +50,7 @@ pub(super) enum Standing {
 pub(super) struct Files {
     store: Store,
     id: SessionId,
-    lane: mpsc::Sender<ToLane>,
+    lane: Mailbox,
     standing: Standing,
     last_health: Option<String>,
 }
@@ -77,7 +77,7 @@ pub(super) enum Writing {
 
 impl Files {
     /// The files of a session that is new, or was not looked at.
-    pub(super) fn new(store: Store, id: SessionId, is_new: bool, lane: mpsc::Sender<ToLane>) -> Self {
+    pub(super) fn new(store: Store, id: SessionId, is_new: bool, lane: Mailbox) -> Self {
         let standing = if is_new { Standing::New { unsaved: Vec::new(), told: false } } else { Standing::Unloaded };
         Self { store, id, lane, standing, last_health: None }
     }
@@ -154,9 +154,9 @@ impl Files {
     fn spawn(&self, journal: Journal) -> Writer {
         let id = journal.id().clone();
         let writer = Writer::spawn(journal);
-        pass_on(writer.health(), self.lane.clone(), ToLane::Health);
-        pass_on(writer.elsewhere(), self.lane.clone(), ToLane::Elsewhere);
-        pass_on(writer.merged(), self.lane.clone(), |merged| ToLane::Merged(merged.map(Box::new)));
+        pass_on(writer.health(), self.lane.clone(), Report::Health);
+        pass_on(writer.elsewhere(), self.lane.clone(), Report::Elsewhere);
+        pass_on(writer.merged(), self.lane.clone(), |merged| Report::Merged(merged.map(Box::new)));
         watch_lock(self.store.clone(), id, writer.health(), self.lane.clone());
         writer
     }
@@ -315,13 +315,13 @@ impl Files {
 /// Tells the lane what a writer says, until one of them ends.
 fn pass_on<T: Clone + Send + Sync + 'static>(
     mut news: watch::Receiver<T>,
-    lane: mpsc::Sender<ToLane>,
-    word: impl Fn(T) -> ToLane + Send + 'static,
+    lane: Mailbox,
+    word: impl Fn(T) -> Report + Send + 'static,
 ) {
     tokio::spawn(async move {
         while news.changed().await.is_ok() {
             let now = news.borrow_and_update().clone();
-            if lane.send(word(now)).await.is_err() {
+            if lane.report(word(now)).await.is_err() {
                 return;
             }
         }
@@ -329,7 +329,7 @@ fn pass_on<T: Clone + Send + Sync + 'static>(
 }
 
 /// Passes on that somebody touched the session's lock, as whoever takes it over does, while its writer lives.
-fn watch_lock(store: Store, id: SessionId, mut writer: watch::Receiver<Health>, lane: mpsc::Sender<ToLane>) {
+fn watch_lock(store: Store, id: SessionId, mut writer: watch::Receiver<Health>, lane: Mailbox) {
     tokio::spawn(async move {
         // Each time anew: the file may be another one by now.
         while let Some(news) = store.lock_news(&id) {
@@ -341,7 +341,7 @@ fn watch_lock(store: Store, id: SessionId, mut writer: watch::Receiver<Health>, 
             }
             // Whoever removes the whole session is at it for a moment.
             tokio::time::sleep(LOCK_SETTLES).await;
-            if lane.send(ToLane::LockTouched).await.is_err() {
+            if lane.report(Report::LockTouched).await.is_err() {
                 return;
             }
         }

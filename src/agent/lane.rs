@@ -42,7 +42,7 @@ mod windows;
 use super::clock::now;
 use super::files::{Files, Standing};
 use super::machine::{Machine, MachineConfig, Own};
-use super::mailbox::ToLane;
+use super::mailbox::{Control, Mail, MailReader, Mailbox, Report};
 use super::outbox::Outbox;
 use super::queue::Queue;
 use super::shared::{Shared, loosest_in};
@@ -63,14 +63,13 @@ use saving::{Draft, Saving};
 use side_requests::SideRequests;
 use sources::Sources;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 use view::View;
 use when_quiet::WhenQuiet;
 
 /// One session's task.
 pub(super) struct Lane {
     shared: Arc<Shared>,
-    me: mpsc::Sender<ToLane>,
+    me: Mailbox,
     machine: Machine,
     out: Outbox,
     files: Files,
@@ -88,12 +87,7 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) fn new(
-        shared: Arc<Shared>,
-        session: SessionId,
-        new: Option<SessionMeta>,
-        me: mpsc::Sender<ToLane>,
-    ) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, session: SessionId, new: Option<SessionMeta>, me: Mailbox) -> Self {
         let out = Outbox::new(shared.events.clone(), Some(session.clone()));
         let is_new = new.is_some();
         let settings = &shared.setup.settings;
@@ -124,86 +118,101 @@ impl Lane {
         lane
     }
 
-    pub(super) async fn work(mut self, mut from: mpsc::Receiver<ToLane>) {
+    pub(super) async fn work(mut self, mut from: MailReader) {
         loop {
-            let next = match from.try_recv() {
-                Ok(next) => Some(next),
-                Err(_) => {
+            let next = match from.try_next() {
+                Some(next) => Some(next),
+                None => {
                     self.out.flush().await;
-                    from.recv().await
+                    from.next().await
                 }
             };
             match next {
-                Some(ToLane::Input(input)) => self.input(input).await,
-                Some(ToLane::Act(act)) => self.act(act).await,
-                Some(ToLane::Open { rows }) => self.open(rows).await,
-                Some(ToLane::Earlier { cursor, rows }) => self.earlier(cursor, rows).await,
-                Some(ToLane::OpenAt { at, rows }) => self.open_at(at, rows).await,
-                Some(ToLane::Later { cursor, rows }) => self.later(cursor, rows).await,
-                Some(ToLane::Leave) => self.view.leave(),
-                Some(ToLane::Change { change, done }) => {
-                    let changed = self.change(change).await;
-                    // Whoever asked may have ended meanwhile.
-                    let _ = done.send(changed);
-                }
-                Some(ToLane::Yield { running, done }) => self.give_up(running, done).await,
-                Some(ToLane::Clear) => self.clear().await,
-                Some(ToLane::Stop) => self.input(Input::Act(Act::Stop)).await,
-                Some(ToLane::Reload { rows }) => self.reopen(rows).await,
-                Some(ToLane::Flush { done }) => {
-                    self.flush().await;
-                    let _ = done.send(());
-                }
-                Some(ToLane::Undo(ask)) => self.undo(ask).await,
-                Some(ToLane::Tell(event)) => {
-                    let models = matches!(event, Event::Models { .. });
-                    self.out.send(event).await;
-                    if models {
-                        self.show_models().await;
-                    }
-                }
-                Some(ToLane::Attached { path, made }) => self.attached(path, made).await,
-                Some(ToLane::Rules) => self.show_rules().await,
-                Some(ToLane::Context) => self.show_context().await,
-                Some(ToLane::Forget(rule, scope)) => self.forget_rule(rule, scope).await,
-                Some(ToLane::Trust(request)) => self.trust_shown(*request).await,
-                Some(ToLane::Law) => self.refresh_law().await,
-                Some(ToLane::Reach) => self.reach_again().await,
-                Some(ToLane::AskKey(connection)) => self.ask_for_key(connection).await,
-                Some(ToLane::Raised(raised)) => self.raised(*raised).await,
-                Some(ToLane::Grown) => self.grown().await,
-                Some(ToLane::Ceiling(mode)) => self.input(Input::Ceiling(Some(mode))).await,
-                Some(ToLane::Deliver(text)) => self.deliver(text).await,
-                Some(ToLane::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
-                Some(ToLane::Enhance { number, draft }) => self.enhance(number, draft).await,
-                Some(ToLane::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
-                Some(ToLane::MayReach { number, call, facts, done }) => {
-                    self.calls.wait_to_reach(number, done);
-                    self.input(Input::MayReach(number, call, facts)).await;
-                }
-                Some(ToLane::Jobs) => self.jobs_changed().await,
-                Some(ToLane::Redeliver(at)) => self.redeliver(at).await,
-                Some(ToLane::LockTouched) => {
-                    self.is_still_ours().await;
-                }
-                Some(ToLane::Health(health)) => self.health(health).await,
-                Some(ToLane::Elsewhere(elsewhere)) => self.elsewhere(elsewhere).await,
-                Some(ToLane::Merged(merged)) => self.merged(merged.map(|merged| *merged)).await,
-                Some(ToLane::Followed(number, followed)) => self.followed(number, followed).await,
-                Some(ToLane::Shutdown) | None => break,
+                Some(Mail::Control(Control::Shutdown)) | None => break,
+                Some(Mail::Control(command)) => self.control(command).await,
+                Some(Mail::Report(report)) => self.report(report).await,
             }
             self.let_go().await;
         }
         self.end(from).await;
     }
 
+    async fn control(&mut self, command: Control) {
+        match command {
+            Control::Act(act) => self.act(act).await,
+            Control::Open { rows } => self.open(rows).await,
+            Control::Earlier { cursor, rows } => self.earlier(cursor, rows).await,
+            Control::OpenAt { at, rows } => self.open_at(at, rows).await,
+            Control::Later { cursor, rows } => self.later(cursor, rows).await,
+            Control::Leave => self.view.leave(),
+            Control::Change { change, done } => {
+                let changed = self.change(change).await;
+                // Whoever asked may have ended meanwhile.
+                let _ = done.send(changed);
+            }
+            Control::Yield { running, done } => self.give_up(running, done).await,
+            Control::Clear => self.clear().await,
+            Control::Stop => self.input(Input::Act(Act::Stop)).await,
+            Control::Reload { rows } => self.reopen(rows).await,
+            Control::Flush { done } => {
+                self.flush().await;
+                let _ = done.send(());
+            }
+            Control::Undo(ask) => self.undo(ask).await,
+            Control::Rules => self.show_rules().await,
+            Control::Context => self.show_context().await,
+            Control::Forget(rule, scope) => self.forget_rule(rule, scope).await,
+            Control::Trust(request) => self.trust_shown(*request).await,
+            Control::Reach => self.reach_again().await,
+            Control::AskKey(connection) => self.ask_for_key(connection).await,
+            Control::Keyed(connection) => self.input(Input::Keyed(connection, Ok(()))).await,
+            Control::Raised(raised) => self.raised(*raised).await,
+            Control::Grown => self.grown().await,
+            Control::Ceiling(mode) => self.input(Input::Ceiling(Some(mode))).await,
+            Control::Enhance { number, draft } => self.enhance(number, draft).await,
+            // The loop ends with it.
+            Control::Shutdown => {}
+        }
+    }
+
+    async fn report(&mut self, report: Report) {
+        match report {
+            Report::Input(input) => self.input(input).await,
+            Report::Tell(event) => {
+                let models = matches!(event, Event::Models { .. });
+                self.out.send(event).await;
+                if models {
+                    self.show_models().await;
+                }
+            }
+            Report::Attached { path, made } => self.attached(path, made).await,
+            Report::Law => self.refresh_law().await,
+            Report::Deliver(text) => self.deliver(text).await,
+            Report::Titled { title, was, wanted } => self.titled(title, was, wanted).await,
+            Report::Apart(used, cost) => self.input(Input::Apart(used, cost)).await,
+            Report::MayReach { number, call, facts, done } => {
+                self.calls.wait_to_reach(number, done);
+                self.input(Input::MayReach(number, call, facts)).await;
+            }
+            Report::Jobs => self.jobs_changed().await,
+            Report::Redeliver(at) => self.redeliver(at).await,
+            Report::LockTouched => {
+                self.is_still_ours().await;
+            }
+            Report::Health(health) => self.health(health).await,
+            Report::Elsewhere(elsewhere) => self.elsewhere(elsewhere).await,
+            Report::Merged(merged) => self.merged(merged.map(|merged| *merged)).await,
+            Report::Followed(number, followed) => self.followed(number, followed).await,
+        }
+    }
+
     /// Stops, waits for the processes, and closes the files.
-    async fn end(mut self, mut from: mpsc::Receiver<ToLane>) {
+    async fn end(mut self, mut from: MailReader) {
         self.calls.keeper().end_all();
         self.input(Input::Shutdown).await;
         self.end_jobs().await;
         while !self.machine.is_quiet() {
-            match from.recv().await {
+            match from.next().await {
                 Some(what) => self.at_the_end(what).await,
                 None => break,
             }
@@ -225,15 +234,15 @@ impl Lane {
     }
 
     /// Handles a command that still counts when nothing new begins.
-    async fn at_the_end(&mut self, what: ToLane) {
+    async fn at_the_end(&mut self, what: Mail) {
         match what {
-            ToLane::Input(input) => self.input(input).await,
-            ToLane::Act(Act::Draft { text, attachments }) => {
+            Mail::Report(Report::Input(input)) => self.input(input).await,
+            Mail::Report(Report::Apart(used, cost)) => self.input(Input::Apart(used, cost)).await,
+            Mail::Report(Report::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
+            Mail::Control(Control::Act(Act::Draft { text, attachments })) => {
                 self.save_draft(UserText::with(text, attachments)).await;
             }
-            ToLane::Apart(used, cost) => self.input(Input::Apart(used, cost)).await,
-            ToLane::Titled { title, was, wanted } => self.titled(title, was, wanted).await,
-            _ => {}
+            Mail::Control(_) | Mail::Report(_) => {}
         }
     }
 

@@ -18,6 +18,7 @@ pub mod desk;
 mod engine;
 pub mod enhance;
 mod family;
+mod file_gates;
 mod files;
 pub mod labels;
 mod lane;

@@ -2,9 +2,10 @@
 
 use super::enhance::Intros;
 use super::family::{Birth, Families};
+use super::file_gates::FileGates;
 use super::labels::AutoLabels;
 use super::machine::Automatic;
-use super::mailbox::ToLane;
+use super::mailbox::Mailbox;
 use super::outbox::Out;
 use super::setup::Setup;
 use super::tally::Tally;
@@ -20,15 +21,14 @@ use tokio::sync::mpsc;
 pub(super) struct Shared {
     pub(super) setup: Setup,
     pub(super) events: mpsc::Sender<crate::domain::Stamped>,
-    pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
+    pub(super) lanes: Mutex<HashMap<SessionId, Mailbox>>,
     /// The properties of live sessions, newer than the files say.
     pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
     /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the client uses
     /// the new one: what it sent before it knew must not go to the session that has the old id.
     pub(super) renamed: Mutex<HashMap<SessionId, SessionId>>,
-    /// Shared by those who change files without a lane, held alone by a lane that asks for a lock: to it, it would seem
-    /// that somebody else had the session open.
-    pub(super) apart: Arc<tokio::sync::RwLock<()>>,
+    /// Gates to the files of sessions, for those who change them beside their actors.
+    pub(super) gates: FileGates,
     /// Statuses, labels and views of the workspace.
     pub(super) workspace: Mutex<Workspace>,
     /// The way out for what is no session's own event.
@@ -80,7 +80,7 @@ impl Shared {
     }
 
     /// The task of a session, if it has one.
-    pub(super) fn lane(&self, session: &SessionId) -> Option<mpsc::Sender<ToLane>> {
+    pub(super) fn lane(&self, session: &SessionId) -> Option<Mailbox> {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
     }
 
@@ -114,7 +114,7 @@ impl Shared {
     }
 
     /// A session got another id.
-    pub(super) fn reidentify(&self, old: &SessionId, new: &SessionId, lane: mpsc::Sender<ToLane>) {
+    pub(super) fn reidentify(&self, old: &SessionId, new: &SessionId, lane: Mailbox) {
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
         lanes.remove(old);
         lanes.insert(new.clone(), lane);
@@ -131,6 +131,11 @@ impl Shared {
     pub(super) fn forget(&self, session: &SessionId) {
         self.lanes.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
         self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
+    }
+
+    /// Sessions for ids that a client sent.
+    pub(super) fn meant_all(&self, sessions: &[SessionId]) -> Vec<SessionId> {
+        sessions.iter().map(|session| self.meant(session)).collect()
     }
 
     /// Session for an id that a client sent.

@@ -8,7 +8,7 @@ use super::blocking::blocking;
 use super::clock::{day, minute, now};
 use super::files::trouble;
 use super::labels::AutoLabels;
-use super::mailbox::{Running, SHOWN, ToLane, Yielded};
+use super::mailbox::{Control, Mailbox, Running, SHOWN, Yielded};
 use super::outbox::Out;
 use super::shared::Shared;
 use super::worktree;
@@ -24,7 +24,7 @@ use crate::store::{Exported, Imported, Mark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 
 /// Number of headers written side by side: most of their time is the disk's.
 const AT_ONCE: usize = 8;
@@ -192,14 +192,14 @@ impl Whole {
             if let Some(lane) = self.shared.lane(id) {
                 let (done, answer) = oneshot::channel();
                 let change = change.clone();
-                if lane.send(ToLane::Change { change, done }).await.is_ok()
+                if lane.control(Control::Change { change, done }).is_ok()
                     && let Ok(done) = answer.await
                 {
                     return done.map(|()| None);
                 }
             }
             let (store, at, change, session) = (self.store(), now(), change.clone(), id.clone());
-            let _apart = self.shared.apart.read().await;
+            let _alone = self.shared.gates.enter(id).await;
             match blocking(move || store.change(&session, &change, at)).await {
                 // It may have been opened here meanwhile; then its lane does it.
                 Some(Err(StoreError::Held { .. })) if !last && self.shared.lane(id).is_some() => {}
@@ -252,7 +252,7 @@ impl Whole {
             Some(Yielded::Nowhere(worktree)) => (None, worktree),
             Some(Yielded::OnDisk) | None => {
                 let (store, at, session) = (self.store(), now(), id.clone());
-                let _apart = self.shared.apart.read().await;
+                let _alone = self.shared.gates.enter(id).await;
                 let deleted = blocking(move || {
                     // Its worktree is known only while it is there.
                     let worktree = store.read(&session, 0)?.meta.worktree;
@@ -272,7 +272,7 @@ impl Whole {
         self.shared.forget(id);
         if let Some(lane) = lane {
             // One that ended already needs no end.
-            let _ = lane.send(ToLane::Shutdown).await;
+            let _ = lane.control(Control::Shutdown);
         }
         if let Some(worktree) = worktree {
             self.remove_worktree(worktree).await;
@@ -285,7 +285,10 @@ impl Whole {
         let mut failed = Vec::new();
         for trash in trash {
             let (store, id) = (self.store(), trash.clone());
-            let _apart = self.shared.apart.read().await;
+            let _alone = match trash.session() {
+                Some(session) => Some(self.shared.gates.enter(&session).await),
+                None => None,
+            };
             match blocking(move || store.restore(&id)).await {
                 Some(Ok(meta)) => self.out.send(Event::Changed(Box::new(meta))).await,
                 Some(Err(error)) => failed.push(format!("{}: {}", trash.0, why(&error))),
@@ -362,7 +365,7 @@ impl Whole {
         if let Some(lane) = self.shared.lane(&from) {
             if rewound {
                 // Without the lane nothing runs either.
-                let _ = lane.send(ToLane::Stop).await;
+                let _ = lane.control(Control::Stop);
             }
             flushed(&lane).await;
         }
@@ -402,7 +405,7 @@ impl Whole {
         }
         let (store, session) = (self.store(), id.clone());
         let report = {
-            let _apart = self.shared.apart.read().await;
+            let _alone = self.shared.gates.enter(&id).await;
             blocking(move || if repair { store.repair(&session) } else { store.verify(&session) }).await
         };
         match report {
@@ -415,7 +418,7 @@ impl Whole {
         }
         if let Some(lane) = lane.filter(|_| repair) {
             // One that nobody looks at stays as it is.
-            let _ = lane.send(ToLane::Reload { rows: SHOWN }).await;
+            let _ = lane.control(Control::Reload { rows: SHOWN });
         }
     }
 
@@ -482,7 +485,7 @@ impl Whole {
             }
         }
         if let Some(lane) = lane {
-            let _ = lane.send(ToLane::Reload { rows: SHOWN }).await;
+            let _ = lane.control(Control::Reload { rows: SHOWN });
         }
         match done {
             Some(Ok(Imported { meta, program, left, again })) => {
@@ -539,17 +542,17 @@ fn idle(sessions: &[SessionMeta], now: At, days: u32) -> Vec<SessionId> {
 }
 
 /// Asks a lane for its files. `None` when it ended meanwhile.
-async fn yielded(lane: &mpsc::Sender<ToLane>, running: Running) -> Result<Option<Yielded>, String> {
+async fn yielded(lane: &Mailbox, running: Running) -> Result<Option<Yielded>, String> {
     let (done, answer) = oneshot::channel();
-    if lane.send(ToLane::Yield { running, done }).await.is_err() {
+    if lane.control(Control::Yield { running, done }).is_err() {
         return Ok(None);
     }
     answer.await.map_or(Ok(None), |yielded| yielded.map(Some))
 }
 
-async fn flushed(lane: &mpsc::Sender<ToLane>) {
+async fn flushed(lane: &Mailbox) {
     let (done, answer) = oneshot::channel();
-    if lane.send(ToLane::Flush { done }).await.is_ok() {
+    if lane.control(Control::Flush { done }).is_ok() {
         // A lane that ended has saved everything.
         let _ = answer.await;
     }

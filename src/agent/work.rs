@@ -2,7 +2,7 @@
 
 use super::clock::now;
 use super::engine::answer;
-use super::mailbox::ToLane;
+use super::mailbox::{Mailbox, Report};
 use super::media::{self, Shelf};
 use super::step::{Input, RunNo};
 use super::tally::Tally;
@@ -39,7 +39,7 @@ pub(super) struct Site {
     pub(super) seen: Arc<Seen>,
     /// Background jobs.
     pub(super) jobs: Arc<Jobs>,
-    pub(super) lane: mpsc::Sender<ToLane>,
+    pub(super) lane: Mailbox,
     /// The engine, for calls that ask something of it.
     pub(super) host: Arc<dyn crate::tools::host::Host>,
     /// Store for undo of a call's changes, and the message that the turn began with.
@@ -57,7 +57,7 @@ impl Works {
         run: RunNo,
         (provider, kept_long): (Arc<dyn Provider>, bool),
         mut request: ModelRequest,
-        (shelf, lane): (Arc<Shelf>, mpsc::Sender<ToLane>),
+        (shelf, lane): (Arc<Shelf>, Mailbox),
         (wanted, tally): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<Tally>),
     ) {
         let one = self.of(run);
@@ -98,7 +98,7 @@ impl Works {
                     },
                     None => (Input::Failed(run, broke_off()), true),
                 };
-                if lane.send(ToLane::Input(input)).await.is_err() || last {
+                if lane.report(Report::Input(input)).await.is_err() || last {
                     break;
                 }
             }
@@ -114,7 +114,7 @@ impl Works {
         run: RunNo,
         provider: Arc<dyn Provider>,
         request: ModelRequest,
-        (lane, tally): (mpsc::Sender<ToLane>, Option<Tally>),
+        (lane, tally): (Mailbox, Option<Tally>),
     ) {
         let one = self.of(run);
         let stop = one.stop;
@@ -125,7 +125,7 @@ impl Works {
                 answer = answer(provider, request, &model, lane.clone(), tally) => answer,
             };
             // A lane that ended wants no summary.
-            let _ = lane.send(ToLane::Input(Input::Summed(run, answer))).await;
+            let _ = lane.report(Report::Input(Input::Summed(run, answer))).await;
         });
     }
 
@@ -140,7 +140,7 @@ impl Works {
                     .await
                     .unwrap_or_else(|error| Err(format!("Looking at the call failed inside lisle: {error}."))),
             };
-            let _ = lane.send(ToLane::Input(Input::Inspected(run, id, found))).await;
+            let _ = lane.report(Report::Input(Input::Inspected(run, id, found))).await;
         });
     }
 
@@ -172,7 +172,7 @@ impl Works {
         let id = call.id.clone();
         one.tasks.spawn(async move {
             while let Some(text) = lines.recv().await {
-                if to.send(ToLane::Input(Input::Progress(run, id.clone(), text))).await.is_err() {
+                if to.report(Report::Input(Input::Progress(run, id.clone(), text))).await.is_err() {
                     return;
                 }
             }
@@ -183,7 +183,7 @@ impl Works {
             if let Some(text) = keeper.news() {
                 let notice = Notice::new(Level::Warning, text)
                     .hint("what calls change cannot be taken back until there is room");
-                let _ = lane.send(ToLane::Tell(Event::Notice(notice))).await;
+                let _ = lane.report(Report::Tell(Event::Notice(notice))).await;
             }
             // A task of its own, so that a defect in a tool ends the call and not the session.
             let mut ended = if with.stop.is_cancelled() {
@@ -209,14 +209,14 @@ impl Works {
             }
             if let Some(notice) = ended.as_ref().ok().and_then(|outcome| Notice::protected(&outcome.figures.protected))
             {
-                let _ = lane.send(ToLane::Tell(Event::Notice(notice))).await;
+                let _ = lane.report(Report::Tell(Event::Notice(notice))).await;
             }
-            let _ = lane.send(ToLane::Input(Input::Ran(run, id, Box::new(ended)))).await;
+            let _ = lane.report(Report::Input(Input::Ran(run, id, Box::new(ended)))).await;
         });
     }
 
     /// Ends everything of the runs up to this one and reports when it is gone.
-    pub(super) fn cancel(&mut self, upto: RunNo, lane: mpsc::Sender<ToLane>) {
+    pub(super) fn cancel(&mut self, upto: RunNo, lane: Mailbox) {
         let later = self.0.split_off(&(upto.0 + 1));
         let ended = std::mem::replace(&mut self.0, later);
         for one in ended.values() {
@@ -227,7 +227,7 @@ impl Works {
             for one in ended.into_values() {
                 one.tasks.wait().await;
             }
-            let _ = lane.send(ToLane::Input(Input::Reaped(upto))).await;
+            let _ = lane.report(Report::Input(Input::Reaped(upto))).await;
         });
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::blocking::blocking;
 use super::super::files::Standing;
-use super::super::mailbox::ToLane;
+use super::super::mailbox::Report;
 use super::super::step::Safety;
 use super::Lane;
 use crate::domain::Event;
@@ -28,7 +28,7 @@ impl Lane {
             let made = blocking(move || keep::take(&written, &place)).await;
             let made = made.unwrap_or_else(|| Err("The file could not be looked at; the log says more.".to_owned()));
             // A lane that ended has nobody to tell.
-            let _ = me.send(ToLane::Attached { path, made }).await;
+            let _ = me.report(Report::Attached { path, made }).await;
         });
     }
 

@@ -1,12 +1,11 @@
 //! Background jobs of a session, and which ends were told.
 
-use crate::agent::mailbox::ToLane;
+use crate::agent::mailbox::{Mailbox, Report};
 use crate::domain::job::{EndedBy, JobShown};
 use crate::tools::jobs::Jobs;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
 
 /// Minimum interval of reports to clients.
 const EVERY: Duration = Duration::from_millis(500);
@@ -21,12 +20,12 @@ pub(super) struct BackgroundJobs {
 
 impl BackgroundJobs {
     /// None yet; the actor hears of every change.
-    pub(super) fn new(lane: &mpsc::Sender<ToLane>) -> Self {
+    pub(super) fn new(lane: &Mailbox) -> Self {
         let all = Arc::<Jobs>::default();
         let (mut changed, lane) = (all.watch(), lane.clone());
         tokio::spawn(async move {
             while changed.changed().await.is_ok() {
-                if lane.send(ToLane::Jobs).await.is_err() {
+                if lane.report(Report::Jobs).await.is_err() {
                     return;
                 }
                 tokio::time::sleep(EVERY).await;

@@ -1,7 +1,7 @@
 //! Side tasks of a session: the link to its parent, its title, a draft being rewritten.
 
 use super::super::child_link::Raised;
-use super::super::mailbox::ToLane;
+use super::super::mailbox::{MailReader, Report};
 use super::super::{enhance, titles};
 use super::Lane;
 use super::view::Show;
@@ -10,7 +10,6 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::session::TitleFrom;
 use crate::tools::host::{Completion, Host, WhichModel};
 use std::time::Duration;
-use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use super::super::step::Input;
@@ -38,7 +37,7 @@ impl Lane {
     pub(super) async fn tell_family(&mut self) {
         let mode = self.machine.meta().mode;
         if self.parent.is_new_mode(mode) {
-            self.shared.families.set_ceiling(&self.machine.meta().id, mode).await;
+            self.shared.families.set_ceiling(&self.machine.meta().id, mode);
         }
         self.parent.report();
         if self.side.take_done() {
@@ -123,15 +122,15 @@ impl Lane {
             }
             let title = answer.ok().and_then(|answer| titles::tidy(&answer));
             // A session that ended needs no title.
-            let _ = me.send(ToLane::Titled { title, was, wanted }).await;
+            let _ = me.report(Report::Titled { title, was, wanted }).await;
         });
     }
 
     /// Waits a moment for a title that is being made, where the session ends with its turn: nobody would make it later.
-    pub(super) async fn await_title(&mut self, from: &mut mpsc::Receiver<ToLane>) {
+    pub(super) async fn await_title(&mut self, from: &mut MailReader) {
         let until = Instant::now() + LAST_TITLE;
         while self.side.is_last_title_due() && self.shared.setup.settings.headless {
-            match tokio::time::timeout_at(until, from.recv()).await {
+            match tokio::time::timeout_at(until, from.next()).await {
                 Ok(Some(what)) => self.at_the_end(what).await,
                 Ok(None) | Err(_) => return,
             }
@@ -165,7 +164,7 @@ impl Lane {
         let (cwd, cache) = (self.machine.meta().cwd.clone(), self.shared.intros.clone());
         let task = tokio::spawn(async move {
             let result = enhance::enhance(&engine, &cwd, &cache, draft).await;
-            let _ = me.send(ToLane::Tell(Event::Enhanced { number, result })).await;
+            let _ = me.report(Report::Tell(Event::Enhanced { number, result })).await;
         });
         self.side.enhance(task.abort_handle());
     }

@@ -4,7 +4,7 @@
 use super::super::blocking::blocking;
 use super::super::clock::now;
 use super::super::machine::Models;
-use super::super::mailbox::ToLane;
+use super::super::mailbox::Report;
 use super::super::step::{Asked, Input, RunNo};
 use super::Lane;
 use super::needs::may_ask;
@@ -81,7 +81,7 @@ impl Lane {
             let me = self.me.clone();
             tokio::spawn(async move {
                 // A lane that ended wants no summary.
-                let _ = me.send(ToLane::Input(Input::Summed(run, Err(error)))).await;
+                let _ = me.report(Report::Input(Input::Summed(run, Err(error)))).await;
             });
             return;
         };

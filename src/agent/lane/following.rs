@@ -1,11 +1,10 @@
 //! A task that looks at a session's files while another process writes them.
 
 use crate::agent::blocking::blocking;
-use crate::agent::mailbox::ToLane;
+use crate::agent::mailbox::{Mailbox, Report};
 use crate::store::Follower;
 use std::time::Duration;
 use tokio::net::unix::pipe;
-use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
 
 /// Interval of looks at a session that another process of this machine writes.
@@ -63,7 +62,7 @@ impl Following {
         self.number
     }
 
-    pub(super) fn begin(mut follower: Follower, mut pace: Pace, number: u64, lane: mpsc::Sender<ToLane>) -> Self {
+    pub(super) fn begin(mut follower: Follower, mut pace: Pace, number: u64, lane: Mailbox) -> Self {
         let task = tokio::spawn(async move {
             loop {
                 pace.wait().await;
@@ -76,7 +75,7 @@ impl Following {
                 match polled {
                     Ok(followed) if followed.is_empty() => {}
                     Ok(followed) => {
-                        if lane.send(ToLane::Followed(number, followed)).await.is_err() {
+                        if lane.report(Report::Followed(number, followed)).await.is_err() {
                             return;
                         }
                     }

@@ -36,10 +36,9 @@ impl Lane {
             Show::Rows(rows) => rows,
             Show::Changed => SHOWN,
         };
-        let apart = self.shared.apart.clone();
         let loaded = {
             // Not while a session that nobody has open is changed: its lock would seem to be another's.
-            let _alone = apart.write().await;
+            let _alone = self.shared.gates.enter(&self.machine.meta().id).await;
             self.files.load(rows).await
         };
         self.took(loaded, show, hold).await

@@ -1,6 +1,6 @@
 //! The keys of connections: what is asked for when one is missing or refused, and what follows when one was given.
 
-use super::super::mailbox::ToLane;
+use super::super::mailbox::{Control, Report};
 use super::super::step::{Input, RunNo};
 use super::Lane;
 use crate::domain::notice::{Level, Notice};
@@ -14,15 +14,15 @@ impl Lane {
     pub(super) fn fail_for_a_key(&self, run: RunNo, name: &ConnectionName, error: ProviderError) {
         match self.shared.setup.connections.wanted(name, None) {
             None => self.fail_soon(run, error),
-            Some(wanted) => self.report(Input::NoKey(run, Box::new(wanted), error)),
+            Some(wanted) => self.input_soon(Input::NoKey(run, Box::new(wanted), error)),
         }
     }
 
-    /// Reports after the steps at hand were done.
-    fn report(&self, input: Input) {
+    /// Gives the machine this input after the steps at hand were done.
+    fn input_soon(&self, input: Input) {
         let me = self.me.clone();
         tokio::spawn(async move {
-            let _ = me.send(ToLane::Input(input)).await;
+            let _ = me.report(Report::Input(input)).await;
         });
     }
 
@@ -44,14 +44,14 @@ impl Lane {
         tokio::spawn(async move {
             let stored = shared.setup.connections.store_key(name.clone(), key).await;
             if stored.is_err() {
-                let _ = me.send(ToLane::Input(Input::Keyed(name, stored))).await;
+                let _ = me.report(Report::Input(Input::Keyed(name, stored))).await;
                 return;
             }
-            let _ = me.send(ToLane::Tell(Event::Connections(shared.setup.connections.infos()))).await;
+            let _ = me.report(Report::Tell(Event::Connections(shared.setup.connections.infos()))).await;
             let lanes: Vec<_> = shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
             for lane in lanes {
                 // One that ended waits for nothing.
-                let _ = lane.send(ToLane::Input(Input::Keyed(name.clone(), Ok(())))).await;
+                let _ = lane.control(Control::Keyed(name.clone()));
             }
         });
     }

@@ -1,7 +1,7 @@
 //! The files of rules for one session: looked at before they are needed, changed when the user says so.
 
 use super::super::blocking::blocking;
-use super::super::mailbox::ToLane;
+use super::super::mailbox::Report;
 use super::super::step::{Input, Law};
 use super::Lane;
 use crate::domain::Event;
@@ -61,7 +61,7 @@ impl Lane {
         let me = self.me.clone();
         tokio::spawn(async move {
             // A session that ended needs no rules any more.
-            let _ = me.send(ToLane::Law).await;
+            let _ = me.report(Report::Law).await;
         });
     }
 

@@ -1,7 +1,7 @@
 //! Connection of a session: its own, the substitute for one that is not configured here, or the
 //! default if it names none. A substitute for all sessions reaches every open one.
 
-use super::super::mailbox::ToLane;
+use super::super::mailbox::{Control, Report};
 use super::Lane;
 use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};
@@ -98,12 +98,12 @@ impl Lane {
         tokio::spawn(async move {
             if let Err(why) = shared.setup.connections.stand_in(named, answers).await {
                 let notice = Notice::new(Level::Warning, why).hint("it holds until lisle ends");
-                let _ = me.send(ToLane::Tell(Event::Notice(notice))).await;
+                let _ = me.report(Report::Tell(Event::Notice(notice))).await;
             }
             let lanes: Vec<_> = shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
             for lane in lanes {
                 // One that ended needs nothing.
-                let _ = lane.send(ToLane::Reach).await;
+                let _ = lane.control(Control::Reach);
             }
         });
     }

@@ -2,7 +2,7 @@
 
 use super::super::clock::now;
 use super::super::engine::{Decided, Engine};
-use super::super::mailbox::ToLane;
+use super::super::mailbox::Report;
 use super::super::step::{Input, RunNo, Safety, Step};
 use super::super::undo::Keeping;
 use super::super::work::Site;
@@ -71,13 +71,13 @@ impl Lane {
             Step::Run(run, call, facts, sandbox) => self.run(run, call, *facts, sandbox),
             Step::Reached(number, answer) => self.calls.reached(number, answer),
             Step::Cancel(run) => self.cancel(run),
-            Step::RetryIn(run, ms) => self.report_in(ms, ToLane::Input(Input::RetryNow(run))),
+            Step::RetryIn(run, ms) => self.report_in(ms, Report::Input(Input::RetryNow(run))),
             Step::KeepRules(scope, rules) => self.keep_rules(scope, rules).await,
             Step::Trust(request) => self.trust(*request).await,
             Step::Whole(path, text) => self.keep_whole(path, text).await,
             Step::StandIn(named, answers) => self.stand_in_everywhere(named, answers),
             Step::StoreKey(connection, key) => self.store_key(connection, key),
-            Step::RedeliverAt(at) => self.report_in(at.since(now()), ToLane::Redeliver(at)),
+            Step::RedeliverAt(at) => self.report_in(at.since(now()), Report::Redeliver(at)),
         }
     }
 
@@ -122,12 +122,12 @@ impl Lane {
     }
 
     /// Reports after a delay in milliseconds.
-    fn report_in(&self, ms: u64, report: ToLane) {
+    fn report_in(&self, ms: u64, report: Report) {
         let me = self.me.clone();
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_millis(ms)).await;
             // A session that ended waits for nothing.
-            let _ = me.send(report).await;
+            let _ = me.report(report).await;
         });
     }
 
@@ -185,7 +185,7 @@ impl Lane {
     pub(super) fn fail_soon(&self, run: RunNo, error: ProviderError) {
         let me = self.me.clone();
         tokio::spawn(async move {
-            let _ = me.send(ToLane::Input(Input::Failed(run, error))).await;
+            let _ = me.report(Report::Input(Input::Failed(run, error))).await;
         });
     }
 

@@ -3,7 +3,7 @@
 use super::super::blocking::blocking;
 use super::super::clock::now;
 use super::super::files::Standing;
-use super::super::mailbox::{ToLane, UndoAsk};
+use super::super::mailbox::{Report, UndoAsk};
 use super::super::step::Input;
 use super::super::undo::{self, Done, Known, Since};
 use super::Lane;
@@ -61,7 +61,7 @@ impl Lane {
                 }
                 None => return,
             };
-            let _ = me.send(ToLane::Tell(told)).await;
+            let _ = me.report(Report::Tell(told)).await;
         });
     }
 
@@ -77,7 +77,7 @@ impl Lane {
                 }
                 None => return,
             };
-            let _ = me.send(ToLane::Tell(told)).await;
+            let _ = me.report(Report::Tell(told)).await;
         });
     }
 

@@ -1,10 +1,9 @@
 //! What clients see of a session, and what holds its files for that.
 
 use super::following::{Following, Pace};
-use crate::agent::mailbox::ToLane;
+use crate::agent::mailbox::Mailbox;
 use crate::domain::MessageId;
 use crate::store::Follower;
-use tokio::sync::mpsc;
 
 /// View to show of a session that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,7 +105,7 @@ impl View {
     }
 
     /// Follows the files, in place of what was followed before.
-    pub(super) fn follow(&mut self, follower: Follower, pace: Pace, lane: mpsc::Sender<ToLane>) {
+    pub(super) fn follow(&mut self, follower: Follower, pace: Pace, lane: Mailbox) {
         self.looks += 1;
         self.following = Some(Following::begin(follower, pace, self.looks, lane));
     }

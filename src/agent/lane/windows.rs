@@ -2,7 +2,7 @@
 //! servers, Ollama first of all, report it only while the model runs, and silently cut a longer
 //! conversation.
 
-use super::super::mailbox::ToLane;
+use super::super::mailbox::Report;
 use super::Lane;
 use crate::domain::Event;
 
@@ -24,9 +24,9 @@ impl Lane {
                 tracing::info!("{name} did not tell its models: {why}");
             }
             if models.as_ref().is_ok_and(|models| connections.learn(&name, models)) {
-                let _ = me.send(ToLane::Tell(Event::Connections(connections.infos()))).await;
+                let _ = me.report(Report::Tell(Event::Connections(connections.infos()))).await;
             }
-            let _ = me.send(ToLane::Tell(Event::Models { connection: name, models })).await;
+            let _ = me.report(Report::Tell(Event::Models { connection: name, models })).await;
         });
     }
 }
