@@ -250,15 +250,18 @@ const PROTECTED_FILES: &[&str] = &[
 /// Endings of files that an editor opens together with the programs they name.
 const PROTECTED_ENDINGS: &[&str] = &[".code-workspace", ".sublime-project"];
 
-/// A folder, and the beginning of what stands in it and configures or runs code.
+/// A folder, and the beginning of names in it that configure or run code.
 const PROTECTED_PAIRS: &[(&str, &str)] = &[
     (".git", "hooks"),
     (".git", "config"),
+    (".git/info", "attributes"),
     (".github", "workflows"),
     (".github", "actions"),
     (".hg", "hgrc"),
     (".hg", "requires"),
     (".hg", "sharedpath"),
+    (".jj", "workspace-config"),
+    (".jj/repo", "config"),
     (".yarn", "releases"),
     (".yarn", "plugins"),
     (".config", "fish"),
@@ -310,18 +313,23 @@ pub fn is_protected_for_commands(path: &Path) -> bool {
 /// Names in a folder of this name that configure or run code, where not all of the folder does.
 #[must_use]
 pub fn protected_entries(folder: &Path) -> Vec<&'static str> {
-    let last = names(folder).pop();
-    let pairs = PROTECTED_PAIRS.iter().filter(|(above, _)| last.as_deref() == Some(above));
-    pairs.map(|(_, name)| *name).collect()
+    let names = names(folder);
+    PROTECTED_PAIRS.iter().filter(|(above, _)| ends_with(&names, above)).map(|(_, name)| *name).collect()
+}
+
+/// True of the names of a path that ends with a folder of one or several names.
+fn ends_with(names: &[String], folder: &str) -> bool {
+    let mut names = names.iter().rev();
+    folder.rsplit('/').all(|part| names.next().is_some_and(|name| name == part))
 }
 
 fn runs_code(names: &[String]) -> bool {
     names.iter().any(|name| PROTECTED_FOLDERS.contains(&name.as_str()) || PROTECTED_FILES.contains(&name.as_str()))
         || names.last().is_some_and(|name| PROTECTED_ENDINGS.iter().any(|ending| name.ends_with(ending)))
-        || names
-            .windows(2)
-            .any(|w| PROTECTED_PAIRS.iter().any(|(folder, start)| w[0] == *folder && w[1].starts_with(start)))
-        || names.windows(3).any(|w| w[0] == ".git" && w[1] == "info" && w[2] == "attributes")
+        || names.iter().enumerate().any(|(at, name)| {
+            let folder = names.get(..at).unwrap_or_default();
+            PROTECTED_PAIRS.iter().any(|(above, start)| name.starts_with(start) && ends_with(folder, above))
+        })
 }
 
 #[cfg(test)]
@@ -399,6 +407,8 @@ mod tests {
             "/r/.vscode/tasks.json",
             "/r/.envrc",
             "/r/.hg/hgrc",
+            "/r/.jj/repo/config.toml",
+            "/r/.jj/workspace-config.toml",
             "/r/sub/.gdbinit",
             "/r/.Rprofile",
             "/r/app.code-workspace",
@@ -407,7 +417,16 @@ mod tests {
             assert!(is_protected_for_commands(Path::new(protected)), "{protected}");
             assert!(is_protected(Path::new(protected)), "{protected}");
         }
-        for open in ["/r/.git/HEAD", "/r/.gitignore", "/r/src/config.rs", "/r/.github/CODEOWNERS", "/r/Cargo.toml"] {
+        for open in [
+            "/r/.git/HEAD",
+            "/r/.gitignore",
+            "/r/src/config.rs",
+            "/r/.github/CODEOWNERS",
+            "/r/Cargo.toml",
+            "/r/.jj/repo/store/type",
+            "/r/repo/config.toml",
+            "/r/info/attributes",
+        ] {
             assert!(!is_protected_for_commands(Path::new(open)), "{open}");
         }
         for busy in ["/r/.git/HEAD", "/r/.GIT/index", "/r/.github/CODEOWNERS", "/home/u/.local/bin/x"] {

@@ -211,7 +211,7 @@ impl Guard {
         out
     }
 
-    /// What became of a file that is there.
+    /// Change of a file that is there.
     fn change(&self, path: &Path, meta: &Metadata, room: &mut u64) -> Option<What> {
         let Some(before) = self.before.get(path) else {
             return (!repository::is_plain(path, &self.known)).then_some(What::Made);

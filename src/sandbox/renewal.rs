@@ -38,7 +38,7 @@ pub(super) struct Renewal {
 struct Mounted {
     path: PathBuf,
     masked: bool,
-    /// What is at the path, and what is in the folder under the name: two things where a folder was moved.
+    /// Stamps at the path, and in the folder under the name: of two things where a folder was moved.
     seen: Both,
 }
 
@@ -95,8 +95,12 @@ impl Renewal {
 
     /// Mounts again what was replaced. False if that failed: the command has the real place.
     pub(super) fn look(&mut self) -> bool {
-        self.looked = Instant::now();
         let told = self.events.as_ref().map(drain).unwrap_or_default();
+        // Most of what is made beside a place has another name.
+        if Instant::now() < self.due() && !self.places.iter().any(|place| told.has(&place.path)) {
+            return true;
+        }
+        self.looked = Instant::now();
         let mut now: Vec<(usize, Both)> = Vec::new();
         for (at, place) in self.places.iter().enumerate() {
             let seen = both(&place.path, &self.folders);

@@ -35,7 +35,7 @@ struct RunningCommand {
     place: Place,
     told: Told,
     guard: Arc<Guard>,
-    /// What is hidden from it.
+    /// Files and folders that are hidden from it.
     hidden: Arc<HeldPlaces>,
     began: Instant,
     /// Looks that passed over what git seemed to write.
@@ -111,22 +111,26 @@ impl GuardedCommand {
         let Some(at) = running.iter().position(|one| one.number == self.0) else { return Vec::new() };
         let mut out = running.get_mut(at).map(|own| std::mem::take(&mut own.settled)).unwrap_or_default();
         // Another command that ends now may have settled them.
-        let mut asked = Vec::new();
         for _ in 0..MOST_ROUNDS {
             let changes = Look::of(&running, self.0).filter(|_| !none).map(|look| look.parted()).unwrap_or_default();
             let more = changes.breaches.len() + changes.asked.len() >= MOST_CHANGES;
-            asked = changes.asked;
-            out.extend(changes.breaches.into_iter().map(|change| {
-                let (line, _) = settled(&look.place, &change);
-                (change, line)
-            }));
-            if !more {
+            let mut accepted: Vec<PathBuf> = changes.asked.into_iter().map(|change| change.path).collect();
+            let mut undone = false;
+            for change in changes.breaches {
+                let (line, stays) = settled(&look.place, &change);
+                match change.by {
+                    By::Command => undone |= !stays,
+                    By::Git | By::NewRepository | By::Unknown => accepted.push(change.path.clone()),
+                }
+                out.push((change, line));
+            }
+            for path in &accepted {
+                running.iter_mut().for_each(|one| Arc::make_mut(&mut one.guard).accept(path));
+            }
+            // What is neither taken back nor accepted would come again.
+            if !more || !undone && accepted.is_empty() {
                 break;
             }
-        }
-        let left = out.iter().filter(|(change, _)| change.by != By::Command).map(|(change, _)| change);
-        for change in asked.iter().chain(left) {
-            running.iter_mut().for_each(|one| Arc::make_mut(&mut one.guard).accept(&change.path));
         }
         out
     }

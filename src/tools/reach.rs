@@ -36,7 +36,7 @@ pub(super) struct Removed {
     pub(super) mounted: Vec<PathBuf>,
 }
 
-/// What the line removes or moves as a whole. Blocks.
+/// Help for what the line removes or moves as a whole. Blocks.
 pub(super) fn removed(command: &str, place: &Place) -> Removed {
     let Look { secrets, trees: mut mounted, .. } = looked(command, place);
     let granted = &place.allowances.granted.writable;
@@ -128,7 +128,7 @@ struct Look<'a> {
     left: usize,
     found: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
-    /// What goes as a whole.
+    /// Files and folders that go as a whole.
     trees: Vec<PathBuf>,
 }
 

@@ -2,7 +2,7 @@
 //! which a file is a secret by its place or its content.
 //!
 //! They are known by number and time of birth, which a rename keeps and nobody can set. While commands run they are held open
-//! without being read, so that the system says what they are called. The list lies in lisle's own state folder, where no
+//! without being read, so that the system says what they are called. The list lies in lisle's own data folder, where no
 //! command reads or writes, a line of JSON a name; every process of lisle adds to it.
 
 use crate::sandbox::plain_file;
@@ -72,12 +72,14 @@ pub fn keep_in(list: PathBuf) {
     (hidden.list, hidden.read) = (Some(list), 0);
 }
 
-/// Numbers of such files: what has another number is none. Reads what other processes added. Blocks.
+/// Reads what other processes added. Blocks.
+pub(super) fn refresh() {
+    hidden().get_or_insert_default().read_on();
+}
+
+/// Numbers of such files: what has another number is none.
 pub(super) fn numbers() -> Arc<HashSet<u64>> {
-    let mut hidden = hidden();
-    let hidden = hidden.get_or_insert_default();
-    hidden.read_on();
-    Arc::clone(&hidden.numbers)
+    Arc::clone(&hidden().get_or_insert_default().numbers)
 }
 
 /// True if the file was hidden at another path. At its first one the rules for names, places and contents decide, since
@@ -88,7 +90,7 @@ pub fn is_moved(path: &Path) -> bool {
     hidden().as_ref().and_then(|hidden| hidden.files.get(&identity)).is_some_and(|names| names.first != path)
 }
 
-/// What lies below a folder by now and was hidden elsewhere. Blocks.
+/// Paths below a folder of what was hidden elsewhere. Blocks.
 pub(super) fn moved_below(root: &Path) -> Vec<PathBuf> {
     let mut hidden = hidden();
     let Some(hidden) = hidden.as_mut().filter(|hidden| !hidden.files.is_empty()) else { return Vec::new() };
@@ -104,7 +106,7 @@ pub(super) fn note<'a>(paths: impl Iterator<Item = &'a PathBuf>) {
     hidden.get_or_insert_default().take(new, false);
 }
 
-/// What is hidden from a command, held while it runs.
+/// Hidden files and folders of a command, held while it runs.
 #[derive(Debug, Default)]
 pub struct HeldPlaces(Vec<(OwnedFd, PathBuf)>);
 
@@ -165,7 +167,11 @@ impl Hidden {
     fn read_on(&mut self) {
         let Some(mut file) = self.list.as_ref().and_then(|list| plain_file::open(list).ok()) else { return };
         let length = file.metadata().map_or(0, |meta| meta.len());
-        if length == self.read || file.seek(SeekFrom::Start(self.read.min(length))).is_err() {
+        if length < self.read {
+            // It was removed, and begun anew.
+            self.read = 0;
+        }
+        if length == self.read || file.seek(SeekFrom::Start(self.read)).is_err() {
             return;
         }
         let mut lines = BufReader::new(file);

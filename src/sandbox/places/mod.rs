@@ -182,9 +182,10 @@ pub fn usual(home: Option<&Path>, cwd: &Path) -> Vec<PathBuf> {
     out
 }
 
-/// Looks at a working directory ahead of its first command. Blocks. Not at the home directory, where it may take long and
-/// commands are rare.
+/// Looks at a working directory, and at the system, ahead of its first command. Blocks. Not at the home directory, where it
+/// may take long and commands are rare.
 pub fn prepare(cwd: &Path) {
+    SYSTEM.iter().for_each(|top| drop(scan::look_at_system(Path::new(top))));
     if !std::env::home_dir().is_some_and(|home| home.starts_with(cwd)) && cwd.is_dir() {
         let _ = scan::look(cwd, &[]);
     }

@@ -25,8 +25,8 @@ const MOST: usize = 1_000_000;
 /// The same of a folder that is only read, and of one of the system.
 const MOST_BESIDE: usize = 200_000;
 const MOST_OF_SYSTEM: usize = 20_000;
-/// Trees that are kept, the ones used last.
-const TREES: usize = 8;
+/// Trees that are kept, the ones used last: those of several sessions, and of the system.
+const TREES: usize = 16;
 /// First bytes of every file that is looked into …
 const BEGINNING: u64 = 64 * 1024;
 /// … and of one that is looked into further, as long as not so many were read of a tree.
@@ -39,7 +39,7 @@ const PUBLIC: u64 = 1024 * 1024;
 /// of git, whose settings count wherever a repository lies.
 const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor", ".hg", ".jj", ".svn"];
 /// Those of them that belong to a version control system, which reads its settings there.
-const STORES: &[&str] = &[".hg", ".jj", ".svn"];
+const STORES: &[&str] = &[".hg", ".jj", ".jj/repo", ".svn"];
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
 const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
@@ -68,7 +68,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// What is hidden: the secrets, and folders that may hold others.
+    /// Paths that are hidden: the secrets, and folders that may hold others.
     #[must_use]
     pub fn masked(&self) -> Vec<PathBuf> {
         self.secrets.iter().chain(&self.cut).cloned().collect()
@@ -110,6 +110,7 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64,
         }
         tree.1
     };
+    hidden::refresh();
     let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
     let tree = tree.get_or_insert_with(|| Tree::new(root.to_owned(), skip, most));
     if elsewhere.difference(&tree.wanted).next().is_some() {
@@ -316,7 +317,8 @@ impl Tree {
     fn entries(&mut self, dir: &Path, stamp: Stamp, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
         let mut out = Folder { stamp: Some(stamp), inherited, ..Folder::default() };
         let above = dir.file_name().filter(|_| dir != self.root && !is_environment(dir)).map(Path::new);
-        let store = dir.file_name().is_some_and(|name| STORES.iter().any(|one| name == *one));
+        let folders = last_two(dir.strip_prefix(&self.root).unwrap_or(dir));
+        let store = STORES.iter().any(|one| dir.ends_with(one));
         let is_own = (!inherited.dependency || store) && !inherited.protected;
         let numbers = hidden::numbers();
         let is_moved =
@@ -332,8 +334,9 @@ impl Tree {
             let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
-            let holds = kind.is_symlink() && !protected_entries(&below).is_empty();
-            let is_protected = is_own && (holds || is_protected_for_commands(&below));
+            let judged = folders.join(&name);
+            let holds = kind.is_symlink() && !protected_entries(&judged).is_empty();
+            let is_protected = is_own && (holds || is_protected_for_commands(&judged));
             names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
             if kind.is_dir() {
                 if name == ".git" {
@@ -522,6 +525,12 @@ impl Inherited {
     }
 }
 
+/// The end of a path, by which entries are protected: no rule names more than two folders.
+fn last_two(dir: &Path) -> PathBuf {
+    let names = dir.iter().count();
+    dir.iter().skip(names.saturating_sub(2)).collect()
+}
+
 /// A virtual environment of Python, which may be named `.env`.
 fn is_environment(folder: &Path) -> bool {
     let named = folder.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(b"env"));
@@ -649,6 +658,8 @@ mod tests {
             "module/.git",
             ".hg/hgrc",
             ".hg/store/.envrc",
+            ".jj/repo/config.toml",
+            ".jj/repo/store/.envrc",
             "sub/all.code-workspace",
             "node_modules/x/.envrc",
             "target/.cargo/config.toml",
@@ -660,6 +671,7 @@ mod tests {
         let expected = [
             ".envrc",
             ".hg/hgrc",
+            ".jj/repo/config.toml",
             "module/.git",
             "sub/.envrc",
             "sub/.github/workflows",
