@@ -149,7 +149,7 @@ const REPORTS: usize = 256;
 
 /// The session actor has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ended;
+pub(super) struct ActorEnded;
 
 /// Mailbox of a session actor, for those who send to it. Commands have a channel of their own: a session that is busy with
 /// its disk or floods itself with chunks holds up neither its own commands nor whoever hands them out.
@@ -180,8 +180,8 @@ impl Mailbox {
     }
 
     /// Sends a report, once there is room for it.
-    pub(super) async fn report(&self, report: Report) -> Result<(), Ended> {
-        self.reports.send(report).await.map_err(|_| Ended)
+    pub(super) async fn report(&self, report: Report) -> Result<(), ActorEnded> {
+        self.reports.send(report).await.map_err(|_| ActorEnded)
     }
 }
 
@@ -277,6 +277,6 @@ mod tests {
         let (mailbox, reader) = Mailbox::new();
         drop(reader);
         assert!(matches!(mailbox.control(Control::Stop), Err(Control::Stop)));
-        assert_eq!(mailbox.report(Report::Jobs).await, Err(Ended));
+        assert_eq!(mailbox.report(Report::Jobs).await, Err(ActorEnded));
     }
 }
