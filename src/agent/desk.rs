@@ -11,6 +11,7 @@ use super::link::{self, EngineEnd, Link};
 use super::mailbox::{Control, Mailbox, SHOWN, UndoAsk};
 use super::others::Watching;
 use super::outbox::{Out, Outbox};
+use super::registry::SessionRegistry;
 use super::search::Searching;
 use super::setup::Setup;
 use super::shared::Shared;
@@ -23,7 +24,7 @@ use crate::domain::undo::UndoAim;
 use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta};
 use crate::provider::figures::built_in;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot};
 
 /// Starts the engine on the current runtime and returns the client's end.
@@ -36,9 +37,7 @@ pub fn open(setup: Setup) -> Link {
     let shared = Arc::new(Shared {
         setup,
         events,
-        lanes: Mutex::default(),
-        metas: Mutex::default(),
-        renamed: Mutex::default(),
+        sessions: SessionRegistry::default(),
         gates: FileGates::default(),
         workspace: Mutex::default(),
         out: out.clone(),
@@ -135,29 +134,29 @@ impl Desk {
                 self.search.begin(store, properties, search, &query, self.out.clone());
             }
             Command::Change { sessions, change } => {
-                self.beside(|whole, shared| whole.change(shared.meant_all(&sessions), change))
+                self.beside(|whole, shared| whole.change(shared.sessions.meant_all(&sessions), change))
             }
             Command::Delete { sessions, now } => {
                 let now = now || self.shared.setup.settings.inbox.trash_days == 0;
-                self.beside(|whole, shared| whole.delete(shared.meant_all(&sessions), now));
+                self.beside(|whole, shared| whole.delete(shared.sessions.meant_all(&sessions), now));
             }
             Command::Trash => self.beside(|whole, _| whole.trash()),
             Command::Restore { trash } => self.beside(|whole, _| whole.restore(trash)),
             Command::Define(definition) => self.beside(|whole, _| whole.define(definition)),
             Command::Branch { session, at, title } => {
-                self.beside(|whole, shared| whole.branch(shared.meant(&session), at, Stands::Beside(title)));
+                self.beside(|whole, shared| whole.branch(shared.sessions.meant(&session), at, Stands::Beside(title)));
             }
             Command::Verify { session, repair } => {
-                self.beside(|whole, shared| whole.verify(shared.meant(&session), repair))
+                self.beside(|whole, shared| whole.verify(shared.sessions.meant(&session), repair))
             }
             Command::Export { session, to, format } => {
-                self.beside(|whole, shared| whole.export(shared.meant(&session), to, format));
+                self.beside(|whole, shared| whole.export(shared.sessions.meant(&session), to, format));
             }
             Command::Import { path, from } => self.beside(|whole, _| whole.import(path, from)),
-            Command::Share { session } => self.beside(|whole, shared| whole.share(shared.meant(&session))),
-            Command::Audit { session } => self.beside(|whole, shared| whole.audit(shared.meant(&session))),
+            Command::Share { session } => self.beside(|whole, shared| whole.share(shared.sessions.meant(&session))),
+            Command::Audit { session } => self.beside(|whole, shared| whole.audit(shared.sessions.meant(&session))),
             Command::Usage { session } => {
-                self.beside(|whole, shared| whole.usage(session.map(|session| shared.meant(&session))));
+                self.beside(|whole, shared| whole.usage(session.map(|session| shared.sessions.meant(&session))));
             }
             // The loop ends with it.
             Command::Shutdown => {}
@@ -187,7 +186,7 @@ impl Desk {
 
     /// Only what is listed is opened: the session that has this id.
     fn open(&mut self, session: &SessionId, command: Control) {
-        self.shared.know(session);
+        self.shared.sessions.know(session);
         self.to(session, command);
     }
 
@@ -200,7 +199,7 @@ impl Desk {
             self.to(session, Control::Undo(UndoAsk::Restore { aim, also, done: Some(done) }));
             restored
         });
-        let session = self.shared.meant(session);
+        let session = self.shared.sessions.meant(session);
         self.beside(|whole, _| async move {
             if let Some(restored) = restored {
                 // A lane that ended restores nothing, and has told so.
@@ -310,8 +309,8 @@ impl Desk {
 
     /// Hands a command to a session, and starts its actor where there is none. Waits for nothing.
     fn to(&mut self, session: &SessionId, command: Control) {
-        let session = &self.shared.meant(session);
-        let lane = self.shared.lane(session).unwrap_or_else(|| self.start(session.clone(), None));
+        let session = &self.shared.sessions.meant(session);
+        let lane = self.shared.sessions.mailbox(session).unwrap_or_else(|| self.start(session.clone(), None));
         if let Err(command) = lane.control(command) {
             // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
             let text = format!("The session {session} ended inside lisle and was opened again.");
@@ -325,7 +324,7 @@ impl Desk {
 
     /// Only to a lane that there is.
     fn to_lane_of(&self, session: &SessionId, command: Control) {
-        if let Some(lane) = self.shared.lane(&self.shared.meant(session)) {
+        if let Some(lane) = self.shared.sessions.mailbox(&self.shared.sessions.meant(session)) {
             // One that ended needs nothing any more.
             let _ = lane.control(command);
         }
@@ -333,7 +332,7 @@ impl Desk {
 
     fn start(&mut self, session: SessionId, new: Option<SessionMeta>) -> Mailbox {
         let (to, from) = Mailbox::new();
-        self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).insert(session.clone(), to.clone());
+        self.shared.sessions.insert(session.clone(), to.clone());
         let lane = Lane::new(self.shared.clone(), session, new, to.clone());
         self.ends.retain(|end| !end.is_finished());
         self.ends.push(tokio::spawn(lane.work(from)));
@@ -392,9 +391,7 @@ impl Desk {
 
     async fn shutdown(mut self) {
         self.search.stop();
-        let lanes: Vec<_> =
-            self.shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-        for lane in lanes {
+        for lane in self.shared.sessions.mailboxes() {
             let _ = lane.control(Control::Shutdown);
         }
         for end in self.ends {

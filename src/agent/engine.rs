@@ -17,8 +17,8 @@ use crate::provider::{Chunk, Item, ModelRequest, Provider, ProviderError};
 use crate::tools::host::{Completion, Host, NotDone, Spawned, Task, WhichModel};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
 use tokio::sync::oneshot;
 
 /// A longer answer to a question apart is cut off here, in bytes.
@@ -103,8 +103,7 @@ impl Host for Engine {
     }
 
     fn own(&self) -> Option<SessionMeta> {
-        let metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
-        Some(metas.get(&self.meta.id).unwrap_or(&self.meta).clone())
+        Some(self.shared.sessions.meta(&self.meta.id).unwrap_or_else(|| self.meta.clone()))
     }
 
     fn properties(&self) -> Arc<Properties> {
@@ -117,7 +116,7 @@ impl Host for Engine {
             let store = shared.setup.store.clone();
             let listing = blocking(move || store.list()).await.ok_or("The sessions could not be listed.")?;
             // What lanes know is newer than what files say.
-            let live = shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            let live = shared.sessions.metas();
             let mut sessions = listing.sessions;
             for meta in &mut sessions {
                 if let Some(now) = live.get(&meta.id) {
@@ -131,7 +130,7 @@ impl Host for Engine {
     fn said(&self, session: SessionId, rows: usize) -> BoxFuture<'static, Result<Vec<Message>, String>> {
         let shared = self.shared.clone();
         Box::pin(async move {
-            if let Some(lane) = shared.lane(&session) {
+            if let Some(lane) = shared.sessions.mailbox(&session) {
                 let (done, flushed) = oneshot::channel();
                 if lane.control(Control::Flush { done }).is_ok() {
                     // One that ended meanwhile has flushed.

@@ -31,6 +31,7 @@ mod others;
 mod outbox;
 pub mod prompt;
 pub mod queue;
+mod registry;
 pub mod rules;
 mod search;
 pub mod setup;

@@ -6,7 +6,6 @@ use super::blocking::blocking;
 use super::whole::Whole;
 use crate::domain::{Event, SessionId, SessionMeta};
 use std::collections::HashMap;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;
 
@@ -58,7 +57,7 @@ impl Whole {
     /// Sends what differs between two looks at the list, but for what is open here.
     async fn tell_of_others(&self, before: &HashMap<SessionId, SessionMeta>, now: &HashMap<SessionId, SessionMeta>) {
         for (id, meta) in now {
-            let open = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).contains_key(id);
+            let open = self.shared.sessions.is_live(id);
             if !open && before.get(id) != Some(meta) {
                 self.out.send(Event::Changed(Box::new(meta.clone()))).await;
             }

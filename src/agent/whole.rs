@@ -23,7 +23,7 @@ use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
 use crate::store::{Exported, Imported, Mark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use tokio::sync::oneshot;
 
 /// Number of headers written side by side: most of their time is the disk's.
@@ -83,7 +83,7 @@ impl Whole {
             return false;
         }
         for meta in changed {
-            let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&meta.id);
+            let live = self.shared.sessions.is_live(&meta.id);
             if !live {
                 self.out.send(Event::Changed(Box::new(meta))).await;
             }
@@ -106,7 +106,7 @@ impl Whole {
 
     /// Lists the sessions; the actors' state is newer than the files.
     async fn listed(&self, sessions: Vec<SessionMeta>) {
-        let live = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let live = self.shared.sessions.metas();
         let newest = |meta: SessionMeta| match live.get(&meta.id) {
             Some(now) => SessionMeta { odd: meta.odd, ..now.clone() },
             None => meta,
@@ -189,7 +189,7 @@ impl Whole {
     /// `None`: its lane told it.
     pub(super) async fn change_one(&self, id: &SessionId, change: &Change) -> Result<Option<SessionMeta>, String> {
         for last in [false, true] {
-            if let Some(lane) = self.shared.lane(id) {
+            if let Some(lane) = self.shared.sessions.mailbox(id) {
                 let (done, answer) = oneshot::channel();
                 let change = change.clone();
                 if lane.control(Control::Change { change, done }).is_ok()
@@ -202,7 +202,7 @@ impl Whole {
             let _alone = self.shared.gates.enter(id).await;
             match blocking(move || store.change(&session, &change, at)).await {
                 // It may have been opened here meanwhile; then its lane does it.
-                Some(Err(StoreError::Held { .. })) if !last && self.shared.lane(id).is_some() => {}
+                Some(Err(StoreError::Held { .. })) if !last && self.shared.sessions.mailbox(id).is_some() => {}
                 Some(Err(error)) => return Err(why(&error)),
                 Some(Ok(meta)) => return Ok(Some(meta)),
                 None => return Err("something failed inside lisle; the log has it".to_owned()),
@@ -243,7 +243,7 @@ impl Whole {
     }
 
     async fn delete_one(&self, id: &SessionId, at_once: bool) -> Result<Option<TrashId>, String> {
-        let lane = self.shared.lane(id);
+        let lane = self.shared.sessions.mailbox(id);
         let yielded = match &lane {
             Some(lane) => yielded(lane, Running::Stops).await?,
             None => None,
@@ -269,7 +269,7 @@ impl Whole {
                 }
             }
         };
-        self.shared.forget(id);
+        self.shared.sessions.remove(id);
         if let Some(lane) = lane {
             // One that ended already needs no end.
             let _ = lane.control(Control::Shutdown);
@@ -362,7 +362,7 @@ impl Whole {
     /// Makes a branch. `rewound`: it takes the session's place, whose turn ends.
     pub(super) async fn branch(self, from: SessionId, at: Option<MessageId>, stands: Stands) {
         let rewound = stands == Stands::InPlace;
-        if let Some(lane) = self.shared.lane(&from) {
+        if let Some(lane) = self.shared.sessions.mailbox(&from) {
             if rewound {
                 // Without the lane nothing runs either.
                 let _ = lane.control(Control::Stop);
@@ -395,7 +395,7 @@ impl Whole {
 
     /// Looks at a session's files, and repairs them where that is wanted and nothing runs.
     pub(super) async fn verify(self, id: SessionId, repair: bool) {
-        let lane = self.shared.lane(&id);
+        let lane = self.shared.sessions.mailbox(&id);
         if let Some(lane) = &lane {
             flushed(lane).await;
             if repair && let Err(why) = yielded(lane, Running::Stays).await {
@@ -440,7 +440,7 @@ impl Whole {
         shared: bool,
         write: impl FnOnce(&Store, &SessionId) -> Result<Exported, StoreError> + Send + 'static,
     ) {
-        if let Some(lane) = self.shared.lane(&id) {
+        if let Some(lane) = self.shared.sessions.mailbox(&id) {
             flushed(&lane).await;
         }
         let (store, session) = (self.store(), id.clone());
@@ -472,7 +472,7 @@ impl Whole {
         let mut lane = None;
         if let Some(Err(StoreError::Held { path: dir, .. })) = &done {
             let id = dir.file_name().and_then(|name| SessionId::parse(name.to_string_lossy()).ok());
-            lane = id.and_then(|id| self.shared.lane(&id));
+            lane = id.and_then(|id| self.shared.sessions.mailbox(&id));
             if let Some(lane) = &lane {
                 flushed(lane).await;
                 match yielded(lane, Running::Stays).await {
@@ -505,7 +505,7 @@ impl Whole {
 
     /// Reads the ledger of a session from its rows.
     pub(super) async fn audit(self, id: SessionId) {
-        if let Some(lane) = self.shared.lane(&id) {
+        if let Some(lane) = self.shared.sessions.mailbox(&id) {
             flushed(&lane).await;
         }
         let (store, session) = (self.store(), id.clone());
@@ -592,8 +592,7 @@ impl Whole {
     /// Adds up what requests used.
     pub(super) async fn usage(self, session: Option<SessionId>) {
         let (store, books) = (self.store(), self.shared.setup.books.clone());
-        let live: Vec<SessionMeta> =
-            self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
+        let live: Vec<SessionMeta> = self.shared.sessions.metas().into_values().collect();
         let read = blocking(move || {
             let all = books.read(At(0))?;
             let mut metas = store.list().sessions;

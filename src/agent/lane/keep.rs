@@ -16,7 +16,6 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::{Event, MessageId, SessionId, SessionMeta};
 use crate::store::{Access, Elsewhere, Health, Loaded, Merged, StoreError, Urgency, Writer};
-use std::sync::PoisonError;
 
 impl Lane {
     /// Reads the session to look at it, if that was not done. Its lock goes back at once, unless something is to happen
@@ -161,8 +160,7 @@ impl Lane {
 
     /// The list goes by the files again.
     pub(super) fn forget_meta(&self) {
-        let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
-        metas.remove(&self.machine.meta().id);
+        self.shared.sessions.forget_meta(&self.machine.meta().id);
     }
 
     pub(super) async fn health(&mut self, health: Health) {
@@ -320,7 +318,7 @@ impl Lane {
 
     async fn reidentify(&mut self, id: SessionId) {
         let old = self.machine.reidentify(id.clone(), self.shared.setup.store.session_dir(&id));
-        self.shared.reidentify(&old, &id, self.me.clone());
+        self.shared.sessions.reidentify(&old, &id, self.me.clone());
         self.out.reidentify(&id).await;
     }
 

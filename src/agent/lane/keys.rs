@@ -7,7 +7,6 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::secret::Key;
 use crate::domain::{ConnectionName, Event};
 use crate::provider::ProviderError;
-use std::sync::PoisonError;
 
 impl Lane {
     /// The request cannot be made: asks for the key where one would help, and reports the failure otherwise.
@@ -48,8 +47,7 @@ impl Lane {
                 return;
             }
             let _ = me.report(Report::Tell(Event::Connections(shared.setup.connections.infos()))).await;
-            let lanes: Vec<_> = shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-            for lane in lanes {
+            for lane in shared.sessions.mailboxes() {
                 // One that ended waits for nothing.
                 let _ = lane.control(Control::Keyed(name.clone()));
             }

@@ -6,7 +6,6 @@ use super::Lane;
 use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{ConnectionName, Event};
-use std::sync::PoisonError;
 
 impl Lane {
     /// Finds out what the session's connection comes to now.
@@ -100,8 +99,7 @@ impl Lane {
                 let notice = Notice::new(Level::Warning, why).hint("it holds until lisle ends");
                 let _ = me.report(Report::Tell(Event::Notice(notice))).await;
             }
-            let lanes: Vec<_> = shared.lanes.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect();
-            for lane in lanes {
+            for lane in shared.sessions.mailboxes() {
                 // One that ended needs nothing.
                 let _ = lane.control(Control::Reach);
             }

@@ -16,7 +16,7 @@ use crate::domain::{CallId, Event};
 use crate::provider::{Call, ProviderError};
 use crate::store::Durability;
 use crate::tools::Place;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub(super) fn durability(safety: Safety) -> Durability {
@@ -96,8 +96,7 @@ impl Lane {
         if let Event::Changed(meta) = &event
             && self.files.ours().is_some()
         {
-            let mut metas = self.shared.metas.lock().unwrap_or_else(PoisonError::into_inner);
-            metas.insert(meta.id.clone(), (**meta).clone());
+            self.shared.sessions.set_meta((**meta).clone());
         }
         self.parent.hear(&event);
         self.side.hear(&event);
