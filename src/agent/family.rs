@@ -1,6 +1,6 @@
 //! Spawned sessions that work now, by their parents: how many there may be, and how the parent's mode and end reach them.
 
-use super::child_link::Raised;
+use super::child_progress::ChildLink;
 use super::mailbox::{Control, Mailbox};
 use crate::domain::ids::SessionId;
 use crate::domain::message::CutBy;
@@ -32,12 +32,12 @@ impl Default for Family {
     }
 }
 
-/// A session that was spawned, for the desk to start a lane for.
-pub(super) struct Birth {
+/// A session that was spawned, for the supervisor to start an actor for.
+pub(super) struct SpawnRequest {
     pub(super) meta: SessionMeta,
-    pub(super) raised: Box<Raised>,
+    pub(super) link: Box<ChildLink>,
     pub(super) prompt: String,
-    /// Told when the lane is there.
+    /// Told when the actor is there.
     pub(super) ready: oneshot::Sender<Mailbox>,
 }
 

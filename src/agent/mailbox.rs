@@ -1,6 +1,6 @@
 //! Mailbox of a session actor: commands, and the reports of its own tasks, on a channel each.
 
-use super::child_link::Raised;
+use super::child_progress::ChildLink;
 use super::step::Input;
 use crate::domain::attachment::Attachment;
 use crate::domain::contract::Act;
@@ -45,10 +45,10 @@ pub(super) enum Control {
         change: Change,
         done: oneshot::Sender<Result<(), String>>,
     },
-    /// Let the files go; what is done to them then is the asker's business.
-    Yield {
+    /// Release the files; what is done to them then is the asker's business.
+    Release {
         running: Running,
-        done: Yielding,
+        done: ReleaseAnswer,
     },
     /// Shows the restored files to clients.
     Reload {
@@ -79,9 +79,9 @@ pub(super) enum Control {
     /// A connection got a key.
     Keyed(ConnectionName),
     /// The session was spawned, and its call waits for it.
-    Raised(Box<Raised>),
+    Spawned(Box<ChildLink>),
     /// The spawned session is on its own: nothing waits for it any more.
-    Grown,
+    Detached,
     /// The parent of this session is in this mode now.
     Ceiling(Mode),
     /// Rewrite the draft of a client.
@@ -104,7 +104,7 @@ pub(super) enum Report {
         made: Result<Attachment, String>,
     },
     /// The files of rules were changed by us.
-    Law,
+    RulesChanged,
     /// A message that comes by itself: the answer of a session in the background.
     Deliver(String),
     /// A model made a title, in the place of this one; `None` where it made none. Whether the user had asked for it.
@@ -114,7 +114,7 @@ pub(super) enum Report {
         wanted: bool,
     },
     /// Usage of a side request, and its cost in dollars.
-    Apart(RequestUsage, f64),
+    SideUsage(RequestUsage, f64),
     /// A command wants to connect somewhere.
     MayReach {
         number: u64,
@@ -215,15 +215,15 @@ pub(super) enum Running {
 
 /// State of a session when its files were released.
 #[derive(Debug)]
-pub(super) enum Yielded {
+pub(super) enum Released {
     /// It has files.
     OnDisk,
     /// It was never written; this worktree was made for it.
     Nowhere(Option<Worktree>),
 }
 
-/// Channel for the answer to [`Control::Yield`].
-pub(super) type Yielding = oneshot::Sender<Result<Yielded, String>>;
+/// Channel for the answer to [`Control::Release`].
+pub(super) type ReleaseAnswer = oneshot::Sender<Result<Released, String>>;
 
 /// Rows that are shown when a session is shown anew without being asked.
 pub(super) const SHOWN: usize = 200;

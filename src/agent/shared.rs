@@ -1,14 +1,14 @@
 //! State that the supervisor, the session actors and their tasks share.
 
 use super::enhance::Intros;
-use super::family::{Birth, Families};
+use super::family::{Families, SpawnRequest};
 use super::file_gates::FileGates;
 use super::labels::AutoLabels;
 use super::machine::Automatic;
 use super::outbox::Out;
 use super::registry::SessionRegistry;
 use super::setup::Setup;
-use super::tally::Tally;
+use super::usage_recorder::UsageRecorder;
 use crate::domain::property::Properties;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{At, Mode, SessionId, SessionMeta};
@@ -30,8 +30,8 @@ pub(super) struct Shared {
     pub(super) out: Out,
     /// Introductions to repositories, for rewriting drafts.
     pub(super) intros: Intros,
-    /// Sessions that calls spawned, for which lanes are wanted.
-    pub(super) births: mpsc::UnboundedSender<Birth>,
+    /// Sessions that calls spawned, for which actors are wanted.
+    pub(super) spawn_requests: mpsc::UnboundedSender<SpawnRequest>,
     /// The spawned sessions that work now, by their parents.
     pub(super) families: Families,
 }
@@ -50,8 +50,8 @@ impl Shared {
     }
 
     /// Usage recorder of a session; `None` if it has no connection.
-    pub(super) fn tally(&self, meta: &SessionMeta, turn: Option<At>) -> Option<Tally> {
-        Some(Tally {
+    pub(super) fn recorder(&self, meta: &SessionMeta, turn: Option<At>) -> Option<UsageRecorder> {
+        Some(UsageRecorder {
             books: self.setup.books.clone(),
             workspace: self.setup.store.dir().to_owned(),
             session: meta.id.clone(),

@@ -57,7 +57,7 @@ impl Machine {
             let mut row = self.row(now, Body::Tool(Box::new(tool)));
             row.turn.clone_from(&turn_id);
             // A call must be on disk before its tool runs, power loss included when it may change something.
-            out.push(Step::Live(row.clone(), if reads_only { Safety::Written } else { Safety::Synced }));
+            out.push(Step::KeepLive(row.clone(), if reads_only { Safety::Written } else { Safety::Synced }));
             out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
             batch.push(now, call, row, reads_only);
         }
@@ -304,7 +304,7 @@ impl Machine {
         } else {
             Safety::Synced
         };
-        out.push(Step::Live(row.clone(), safety));
+        out.push(Step::KeepLive(row.clone(), safety));
         out.push(Step::Emit(Event::Row(Box::new(row))));
         out.push(Step::Run(run, call.clone(), Box::new(facts), sandbox));
     }
@@ -340,7 +340,7 @@ impl Machine {
                     tool.figures = ToolFigures::default();
                 }
                 let row = one.row.clone();
-                out.push(Step::Live(row.clone(), Safety::Written));
+                out.push(Step::KeepLive(row.clone(), Safety::Written));
                 out.push(Step::Emit(Event::Row(Box::new(row))));
                 self.judge(now, &call, *facts, false, out);
             }
@@ -386,7 +386,7 @@ impl Machine {
         if let Some(request) = settled {
             out.push(Step::Emit(Event::Settled { request }));
         }
-        out.push(Step::Live(row.clone(), Safety::Written));
+        out.push(Step::KeepLive(row.clone(), Safety::Written));
         out.push(Step::Emit(Event::Row(Box::new(row))));
     }
 

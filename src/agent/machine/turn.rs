@@ -117,7 +117,7 @@ impl Machine {
             self.label(&next.text);
             let said = UserText::with(next.text, next.attachments);
             self.begin_with(now, Some((next.id, said)), &mut turn);
-            let kept = turn.iter().position(|step| matches!(step, Step::Keep(..))).map_or(0, |at| at + 1);
+            let kept = turn.iter().position(|step| matches!(step, Step::Append(..))).map_or(0, |at| at + 1);
             let rest = turn.split_off(kept);
             out.append(&mut turn);
             self.queue_changed(out);
