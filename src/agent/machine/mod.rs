@@ -1,7 +1,7 @@
 //! One session's agent as a pure machine: an [`Input`](super::step::Input) goes in, [`Step`](super::step::Step)s come
 //! out. No clock, no disk, no network.
 //!
-//! `state` holds its parts, each with private fields in a file of its own: `transcript` (rows, ids, times), `turn_state`,
+//! `state` holds its parts, each with private fields in a file of its own: `transcript` (rows, ids, times), `turn_state`, `repeats`,
 //! `runs` (numbers of runs, how turns ended), `plan_state`, `trust` (rules in force), `asks` (questions for keys and
 //! connections), `answering` (which connection and model), `budget` (sizes), `automation`, `announced`.
 //!
@@ -33,6 +33,7 @@ mod permission_rules;
 mod plan;
 mod plan_state;
 mod remarks;
+mod repeats;
 mod response;
 mod runs;
 mod state;
