@@ -7,7 +7,7 @@
 
 use lisle::sandbox::parent::{self, Order};
 use lisle::sandbox::places::{self, Moves, Site};
-use lisle::sandbox::{Allowances, Invocation, Namespaces, Profile, Report, able};
+use lisle::sandbox::{Allowances, Invocation, Namespaces, Profile, RunReport, able};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -120,6 +120,6 @@ fn started(lisle: &Path, order: &Order) -> Duration {
 }
 
 fn is_well(said: &str, report: &str) {
-    let report = Report::parse(report).unwrap_or_else(|| panic!("{said} {report}"));
+    let report = RunReport::parse(report).unwrap_or_else(|| panic!("{said} {report}"));
     assert_eq!((report.code(), said), (Some(0), ""), "{report:?}");
 }

@@ -12,7 +12,7 @@ use lisle::domain::contract::{Act, ConnectionInfo, NewSession};
 use lisle::domain::message::{Body, Message, UserText};
 use lisle::domain::{At, Command, ConnectionName, Event, MessageId, Mode, SessionId, Stamped};
 use lisle::provider::rehearsal::Rehearsal;
-use lisle::runtime::rules::{Files, Places};
+use lisle::runtime::rules::{Places, RuleFiles};
 use lisle::store::io::{Disk, Fault, Watched};
 use lisle::store::{Access, Durability, Options, Store, Writer};
 use lisle::tools::registry::Registry;
@@ -98,7 +98,7 @@ fn live(folder: &Path, at: u64) {
     connections.add(info, Some(Arc::new(Rehearsal::new(PACE))));
     let project = folder.join("project");
     std::fs::create_dir_all(&project).expect("a project");
-    let rules = Files::new(Places {
+    let rules = RuleFiles::new(Places {
         config: folder.join("config"),
         workspace: folder.to_owned(),
         foreign: store.is_foreign(),
@@ -234,7 +234,7 @@ impl Life {
         }
     }
 
-    /// What must be there of a text: all that had been shown for longer than it may be behind.
+    /// Part of a text that must be there: all that had been shown for longer than it may be behind.
     fn owed(&self, id: &str) -> String {
         let parts = self.growing.get(id).map(Vec::as_slice).unwrap_or_default();
         parts.iter().filter(|(time, _)| *time <= self.last - BEHIND_MS).map(|(_, text)| text.as_str()).collect()

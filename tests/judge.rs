@@ -64,7 +64,7 @@ fn plant(tree: &Path) {
     );
 }
 
-/// What is in a tree: everything that can change but the time of the last reading.
+/// Content of a tree: everything that can change but the time of the last reading.
 type Picture = BTreeMap<PathBuf, (u32, u64, u32, (i64, i64), (i64, i64), Vec<u8>)>;
 
 fn picture(tree: &Path) -> Picture {

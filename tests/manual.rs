@@ -189,7 +189,7 @@ fn blocks(text: &str, language: &str) -> Vec<String> {
     out
 }
 
-/// What is wrong with an example in TOML: it is a theme, a keymap, or part of config.toml.
+/// Problem of an example in TOML: it is a theme, a keymap, or part of config.toml.
 fn problems_of_toml(text: &str) -> Vec<Problem> {
     if text.contains("[roles]") {
         let own = ThemeText { name: "own".to_owned(), file: "own.toml".to_owned(), text: text.to_owned() };
@@ -270,7 +270,7 @@ fn every_page_for_users_is_a_help_topic() {
     assert_eq!(pages, topics);
 }
 
-/// What of a text looks like a file or a module: words of path characters.
+/// Parts of a text that look like a file or a module: words of path characters.
 fn words_of_paths(text: &str) -> impl Iterator<Item = &str> {
     let part = |c: char| c.is_ascii_alphanumeric() || "_-./:".contains(c);
     text.split(move |c| !part(c)).map(|word| word.trim_end_matches(['.', ':', '/'])).filter(|word| !word.is_empty())

@@ -11,7 +11,7 @@ use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::Touch;
 use lisle::sandbox::{Network, able};
 use lisle::tools::registry::Registry;
-use lisle::tools::{Run, seen::Seen};
+use lisle::tools::{RunContext, seen::Seen};
 use serde_json::json;
 use std::net::UdpSocket;
 use std::path::Path;
@@ -120,7 +120,7 @@ fn a_command_ends_with_lisles_end_of_the_control_socket() {
     let facts = bash.inspect(&input, &bench.place, &seen).unwrap();
     let (progress, mut shown) = tokio::sync::mpsc::channel(8);
     let stop = CancellationToken::new();
-    let with = Run {
+    let with = RunContext {
         sandbox: Sandbox::Workspace,
         place: bench.place.clone(),
         facts,

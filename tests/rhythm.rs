@@ -20,14 +20,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use support::model_server::{Gate, ModelServer, Script, chunk};
 
-/// What stands in the composer of a new session.
+/// Text of the composer in a new session.
 const NEW: &str = "What is to be done?";
 /// Requests that appear by default.
 const SHORT: usize = 8;
 /// Requests of the shown session; they wait side by side.
 const SHOWN: usize = 3;
 
-/// What a session's model asks for, and how many requests that makes.
+/// Calls of a session's model, and the number of requests that they make.
 fn asks(n: usize) -> (Vec<(&'static str, Value)>, usize) {
     match n % 5 {
         0 => (vec![("bash", json!({"command": format!("touch made-{n} && echo yes 1 n")}))], 1),

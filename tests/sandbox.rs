@@ -9,9 +9,9 @@ mod ready;
 #[path = "sandbox/walls.rs"]
 mod walls;
 
-use lisle::sandbox::places::caches::Cache;
+use lisle::sandbox::places::caches::CacheFolder;
 use lisle::sandbox::places::{self, Moves, Site};
-use lisle::sandbox::{Allowances, Bounds, Ended, Invocation, Namespaces, Profile, Report, able};
+use lisle::sandbox::{Allowances, Bounds, Ended, Invocation, Namespaces, Profile, RunReport, able};
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::MetadataExt;
@@ -82,7 +82,7 @@ impl Yard {
     }
 }
 
-/// What this system can do is said by the program itself; where it cannot, nothing is run.
+/// The program itself reports what this system can do; where it cannot, nothing is run.
 fn enforced(yard: &Yard) -> bool {
     if lisle::sandbox::is_enforced() {
         return true;
@@ -203,7 +203,7 @@ fn a_directory_that_is_gone_is_named() {
         .spawn()
         .unwrap();
     let out = child.wait_with_output().unwrap();
-    let report = Report::parse(&String::from_utf8_lossy(&out.stderr)).unwrap();
+    let report = RunReport::parse(&String::from_utf8_lossy(&out.stderr)).unwrap();
     assert_eq!(report.ended, Ended::NotStarted);
     assert!(report.error.unwrap().contains("the working directory is gone"));
 }
@@ -281,7 +281,7 @@ impl Home {
 
     fn in_workspace(&self, namespaces: Namespaces, line: &str) -> (String, Option<i32>) {
         let allowances = Allowances {
-            caches: vec![Cache::named(self.root.join("cache"))],
+            caches: vec![CacheFolder::named(self.root.join("cache"))],
             private: Some(self.session.join("caches")),
             // The home directory of the test has no toolchain.
             readable: Path::new(env!("CARGO")).ancestors().nth(2).map(Path::to_owned).into_iter().collect(),
@@ -302,7 +302,7 @@ fn kinds() -> Vec<Namespaces> {
     }
 }
 
-/// What needs git is tried where git is.
+/// Cases that need git are tried where git is.
 fn has_git() -> bool {
     Command::new("git").arg("--version").output().is_ok()
 }

@@ -10,7 +10,7 @@ use crate::domain::ids::CallId;
 use crate::domain::message::{Body, Carried, Info, InfoKind, Message};
 use crate::domain::permission::{Authority, Mode};
 use crate::domain::tool::ToolCall;
-use crate::provider::{Call, CallResult, Item, Media, Reply};
+use crate::provider::{CallResult, ConversationItem, Media, ProposedCall, Reply};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -63,7 +63,7 @@ impl<'a> Effective<'a> {
 /// answered it; text of an attempt that was replaced is not. Rows of subagents are not part of this
 /// conversation.
 #[must_use]
-pub fn items(rows: &[Message]) -> Vec<Item> {
+pub fn items(rows: &[Message]) -> Vec<ConversationItem> {
     let Effective { carried, kept, since } = Effective::of(rows);
     let mut out = Builder::default();
     if let Some(carried) = carried {
@@ -78,8 +78,8 @@ pub fn items(rows: &[Message]) -> Vec<Item> {
         }
     }
     out.close();
-    if matches!(out.items.first(), Some(Item::Assistant(_) | Item::Results(_))) {
-        out.items.insert(0, Item::User(NO_BEGINNING.into()));
+    if matches!(out.items.first(), Some(ConversationItem::Assistant(_) | ConversationItem::Results(_))) {
+        out.items.insert(0, ConversationItem::User(NO_BEGINNING.into()));
     }
     out.items
 }
@@ -153,7 +153,7 @@ fn typed(call: &ToolCall, printed: &str) -> String {
 
 #[derive(Default)]
 struct Builder<'a> {
-    items: Vec<Item>,
+    items: Vec<ConversationItem>,
     reply: Option<Reply>,
     /// The last row of that reply.
     last: Option<&'a Message>,
@@ -197,7 +197,7 @@ impl<'a> Builder<'a> {
                 if by_user(call) {
                     return self.user(&typed(call, &result));
                 }
-                let its = Call { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
+                let its = ProposedCall { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() };
                 let media = call.figures.media.iter().map(media).collect();
                 self.reply_for(row);
                 self.call(its, result.into_owned(), failed, media);
@@ -229,7 +229,7 @@ impl<'a> Builder<'a> {
         if let Some(hint) = self.interrupted.take() {
             text = format!("{hint}\n\n{text}");
         }
-        self.items.push(Item::User(text.into()));
+        self.items.push(ConversationItem::User(text.into()));
     }
 
     /// In the middle of a turn, with the results that go out next: the prompt of the turn says what held at its beginning. A row that
@@ -255,7 +255,7 @@ impl<'a> Builder<'a> {
 
     /// The files of the message just said. A file that is no text, picture or PDF is mentioned by its name.
     fn files(&mut self, files: &[Attachment]) {
-        let Some(Item::User(said)) = self.items.last_mut() else { return };
+        let Some(ConversationItem::User(said)) = self.items.last_mut() else { return };
         for file in files {
             match file.kind {
                 AttachmentKind::Image | AttachmentKind::Pdf | AttachmentKind::Text => said.media.push(media(file)),
@@ -284,7 +284,7 @@ impl<'a> Builder<'a> {
         self.reply.get_or_insert_default()
     }
 
-    fn call(&mut self, mut call: Call, text: String, failed: bool, media: Vec<Media>) {
+    fn call(&mut self, mut call: ProposedCall, text: String, failed: bool, media: Vec<Media>) {
         // Some servers begin anew with their ids in each response.
         let times = self.times.entry(call.id.clone()).or_insert(0);
         let theirs = call.id.clone();
@@ -307,10 +307,10 @@ impl<'a> Builder<'a> {
         if let Some(reply) = self.reply.take()
             && (!reply.text.is_empty() || !reply.calls.is_empty() || !reply.native.is_empty())
         {
-            self.items.push(Item::Assistant(reply));
+            self.items.push(ConversationItem::Assistant(reply));
         }
         if !self.results.is_empty() {
-            self.items.push(Item::Results(std::mem::take(&mut self.results)));
+            self.items.push(ConversationItem::Results(std::mem::take(&mut self.results)));
         }
     }
 }
@@ -362,7 +362,7 @@ mod tests {
         }
         let items = items(&[user("hi"), said("yes", false), typed, user("and?")]);
         assert_eq!(items.len(), 4);
-        assert_eq!(items[2], Item::User("[I ran this command myself: ls]\n\nout\nexit 0".into()));
+        assert_eq!(items[2], ConversationItem::User("[I ran this command myself: ls]\n\nout\nexit 0".into()));
     }
 
     #[test]
@@ -370,12 +370,12 @@ mod tests {
         let rows =
             [user("hi"), said("look", false), tool("a", Some("1")), tool("a", None), said("so", false), user("more")];
         let items = items(&rows);
-        let Item::Assistant(first) = &items[1] else { panic!("{items:?}") };
+        let ConversationItem::Assistant(first) = &items[1] else { panic!("{items:?}") };
         assert_eq!((first.text.as_str(), first.calls.len()), ("look", 2));
         assert_eq!(first.calls[1].id.as_str(), "a-2", "an id that comes twice is told apart");
-        let Item::Results(results) = &items[2] else { panic!("{items:?}") };
+        let ConversationItem::Results(results) = &items[2] else { panic!("{items:?}") };
         assert_eq!((results[0].failed, results[1].failed, results[1].text.as_str()), (false, true, INTERRUPTED));
-        assert!(matches!(&items[3], Item::Assistant(reply) if reply.text == "so"));
+        assert!(matches!(&items[3], ConversationItem::Assistant(reply) if reply.text == "so"));
         assert_eq!(items.len(), 5);
     }
 
@@ -399,12 +399,12 @@ mod tests {
             call.figures.media = vec![file("d.png", AttachmentKind::Image, None)];
         }
         let items = items(&[row(Body::User(UserText::with("look", files))), read]);
-        let Item::User(said) = &items[0] else { panic!("{items:?}") };
+        let ConversationItem::User(said) = &items[0] else { panic!("{items:?}") };
         assert!(said.text.starts_with("look\n\n[The user gave the file c.bin along"), "{}", said.text);
         let named: Vec<_> = said.media.iter().map(|media| (media.name.as_str(), media.mime.as_str())).collect();
         assert_eq!(named, [("a.png", "a/b"), ("b.docx", "text/markdown")]);
         assert!(said.media.iter().all(|media| media.data.is_none()));
-        let Item::Results(results) = &items[2] else { panic!("{items:?}") };
+        let ConversationItem::Results(results) = &items[2] else { panic!("{items:?}") };
         assert_eq!(results[0].media[0].name, "d.png");
     }
 
@@ -412,8 +412,8 @@ mod tests {
     fn a_stop_is_told_with_the_next_message() {
         let rows = [user("hi"), said("I wo", true), stopped(), user("go on")];
         let items = items(&rows);
-        assert!(matches!(&items[1], Item::Assistant(reply) if reply.text == "I wo"));
-        assert!(matches!(&items[2], Item::User(said) if said.text.starts_with(STOPPED_HINT)));
+        assert!(matches!(&items[1], ConversationItem::Assistant(reply) if reply.text == "I wo"));
+        assert!(matches!(&items[2], ConversationItem::User(said) if said.text.starts_with(STOPPED_HINT)));
     }
 
     #[test]
@@ -422,9 +422,9 @@ mod tests {
             Info { text: "Undid 1 file: a.rs.".into(), level: Level::Info, kind: InfoKind::Restored, carried: None };
         let rows = [user("hi"), said("done", false), row(Body::Info(undid)), user("go on"), user("and")];
         let items = items(&rows);
-        let Item::User(crate::provider::Said { text, .. }) = &items[2] else { panic!("{items:?}") };
+        let ConversationItem::User(crate::provider::UserContent { text, .. }) = &items[2] else { panic!("{items:?}") };
         assert!(text.contains("Undid 1 file: a.rs.") && text.ends_with("go on"), "{text}");
-        assert_eq!(items[3], Item::User("and".into()), "once is enough");
+        assert_eq!(items[3], ConversationItem::User("and".into()), "once is enough");
     }
 
     #[test]
@@ -434,7 +434,7 @@ mod tests {
             row(Body::Info(Info { text, level: Level::Info, kind: InfoKind::Compacted, carried }))
         };
         let rows = [user("hi"), tool("a", Some("1")), compacted(Some("what was")), user("more")];
-        assert_eq!(items(&rows), [Item::User("what was".into()), Item::User("more".into())]);
+        assert_eq!(items(&rows), [ConversationItem::User("what was".into()), ConversationItem::User("more".into())]);
         let theirs = [user("hi"), compacted(None), user("more")];
         assert_eq!(items(&theirs).len(), 2, "one without words cuts nothing off");
     }
@@ -460,22 +460,23 @@ mod tests {
             tool("d", Some(&long)),
         ];
         let told = items(&rows);
-        assert_eq!(told[..2], [Item::User("before".into()), Item::User("second".into())]);
-        let results =
-            |item: &Item| if let Item::Results(all) = item { all[0].text.clone() } else { panic!("{item:?}") };
+        assert_eq!(told[..2], [ConversationItem::User("before".into()), ConversationItem::User("second".into())]);
+        let results = |item: &ConversationItem| {
+            if let ConversationItem::Results(all) = item { all[0].text.clone() } else { panic!("{item:?}") }
+        };
         assert!(results(&told[3]).len() < KEPT_RESULT + 200 && results(&told[3]).contains("left out"));
         assert_eq!(results(&told[5]), long, "what came since is whole");
         // What is not there any more is not missed.
-        assert_eq!(items(&[rows[1].clone(), compaction("gone")]), [Item::User("before".into())]);
+        assert_eq!(items(&[rows[1].clone(), compaction("gone")]), [ConversationItem::User("before".into())]);
         // Text that broke off before a compaction is left out all the same.
         let broken = [named("a", user("first")), said("I wo", true), compaction("a")];
-        assert_eq!(items(&broken), [Item::User("before".into()), Item::User("first".into())]);
+        assert_eq!(items(&broken), [ConversationItem::User("before".into()), ConversationItem::User("first".into())]);
     }
 
     #[test]
     fn broken_text_at_the_end_is_left_out_for_the_retry() {
         let rows = [user("hi"), said("I wo", true)];
-        assert_eq!(items(&rows), [Item::User("hi".into())]);
+        assert_eq!(items(&rows), [ConversationItem::User("hi".into())]);
     }
 
     proptest! {
@@ -499,12 +500,12 @@ mod tests {
             let mut ids = std::collections::HashSet::new();
             for (at, item) in items.iter().enumerate() {
                 match item {
-                    Item::Assistant(reply) if !reply.calls.is_empty() => {
-                        let Some(Item::Results(results)) = items.get(at + 1) else { return Err(TestCaseError::fail("no results")) };
+                    ConversationItem::Assistant(reply) if !reply.calls.is_empty() => {
+                        let Some(ConversationItem::Results(results)) = items.get(at + 1) else { return Err(TestCaseError::fail("no results")) };
                         prop_assert!(reply.calls.iter().map(|c| &c.id).eq(results.iter().map(|r| &r.id)));
                         for call in &reply.calls { prop_assert!(ids.insert(call.id.clone())); }
                     }
-                    Item::Results(_) => prop_assert!(matches!(&items[at - 1], Item::Assistant(r) if !r.calls.is_empty())),
+                    ConversationItem::Results(_) => prop_assert!(matches!(&items[at - 1], ConversationItem::Assistant(r) if !r.calls.is_empty())),
                     _ => {}
                 }
             }

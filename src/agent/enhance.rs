@@ -8,7 +8,7 @@ use super::titles::without_thinking;
 use crate::domain::contract::Enhanced;
 use crate::domain::paths::is_secret;
 use crate::sandbox::plain_file;
-use crate::tools::holding::{Found, search};
+use crate::tools::holding::{HoldingFile, search};
 use crate::tools::host::{Completion, Host, WhichModel};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -207,7 +207,7 @@ fn shorten(line: &str) -> String {
 
 // ---- the question and its answer ----
 
-fn text(draft: &str, intro: Option<&str>, files: &[Found]) -> String {
+fn text(draft: &str, intro: Option<&str>, files: &[HoldingFile]) -> String {
     let mut out = String::new();
     if let Some(intro) = intro {
         out.push_str(&format!("<repository>\n{intro}\n</repository>\n"));

@@ -5,7 +5,7 @@ use super::step::Input;
 use crate::domain::attachment::Attachment;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::permission::Mode;
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
@@ -42,7 +42,7 @@ pub(super) enum Control {
     Leave,
     /// The user changes properties. The answer says why not, as a sentence.
     Change {
-        change: Change,
+        change: PropertyChange,
         done: oneshot::Sender<Result<(), String>>,
     },
     /// Release the files; what is done to them then is the asker's business.

@@ -6,7 +6,7 @@
 
 use super::blocking::blocking;
 use crate::domain::attachment::{LARGEST, copy_in};
-use crate::provider::{Item, Media};
+use crate::provider::{ConversationItem, Media};
 use crate::tools::{files, keep, notebook, text};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -103,7 +103,7 @@ impl Shelf {
 }
 
 /// Reads the unread media of these items, off the async threads.
-pub async fn fill(items: &mut Vec<Item>, shelf: Arc<Shelf>) {
+pub async fn fill(items: &mut Vec<ConversationItem>, shelf: Arc<Shelf>) {
     if items.iter().all(|item| media_of(item).is_none_or(|mut all| all.next().is_none())) {
         return;
     }
@@ -117,26 +117,26 @@ pub async fn fill(items: &mut Vec<Item>, shelf: Arc<Shelf>) {
     .unwrap_or_default();
 }
 
-fn media_of(item: &Item) -> Option<Box<dyn Iterator<Item = &Media> + '_>> {
+fn media_of(item: &ConversationItem) -> Option<Box<dyn Iterator<Item = &Media> + '_>> {
     match item {
-        Item::User(said) => Some(Box::new(said.media.iter())),
-        Item::Results(results) => Some(Box::new(results.iter().flat_map(|result| &result.media))),
-        Item::Assistant(_) => None,
+        ConversationItem::User(said) => Some(Box::new(said.media.iter())),
+        ConversationItem::Results(results) => Some(Box::new(results.iter().flat_map(|result| &result.media))),
+        ConversationItem::Assistant(_) => None,
     }
 }
 
 /// The latest first, so that what there is no room for is the oldest.
-fn fill_now(items: &mut [Item], shelf: &Shelf) {
+fn fill_now(items: &mut [ConversationItem], shelf: &Shelf) {
     let mut room = Room { bytes: MOST_SENT, files: MOST_FILES };
     for item in items.iter_mut().rev() {
         match item {
-            Item::User(said) => place(&mut said.text, &mut said.media, shelf, &mut room),
-            Item::Results(results) => {
+            ConversationItem::User(said) => place(&mut said.text, &mut said.media, shelf, &mut room),
+            ConversationItem::Results(results) => {
                 for result in results.iter_mut().rev() {
                     place(&mut result.text, &mut result.media, shelf, &mut room);
                 }
             }
-            Item::Assistant(_) => {}
+            ConversationItem::Assistant(_) => {}
         }
     }
 }
@@ -271,7 +271,7 @@ pub fn picture(bytes: Vec<u8>) -> Result<(&'static str, Vec<u8>), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Said;
+    use crate::provider::UserContent;
 
     fn png(width: u32, height: u32) -> Vec<u8> {
         let mut out = Cursor::new(Vec::new());
@@ -325,13 +325,13 @@ mod tests {
         let text = keep::keep("n.csv", b"a,b\n```\n1,2\n", &session).unwrap();
         let shelf = Arc::new(Shelf::default());
         shelf.belongs_to(&session);
-        let said = || Said {
+        let said = || UserContent {
             text: "look".into(),
             media: vec![media("a.png", &picture.path), media("n.csv", &text.path), media("o", &outside)],
         };
-        let mut items = vec![Item::User(said())];
+        let mut items = vec![ConversationItem::User(said())];
         fill(&mut items, Arc::clone(&shelf)).await;
-        let Item::User(told) = &items[0] else { panic!("{items:?}") };
+        let ConversationItem::User(told) = &items[0] else { panic!("{items:?}") };
         assert_eq!(told.text, "look\n\n[File given along: n.csv]\n````\na,b\n```\n1,2\n````");
         assert_eq!(told.media.len(), 2);
         assert_eq!(told.media[0].data, Some(Ok(STANDARD.encode(png(4, 4)).into())));
@@ -339,9 +339,9 @@ mod tests {
         assert!(matches!(&told.media[1].data, Some(Err(why)) if why.contains("cannot be read")), "{told:?}");
         // A second request does not need the file any more.
         std::fs::remove_file(&picture.path).unwrap();
-        let mut again = vec![Item::User(said())];
+        let mut again = vec![ConversationItem::User(said())];
         fill(&mut again, shelf).await;
-        assert!(matches!(&again[0], Item::User(told) if matches!(told.media[0].data, Some(Ok(_)))));
+        assert!(matches!(&again[0], ConversationItem::User(told) if matches!(told.media[0].data, Some(Ok(_)))));
     }
 
     #[test]
@@ -351,12 +351,13 @@ mod tests {
         let picture = keep::keep("a.png", &png(4, 4), &session).unwrap();
         let shelf = Shelf::default();
         shelf.belongs_to(&session);
-        let one = || Item::User(Said { text: String::new(), media: vec![media("a.png", &picture.path)] });
-        let mut items: Vec<Item> = (0..=MOST_FILES).map(|_| one()).collect();
+        let one =
+            || ConversationItem::User(UserContent { text: String::new(), media: vec![media("a.png", &picture.path)] });
+        let mut items: Vec<ConversationItem> = (0..=MOST_FILES).map(|_| one()).collect();
         fill_now(&mut items, &shelf);
         let sent: Vec<bool> = items
             .iter()
-            .map(|item| matches!(item, Item::User(said) if matches!(said.media[0].data, Some(Ok(_)))))
+            .map(|item| matches!(item, ConversationItem::User(said) if matches!(said.media[0].data, Some(Ok(_)))))
             .collect();
         assert_eq!((sent[0], sent.iter().filter(|sent| **sent).count()), (false, MOST_FILES));
     }

@@ -7,7 +7,7 @@ use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
 use crate::domain::request::TrustRequest;
-use crate::domain::rule::{Rule, RuleScope, Written};
+use crate::domain::rule::{PermissionsFile, Rule, RuleScope};
 use crate::permit::{Ground, Rules};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub trait RuleBook: Send + Sync {
 #[derive(Clone, Debug, Default)]
 pub struct Book {
     /// Rules with their files; untrusted ones are reduced to those that make things stricter.
-    pub files: Vec<(RuleScope, PathBuf, Written)>,
+    pub files: Vec<(RuleScope, PathBuf, PermissionsFile)>,
     /// Files that are not trusted.
     pub untrusted: Vec<TrustRequest>,
     /// Problems of the files.

@@ -12,10 +12,10 @@ use crate::domain::request::KeyRequest;
 use crate::domain::tool::CallFacts;
 use crate::domain::{Event, Level, Notice};
 use crate::provider::named::NO_MODEL;
-use crate::provider::{Call, Chunk, ModelRequest, Provider, ProviderError};
+use crate::provider::{Chunk, ModelRequest, ProposedCall, Provider, ProviderError};
 use crate::tools::jobs::Jobs;
 use crate::tools::seen::Seen;
-use crate::tools::{Place, Run, RunError, Tool};
+use crate::tools::{CallPlace, RunContext, RunError, Tool};
 use futures_util::StreamExt;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ struct TasksOfRun {
 
 /// Context of calls: their place, the files they read, and the receiver of events.
 pub(super) struct CallContext {
-    pub(super) place: Place,
+    pub(super) place: CallPlace,
     pub(super) seen: Arc<Seen>,
     /// Background jobs.
     pub(super) jobs: Arc<Jobs>,
@@ -130,7 +130,13 @@ impl RunTasks {
     }
 
     /// Gathers the facts of a call off the async threads.
-    pub(super) fn inspect(&mut self, run: RunNo, call: Call, tool: Result<Arc<dyn Tool>, String>, site: CallContext) {
+    pub(super) fn inspect(
+        &mut self,
+        run: RunNo,
+        call: ProposedCall,
+        tool: Result<Arc<dyn Tool>, String>,
+        site: CallContext,
+    ) {
         let CallContext { place, seen, mailbox, .. } = site;
         self.of(run).tasks.spawn(async move {
             let id = call.id.clone();
@@ -148,7 +154,7 @@ impl RunTasks {
     pub(super) fn run(
         &mut self,
         run: RunNo,
-        call: Call,
+        call: ProposedCall,
         tool: Arc<dyn Tool>,
         (facts, sandbox): (CallFacts, Sandbox),
         site: CallContext,
@@ -167,7 +173,7 @@ impl RunTasks {
         let one = self.of(run);
         let (progress, mut lines) = mpsc::channel(4);
         let stop = one.stop.child_token();
-        let with = Run { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, jobs, host };
+        let with = RunContext { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, jobs, host };
         let to = mailbox.clone();
         let id = call.id.clone();
         one.tasks.spawn(async move {

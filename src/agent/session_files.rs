@@ -9,7 +9,8 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{SessionId, SessionMeta};
 use crate::store::{
-    Access, Around, Durability, Elsewhere, Follower, Health, Journal, Loaded, News, Page, Store, StoreError, Writer,
+    Access, Around, Durability, Elsewhere, FolderWatch, Follower, Health, Journal, LoadedSession, RowPage, Store,
+    StoreError, Writer,
 };
 use serde_json::Value;
 use std::time::Duration;
@@ -57,12 +58,12 @@ pub(super) struct SessionFiles {
 
 /// A session as it was read.
 pub(super) struct ReadSession {
-    pub(super) loaded: Loaded,
+    pub(super) loaded: LoadedSession,
     pub(super) draft: UserText,
     /// Tells what somebody else does to it from then on.
     pub(super) follower: Option<Follower>,
     /// Says when to ask, where the system does.
-    pub(super) news: Option<News>,
+    pub(super) news: Option<FolderWatch>,
 }
 
 /// Result of asking for the writer.
@@ -306,7 +307,7 @@ impl SessionFiles {
     }
 
     /// Rows before a place.
-    pub(super) async fn page(&self, cursor: u64, rows: usize) -> Option<Result<Page, StoreError>> {
+    pub(super) async fn page(&self, cursor: u64, rows: usize) -> Option<Result<RowPage, StoreError>> {
         let (store, id) = (self.store.clone(), self.id.clone());
         blocking(move || store.page(&id, cursor, rows.max(1))).await
     }

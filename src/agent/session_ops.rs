@@ -13,14 +13,14 @@ use super::session_files::trouble;
 use super::shared::Shared;
 use super::worktree;
 use crate::domain::export::Format;
-use crate::domain::inbox::{Change, TrashId};
+use crate::domain::inbox::{PropertyChange, TrashId};
 use crate::domain::ledger::Ledger;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Definition;
 use crate::domain::session::{Activity, Worktree};
 use crate::domain::spending::Spending;
 use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
-use crate::store::{Exported, Imported, Mark, Store, StoreError};
+use crate::store::{Exported, Imported, IndexMark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl SessionOps {
     // ---- the list ----
 
     /// Sends what the last list left behind, for the first frame.
-    pub(super) async fn list_cached(&self) -> Option<Mark> {
+    pub(super) async fn list_cached(&self) -> Option<IndexMark> {
         let store = self.store();
         let (sessions, mark) = blocking(move || store.cached()).await.flatten()?;
         self.listed(sessions).await;
@@ -73,7 +73,7 @@ impl SessionOps {
     }
 
     /// Sends what is other than what the last list left behind; false where all sessions are to be sent, or known.
-    pub(super) async fn list_changed(&self, mark: Mark) -> bool {
+    pub(super) async fn list_changed(&self, mark: IndexMark) -> bool {
         if self.shared.setup.settings.inbox.archive_idle_days.is_some() {
             return false;
         }
@@ -163,7 +163,7 @@ impl SessionOps {
         if let Some(days) = inbox.archive_idle_days {
             let idle = idle(&sessions, at, days);
             if !idle.is_empty() {
-                self.change(idle, Change::Archived(true)).await;
+                self.change(idle, PropertyChange::Archived(true)).await;
             }
         }
     }
@@ -171,7 +171,7 @@ impl SessionOps {
     // ---- changes ----
 
     /// Changes all of them; those that could not be are named in one notice.
-    pub(super) async fn change(self, sessions: Vec<SessionId>, change: Change) {
+    pub(super) async fn change(self, sessions: Vec<SessionId>, change: PropertyChange) {
         let mut failed = Vec::new();
         for some in sessions.chunks(AT_ONCE) {
             let done = join_all(some.iter().map(|id| self.change_one(id, &change))).await;
@@ -187,7 +187,11 @@ impl SessionOps {
     }
 
     /// `None`: its actor told it.
-    pub(super) async fn change_one(&self, id: &SessionId, change: &Change) -> Result<Option<SessionMeta>, String> {
+    pub(super) async fn change_one(
+        &self,
+        id: &SessionId,
+        change: &PropertyChange,
+    ) -> Result<Option<SessionMeta>, String> {
         for last in [false, true] {
             if let Some(mailbox) = self.shared.sessions.mailbox(id) {
                 let (done, answer) = oneshot::channel();

@@ -2,7 +2,7 @@
 
 use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId};
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Message, UserText};
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::request::{KeyRequest, TrustRequest};
@@ -11,7 +11,7 @@ use crate::domain::secret::Key;
 use crate::domain::tool::{CallFacts, Child, Outcome};
 use crate::domain::usage::RequestUsage;
 use crate::permit;
-use crate::provider::{Call, Chunk, ModelRequest, ProviderError};
+use crate::provider::{Chunk, ModelRequest, ProposedCall, ProviderError};
 use crate::tools::RunError;
 use std::path::PathBuf;
 
@@ -72,7 +72,7 @@ pub enum Input {
     /// The record of an approved plan is on disk: carry it out.
     CarryOut,
     /// The user changed properties that need no conversation.
-    Change(Change),
+    Change(PropertyChange),
     /// A background job ended; the text for the transcript and the model.
     JobEnded(String),
     /// Files were restored; the text for the transcript and the model.
@@ -150,9 +150,9 @@ pub enum Step {
     /// Ask a model to sum up, then report [`Input::Summarised`].
     Summarise(RunNo, Box<SummaryRequest>),
     /// Gather the facts of a call.
-    Inspect(RunNo, Call),
+    Inspect(RunNo, ProposedCall),
     /// Run a call that was decided on these facts, held back so.
-    Run(RunNo, Call, Box<CallFacts>, Sandbox),
+    Run(RunNo, ProposedCall, Box<CallFacts>, Sandbox),
     /// Drop the request and end the calls of all runs up to this one, then report [`Input::Reaped`].
     Cancel(RunNo),
     /// The command may connect, or a sentence why not.

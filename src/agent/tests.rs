@@ -14,7 +14,7 @@ mod undo;
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
 use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Body, Message, UserText};
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};

@@ -2,7 +2,7 @@
 //! corrected by the last real count. Pure, and the only place where the engine estimates a context.
 
 use crate::domain::tool::ToolSpec;
-use crate::provider::{Item, Media, ModelRequest};
+use crate::provider::{ConversationItem, Media, ModelRequest};
 use crate::tools::limits;
 
 /// Estimated tokens of a picture or a page of a document, whatever its size.
@@ -26,17 +26,17 @@ pub fn tool(spec: &ToolSpec) -> u64 {
 
 /// A guess at the tokens of a part of the conversation.
 #[must_use]
-pub fn item(item: &Item) -> u64 {
+pub fn item(item: &ConversationItem) -> u64 {
     let media = |media: &[Media]| media.len() as u64 * MEDIA;
     AROUND
         + match item {
-            Item::User(said) => text(&said.text) + media(&said.media),
-            Item::Assistant(reply) => {
+            ConversationItem::User(said) => text(&said.text) + media(&said.media),
+            ConversationItem::Assistant(reply) => {
                 let calls: u64 =
                     reply.calls.iter().map(|call| text(&call.name) + text(&call.input.to_string()) + AROUND).sum();
                 text(&reply.text) + calls
             }
-            Item::Results(results) => {
+            ConversationItem::Results(results) => {
                 results.iter().map(|result| text(&result.text) + media(&result.media) + AROUND).sum()
             }
         }
@@ -151,7 +151,7 @@ impl Gauge {
 mod tests {
     use super::*;
     use crate::domain::session::ThinkingLevel;
-    use crate::provider::{CallResult, Said};
+    use crate::provider::{CallResult, UserContent};
 
     #[test]
     fn a_guess_is_corrected_by_the_last_count_of_the_same_model() {
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn every_part_of_a_request_counts() {
         let media = Media { name: "a.png".into(), path: "/a".into(), mime: "image/png".into(), data: None };
-        let said = Said { text: "x".repeat(400), media: vec![media] };
+        let said = UserContent { text: "x".repeat(400), media: vec![media] };
         let result = CallResult {
             id: crate::domain::ids::CallId::new("c"),
             text: "y".repeat(800),
@@ -206,7 +206,7 @@ mod tests {
         let whole = ModelRequest {
             model: "m".into(),
             system: "s".repeat(4_000),
-            items: vec![Item::User(said), Item::Results(vec![result])],
+            items: vec![ConversationItem::User(said), ConversationItem::Results(vec![result])],
             tools: vec![spec.clone()],
             thinking: ThinkingLevel::Off,
         };

@@ -7,13 +7,13 @@ use super::shared::Shared;
 use super::step::{Input, RunNo};
 use super::undo::Keeping;
 use super::usage_recorder::UsageRecorder;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::permission::Mode;
 use crate::domain::property::Properties;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::CallFacts;
 use crate::domain::{CallId, Event, Message, SessionId, SessionMeta};
-use crate::provider::{Chunk, Item, ModelRequest, Provider, ProviderError};
+use crate::provider::{Chunk, ConversationItem, ModelRequest, Provider, ProviderError};
 use crate::tools::host::{Completion, Host, NotDone, Spawned, Task, WhichModel};
 use futures_util::StreamExt;
 use futures_util::future::BoxFuture;
@@ -90,7 +90,7 @@ impl Host for ToolHost {
             let request = ModelRequest {
                 model: model.clone(),
                 system: wanted.system,
-                items: vec![Item::User(wanted.text.into())],
+                items: vec![ConversationItem::User(wanted.text.into())],
                 tools: Vec::new(),
                 thinking: ThinkingLevel::Off,
             };
@@ -146,7 +146,7 @@ impl Host for ToolHost {
         })
     }
 
-    fn change(&self, session: SessionId, change: Change) -> BoxFuture<'static, Result<(), String>> {
+    fn change(&self, session: SessionId, change: PropertyChange) -> BoxFuture<'static, Result<(), String>> {
         let ops = SessionOps { shared: self.shared.clone(), out: self.shared.out.clone() };
         Box::pin(async move {
             match ops.change_one(&session, &change).await {

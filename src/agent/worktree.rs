@@ -7,7 +7,7 @@
 
 use crate::domain::SessionId;
 use crate::domain::session::Worktree;
-use crate::sandbox::{self, Bounds, Invocation, Network, Profile, Report, able, environment, plain_file};
+use crate::sandbox::{self, Bounds, Invocation, Network, Profile, RunReport, able, environment, plain_file};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -430,7 +430,7 @@ impl Git<'_> {
             Err(_) => return Err(WorktreeError::Slow { doing }),
         };
         drop(control);
-        let report = if held { Report::parse(&String::from_utf8_lossy(&done.stderr)) } else { None };
+        let report = if held { RunReport::parse(&String::from_utf8_lossy(&done.stderr)) } else { None };
         if let Some(error) = report.as_ref().and_then(|report| report.error.as_ref()) {
             return Err(no_git(error));
         }

@@ -3,7 +3,7 @@
 use super::slash::Call;
 use super::state::focus::Focus;
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::request::Answer;
+use crate::domain::request::UserAnswer;
 use crate::keymap::action::Action;
 
 /// Wish of a feature for the router.
@@ -36,6 +36,6 @@ pub(crate) enum Intent {
         /// Request to answer.
         request: RequestId,
         /// The answer.
-        answer: Answer,
+        answer: UserAnswer,
     },
 }

@@ -8,7 +8,7 @@ use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
 use crate::domain::finding::Finding;
 use crate::domain::ids::{MessageId, RequestId, SessionId};
-use crate::domain::picture::{Known, Pixels, Want};
+use crate::domain::picture::{KnownPicture, Pixels, Want};
 use crate::domain::setting::Setting;
 use crate::domain::workspace::Workspace;
 use crate::domain::{Notice, Stamped};
@@ -79,7 +79,7 @@ pub enum Msg {
     /// Size in pixels of a cell for pictures, or none if the terminal draws no pictures.
     Pictures(Option<Pixels>),
     /// Result of [`super::effect::Effect::Measure`].
-    Measured(Vec<(PathBuf, Known)>),
+    Measured(Vec<(PathBuf, KnownPicture)>),
     /// Result of [`super::effect::Effect::Shrink`]: the number of a picture, or why it cannot be shown.
     Shrunk {
         /// The session whose file it is.

@@ -4,9 +4,9 @@ use crate::domain::export::Format;
 use crate::domain::inbox::TrashId;
 use crate::domain::nearest::nearest;
 use crate::domain::property::ValueType;
-use crate::domain::spending::By;
+use crate::domain::spending::UsageBy;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
-use crate::runtime::setup::{Wanted, Which};
+use crate::runtime::setup::{StartRequest, Which};
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use std::path::PathBuf;
 pub struct Args {
     /// A command; without one the app opens.
     #[command(subcommand)]
-    pub command: Option<Command>,
+    pub command: Option<CliCommand>,
     /// A first message to send when the app has opened: in quotes, or behind "--".
     #[arg(value_name = "PROMPT")]
     pub words: Vec<String>,
@@ -138,7 +138,7 @@ pub struct Common {
     pub workspace: Option<PathBuf>,
 }
 
-impl From<Common> for Wanted {
+impl From<Common> for StartRequest {
     fn from(common: Common) -> Self {
         let which = match common.session {
             Some(id) => Which::This(id),
@@ -146,13 +146,13 @@ impl From<Common> for Wanted {
             None => Which::New,
         };
         let Common { connection, model, mode, cwd, workspace, .. } = common;
-        Wanted { which, connection, model, mode, cwd, workspace, last_workspace: false }
+        StartRequest { which, connection, model, mode, cwd, workspace, last_workspace: false }
     }
 }
 
 /// Commands without the screen.
 #[derive(Debug, Subcommand)]
-pub enum Command {
+pub enum CliCommand {
     /// Send one message and print the answer. What is piped in is added to the message.
     ///
     /// A pipe that sends nothing for 3 seconds is left alone; "-" as the first or last word waits for it, and stands for
@@ -160,7 +160,7 @@ pub enum Command {
     ///
     /// Exit status: 0 done, 1 failed, 2 wrong arguments, 3 done but a call was refused, 4 no connection with credentials,
     /// 5 another process has the session open or took it over, 6 done but not all of it could be saved, 130 interrupted.
-    Run(Run),
+    Run(RunArgs),
     /// List, change, branch, delete and check sessions.
     ///
     /// Stdout gets the result alone; everything else goes to stderr. A session that another lisle
@@ -175,7 +175,7 @@ pub enum Command {
     ///
     /// A cost counts where the price is known; `+3?` says that the price of three requests is not. Exit status: 0 done, 1
     /// failed, 2 wrong arguments.
-    Usage(Usage),
+    Usage(UsageArgs),
     /// Permissions of an agent's commands.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
@@ -185,6 +185,8 @@ pub enum Command {
     ///
     /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
     Doctor(Doctor),
+    /// Undo what a killed lisle left on in this terminal: its keys, its mouse, its screen.
+    ResetTerminal,
     /// The keys of connections.
     ///
     /// No key is ever printed.
@@ -211,10 +213,10 @@ pub struct Help {
 
 /// `lisle run`.
 #[derive(Debug, ClapArgs)]
-pub struct Run {
+pub struct RunArgs {
     /// Output format.
-    #[arg(long, value_enum, default_value_t = Output::Text)]
-    pub output: Output,
+    #[arg(long, value_enum, default_value_t = RunOutput::Text)]
+    pub output: RunOutput,
     /// Time limit of the run in seconds; it ends with what there is by then.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     pub timeout: Option<u64>,
@@ -225,7 +227,7 @@ pub struct Run {
 
 /// Output of `lisle run`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Output {
+pub enum RunOutput {
     /// The answer, or the plan.
     Text,
     /// Every event of the engine, one JSON object a line. "session" says whose it is: those of spawned sessions are among
@@ -237,9 +239,9 @@ pub enum Output {
 #[derive(Debug, Subcommand)]
 pub enum SessionsCommand {
     /// List the sessions, the latest first.
-    List(List),
+    List(ListArgs),
     /// Print a session.
-    Show(Show),
+    Show(ShowArgs),
     /// Write the conversation of a session as markdown, a page, plain text, or its own lines.
     ///
     /// Keys and passwords are masked. Without --out it goes to stdout; an existing file stays, and
@@ -257,7 +259,7 @@ pub enum SessionsCommand {
     /// label: tool: file: in:title|user|assistant|tool after: before: with 2026-11-01, yesterday, 7d, 3m.
     ///
     /// Exit status: 0 found, 1 nothing found, 2 the query is wrong.
-    Search(Search),
+    Search(SearchArgs),
     /// Change the title, the status, the labels and other properties.
     ///
     /// Also --mode and --cwd are set where they are given. Several sessions can be changed at once.
@@ -325,7 +327,7 @@ pub enum PermissionsCommand {
 pub struct Check {
     /// Decide as if commands were held by a sandbox, or by none; without it as this machine can.
     #[arg(long, value_enum, value_name = "SANDBOX")]
-    pub sandbox: Option<Held>,
+    pub sandbox: Option<AssumedSandbox>,
     /// Print a JSON object: command, verdict, reasons.
     #[arg(long)]
     pub json: bool,
@@ -339,7 +341,7 @@ pub struct Check {
 
 /// Sandbox to assume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Held {
+pub enum AssumedSandbox {
     /// The read-only profile holds them.
     Enforced,
     /// Nothing does.
@@ -356,7 +358,7 @@ pub struct Json {
 
 /// `lisle sessions list`.
 #[derive(Debug, ClapArgs)]
-pub struct List {
+pub struct ListArgs {
     /// Also the archived and the hidden ones.
     #[arg(long, conflicts_with = "archived")]
     pub all: bool,
@@ -385,7 +387,7 @@ pub struct List {
 
 /// `lisle sessions search`.
 #[derive(Debug, ClapArgs)]
-pub struct Search {
+pub struct SearchArgs {
     /// One JSON object a line for each session, as they are found.
     #[arg(long)]
     pub json: bool,
@@ -396,7 +398,7 @@ pub struct Search {
 
 /// `lisle sessions show`.
 #[derive(Debug, ClapArgs)]
-pub struct Show {
+pub struct ShowArgs {
     /// Session id.
     #[arg(value_name = "ID", value_parser = session_id)]
     pub id: SessionId,
@@ -491,10 +493,10 @@ pub struct Audit {
 
 /// `lisle usage`.
 #[derive(Debug, ClapArgs)]
-pub struct Usage {
+pub struct UsageArgs {
     /// Added up by: day, model or session.
     #[arg(long, value_name = "WHAT", value_parser = by)]
-    pub by: Option<By>,
+    pub by: Option<UsageBy>,
     /// Start of the period: a day (`2026-11-01`), or a number of days back (`7d`).
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<At>,
@@ -503,11 +505,11 @@ pub struct Usage {
     pub json: bool,
 }
 
-fn by(text: &str) -> Result<By, String> {
+fn by(text: &str) -> Result<UsageBy, String> {
     match text {
-        "day" => Ok(By::Day),
-        "model" => Ok(By::Model),
-        "session" => Ok(By::Session),
+        "day" => Ok(UsageBy::Day),
+        "model" => Ok(UsageBy::Model),
+        "session" => Ok(UsageBy::Session),
         _ => Err("it is day, model or session".to_owned()),
     }
 }
@@ -704,9 +706,9 @@ mod tests {
         let args = Args::try_parse_from(["lisle", "--mode", "safe", "fix it"]).unwrap();
         assert_eq!((args.common.mode, args.prompt()), (Some(Mode::Explore), Ok(Some("fix it".to_owned()))));
         let args = Args::try_parse_from(["lisle", "run", "--connection", "rehearsal", "list", "it"]).unwrap();
-        assert!(matches!(args.command, Some(Command::Run(run)) if run.prompt == ["list", "it"]));
+        assert!(matches!(args.command, Some(CliCommand::Run(run)) if run.prompt == ["list", "it"]));
         let args = Args::try_parse_from(["lisle", "doctor", "keys"]).unwrap();
-        assert!(matches!(args.command, Some(Command::Doctor(doctor)) if doctor.what == Some(DoctorCommand::Keys)));
+        assert!(matches!(args.command, Some(CliCommand::Doctor(doctor)) if doctor.what == Some(DoctorCommand::Keys)));
         let args = Args::try_parse_from(["lisle", "sessions", "list", "--json", "--workspace", "/x"]).unwrap();
         assert_eq!(args.common.workspace, Some("/x".into()));
         for wrong in [

@@ -3,7 +3,7 @@
 use super::args::Audit;
 use super::exit::Exit;
 use super::output::{complain, say};
-use crate::domain::ledger::{Entry, Fate, Ledger};
+use crate::domain::ledger::{Fate, Ledger, LedgerEntry};
 use crate::domain::permission::Sandbox;
 use crate::domain::{At, sanitise};
 use crate::runtime::setup::Bootstrap;
@@ -33,7 +33,7 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &Audit) -> Exit {
 }
 
 /// The entry with what became of it, as one line.
-fn json(entry: &Entry) -> String {
+fn json(entry: &LedgerEntry) -> String {
     let mut value = serde_json::to_value(entry).unwrap_or_default();
     if let Some(object) = value.as_object_mut() {
         object.insert("fate".to_owned(), entry.fate().word().into());
@@ -41,7 +41,7 @@ fn json(entry: &Entry) -> String {
     value.to_string()
 }
 
-fn line(out: &mut String, entry: &Entry) {
+fn line(out: &mut String, entry: &LedgerEntry) {
     let subject = sanitise::reveal_line(entry.subject.trim());
     let tool = sanitise::clean_line(&entry.tool);
     let fate = entry.fate().word();

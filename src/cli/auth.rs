@@ -88,7 +88,7 @@ fn remove(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
 
 /// A line of the list.
 #[derive(Serialize)]
-struct Row {
+struct AuthRow {
     connection: String,
     host: String,
     /// `stored`, `environment` or `none`.
@@ -103,11 +103,11 @@ struct Row {
 
 fn list(bootstrap: &Bootstrap, json: bool) -> Exit {
     let connections = all(bootstrap);
-    let mut rows: Vec<Row> = connections.iter().map(row).collect();
+    let mut rows: Vec<AuthRow> = connections.iter().map(row).collect();
     // A key whose connection is gone is worth knowing of.
     let (stored, _) = Credentials::read(&bootstrap.paths.credentials_file());
     let lost = stored.names().filter(|name| !connections.iter().any(|one| one.name == **name));
-    rows.extend(lost.map(|name| Row {
+    rows.extend(lost.map(|name| AuthRow {
         connection: name.to_string(),
         host: String::new(),
         key: "stored",
@@ -136,13 +136,13 @@ fn list(bootstrap: &Bootstrap, json: bool) -> Exit {
     Exit::Done
 }
 
-fn row(one: &Usable) -> Row {
+fn row(one: &Usable) -> AuthRow {
     let (key, variable) = match &one.key_from {
         Some(KeyFrom::Stored) => ("stored", None),
         Some(KeyFrom::Variable(name)) => ("environment", Some(name.clone())),
         None => ("none", None),
     };
-    Row { connection: one.name.to_string(), host: one.host(), key, variable, missing: one.missing.clone() }
+    AuthRow { connection: one.name.to_string(), host: one.host(), key, variable, missing: one.missing.clone() }
 }
 
 /// The key as it is written or piped in; `None` when the user gave up.

@@ -2,10 +2,10 @@
 //! changed, and the exit status tells.
 
 use super::args::{Branch, Delete, Import, Restore, Set, Several};
-use super::definitions::{self, Told, now};
+use super::definitions::{self, MistakesReported, now};
 use super::exit::Exit;
 use super::output::{complain, print_json, say};
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::property::{Properties, split_label};
 use crate::domain::session::TitleFrom;
 use crate::domain::{Mode, SessionId, SessionMeta, sanitise};
@@ -93,28 +93,28 @@ pub(super) fn set(bootstrap: &Bootstrap, args: &Set) -> Exit {
 }
 
 /// The changes that are asked for, labels taken away before others are given.
-fn changes(args: &Set, bootstrap: &Bootstrap) -> Result<Vec<Change>, String> {
+fn changes(args: &Set, bootstrap: &Bootstrap) -> Result<Vec<PropertyChange>, String> {
     let asks = !(args.status.is_none() && args.label.is_empty() && args.unlabel.is_empty());
-    let properties = definitions::read(bootstrap, if asks { Told::Yes } else { Told::No });
+    let properties = definitions::read(bootstrap, if asks { MistakesReported::Yes } else { MistakesReported::No });
     let mut changes = Vec::new();
     if let Some(words) = &args.status {
-        changes.push(Change::Status(definitions::status(&properties, words)?.id.clone()));
+        changes.push(PropertyChange::Status(definitions::status(&properties, words)?.id.clone()));
     }
     for words in &args.unlabel {
         // One that is not defined any more can be taken away, too.
         let id = properties.find_label(words).map_or_else(|| split_label(words).0.to_owned(), |label| label.id.clone());
-        changes.push(Change::RemoveLabel(id));
+        changes.push(PropertyChange::RemoveLabel(id));
     }
     for words in &args.label {
-        changes.push(Change::AddLabel(entry(&properties, words)?));
+        changes.push(PropertyChange::AddLabel(entry(&properties, words)?));
     }
     let both = [
-        (args.flag, Change::Flagged(true)),
-        (args.unflag, Change::Flagged(false)),
-        (args.unread, Change::Unread(true)),
-        (args.read, Change::Unread(false)),
-        (args.hide, Change::Hidden(true)),
-        (args.unhide, Change::Hidden(false)),
+        (args.flag, PropertyChange::Flagged(true)),
+        (args.unflag, PropertyChange::Flagged(false)),
+        (args.unread, PropertyChange::Unread(true)),
+        (args.read, PropertyChange::Unread(false)),
+        (args.hide, PropertyChange::Hidden(true)),
+        (args.unhide, PropertyChange::Hidden(false)),
     ];
     changes.extend(both.into_iter().filter(|(wanted, _)| *wanted).map(|(_, change)| change));
     Ok(changes)
@@ -131,7 +131,8 @@ fn entry(properties: &Properties, words: &str) -> Result<String, String> {
 pub(super) fn archive(bootstrap: &Bootstrap, args: &Several, archived: bool) -> Exit {
     let at = now();
     let not = if archived { "archived" } else { "put back" };
-    let (changed, exit) = each(&args.ids, not, |id| bootstrap.store.change(id, &Change::Archived(archived), at));
+    let (changed, exit) =
+        each(&args.ids, not, |id| bootstrap.store.change(id, &PropertyChange::Archived(archived), at));
     tell(&changed, args.json, exit)
 }
 

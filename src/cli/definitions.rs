@@ -5,7 +5,7 @@ use super::exit::Exit;
 use super::output::{complain, print_json, say};
 use crate::agent::labels::AutoLabels;
 use crate::domain::nearest::nearest;
-use crate::domain::property::{Category, Definition, Label, Properties, Status, View};
+use crate::domain::property::{Category, Definition, Label, Properties, SavedView, Status};
 use crate::domain::{At, sanitise};
 use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
@@ -17,15 +17,15 @@ pub(super) fn now() -> At {
 
 /// Report of mistakes in the files.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum MistakesReported {
     Yes,
     No,
 }
 
 /// Statuses, labels and views of the workspace.
-pub(super) fn read(bootstrap: &Bootstrap, told: Told) -> Properties {
+pub(super) fn read(bootstrap: &Bootstrap, told: MistakesReported) -> Properties {
     let properties = bootstrap.store.properties();
-    for problem in properties.problems.iter().filter(|_| told == Told::Yes) {
+    for problem in properties.problems.iter().filter(|_| told == MistakesReported::Yes) {
         complain(&format!("lisle: {} {}", problem.text, problem.hint));
     }
     properties
@@ -53,7 +53,7 @@ pub(super) fn label<'a>(properties: &'a Properties, words: &str) -> Result<&'a L
 ///
 /// # Errors
 /// A sentence with those that there are.
-pub(super) fn view<'a>(properties: &'a Properties, words: &str) -> Result<&'a View, String> {
+pub(super) fn view<'a>(properties: &'a Properties, words: &str) -> Result<&'a SavedView, String> {
     let names = || properties.views.iter().map(|view| view.name.as_str());
     properties.view(words).ok_or_else(|| unknown("view", words, names().collect()))
 }
@@ -82,7 +82,7 @@ fn table(rows: &[(String, String)]) -> String {
 pub(super) fn labels(bootstrap: &Bootstrap, command: LabelsCommand) -> Exit {
     match command {
         LabelsCommand::List(args) => {
-            let properties = read(bootstrap, Told::Yes);
+            let properties = read(bootstrap, MistakesReported::Yes);
             for problem in AutoLabels::new(&properties.labels).problems() {
                 complain(&format!("lisle: {} {}", problem.text, problem.hint));
             }
@@ -97,7 +97,7 @@ pub(super) fn labels(bootstrap: &Bootstrap, command: LabelsCommand) -> Exit {
             Exit::Done
         }
         LabelsCommand::Add { name, under, value } => {
-            let before = read(bootstrap, Told::No);
+            let before = read(bootstrap, MistakesReported::No);
             let under = match under.map(|words| label(&before, &words).map(|label| label.id.clone())).transpose() {
                 Ok(under) => under,
                 Err(why) => {
@@ -115,7 +115,7 @@ pub(super) fn labels(bootstrap: &Bootstrap, command: LabelsCommand) -> Exit {
 pub(super) fn statuses(bootstrap: &Bootstrap, command: StatusesCommand) -> Exit {
     match command {
         StatusesCommand::List(args) => {
-            let properties = read(bootstrap, Told::Yes);
+            let properties = read(bootstrap, MistakesReported::Yes);
             if args.json {
                 return print_json(&properties.statuses);
             }
@@ -130,7 +130,7 @@ pub(super) fn statuses(bootstrap: &Bootstrap, command: StatusesCommand) -> Exit 
             let category = if closed { Category::Closed } else { Category::Open };
             let definition = Definition::Status { name, category };
             let ids = |all: &Properties| all.statuses.iter().map(|status| status.id.clone()).collect();
-            define(bootstrap, &definition, &read(bootstrap, Told::No), ids)
+            define(bootstrap, &definition, &read(bootstrap, MistakesReported::No), ids)
         }
     }
 }
@@ -138,16 +138,16 @@ pub(super) fn statuses(bootstrap: &Bootstrap, command: StatusesCommand) -> Exit 
 pub(super) fn views(bootstrap: &Bootstrap, command: ViewsCommand) -> Exit {
     match command {
         ViewsCommand::List(args) => {
-            let properties = read(bootstrap, Told::Yes);
+            let properties = read(bootstrap, MistakesReported::Yes);
             if args.json {
                 return print_json(&properties.views);
             }
-            let row = |view: &View| (view.name.clone(), view.expression.clone());
+            let row = |view: &SavedView| (view.name.clone(), view.expression.clone());
             say(&table(&properties.views.iter().map(row).collect::<Vec<_>>()));
             Exit::Done
         }
         ViewsCommand::Add { name, expression } => {
-            let before = read(bootstrap, Told::No);
+            let before = read(bootstrap, MistakesReported::No);
             let replaced = before.view(&name).map(|view| view.id.clone());
             let definition = Definition::View { name, expression };
             let ids = |all: &Properties| {

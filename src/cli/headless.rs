@@ -3,7 +3,7 @@
 //! It goes by the events of its own session alone, from the moment that the session has accepted its message: what spawned
 //! sessions do, or what another process writes into the session, is no answer of its own. Every wait has an end.
 
-use super::args::{Output, Run};
+use super::args::{RunArgs, RunOutput};
 use super::exit::Exit;
 use super::output::{complain, say};
 use super::prompt;
@@ -15,7 +15,7 @@ use crate::domain::notice::Level;
 use crate::domain::sanitise::{reveal, reveal_line};
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta, Stamped};
-use crate::runtime::setup::{Bootstrap, Wanted, Which};
+use crate::runtime::setup::{Bootstrap, StartRequest, Which};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -31,8 +31,8 @@ const SILENCE: Duration = Duration::from_secs(3600);
 const CLAIMS: u32 = 4;
 const BETWEEN_CLAIMS: Duration = Duration::from_millis(100);
 
-pub(super) async fn run(bootstrap: Bootstrap, run: Run) -> Exit {
-    let Run { output, timeout, prompt: words } = run;
+pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
+    let RunArgs { output, timeout, prompt: words } = run;
     let deadline = timeout.map(|seconds| Instant::now() + Duration::from_secs(seconds));
     let reading = tokio::task::spawn_blocking(move || prompt::read(&words));
     let read = match deadline {
@@ -77,7 +77,7 @@ pub(super) async fn run(bootstrap: Bootstrap, run: Run) -> Exit {
     let mut face = Face::new(output, session, wanted, prompt, here);
     face.start(&link).await;
     let end = face.turn(&mut link, deadline).await;
-    let stopped = matches!(end, Ended::Interrupted | Ended::Late) || face.stage == Stage::Ending;
+    let stopped = matches!(end, Ended::Interrupted | Ended::Late) || face.stage == RunStage::Ending;
     if !stopped {
         face.print_answer();
     }
@@ -158,7 +158,7 @@ enum Ended {
 
 /// Stage of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stage {
+enum RunStage {
     /// The session is being made, or its lock asked for the n-th time.
     Claiming(u32),
     Opening,
@@ -174,12 +174,12 @@ enum Stage {
 
 /// State of `run`, from the events.
 struct Face {
-    output: Output,
+    output: RunOutput,
     session: Option<SessionId>,
     here: Here,
-    wanted: Wanted,
+    wanted: StartRequest,
     prompt: String,
-    stage: Stage,
+    stage: RunStage,
     /// The last text of the model and its row.
     answer: Option<(MessageId, String)>,
     plan: Option<String>,
@@ -192,8 +192,8 @@ struct Face {
 }
 
 impl Face {
-    fn new(output: Output, session: Option<SessionId>, wanted: Wanted, prompt: String, here: Here) -> Self {
-        let stage = if session.is_some() { Stage::Claiming(1) } else { Stage::Opening };
+    fn new(output: RunOutput, session: Option<SessionId>, wanted: StartRequest, prompt: String, here: Here) -> Self {
+        let stage = if session.is_some() { RunStage::Claiming(1) } else { RunStage::Opening };
         Self {
             output,
             session,
@@ -232,7 +232,7 @@ impl Face {
         let mut interrupted = std::pin::pin!(interrupted());
         let mut heard = Instant::now();
         loop {
-            let silence = heard + if self.stage == Stage::Accepted { SILENCE } else { BEGINS };
+            let silence = heard + if self.stage == RunStage::Accepted { SILENCE } else { BEGINS };
             let until = deadline.map_or(silence, |deadline| deadline.min(silence));
             let stamped = tokio::select! {
                 next = link.events.recv() => next,
@@ -260,16 +260,16 @@ impl Face {
     /// Prints the event where events are wanted. False when nobody reads any more.
     fn print(&self, stamped: &Stamped) -> bool {
         // A session that somebody else writes is followed: that is not for whoever waits for an answer here.
-        let ours = self.stage != Stage::Over || stamped.session.is_none();
+        let ours = self.stage != RunStage::Over || stamped.session.is_none();
         match self.output {
-            Output::Json if ours => match serde_json::to_string(stamped) {
+            RunOutput::Json if ours => match serde_json::to_string(stamped) {
                 Ok(line) => say(&(line + "\n")),
                 Err(error) => {
                     complain(&format!("lisle: an event could not be written as JSON: {error}"));
                     true
                 }
             },
-            Output::Text | Output::Json => true,
+            RunOutput::Text | RunOutput::Json => true,
         }
     }
 
@@ -289,9 +289,9 @@ impl Face {
         }
         match stamped.event {
             Event::Held { by } => return self.held(link, by).await,
-            Event::Opened(opened) if self.stage == Stage::Opening => return self.send(link, &opened.meta).await,
-            Event::Accepted { queued, .. } if self.stage == Stage::Sent => {
-                self.stage = Stage::Accepted;
+            Event::Opened(opened) if self.stage == RunStage::Opening => return self.send(link, &opened.meta).await,
+            Event::Accepted { queued, .. } if self.stage == RunStage::Sent => {
+                self.stage = RunStage::Accepted;
                 return queued.then_some(Ended::Queued);
             }
             Event::Refused { why, .. } => return Some(Ended::Refused(why)),
@@ -306,12 +306,12 @@ impl Face {
             Event::Notice(notice) if notice.level >= Level::Warning => {
                 complain(&format!("lisle: {}", sentences(&notice.text, &notice.hint)));
                 // Without a session nothing comes after an error; a warning, as of a view that cannot be used, ends nothing.
-                let begins = matches!(self.stage, Stage::Claiming(_) | Stage::Opening);
+                let begins = matches!(self.stage, RunStage::Claiming(_) | RunStage::Opening);
                 if begins && notice.level == Level::Error {
                     return Some(Ended::Lost);
                 }
             }
-            Event::TurnEnded { end } if self.stage == Stage::Accepted => return Some(Ended::Turn(end)),
+            Event::TurnEnded { end } if self.stage == RunStage::Accepted => return Some(Ended::Turn(end)),
             _ => {}
         }
         None
@@ -320,27 +320,27 @@ impl Face {
     /// The session is ours, or another process has it.
     async fn held(&mut self, link: &Link, by: Option<String>) -> Option<Ended> {
         match (by, self.stage) {
-            (None, Stage::Claiming(_)) => {
-                self.stage = Stage::Opening;
+            (None, RunStage::Claiming(_)) => {
+                self.stage = RunStage::Opening;
                 let session = self.session.clone()?;
                 let _ = link.commands.send(Command::Open { session, rows: 1 }).await;
                 None
             }
             (None, _) => None,
-            (Some(_), Stage::Claiming(times)) if times < CLAIMS => {
+            (Some(_), RunStage::Claiming(times)) if times < CLAIMS => {
                 tokio::time::sleep(BETWEEN_CLAIMS).await;
-                self.stage = Stage::Claiming(times + 1);
+                self.stage = RunStage::Claiming(times + 1);
                 self.act(link, Act::Claim).await;
                 None
             }
-            (Some(who), Stage::Claiming(_)) => {
-                self.stage = Stage::Over;
+            (Some(who), RunStage::Claiming(_)) => {
+                self.stage = RunStage::Over;
                 Some(Ended::Held(format!(
                     "{who} has this session open, so nothing was sent. Close it there, or start a new session."
                 )))
             }
             (Some(who), _) => {
-                self.stage = if self.stage == Stage::Accepted { Stage::Ending } else { Stage::Over };
+                self.stage = if self.stage == RunStage::Accepted { RunStage::Ending } else { RunStage::Over };
                 Some(Ended::Held(format!("this session was taken over by {who}; the turn ended here.")))
             }
         }
@@ -353,7 +353,7 @@ impl Face {
         if !new && let Some(why) = self.here.refuses(meta, self.wanted.connection.as_ref()) {
             return Some(why);
         }
-        self.stage = Stage::Sent;
+        self.stage = RunStage::Sent;
         let acts = if new { Vec::new() } else { self.wanted.acts() };
         for act in acts {
             self.act(link, act).await;
@@ -363,7 +363,7 @@ impl Face {
     }
 
     fn row(&mut self, row: Message) {
-        if !matches!(self.stage, Stage::Accepted | Stage::Ending) {
+        if !matches!(self.stage, RunStage::Accepted | RunStage::Ending) {
             return;
         }
         match row.body {
@@ -403,7 +403,7 @@ impl Face {
     }
 
     fn print_answer(&self) {
-        if self.output == Output::Text
+        if self.output == RunOutput::Text
             && let Some(text) =
                 self.plan.as_ref().map(|plan| reveal(plan)).or(self.answer.as_ref().map(|(_, text)| text.clone()))
         {
@@ -422,7 +422,7 @@ impl Face {
                 Event::Ended => return,
                 Event::Unsaved(unsaved) => self.unsaved.push(*unsaved),
                 Event::Row(row) if ours && stopped => self.row(*row),
-                Event::TurnEnded { .. } if ours && self.stage == Stage::Ending => self.stage = Stage::Over,
+                Event::TurnEnded { .. } if ours && self.stage == RunStage::Ending => self.stage = RunStage::Over,
                 _ => {}
             }
         }

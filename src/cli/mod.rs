@@ -18,7 +18,7 @@ mod sessions;
 mod usage;
 
 use crate::runtime;
-use args::{Args, Command, DoctorCommand};
+use args::{Args, CliCommand, DoctorCommand};
 use clap::Parser;
 pub use exit::Exit;
 use std::process::ExitCode;
@@ -36,8 +36,12 @@ pub fn main() -> ExitCode {
         }
     };
     // Before the configuration is read: it may be what help is needed for.
-    if let Some(Command::Help(args)) = &args.command {
+    if let Some(CliCommand::Help(args)) = &args.command {
         return help::run(args).into();
+    }
+    if matches!(args.command, Some(CliCommand::ResetTerminal)) {
+        output::put(&runtime::terminal::reset());
+        return Exit::Done.into();
     }
     let prompt = match args.prompt() {
         Ok(prompt) => prompt,
@@ -62,7 +66,7 @@ pub fn main() -> ExitCode {
 
 async fn start(args: Args, prompt: Option<String>) -> Exit {
     let linear = args.wants_lines();
-    let mut wanted: runtime::setup::Wanted = args.common.into();
+    let mut wanted: runtime::setup::StartRequest = args.common.into();
     // The app continues in the last workspace; a script does not depend on it.
     wanted.last_workspace = args.command.is_none();
     let mut bootstrap = match runtime::setup::Bootstrap::prepare(wanted) {
@@ -76,32 +80,32 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
         crate::config::log::on_failure(|problem| output::complain(&format!("lisle: {problem}")));
     }
     match args.command {
-        Some(Command::Run(run)) => {
+        Some(CliCommand::Run(run)) => {
             complain_of(&bootstrap);
             bootstrap.find_servers().await;
             headless::run(bootstrap, run).await
         }
-        Some(Command::Sessions(command)) => {
+        Some(CliCommand::Sessions(command)) => {
             complain_of(&bootstrap);
             sessions::run(&bootstrap, command)
         }
-        Some(Command::Audit(args)) => {
+        Some(CliCommand::Audit(args)) => {
             complain_of(&bootstrap);
             audit::run(&bootstrap, &args)
         }
-        Some(Command::Usage(args)) => {
+        Some(CliCommand::Usage(args)) => {
             complain_of(&bootstrap);
             usage::run(&bootstrap, &args)
         }
-        Some(Command::Permissions(command)) => {
+        Some(CliCommand::Permissions(command)) => {
             complain_of(&bootstrap);
             permissions::run(&bootstrap, command)
         }
-        Some(Command::Auth(command)) => {
+        Some(CliCommand::Auth(command)) => {
             complain_of(&bootstrap);
             auth::run(&bootstrap, command)
         }
-        Some(Command::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => {
+        Some(CliCommand::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => {
             let mut problems = std::mem::take(&mut bootstrap.problems);
             let keys = runtime::keymap(&bootstrap, &mut problems);
             bootstrap.problems = problems;
@@ -114,17 +118,19 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
                 }
             }
         }
-        Some(Command::Doctor(args)) => doctor::run(&bootstrap, &args),
-        Some(Command::Labels(command)) => {
+        Some(CliCommand::Doctor(args)) => doctor::run(&bootstrap, &args),
+        Some(CliCommand::Labels(command)) => {
             complain_of(&bootstrap);
             definitions::labels(&bootstrap, command)
         }
-        Some(Command::Statuses(command)) => {
+        Some(CliCommand::Statuses(command)) => {
             complain_of(&bootstrap);
             definitions::statuses(&bootstrap, command)
         }
-        Some(Command::Help(args)) => help::run(&args),
-        Some(Command::Views(command)) => {
+        // Done above.
+        Some(CliCommand::ResetTerminal) => Exit::Done,
+        Some(CliCommand::Help(args)) => help::run(&args),
+        Some(CliCommand::Views(command)) => {
             complain_of(&bootstrap);
             definitions::views(&bootstrap, command)
         }

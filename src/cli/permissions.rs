@@ -1,7 +1,7 @@
 //! `lisle permissions check`: what would become of a command, decided as for a call of an agent: the same facts, the same
 //! function. Nothing is run.
 
-use super::args::{Check, Held, PermissionsCommand};
+use super::args::{AssumedSandbox, Check, PermissionsCommand};
 use super::exit::Exit;
 use super::output::{complain, say};
 use crate::agent::rules::RuleBook;
@@ -14,7 +14,7 @@ use crate::runtime::setup::Bootstrap;
 use crate::sandbox;
 use crate::tools::bash::Bash;
 use crate::tools::seen::Seen;
-use crate::tools::{Place, Tool};
+use crate::tools::{CallPlace, Tool};
 use serde_json::json;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -31,31 +31,31 @@ struct Checker {
     policy: Policy,
     mode: Mode,
     rules: Rules,
-    place: Place,
+    place: CallPlace,
 }
 
 /// Verdict on a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Word {
+enum VerdictWord {
     Allow,
     Ask,
     Deny,
 }
 
-impl Word {
+impl VerdictWord {
     fn text(self) -> &'static str {
         match self {
-            Word::Allow => "allow",
-            Word::Ask => "ask",
-            Word::Deny => "deny",
+            VerdictWord::Allow => "allow",
+            VerdictWord::Ask => "ask",
+            VerdictWord::Deny => "deny",
         }
     }
 
     fn exit(self) -> Exit {
         match self {
-            Word::Allow => Exit::Done,
-            Word::Ask => Exit::WouldAsk,
-            Word::Deny => Exit::WouldDeny,
+            VerdictWord::Allow => Exit::Done,
+            VerdictWord::Ask => Exit::WouldAsk,
+            VerdictWord::Deny => Exit::WouldDeny,
         }
     }
 }
@@ -63,7 +63,7 @@ impl Word {
 impl Checker {
     fn new(bootstrap: &Bootstrap, check: &Check) -> Self {
         let enforced = match check.sandbox {
-            Some(held) => held == Held::Enforced,
+            Some(held) => held == AssumedSandbox::Enforced,
             None => sandbox::is_enforced(),
         };
         let files = bootstrap.rules().read(bootstrap.cwd()).file_rules();
@@ -72,7 +72,7 @@ impl Checker {
             policy: bootstrap.policy(enforced),
             mode: mode.stricter(files.loosest),
             rules: files.rules,
-            place: Place {
+            place: CallPlace {
                 cwd: bootstrap.cwd().to_owned(),
                 // There is no session; nothing is in its folder.
                 session_dir: bootstrap.paths.data.join("no-session"),
@@ -107,7 +107,7 @@ impl Checker {
                 return Exit::Failed;
             }
         };
-        let mut worst = Word::Allow;
+        let mut worst = VerdictWord::Allow;
         let mut lines: Vec<&[u8]> = bytes.split(|byte| *byte == b'\n').collect();
         // The end of the last line begins no new one.
         if lines.last().is_some_and(|last| last.is_empty()) {
@@ -122,7 +122,11 @@ impl Checker {
                 }
                 Err(_) => {
                     let command = String::from_utf8_lossy(raw).into_owned();
-                    (command, Word::Deny, vec!["The line is not valid UTF-8, so no call can hold it.".to_owned()])
+                    (
+                        command,
+                        VerdictWord::Deny,
+                        vec!["The line is not valid UTF-8, so no call can hold it.".to_owned()],
+                    )
                 }
             };
             worst = worst.max(word);
@@ -134,23 +138,23 @@ impl Checker {
     }
 
     /// The decision on one command, and why: first what was decided, then what of each part.
-    fn judged(&self, command: &str) -> (Word, Vec<String>) {
+    fn judged(&self, command: &str) -> (VerdictWord, Vec<String>) {
         let facts = match Bash.inspect(&json!({"command": command}), &self.place, &Seen::default()) {
             Ok(facts) => facts,
             // The call would fail with this sentence.
-            Err(why) => return (Word::Deny, vec![why]),
+            Err(why) => return (VerdictWord::Deny, vec![why]),
         };
         let mut reasons = Vec::new();
         let word = match permit::decide(self.policy, self.mode, &self.rules, &facts, false) {
-            Verdict::Allow(_) => Word::Allow,
+            Verdict::Allow(_) => VerdictWord::Allow,
             Verdict::Ask(question) => {
                 reasons.extend(question.reasons);
                 reasons.extend(question.risks.into_iter().map(|risk| format!("risk: {risk}")));
-                Word::Ask
+                VerdictWord::Ask
             }
             Verdict::Deny(why) => {
                 reasons.push(why.reason);
-                Word::Deny
+                VerdictWord::Deny
             }
         };
         reasons.extend(parts(&facts, self.policy.hold));
@@ -183,7 +187,7 @@ fn decoded(line: &str) -> String {
     if quoted { serde_json::from_str(line).unwrap_or_else(|_| line.to_owned()) } else { line.to_owned() }
 }
 
-fn line(command: &str, word: Word, reasons: &[String]) -> String {
+fn line(command: &str, word: VerdictWord, reasons: &[String]) -> String {
     format!("{}\n", json!({"command": command, "verdict": word.text(), "reasons": reasons}))
 }
 

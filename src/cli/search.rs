@@ -1,9 +1,9 @@
 //! `lisle sessions search`: what was found, as text or JSON, as it comes.
 
-use super::args::Search;
+use super::args::SearchArgs;
 use super::exit::Exit;
 use super::output::{complain, day, put};
-use crate::domain::inbox::{Hit, HitIn, SessionHits};
+use crate::domain::inbox::{HitIn, RowHit, SessionHits};
 use crate::domain::query::Query;
 use crate::domain::sanitise;
 use crate::runtime::setup::Bootstrap;
@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub(super) fn search(bootstrap: &Bootstrap, search: &Search) -> Exit {
+pub(super) fn search(bootstrap: &Bootstrap, search: &SearchArgs) -> Exit {
     let text = search.query.join(" ");
     let query = match Query::parse(&text) {
         Ok(query) => query,
@@ -79,7 +79,7 @@ fn place(place: HitIn) -> &'static str {
 }
 
 /// The line, which comes clean, with its marks in bold and underlined.
-fn line(hit: &Hit, marks: bool) -> String {
+fn line(hit: &RowHit, marks: bool) -> String {
     let mut out = String::new();
     let mut from = 0;
     for (start, end) in hit.marks.iter().filter(|_| marks) {
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn hits_are_grouped_and_marked() {
-        let hit = |place, line: &str, marks| Hit { place, row: None, at: 0, when: At(0), line: line.into(), marks };
+        let hit = |place, line: &str, marks| RowHit { place, row: None, at: 0, when: At(0), line: line.into(), marks };
         let found = SessionHits {
             session: SessionId::parse("261121-calm-brook").unwrap(),
             title: "A\nTitle".into(),

@@ -1,9 +1,9 @@
 //! `lisle sessions`: what only looks at sessions. The list, a transcript, the trash, and the health of the files, as text
 //! or JSON. What changes them is `change`'s.
 
-use super::args::{Export, Json, List, SessionsCommand, Show, Verify};
+use super::args::{Export, Json, ListArgs, SessionsCommand, ShowArgs, Verify};
 use super::change;
-use super::definitions::{self, Told};
+use super::definitions::{self, MistakesReported};
 use super::exit::Exit;
 use super::output::{complain, day, print_json, say};
 use crate::domain::expression::Expression;
@@ -34,7 +34,7 @@ pub(super) fn run(bootstrap: &Bootstrap, command: SessionsCommand) -> Exit {
 
 /// Filter of the list, resolved.
 struct Filter<'a> {
-    args: &'a List,
+    args: &'a ListArgs,
     properties: &'a Properties,
     statuses: Vec<&'a str>,
     labels: Vec<&'a str>,
@@ -45,7 +45,7 @@ struct Filter<'a> {
 impl<'a> Filter<'a> {
     /// # Errors
     /// The unknown name, as a sentence.
-    fn new(args: &'a List, properties: &'a Properties) -> Result<Self, String> {
+    fn new(args: &'a ListArgs, properties: &'a Properties) -> Result<Self, String> {
         let status = |words: &String| definitions::status(properties, words).map(|status| status.id.as_str());
         let label = |words: &String| definitions::label(properties, words).map(|label: &Label| label.id.as_str());
         let view = args.view.as_ref().map(|words| {
@@ -78,10 +78,10 @@ impl<'a> Filter<'a> {
     }
 }
 
-fn list(bootstrap: &Bootstrap, args: &List) -> Exit {
+fn list(bootstrap: &Bootstrap, args: &ListArgs) -> Exit {
     let asks = !(args.status.is_empty() && args.label.is_empty() && args.view.is_none());
     // Mistakes in the definitions matter to who asks by them.
-    let properties = definitions::read(bootstrap, if asks { Told::Yes } else { Told::No });
+    let properties = definitions::read(bootstrap, if asks { MistakesReported::Yes } else { MistakesReported::No });
     let filter = match Filter::new(args, &properties) {
         Ok(filter) => filter,
         Err(why) => {
@@ -259,7 +259,7 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-fn show(bootstrap: &Bootstrap, show: &Show) -> Exit {
+fn show(bootstrap: &Bootstrap, show: &ShowArgs) -> Exit {
     let seen = match bootstrap.store.read(&show.id, usize::MAX) {
         Ok(seen) => seen,
         Err(error) => {

@@ -1,15 +1,15 @@
 //! `lisle usage`: what requests used and cost, for people and for programs.
 
-use super::args::Usage;
+use super::args::UsageArgs;
 use super::exit::Exit;
 use super::output::{complain, say};
 use crate::agent::day;
-use crate::domain::spending::{By, Group, Sum, beyond, group};
+use crate::domain::spending::{Sum, UsageBy, UsageGroup, beyond, group};
 use crate::domain::{At, SessionMeta, sanitise};
 use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 
-pub(super) fn run(bootstrap: &Bootstrap, args: &Usage) -> Exit {
+pub(super) fn run(bootstrap: &Bootstrap, args: &UsageArgs) -> Exit {
     let books = bootstrap.books();
     let since = args.since.unwrap_or(At(0));
     let all = match books.read(since) {
@@ -22,16 +22,16 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &Usage) -> Exit {
             return Exit::Failed;
         }
     };
-    let by = args.by.unwrap_or(By::Day);
+    let by = args.by.unwrap_or(UsageBy::Day);
     let mut groups = group(&all, by, day);
     let metas = bootstrap.store.list().sessions;
-    if by == By::Session {
+    if by == UsageBy::Session {
         name(&mut groups, &metas);
     }
     let mut total = Sum::default();
     all.iter().for_each(|one| total.add(one));
     // Totals of sessions have no days, so they say nothing about a part of the time.
-    let rest = args.since.is_none().then(|| beyond(&metas, &group(&all, By::Session, day)));
+    let rest = args.since.is_none().then(|| beyond(&metas, &group(&all, UsageBy::Session, day)));
     if args.json {
         let value = serde_json::json!({"by": by, "groups": groups, "total": total, "beyond": rest});
         say(&format!("{value}\n"));
@@ -50,7 +50,7 @@ pub(super) fn run(bootstrap: &Bootstrap, args: &Usage) -> Exit {
     Exit::Done
 }
 
-fn name(groups: &mut [Group], metas: &[SessionMeta]) {
+fn name(groups: &mut [UsageGroup], metas: &[SessionMeta]) {
     for group in groups {
         if let Some(meta) = metas.iter().find(|meta| meta.id.as_str() == group.key) {
             group.name = meta.shown_title().to_owned();
@@ -58,16 +58,16 @@ fn name(groups: &mut [Group], metas: &[SessionMeta]) {
     }
 }
 
-fn table(by: By, groups: &[Group], total: &Sum) -> String {
+fn table(by: UsageBy, groups: &[UsageGroup], total: &Sum) -> String {
     if groups.is_empty() {
         return "No request is recorded.\n".to_owned();
     }
     let head = match by {
-        By::Day => "day",
-        By::Model => "model",
-        By::Session => "session",
+        UsageBy::Day => "day",
+        UsageBy::Model => "model",
+        UsageBy::Session => "session",
     };
-    let key = |group: &Group| sanitise::clean_line(&group.key).into_owned();
+    let key = |group: &UsageGroup| sanitise::clean_line(&group.key).into_owned();
     let width = groups.iter().map(|group| key(group).chars().count()).max().unwrap_or(0).max(head.len()).max(5);
     let mut out = String::new();
     let _ = writeln!(

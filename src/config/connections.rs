@@ -4,7 +4,7 @@
 //! Nothing is sent from here. What was found and not chosen is only offered.
 
 use super::files::write_private;
-use super::probe::Found;
+use super::probe::FoundServer;
 use super::settings::{Api, Connection, ProviderKind};
 use super::{Credentials, Paths, Settings};
 use crate::domain::contract::ConnectionInfo;
@@ -20,7 +20,7 @@ pub const REHEARSAL: &str = "rehearsal";
 
 /// Origin of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ConnectionOrigin {
     /// config.toml.
     Settings,
     /// A key in this variable of the environment.
@@ -63,7 +63,7 @@ pub struct Usable {
     /// Source of its key.
     pub key_from: Option<KeyFrom>,
     /// Origin.
-    pub origin: Origin,
+    pub origin: ConnectionOrigin,
     /// Reason why it cannot be used now, and the advice; `None` if it can.
     pub missing: Option<String>,
     /// It was found, not chosen: nothing is sent to it before the user chooses it.
@@ -259,7 +259,7 @@ impl Connections {
     }
 
     /// Adds servers that were found on this machine, as offers.
-    pub fn add_found(&mut self, found: Vec<Found>) {
+    pub fn add_found(&mut self, found: Vec<FoundServer>) {
         for one in found {
             if self.find(&one.name).is_none() {
                 let mut usable = local(one.name, &one.base_url, one.models);
@@ -276,7 +276,7 @@ impl Connections {
         let mut order: Vec<&Usable> = self.all.iter().collect();
         order.sort_by_key(|one| {
             let default = Some(&one.name) == self.default.as_ref();
-            (!default, one.origin == Origin::BuiltIn, one.missing.is_some())
+            (!default, one.origin == ConnectionOrigin::BuiltIn, one.missing.is_some())
         });
         order.into_iter().map(Usable::info).collect()
     }
@@ -290,7 +290,15 @@ fn rehearsal() -> Usable {
         ..Connection::default()
     };
     let name = ConnectionName::new(REHEARSAL);
-    Usable { name, connection, key: None, key_from: None, origin: Origin::BuiltIn, missing: None, offered: false }
+    Usable {
+        name,
+        connection,
+        key: None,
+        key_from: None,
+        origin: ConnectionOrigin::BuiltIn,
+        missing: None,
+        offered: false,
+    }
 }
 
 fn local(name: ConnectionName, base_url: &str, models: Vec<String>) -> Usable {
@@ -301,7 +309,15 @@ fn local(name: ConnectionName, base_url: &str, models: Vec<String>) -> Usable {
         models,
         ..Connection::default()
     };
-    Usable { name, connection, key: None, key_from: None, origin: Origin::Loopback, missing: None, offered: false }
+    Usable {
+        name,
+        connection,
+        key: None,
+        key_from: None,
+        origin: ConnectionOrigin::Loopback,
+        missing: None,
+        offered: false,
+    }
 }
 
 fn from_environment(
@@ -326,7 +342,7 @@ fn of_vendor(vendor: &'static Vendor, key: Option<(Key, KeyFrom)>) -> Usable {
         models: model.into_iter().map(str::to_owned).collect(),
         ..Connection::default()
     };
-    let origin = Origin::Environment(vendor.variable);
+    let origin = ConnectionOrigin::Environment(vendor.variable);
     let missing = key.is_none().then(|| no_key(vendor.name, vendor.variable));
     let (key, key_from) = key.unzip();
     Usable { name, connection, key, key_from, origin, missing, offered: true }
@@ -354,7 +370,15 @@ fn configured(
         None => key_of_environment(name, &connection, env),
     };
     let (key, key_from) = key.unzip();
-    Usable { name: name.clone(), connection, key, key_from, origin: Origin::Settings, missing, offered: false }
+    Usable {
+        name: name.clone(),
+        connection,
+        key,
+        key_from,
+        origin: ConnectionOrigin::Settings,
+        missing,
+        offered: false,
+    }
 }
 
 /// The key that the environment has for a connection, or why it cannot be had.
@@ -430,7 +454,7 @@ pub fn chosen(paths: &Paths) -> Option<ConnectionName> {
 /// Remembers the choice for the next start.
 ///
 /// # Errors
-/// What the system said when the state folder could not be written.
+/// The system's error when the state folder could not be written.
 pub fn remember_chosen(paths: &Paths, name: &ConnectionName) -> io::Result<()> {
     write_private(&chosen_file(paths), format!("{name}\n").as_bytes())
 }
@@ -451,7 +475,7 @@ pub fn stand_ins(paths: &Paths) -> BTreeMap<ConnectionName, ConnectionName> {
 /// Remembers that the second connection answers for the first one.
 ///
 /// # Errors
-/// What the system said when the state folder could not be written.
+/// The system's error when the state folder could not be written.
 pub fn remember_stand_in(paths: &Paths, named: &ConnectionName, answers: &ConnectionName) -> io::Result<()> {
     let mut map = stand_ins(paths);
     map.insert(named.clone(), answers.clone());
@@ -631,7 +655,7 @@ mod tests {
     #[test]
     fn local_servers_are_offered_and_once_chosen_known_without_looking() {
         let (mut all, _) = gather("", &[], None);
-        let found = Found {
+        let found = FoundServer {
             name: ConnectionName::new("ollama"),
             base_url: "http://127.0.0.1:11434/v1".to_owned(),
             models: vec!["m".to_owned()],

@@ -26,7 +26,7 @@ use std::path::Path;
 
 /// Everything that was read at start.
 #[derive(Clone, Debug)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// config.toml, with defaults where it says nothing or something wrong.
     pub settings: Settings,
     /// Available connections.
@@ -37,7 +37,7 @@ pub struct Loaded {
 
 /// Reads the configuration. `env` looks up a variable of the environment.
 #[must_use]
-pub fn load(paths: &Paths, env: &dyn Fn(&str) -> Option<String>) -> Loaded {
+pub fn load(paths: &Paths, env: &dyn Fn(&str) -> Option<String>) -> LoadedConfig {
     let mut problems = Vec::new();
     let file = paths.config_file();
     let mut settings = match files::read_text(&file) {
@@ -61,7 +61,7 @@ pub fn load(paths: &Paths, env: &dyn Fn(&str) -> Option<String>) -> Loaded {
     let chosen = connections::chosen(paths);
     let (connections, found) = Connections::gather(&settings, &keys, env, chosen.as_ref(), &file);
     problems.extend(found);
-    Loaded { settings, connections, problems }
+    LoadedConfig { settings, connections, problems }
 }
 
 #[cfg(test)]

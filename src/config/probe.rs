@@ -23,7 +23,7 @@ const LONGEST: usize = 1 << 20;
 
 /// A server that answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundServer {
     /// The name for its connection.
     pub name: ConnectionName,
     /// Its address up to the version.
@@ -34,7 +34,7 @@ pub struct Found {
 
 /// Connection named on the command line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Named {
+pub enum NamedConnection {
     /// Named by `--connection`.
     Yes,
     /// Not at all.
@@ -43,13 +43,13 @@ pub enum Named {
 
 /// True if ports may be probed.
 #[must_use]
-pub fn allowed(paths: &Paths, connections: &Connections, named: Named) -> bool {
-    paths.placed == Placed::BySystem && connections.default.is_none() && named == Named::No
+pub fn allowed(paths: &Paths, connections: &Connections, named: NamedConnection) -> bool {
+    paths.placed == Placed::BySystem && connections.default.is_none() && named == NamedConnection::No
 }
 
 /// Asks all of `servers` at once for their models. Who does not answer within `patience`, or answers anything but a
 /// list of models, is left out.
-pub async fn probe(servers: &[(&str, &str)], patience: Duration) -> Vec<Found> {
+pub async fn probe(servers: &[(&str, &str)], patience: Duration) -> Vec<FoundServer> {
     // No proxy and no redirect: what is asked stays on this machine.
     let client = crate::http::client().no_proxy().redirect(reqwest::redirect::Policy::none()).timeout(patience).build();
     let Ok(client) = client else { return Vec::new() };
@@ -57,7 +57,7 @@ pub async fn probe(servers: &[(&str, &str)], patience: Duration) -> Vec<Found> {
     futures_util::future::join_all(asked).await.into_iter().flatten().collect()
 }
 
-async fn ask(client: &reqwest::Client, name: &str, base_url: &str) -> Option<Found> {
+async fn ask(client: &reqwest::Client, name: &str, base_url: &str) -> Option<FoundServer> {
     let mut response = client.get(format!("{base_url}/models")).send().await.ok()?.error_for_status().ok()?;
     let mut body = Vec::new();
     while let Some(piece) = response.chunk().await.ok()? {
@@ -70,7 +70,7 @@ async fn ask(client: &reqwest::Client, name: &str, base_url: &str) -> Option<Fou
     // `{"data": [{"id": …}]}`, as OpenAI lists models. A server without any is no use, but is one.
     let models = list.get("data")?.as_array()?;
     let models = models.iter().filter_map(|model| model.get("id")?.as_str()).map(str::to_owned).collect();
-    Some(Found { name: ConnectionName::new(name), base_url: base_url.to_owned(), models })
+    Some(FoundServer { name: ConnectionName::new(name), base_url: base_url.to_owned(), models })
 }
 
 #[cfg(test)]
@@ -121,7 +121,7 @@ mod tests {
         ];
         let found = probe(&servers, Duration::from_secs(2)).await;
         let models = vec!["m1".to_owned(), "m2".to_owned()];
-        assert_eq!(found, [Found { name: ConnectionName::new("good"), base_url: good.clone(), models }]);
+        assert_eq!(found, [FoundServer { name: ConnectionName::new("good"), base_url: good.clone(), models }]);
     }
 
     #[test]
@@ -133,10 +133,10 @@ mod tests {
             Connections::gather(&settings, &keys, &|_| None, None, std::path::Path::new("/c")).0
         };
         let (none, some) = (gather(""), gather("[connections.a]\nprovider = 'openai'"));
-        assert!(!allowed(&paths, &none, Named::No));
+        assert!(!allowed(&paths, &none, NamedConnection::No));
         paths.placed = Placed::BySystem;
-        assert!(allowed(&paths, &none, Named::No));
-        assert!(!allowed(&paths, &none, Named::Yes));
-        assert!(!allowed(&paths, &some, Named::No));
+        assert!(allowed(&paths, &none, NamedConnection::No));
+        assert!(!allowed(&paths, &none, NamedConnection::Yes));
+        assert!(!allowed(&paths, &some, NamedConnection::No));
     }
 }

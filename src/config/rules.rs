@@ -7,7 +7,7 @@
 mod text;
 
 use crate::domain::problem::Problem;
-use crate::domain::rule::{Effect, Hint, Rule, Written};
+use crate::domain::rule::{Effect, Hint, PermissionsFile, Rule};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -15,28 +15,28 @@ use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use text::Entry;
+use text::RuleEntry;
 
 /// Longer files are not read: no person wrote them.
 const LONGEST: u64 = 1_000_000;
 
 /// One file as it is now.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct RuleFile {
     /// Its text.
     pub text: String,
     /// SHA-256 (hex) of its bytes.
     pub hash: String,
     /// Content.
-    pub written: Written,
+    pub written: PermissionsFile,
     /// Problems.
     pub problems: Vec<Problem>,
 }
 
 /// Reads a file; `None` when there is none.
 #[must_use]
-pub fn read(path: &Path) -> Option<Found> {
-    let broken = |problem| Some(Found { problems: vec![problem], ..Found::default() });
+pub fn read(path: &Path) -> Option<RuleFile> {
+    let broken = |problem| Some(RuleFile { problems: vec![problem], ..RuleFile::default() });
     match std::fs::metadata(path) {
         Ok(meta) if meta.len() > LONGEST => {
             let text = format!("The file is longer than {LONGEST} bytes, so none of its rules count.");
@@ -51,7 +51,7 @@ pub fn read(path: &Path) -> Option<Found> {
         Ok(None) => None,
         Ok(Some(text)) => {
             let (written, problems) = parse(path, &text);
-            Some(Found { hash: hash(text.as_bytes()), text, written, problems })
+            Some(RuleFile { hash: hash(text.as_bytes()), text, written, problems })
         }
         Err(problem) => broken(problem),
     }
@@ -65,8 +65,8 @@ pub fn hash(bytes: &[u8]) -> String {
 
 /// Reads the text of a file.
 #[must_use]
-pub fn parse(path: &Path, text: &str) -> (Written, Vec<Problem>) {
-    let mut reader = Reader { path, text, written: Written::default(), problems: Vec::new(), whole: true };
+pub fn parse(path: &Path, text: &str) -> (PermissionsFile, Vec<Problem>) {
+    let mut reader = RuleReader { path, text, written: PermissionsFile::default(), problems: Vec::new(), whole: true };
     if !text.trim().is_empty() {
         reader.root();
     }
@@ -74,10 +74,10 @@ pub fn parse(path: &Path, text: &str) -> (Written, Vec<Problem>) {
     (written, reader.problems)
 }
 
-struct Reader<'a> {
+struct RuleReader<'a> {
     path: &'a Path,
     text: &'a str,
-    written: Written,
+    written: PermissionsFile,
     problems: Vec<Problem>,
     /// All that makes things stricter was understood.
     whole: bool,
@@ -85,7 +85,7 @@ struct Reader<'a> {
 
 const STRICTER: &str = "Correct it: until then nothing in this file lets anything run.";
 
-impl Reader<'_> {
+impl RuleReader<'_> {
     fn problem(&mut self, line: Option<usize>, text: String, fix: &str) {
         let (path, fix) = (self.path.to_owned(), fix.to_owned());
         self.problems.push(Problem { path, line, text, fix });
@@ -97,7 +97,7 @@ impl Reader<'_> {
 
     fn root(&mut self) {
         let text = self.text;
-        let root = match Entry::parse(text) {
+        let root = match RuleEntry::parse(text) {
             Ok(root) => root,
             Err(error) => {
                 self.whole = false;
@@ -157,7 +157,7 @@ impl Reader<'_> {
             },
             "allowedApiEndpoints" => {
                 let path = named(raw, "path");
-                let method = Entry::parse(raw).ok().and_then(|entry| entry.string("method"));
+                let method = RuleEntry::parse(raw).ok().and_then(|entry| entry.string("method"));
                 if path.is_none() || method.is_none() {
                     self.problem(line, "An endpoint has a `method` and a `path`.".to_owned(), "Correct it.");
                 }
@@ -284,7 +284,7 @@ fn hint(raw: &str) -> Option<Hint> {
 
 /// A rule of the `rules` key, or whether what is wrong with it lets anything run if it is left out, and why.
 fn rule(raw: &str) -> Result<Rule, (bool, String)> {
-    let entry = Entry::parse(raw).map_err(|_| (false, "it is no object.".to_owned()))?;
+    let entry = RuleEntry::parse(raw).map_err(|_| (false, "it is no object.".to_owned()))?;
     let allows = entry.fields.iter().filter(|(key, _)| key == "effect").count() == 1
         && entry.string("effect").as_deref() == Some("allow");
     // What a misspelt key was to narrow would be left wide.

@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trusted {
     #[serde(default)]
-    trusted: Vec<Entry>,
+    trusted: Vec<TrustEntry>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Entry {
+struct TrustEntry {
     what: TrustWhat,
     path: PathBuf,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -54,7 +54,7 @@ impl Trusted {
 
     /// Request for trust in this file of a repository; `None` if it is trusted.
     #[must_use]
-    pub fn asks(&self, path: &Path, found: &rules::Found) -> Option<TrustRequest> {
+    pub fn asks(&self, path: &Path, found: &rules::RuleFile) -> Option<TrustRequest> {
         let known = self.trusted.iter().find(|one| one.what == TrustWhat::Repository && one.path == path);
         if known.is_some_and(|known| !known.sha256.is_empty() && known.sha256 == found.hash) {
             return None;
@@ -100,7 +100,7 @@ pub fn keep(path: &Path, request: &TrustRequest, text: &str, time: &str) -> Resu
     rules::change(path, folder, |old| {
         let mut all = parse(old).map_err(|why| format!("it cannot be read ({why}); move it away first"))?;
         all.trusted.retain(|one| (one.what, &one.path) != (request.what, &request.path));
-        all.trusted.push(Entry {
+        all.trusted.push(TrustEntry {
             what: request.what,
             path: request.path.clone(),
             sha256: request.hash.clone(),
@@ -115,8 +115,8 @@ pub fn keep(path: &Path, request: &TrustRequest, text: &str, time: &str) -> Resu
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> rules::Found {
-        rules::Found { text: text.into(), hash: rules::hash(text.as_bytes()), ..rules::Found::default() }
+    fn found(text: &str) -> rules::RuleFile {
+        rules::RuleFile { text: text.into(), hash: rules::hash(text.as_bytes()), ..rules::RuleFile::default() }
     }
 
     #[test]
@@ -141,7 +141,7 @@ mod tests {
         let trusted = Trusted::read(&file).0;
         assert!(trusted.asks(path, &second).is_none() && trusted.asks(path, &first).is_some());
         // A file that cannot be read has no hash, and is never trusted.
-        assert!(trusted.asks(path, &rules::Found::default()).is_some());
+        assert!(trusted.asks(path, &rules::RuleFile::default()).is_some());
     }
 
     #[test]

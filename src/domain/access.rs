@@ -28,9 +28,9 @@ pub enum Access {
     },
     /// The socket of another program.
     Socket {
-        /// Which one.
+        /// Name of it.
         service: Service,
-        /// Where it lies.
+        /// Path of it.
         path: PathBuf,
         /// The one program of the line that gets it.
         program: String,
@@ -49,7 +49,7 @@ pub enum Service {
     Docker,
 }
 
-/// What a call gets beside its profile: by the answer that let it run, and by rules.
+/// Access of a call beside its profile: by the answer that let it run, and by rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// Names of variables that stay in its environment.

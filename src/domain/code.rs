@@ -30,7 +30,7 @@ pub enum Shade {
 
 /// Bytes of a line in one shade.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct ShadedRun {
     /// The first byte.
     pub start: u32,
     /// The byte behind the last.
@@ -68,5 +68,5 @@ pub struct Coloured {
     /// The entry's revision that the block was taken from.
     pub revision: u64,
     /// A line each, from left to right; what is in no run is plain.
-    pub lines: Vec<Vec<Run>>,
+    pub lines: Vec<Vec<ShadedRun>>,
 }

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 /// Owner of a command's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Origin {
+pub enum CommandOrigin {
     /// The user's, in the folder of the configuration.
     User,
     /// The workspace's.
@@ -19,14 +19,14 @@ pub enum Origin {
     Repository,
 }
 
-impl Origin {
+impl CommandOrigin {
     /// In a word.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
-            Origin::User => "yours",
-            Origin::Workspace => "workspace",
-            Origin::Repository => "repository",
+            CommandOrigin::User => "yours",
+            CommandOrigin::Workspace => "workspace",
+            CommandOrigin::Repository => "repository",
         }
     }
 }
@@ -43,7 +43,7 @@ pub struct OwnCommand {
     /// The text to be sent.
     pub text: String,
     /// Owner of the file.
-    pub origin: Origin,
+    pub origin: CommandOrigin,
     /// The file.
     pub path: PathBuf,
     /// SHA-256 of the file, in hexadecimal digits: a file that changed is another one.
@@ -52,7 +52,7 @@ pub struct OwnCommand {
 
 /// Content of a command's file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct CommandFile {
     /// `description`
     pub description: String,
     /// `argument-hint`
@@ -65,9 +65,9 @@ pub struct Written {
 ///
 /// # Errors
 /// The line, from 1, and what is wrong there.
-pub fn read(whole: &str) -> Result<Written, (usize, &'static str)> {
+pub fn read(whole: &str) -> Result<CommandFile, (usize, &'static str)> {
     let whole = whole.strip_prefix('\u{feff}').unwrap_or(whole);
-    let mut out = Written::default();
+    let mut out = CommandFile::default();
     let mut lines = whole.split_inclusive('\n');
     let mut body = whole;
     if whole.lines().next().map(str::trim_end) == Some("---") {

@@ -8,7 +8,7 @@ use super::attachment::Attachment;
 use super::context::ContextReport;
 use super::export::Format;
 use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
-use super::inbox::{Change, HealthReport, Searched, SessionHits, TrashId, Trashed};
+use super::inbox::{HealthReport, PropertyChange, Searched, SessionHits, TrashId, Trashed};
 use super::job::JobShown;
 use super::ledger::Ledger;
 use super::message::{CutBy, Message, UserText};
@@ -17,7 +17,7 @@ use super::notice::Notice;
 use super::permission::Mode;
 use super::plan::Progress;
 use super::property::{Definition, Properties};
-use super::request::{Answer, Request, TrustRequest};
+use super::request::{Request, TrustRequest, UserAnswer};
 use super::rule::{KnownRule, Rule, RuleScope};
 use super::session::{SessionMeta, SessionSwitch, ThinkingLevel};
 use super::spending::Spending;
@@ -89,7 +89,7 @@ pub enum Command {
         /// Session ids.
         sessions: Vec<SessionId>,
         /// Change to make.
-        change: Change,
+        change: PropertyChange,
     },
     /// Make a new session with the history up to and including a message: [`Event::Branched`].
     Branch {
@@ -355,7 +355,7 @@ pub enum Act {
         /// Request id.
         request: RequestId,
         /// The answer.
-        answer: Answer,
+        answer: UserAnswer,
     },
     /// Change the permission mode from the next tool call on.
     Mode {
@@ -753,7 +753,7 @@ pub enum Event {
         program: String,
         /// Omissions, one sentence each.
         left: Vec<String>,
-        /// What an earlier import of the same conversation has to do with it, in words.
+        /// Relation to an earlier import of the same conversation, in words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         again: Option<String>,
     },

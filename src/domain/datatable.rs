@@ -33,13 +33,13 @@ pub struct Column {
     pub name: String,
     /// Figures, which stand to the right.
     pub figures: bool,
-    /// How its figures are written.
-    pub written: Figures,
+    /// Notation of its figures.
+    pub written: FigureFormat,
 }
 
-/// How the figures of a column are written.
+/// Notation of the figures of a column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Figures {
+pub enum FigureFormat {
     /// As they came.
     #[default]
     Plain,
@@ -53,7 +53,7 @@ pub enum Figures {
 
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Written {
+struct WrittenTable {
     title: Option<String>,
     filename: Option<String>,
     columns: Vec<WrittenColumn>,
@@ -90,7 +90,7 @@ pub fn read(info: &str, text: &str) -> Option<DataTable> {
     }
     let value: Value = serde_json::from_str(text).ok()?;
     let written = match value {
-        Value::Array(rows) => Written { rows, ..Written::default() },
+        Value::Array(rows) => WrittenTable { rows, ..WrittenTable::default() },
         value @ Value::Object(_) => serde_json::from_value(value).ok()?,
         _ => return None,
     };
@@ -116,12 +116,12 @@ fn column(written: WrittenColumn) -> (String, Column) {
         WrittenColumn::Whole { key, label, kind } => {
             let key = key.or_else(|| label.clone()).unwrap_or_default();
             let written = match kind.as_deref() {
-                Some("number" | "integer") => Figures::Grouped,
-                Some("currency") => Figures::Dollars,
-                Some("percent") => Figures::Percent,
-                _ => Figures::Plain,
+                Some("number" | "integer") => FigureFormat::Grouped,
+                Some("currency") => FigureFormat::Dollars,
+                Some("percent") => FigureFormat::Percent,
+                _ => FigureFormat::Plain,
             };
-            let figures = written != Figures::Plain || kind.as_deref() == Some("formula");
+            let figures = written != FigureFormat::Plain || kind.as_deref() == Some("formula");
             (key.clone(), Column { name: one_line(&label.unwrap_or(key)), figures, written })
         }
     }
@@ -152,7 +152,7 @@ fn guessed(rows: &[Value]) -> Vec<(String, Column)> {
             rows.iter().take(ROWS).filter_map(|row| row.get(key)).filter(|value| !value.is_null()).peekable();
         values.peek().is_some() && values.all(Value::is_number)
     };
-    let column = |key: &str| Column { name: one_line(key), figures: figures(key), written: Figures::Plain };
+    let column = |key: &str| Column { name: one_line(key), figures: figures(key), written: FigureFormat::Plain };
     keys.into_iter().map(|key| (key.clone(), column(&key))).collect()
 }
 
@@ -170,18 +170,18 @@ fn cells(row: &Value, columns: &[(String, Column)]) -> Vec<String> {
 }
 
 /// A value as its column writes it. What is no number stays as it is.
-fn typed(value: &Value, written: Figures) -> String {
+fn typed(value: &Value, written: FigureFormat) -> String {
     let Some(number) = value.as_f64().filter(|number| number.abs() < 1e15) else { return shown(value) };
     let sign = if number < 0.0 { "-" } else { "" };
     match written {
-        Figures::Plain => shown(value),
-        Figures::Grouped => grouped(&shown(value)),
+        FigureFormat::Plain => shown(value),
+        FigureFormat::Grouped => grouped(&shown(value)),
         // Cents where there are some.
-        Figures::Dollars if (number * 100.0).round() % 100.0 == 0.0 => {
+        FigureFormat::Dollars if (number * 100.0).round() % 100.0 == 0.0 => {
             format!("{sign}${}", grouped(&format!("{:.0}", number.abs())))
         }
-        Figures::Dollars => format!("{sign}${}", grouped(&format!("{:.2}", number.abs()))),
-        Figures::Percent => {
+        FigureFormat::Dollars => format!("{sign}${}", grouped(&format!("{:.2}", number.abs()))),
+        FigureFormat::Percent => {
             let tenths = format!("{:.1}", (number * 1000.0).round() / 10.0 + 0.0);
             let plus = if number > 0.0 && tenths != "0.0" { "+" } else { "" };
             format!("{plus}{}%", tenths.strip_suffix(".0").unwrap_or(&tenths))

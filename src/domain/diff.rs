@@ -86,7 +86,7 @@ pub enum DiffKind {
 
 impl FileDiff {
     /// Compares two texts line by line. Gives up on exactness after half a second on very large texts, never on truth.
-    /// What is kept of it is bounded, however long the lines are: the counts are exact, and what is left out is said.
+    /// The kept part is bounded, however long the lines are: the counts are exact, and what is left out is said.
     #[must_use]
     pub fn between(path: &str, old: Option<&str>, new: &str) -> Self {
         let before = old.unwrap_or("");

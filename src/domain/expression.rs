@@ -41,7 +41,7 @@ impl std::error::Error for ExpressionError {}
 /// A condition that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
-    root: Node,
+    root: ExpressionNode,
 }
 
 impl Expression {
@@ -59,11 +59,11 @@ impl Expression {
     /// If it cannot be computed: a division by zero.
     pub fn matches(&self, session: &SessionMeta, now: At) -> Result<bool, String> {
         Ok(match (Subject { session, now }).value(&self.root)? {
-            Value::Bool(is) => is,
+            ExpressionValue::Bool(is) => is,
             // A number or a text as a condition means that there is any, as in Craft Agents.
-            Value::Number(number) => number != 0.0 && !number.is_nan(),
-            Value::Text(text) => !text.is_empty(),
-            Value::List(_) => true,
+            ExpressionValue::Number(number) => number != 0.0 && !number.is_nan(),
+            ExpressionValue::Text(text) => !text.is_empty(),
+            ExpressionValue::List(_) => true,
         })
     }
 }
@@ -94,28 +94,28 @@ enum Field {
 }
 
 /// The fields by their names in the files.
-const FIELDS: [(&str, Field, Kind); 21] = [
-    ("name", Field::Name, Kind::Text),
-    ("preview", Field::Preview, Kind::Text),
-    ("sessionStatus", Field::Status, Kind::Text),
-    ("todoState", Field::Status, Kind::Text),
-    ("permissionMode", Field::Mode, Kind::Text),
-    ("model", Field::Model, Kind::Text),
-    ("lastMessageRole", Field::LastRole, Kind::Text),
-    ("lastUsedAt", Field::LastMessage, Kind::Number),
-    ("createdAt", Field::Created, Kind::Number),
-    ("messageCount", Field::Messages, Kind::Number),
-    ("labelCount", Field::LabelCount, Kind::Number),
-    ("isFlagged", Field::Flagged, Kind::Bool),
-    ("hasUnread", Field::Unread, Kind::Bool),
-    ("isProcessing", Field::Processing, Kind::Bool),
-    ("hasPendingPlan", Field::PlanPending, Kind::Bool),
-    ("tokenUsage.inputTokens", Field::InputTokens, Kind::Number),
-    ("tokenUsage.outputTokens", Field::OutputTokens, Kind::Number),
-    ("tokenUsage.totalTokens", Field::TotalTokens, Kind::Number),
-    ("tokenUsage.contextTokens", Field::ContextTokens, Kind::Number),
-    ("tokenUsage.costUsd", Field::Cost, Kind::Number),
-    ("labels", Field::Labels, Kind::List),
+const FIELDS: [(&str, Field, ExpressionType); 21] = [
+    ("name", Field::Name, ExpressionType::Text),
+    ("preview", Field::Preview, ExpressionType::Text),
+    ("sessionStatus", Field::Status, ExpressionType::Text),
+    ("todoState", Field::Status, ExpressionType::Text),
+    ("permissionMode", Field::Mode, ExpressionType::Text),
+    ("model", Field::Model, ExpressionType::Text),
+    ("lastMessageRole", Field::LastRole, ExpressionType::Text),
+    ("lastUsedAt", Field::LastMessage, ExpressionType::Number),
+    ("createdAt", Field::Created, ExpressionType::Number),
+    ("messageCount", Field::Messages, ExpressionType::Number),
+    ("labelCount", Field::LabelCount, ExpressionType::Number),
+    ("isFlagged", Field::Flagged, ExpressionType::Bool),
+    ("hasUnread", Field::Unread, ExpressionType::Bool),
+    ("isProcessing", Field::Processing, ExpressionType::Bool),
+    ("hasPendingPlan", Field::PlanPending, ExpressionType::Bool),
+    ("tokenUsage.inputTokens", Field::InputTokens, ExpressionType::Number),
+    ("tokenUsage.outputTokens", Field::OutputTokens, ExpressionType::Number),
+    ("tokenUsage.totalTokens", Field::TotalTokens, ExpressionType::Number),
+    ("tokenUsage.contextTokens", Field::ContextTokens, ExpressionType::Number),
+    ("tokenUsage.costUsd", Field::Cost, ExpressionType::Number),
+    ("labels", Field::Labels, ExpressionType::List),
 ];
 
 /// The names that a condition can ask for, for help and completion.
@@ -145,14 +145,14 @@ const FUNCTIONS: [(&str, Function, &str); 6] = [
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum ExpressionType {
     Bool,
     Number,
     Text,
     List,
 }
 
-impl Kind {
+impl ExpressionType {
     fn words(self) -> &'static str {
         match self {
             Self::Bool => "true or false",
@@ -189,37 +189,37 @@ enum Sum {
 
 /// Chains of one strength are lists, so that only parentheses make it deep.
 #[derive(Clone, Debug, PartialEq)]
-enum Node {
+enum ExpressionNode {
     Bool(bool),
     Number(f64),
     Text(String),
     Field(Field),
-    Or(Vec<Node>),
-    And(Vec<Node>),
-    Not(Box<Node>),
-    Minus(Box<Node>),
-    In(Box<Node>, Vec<Node>),
-    Equal(Box<Node>, Vec<(Equality, Node)>),
-    Ordered(Box<Node>, Vec<(Order, Node)>),
-    Sum(Box<Node>, Vec<(Sum, Node)>),
-    Call(Function, Vec<Node>),
+    Or(Vec<ExpressionNode>),
+    And(Vec<ExpressionNode>),
+    Not(Box<ExpressionNode>),
+    Minus(Box<ExpressionNode>),
+    In(Box<ExpressionNode>, Vec<ExpressionNode>),
+    Equal(Box<ExpressionNode>, Vec<(Equality, ExpressionNode)>),
+    Ordered(Box<ExpressionNode>, Vec<(Order, ExpressionNode)>),
+    Sum(Box<ExpressionNode>, Vec<(Sum, ExpressionNode)>),
+    Call(Function, Vec<ExpressionNode>),
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Value<'a> {
+enum ExpressionValue<'a> {
     Bool(bool),
     Number(f64),
     Text(Cow<'a, str>),
     List(&'a [String]),
 }
 
-impl Value<'_> {
-    fn kind(&self) -> Kind {
+impl ExpressionValue<'_> {
+    fn kind(&self) -> ExpressionType {
         match self {
-            Self::Bool(_) => Kind::Bool,
-            Self::Number(_) => Kind::Number,
-            Self::Text(_) => Kind::Text,
-            Self::List(_) => Kind::List,
+            Self::Bool(_) => ExpressionType::Bool,
+            Self::Number(_) => ExpressionType::Number,
+            Self::Text(_) => ExpressionType::Text,
+            Self::List(_) => ExpressionType::List,
         }
     }
 }
@@ -234,40 +234,40 @@ struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    fn value(&self, node: &'a Node) -> Result<Value<'a>, String> {
+    fn value(&self, node: &'a ExpressionNode) -> Result<ExpressionValue<'a>, String> {
         Ok(match node {
-            Node::Bool(is) => Value::Bool(*is),
-            Node::Number(number) => Value::Number(*number),
-            Node::Text(text) => Value::Text(text.as_str().into()),
-            Node::Field(field) => self.field(*field),
-            Node::Or(parts) => {
+            ExpressionNode::Bool(is) => ExpressionValue::Bool(*is),
+            ExpressionNode::Number(number) => ExpressionValue::Number(*number),
+            ExpressionNode::Text(text) => ExpressionValue::Text(text.as_str().into()),
+            ExpressionNode::Field(field) => self.field(*field),
+            ExpressionNode::Or(parts) => {
                 for part in parts {
                     if self.truth(part)? {
-                        return Ok(Value::Bool(true));
+                        return Ok(ExpressionValue::Bool(true));
                     }
                 }
-                Value::Bool(false)
+                ExpressionValue::Bool(false)
             }
-            Node::And(parts) => {
+            ExpressionNode::And(parts) => {
                 for part in parts {
                     if !self.truth(part)? {
-                        return Ok(Value::Bool(false));
+                        return Ok(ExpressionValue::Bool(false));
                     }
                 }
-                Value::Bool(true)
+                ExpressionValue::Bool(true)
             }
-            Node::Not(inner) => Value::Bool(!self.truth(inner)?),
-            Node::Minus(inner) => Value::Number(-self.number(inner)?),
-            Node::In(one, list) => Value::Bool(self.is_in(one, list)?),
-            Node::Equal(first, rest) => {
+            ExpressionNode::Not(inner) => ExpressionValue::Bool(!self.truth(inner)?),
+            ExpressionNode::Minus(inner) => ExpressionValue::Number(-self.number(inner)?),
+            ExpressionNode::In(one, list) => ExpressionValue::Bool(self.is_in(one, list)?),
+            ExpressionNode::Equal(first, rest) => {
                 let mut value = self.value(first)?;
                 for (equality, other) in rest {
                     let same = value == self.value(other)?;
-                    value = Value::Bool(same == (*equality == Equality::Same));
+                    value = ExpressionValue::Bool(same == (*equality == Equality::Same));
                 }
                 value
             }
-            Node::Ordered(first, rest) => {
+            ExpressionNode::Ordered(first, rest) => {
                 let mut left = self.number(first)?;
                 for (order, other) in rest {
                     let right = self.number(other)?;
@@ -278,13 +278,13 @@ impl<'a> Subject<'a> {
                         Order::MoreOrSame => left >= right,
                     };
                     if !holds {
-                        return Ok(Value::Bool(false));
+                        return Ok(ExpressionValue::Bool(false));
                     }
                     left = right;
                 }
-                Value::Bool(true)
+                ExpressionValue::Bool(true)
             }
-            Node::Sum(first, rest) => {
+            ExpressionNode::Sum(first, rest) => {
                 let mut value = self.number(first)?;
                 for (sum, other) in rest {
                     let other = self.number(other)?;
@@ -298,17 +298,17 @@ impl<'a> Subject<'a> {
                         Sum::Rest => value.rem_euclid(other),
                     };
                 }
-                Value::Number(value)
+                ExpressionValue::Number(value)
             }
-            Node::Call(function, inputs) => self.call(*function, inputs)?,
+            ExpressionNode::Call(function, inputs) => self.call(*function, inputs)?,
         })
     }
 
-    fn field(&self, field: Field) -> Value<'a> {
+    fn field(&self, field: Field) -> ExpressionValue<'a> {
         let session = self.session;
         #[allow(clippy::cast_precision_loss, reason = "counts and times are far below 2^53")]
-        let count = |number: u64| Value::Number(number as f64);
-        let text = |text: &'a str| Value::Text(text.into());
+        let count = |number: u64| ExpressionValue::Number(number as f64);
+        let text = |text: &'a str| ExpressionValue::Text(text.into());
         match field {
             Field::Name => text(&session.title),
             Field::Preview => text(&session.preview),
@@ -317,65 +317,65 @@ impl<'a> Subject<'a> {
             Field::Model => text(session.model.as_deref().unwrap_or_default()),
             Field::LastRole => text(session.last_role.as_deref().unwrap_or_default()),
             // Without a message there was no last one, whatever the list sorts by.
-            Field::LastMessage if session.messages == 0 => Value::Number(0.0),
+            Field::LastMessage if session.messages == 0 => ExpressionValue::Number(0.0),
             Field::LastMessage => time(session.last_message),
             Field::Created => time(session.created),
             Field::Messages => count(session.messages),
             Field::LabelCount => count(session.labels.len() as u64),
-            Field::Flagged => Value::Bool(session.flagged),
-            Field::Unread => Value::Bool(session.unread),
-            Field::Processing => Value::Bool(match session.activity {
+            Field::Flagged => ExpressionValue::Bool(session.flagged),
+            Field::Unread => ExpressionValue::Bool(session.unread),
+            Field::Processing => ExpressionValue::Bool(match session.activity {
                 Activity::Idle => false,
                 Activity::Running(_) | Activity::Stopping => true,
                 // A turn ends with its plan; with an approval or a question it waits in the middle.
                 Activity::NeedsYou(_) => !session.plan_pending,
             }),
-            Field::PlanPending => Value::Bool(session.plan_pending),
+            Field::PlanPending => ExpressionValue::Bool(session.plan_pending),
             Field::InputTokens => count(session.usage.input_tokens),
             Field::OutputTokens => count(session.usage.output_tokens),
             Field::TotalTokens => count(session.usage.total_tokens),
             Field::ContextTokens => count(session.usage.context_tokens),
-            Field::Cost => Value::Number(session.usage.cost_usd),
-            Field::Labels => Value::List(&session.labels),
+            Field::Cost => ExpressionValue::Number(session.usage.cost_usd),
+            Field::Labels => ExpressionValue::List(&session.labels),
         }
     }
 
-    fn call(&self, function: Function, inputs: &'a [Node]) -> Result<Value<'a>, String> {
+    fn call(&self, function: Function, inputs: &'a [ExpressionNode]) -> Result<ExpressionValue<'a>, String> {
         let input = |n: usize| {
             let node = inputs.get(n).ok_or("a function without its inputs")?;
             self.value(node)
         };
         let text = |n: usize| match input(n)? {
-            Value::Text(text) => Ok(text),
-            other => Err(wrong(other.kind(), Kind::Text)),
+            ExpressionValue::Text(text) => Ok(text),
+            other => Err(wrong(other.kind(), ExpressionType::Text)),
         };
         Ok(match function {
-            Function::DaysSince => Value::Number(self.hours(input(0)?)? / 24.0),
-            Function::HoursSince => Value::Number(self.hours(input(0)?)?),
-            Function::Contains => Value::Bool(match input(0)? {
-                Value::Text(whole) => whole.contains(&*text(1)?),
-                Value::List(labels) => has(labels, &text(1)?),
-                other => return Err(wrong(other.kind(), Kind::List)),
+            Function::DaysSince => ExpressionValue::Number(self.hours(input(0)?)? / 24.0),
+            Function::HoursSince => ExpressionValue::Number(self.hours(input(0)?)?),
+            Function::Contains => ExpressionValue::Bool(match input(0)? {
+                ExpressionValue::Text(whole) => whole.contains(&*text(1)?),
+                ExpressionValue::List(labels) => has(labels, &text(1)?),
+                other => return Err(wrong(other.kind(), ExpressionType::List)),
             }),
             #[allow(clippy::cast_precision_loss, reason = "no text is that long")]
-            Function::Length => Value::Number(match input(0)? {
-                Value::Text(text) => text.chars().count() as f64,
-                Value::List(labels) => labels.len() as f64,
-                other => return Err(wrong(other.kind(), Kind::List)),
+            Function::Length => ExpressionValue::Number(match input(0)? {
+                ExpressionValue::Text(text) => text.chars().count() as f64,
+                ExpressionValue::List(labels) => labels.len() as f64,
+                other => return Err(wrong(other.kind(), ExpressionType::List)),
             }),
-            Function::StartsWith => Value::Bool(text(0)?.starts_with(&*text(1)?)),
-            Function::Lower => Value::Text(text(0)?.to_lowercase().into()),
+            Function::StartsWith => ExpressionValue::Bool(text(0)?.starts_with(&*text(1)?)),
+            Function::Lower => ExpressionValue::Text(text(0)?.to_lowercase().into()),
         })
     }
 
     /// Hours since a time; 0 when there was none.
-    fn hours(&self, then: Value<'_>) -> Result<f64, String> {
-        let Value::Number(then) = then else { return Err(wrong(then.kind(), Kind::Number)) };
-        let Value::Number(now) = time(self.now) else { return Ok(0.0) };
+    fn hours(&self, then: ExpressionValue<'_>) -> Result<f64, String> {
+        let ExpressionValue::Number(then) = then else { return Err(wrong(then.kind(), ExpressionType::Number)) };
+        let ExpressionValue::Number(now) = time(self.now) else { return Ok(0.0) };
         Ok(if then <= 0.0 { 0.0 } else { (now - then) / MS_PER_HOUR })
     }
 
-    fn is_in(&self, one: &'a Node, list: &'a [Node]) -> Result<bool, String> {
+    fn is_in(&self, one: &'a ExpressionNode, list: &'a [ExpressionNode]) -> Result<bool, String> {
         let one = self.value(one)?;
         let mut among = Vec::with_capacity(list.len());
         for node in list {
@@ -383,29 +383,29 @@ impl<'a> Subject<'a> {
         }
         let any = |text: &str| {
             among.iter().any(|value| match value {
-                Value::List(labels) => has(labels, text),
-                Value::Text(other) => other == text,
+                ExpressionValue::List(labels) => has(labels, text),
+                ExpressionValue::Text(other) => other == text,
                 _ => false,
             })
         };
         Ok(match &one {
-            Value::List(labels) => labels.iter().all(|label| any(label) || any(split_label(label).0)),
-            Value::Text(text) => any(text),
+            ExpressionValue::List(labels) => labels.iter().all(|label| any(label) || any(split_label(label).0)),
+            ExpressionValue::Text(text) => any(text),
             other => among.contains(other),
         })
     }
 
-    fn truth(&self, node: &'a Node) -> Result<bool, String> {
+    fn truth(&self, node: &'a ExpressionNode) -> Result<bool, String> {
         match self.value(node)? {
-            Value::Bool(is) => Ok(is),
-            other => Err(wrong(other.kind(), Kind::Bool)),
+            ExpressionValue::Bool(is) => Ok(is),
+            other => Err(wrong(other.kind(), ExpressionType::Bool)),
         }
     }
 
-    fn number(&self, node: &'a Node) -> Result<f64, String> {
+    fn number(&self, node: &'a ExpressionNode) -> Result<f64, String> {
         match self.value(node)? {
-            Value::Number(number) => Ok(number),
-            other => Err(wrong(other.kind(), Kind::Number)),
+            ExpressionValue::Number(number) => Ok(number),
+            other => Err(wrong(other.kind(), ExpressionType::Number)),
         }
     }
 }
@@ -416,11 +416,11 @@ fn has(labels: &[String], wanted: &str) -> bool {
 }
 
 #[allow(clippy::cast_precision_loss, reason = "times are far below 2^53 milliseconds")]
-fn time(at: At) -> Value<'static> {
-    Value::Number(at.0 as f64)
+fn time(at: At) -> ExpressionValue<'static> {
+    ExpressionValue::Number(at.0 as f64)
 }
 
-fn wrong(is: Kind, wanted: Kind) -> String {
+fn wrong(is: ExpressionType, wanted: ExpressionType) -> String {
     format!("{} where {} is needed", is.words(), wanted.words())
 }
 

@@ -28,12 +28,12 @@ const MORE: u32 = 0x8000_0000;
 /// The voicing marks of kana, as they are in folded text.
 const VOICED: [&[u8]; 2] = ["\u{3099}".as_bytes(), "\u{309a}".as_bytes()];
 
-struct Page {
+struct FoldPage {
     folds: [u32; PAGE],
     more: String,
 }
 
-static PAGES: [OnceLock<Box<Page>>; 0x11_0000 / PAGE] = [const { OnceLock::new() }; 0x11_0000 / PAGE];
+static PAGES: [OnceLock<Box<FoldPage>>; 0x11_0000 / PAGE] = [const { OnceLock::new() }; 0x11_0000 / PAGE];
 
 /// The folded text, as bytes to be searched with [`find`].
 #[must_use]
@@ -185,8 +185,8 @@ fn fold_char(c: char, out: &mut Vec<u8>) {
     }
 }
 
-fn page_of(number: usize) -> Box<Page> {
-    let mut page = Box::new(Page { folds: [GONE; PAGE], more: String::new() });
+fn page_of(number: usize) -> Box<FoldPage> {
+    let mut page = Box::new(FoldPage { folds: [GONE; PAGE], more: String::new() });
     let mut fold = String::new();
     for (place, code) in (number * PAGE..(number + 1) * PAGE).enumerate() {
         let Some(c) = u32::try_from(code).ok().and_then(char::from_u32) else { continue };

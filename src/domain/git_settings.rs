@@ -5,7 +5,7 @@
 
 /// Settings that a command of git writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenSettings {
     /// Settings as a user reads them: the key, with its value where the words tell it.
     pub settings: Vec<String>,
     /// They run nothing and lead nowhere, as far as the words tell.
@@ -107,7 +107,7 @@ pub fn subcommand(args: &[String]) -> &[String] {
 
 /// Settings that a command of git writes because its words say so, from the words after `git`. Options may be shortened.
 #[must_use]
-pub fn written(args: &[String]) -> Option<Written> {
+pub fn written(args: &[String]) -> Option<WrittenSettings> {
     let (first, rest) = subcommand(args).split_first()?;
     let words: Vec<&str> = rest.iter().filter(|word| !word.starts_with('-')).map(String::as_str).collect();
     let has = |short: &str, long: &[&str]| rest.iter().any(|word| is_option(word, short, long));
@@ -122,7 +122,7 @@ pub fn written(args: &[String]) -> Option<Written> {
             let name = what.map(|what| what.rsplit(':').next().unwrap_or(what).trim_start_matches('+'));
             let to = to.unwrap_or("the remote");
             let known = !words.is_empty() && (is_remote_name(to) || is_plain_address(to)) || words.is_empty();
-            Some(Written {
+            Some(WrittenSettings {
                 settings: vec![format!("branch.{}.remote = {to}", name.unwrap_or("HEAD"))],
                 harmless: known,
             })
@@ -131,7 +131,7 @@ pub fn written(args: &[String]) -> Option<Written> {
         "pull" | "fetch" if has("", &["--set-upstream"]) => {
             let to = words.first().copied().unwrap_or("the remote");
             let known = is_remote_name(to) || is_plain_address(to) || words.is_empty();
-            Some(Written { settings: vec![format!("branch.HEAD.remote = {to}")], harmless: known })
+            Some(WrittenSettings { settings: vec![format!("branch.HEAD.remote = {to}")], harmless: known })
         }
         "submodule" => submodule(&words, has("", &["--init"])),
         "sparse-checkout" if matches!(words.first(), Some(&("init" | "set" | "add" | "disable" | "reapply"))) => {
@@ -171,11 +171,11 @@ pub fn settling_option(argv: &[String]) -> Option<&str> {
     rest.iter().map(String::as_str).find(|word| is_option(word, short, long))
 }
 
-fn one(setting: &str, harmless: bool) -> Option<Written> {
-    Some(Written { settings: vec![setting.to_owned()], harmless })
+fn one(setting: &str, harmless: bool) -> Option<WrittenSettings> {
+    Some(WrittenSettings { settings: vec![setting.to_owned()], harmless })
 }
 
-fn followed(start: Option<&str>) -> Option<Written> {
+fn followed(start: Option<&str>) -> Option<WrittenSettings> {
     one(&format!("branch.*.merge = {}", start.unwrap_or("its upstream")), true)
 }
 
@@ -188,7 +188,7 @@ fn is_option(word: &str, short: &str, long: &[&str]) -> bool {
     name.strip_prefix('-').is_some_and(|letters| letters.contains(|c| short.contains(c)))
 }
 
-fn config(rest: &[String], words: &[&str]) -> Option<Written> {
+fn config(rest: &[String], words: &[&str]) -> Option<WrittenSettings> {
     const ASKS: &[&str] =
         &["--get", "--get-all", "--get-regexp", "--get-urlmatch", "--list", "-l", "--get-color", "--get-colorbool"];
     const PLAIN: &[&str] = &["--local", "--add", "--replace-all", "--unset", "--unset-all"];
@@ -245,7 +245,7 @@ fn shortened(value: &str) -> String {
     out
 }
 
-fn remote(rest: &[String], words: &[&str]) -> Option<Written> {
+fn remote(rest: &[String], words: &[&str]) -> Option<WrittenSettings> {
     match words {
         ["add", inner @ ..] => {
             // Values of options may stand before the name.
@@ -267,7 +267,7 @@ fn remote(rest: &[String], words: &[&str]) -> Option<Written> {
     }
 }
 
-fn branch(rest: &[String], words: &[&str]) -> Option<Written> {
+fn branch(rest: &[String], words: &[&str]) -> Option<WrittenSettings> {
     let has = |short: &str, long: &[&str]| rest.iter().any(|word| is_option(word, short, long));
     let first = words.first().copied().unwrap_or("HEAD");
     if has("u", &["--set-upstream-to"]) {
@@ -297,7 +297,7 @@ fn branch(rest: &[String], words: &[&str]) -> Option<Written> {
     if has("t", &["--track"]) { followed(words.last().copied()) } else { None }
 }
 
-fn submodule(words: &[&str], is_init: bool) -> Option<Written> {
+fn submodule(words: &[&str], is_init: bool) -> Option<WrittenSettings> {
     let what = words.get(1).copied().unwrap_or("*");
     match *words.first()? {
         "init" | "deinit" => one(&format!("submodule.{what}.url"), true),
@@ -313,7 +313,7 @@ fn submodule(words: &[&str], is_init: bool) -> Option<Written> {
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> Option<Written> {
+    fn of(line: &str) -> Option<WrittenSettings> {
         written(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 

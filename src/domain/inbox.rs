@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A change of a session's properties that needs no conversation. It is made to one session or to many.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "change", content = "to")]
-pub enum Change {
+pub enum PropertyChange {
     /// The status, by id.
     Status(String),
     /// Flagged or not.
@@ -27,7 +27,7 @@ pub enum Change {
     Labels(Vec<String>),
 }
 
-impl Change {
+impl PropertyChange {
     /// Makes the change to a session's properties. What is so already stays as it is: a session that was archived
     /// before keeps the time of it.
     pub fn apply(&self, meta: &mut SessionMeta, now: At) {
@@ -93,7 +93,7 @@ pub enum HitIn {
 
 /// A line that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hit {
+pub struct RowHit {
     /// Place in the session.
     pub place: HitIn,
     /// The row, where it is one.
@@ -118,7 +118,7 @@ pub struct SessionHits {
     /// Its last message.
     pub last_message: At,
     /// The first hits.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<RowHit>,
     /// Number of all hits; in a session that is full of them only the first some hundred are counted.
     pub total: u64,
 }
@@ -202,12 +202,12 @@ mod tests {
     #[test]
     fn labels_are_replaced_by_id_where_they_stand() {
         for (before, change, after) in [
-            (&["a", "p::1"][..], Change::AddLabel("b".into()), &["a", "p::1", "b"][..]),
-            (&["p::1", "a", "p::2"], Change::AddLabel("p::3".into()), &["p::3", "a"]),
-            (&["a"], Change::AddLabel("a".into()), &["a"]),
-            (&["p::1", "a", "p"], Change::RemoveLabel("p".into()), &["a"]),
-            (&["pp", "a"], Change::RemoveLabel("p".into()), &["pp", "a"]),
-            (&["a"], Change::Labels(vec!["x".into(), "y::2".into()]), &["x", "y::2"]),
+            (&["a", "p::1"][..], PropertyChange::AddLabel("b".into()), &["a", "p::1", "b"][..]),
+            (&["p::1", "a", "p::2"], PropertyChange::AddLabel("p::3".into()), &["p::3", "a"]),
+            (&["a"], PropertyChange::AddLabel("a".into()), &["a"]),
+            (&["p::1", "a", "p"], PropertyChange::RemoveLabel("p".into()), &["a"]),
+            (&["pp", "a"], PropertyChange::RemoveLabel("p".into()), &["pp", "a"]),
+            (&["a"], PropertyChange::Labels(vec!["x".into(), "y::2".into()]), &["x", "y::2"]),
         ] {
             let mut meta = meta(before);
             change.apply(&mut meta, At(9));
@@ -218,20 +218,23 @@ mod tests {
     #[test]
     fn archiving_keeps_its_first_time_and_coming_back_takes_it_away() {
         let mut meta = meta(&[]);
-        Change::Archived(true).apply(&mut meta, At(7));
-        Change::Archived(true).apply(&mut meta, At(9));
+        PropertyChange::Archived(true).apply(&mut meta, At(7));
+        PropertyChange::Archived(true).apply(&mut meta, At(9));
         assert_eq!((meta.archived, meta.archived_at), (true, Some(At(7))));
-        Change::Archived(false).apply(&mut meta, At(11));
+        PropertyChange::Archived(false).apply(&mut meta, At(11));
         assert_eq!((meta.archived, meta.archived_at), (false, None));
     }
 
     #[test]
     fn each_change_touches_its_own_property_only() {
         for (change, expected) in [
-            (Change::Status("in_progress".into()), SessionMeta { status: "in-progress".into(), ..meta(&["l"]) }),
-            (Change::Flagged(true), SessionMeta { flagged: true, ..meta(&["l"]) }),
-            (Change::Unread(true), SessionMeta { unread: true, ..meta(&["l"]) }),
-            (Change::Hidden(true), SessionMeta { hidden: true, ..meta(&["l"]) }),
+            (
+                PropertyChange::Status("in_progress".into()),
+                SessionMeta { status: "in-progress".into(), ..meta(&["l"]) },
+            ),
+            (PropertyChange::Flagged(true), SessionMeta { flagged: true, ..meta(&["l"]) }),
+            (PropertyChange::Unread(true), SessionMeta { unread: true, ..meta(&["l"]) }),
+            (PropertyChange::Hidden(true), SessionMeta { hidden: true, ..meta(&["l"]) }),
         ] {
             let mut changed = meta(&["l"]);
             change.apply(&mut changed, At(9));

@@ -15,7 +15,7 @@ pub struct Ledger {
     /// Session id.
     pub session: SessionId,
     /// Its tool calls, oldest first.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<LedgerEntry>,
     /// Earlier calls that were left out because there are too many.
     #[serde(default)]
     pub left_out: usize,
@@ -24,7 +24,7 @@ pub struct Ledger {
 /// One tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Entry {
+pub struct LedgerEntry {
     /// Time of the proposal.
     pub at: At,
     /// The provider's id of the call.
@@ -73,7 +73,7 @@ impl Fate {
     }
 }
 
-impl Entry {
+impl LedgerEntry {
     /// Outcome.
     #[must_use]
     pub fn fate(&self) -> Fate {
@@ -95,8 +95,8 @@ impl Ledger {
             Body::Tool(call) => Some((row.at, call)),
             _ => None,
         });
-        let mut entries: Vec<Entry> = calls
-            .map(|(at, call)| Entry {
+        let mut entries: Vec<LedgerEntry> = calls
+            .map(|(at, call)| LedgerEntry {
                 at,
                 call: call.id.clone(),
                 tool: call.name.clone(),
@@ -177,7 +177,7 @@ mod tests {
         ];
         let session = SessionId::parse("s").unwrap();
         let ledger = Ledger::of(session.clone(), &rows, 100);
-        let fates: Vec<Fate> = ledger.entries.iter().map(Entry::fate).collect();
+        let fates: Vec<Fate> = ledger.entries.iter().map(LedgerEntry::fate).collect();
         use Fate::{Dropped, Elsewhere, Ran, Refused, Waits};
         assert_eq!(fates, [Ran, Ran, Refused, Waits, Dropped, Elsewhere, Ran]);
         assert_eq!((ledger.count(Ran), ledger.left_out), (3, 0));

@@ -10,7 +10,7 @@ use unicode_security::confusable_detection::skeleton;
 
 /// Deceptive character in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Odd {
+pub enum Lookalike {
     /// It cannot be seen, or turns the direction of what stands around it.
     Unseen(char),
     /// It looks like an ASCII letter.
@@ -19,12 +19,12 @@ pub enum Odd {
     Sign(char),
 }
 
-impl Odd {
+impl Lookalike {
     /// The character.
     #[must_use]
     pub fn char(self) -> char {
         match self {
-            Odd::Unseen(c) | Odd::Letter(c) | Odd::Sign(c) => c,
+            Lookalike::Unseen(c) | Lookalike::Letter(c) | Lookalike::Sign(c) => c,
         }
     }
 }
@@ -37,7 +37,7 @@ pub fn expose(text: &str) -> String {
     }
     let mut marked = String::with_capacity(text.len());
     each(text, |c, odd| match odd {
-        Some(Odd::Letter(c) | Odd::Sign(c)) => mark(c, &mut |m| marked.push(m)),
+        Some(Lookalike::Letter(c) | Lookalike::Sign(c)) => mark(c, &mut |m| marked.push(m)),
         _ => marked.push(c),
     });
     reveal(&marked)
@@ -51,7 +51,7 @@ pub fn expose_line(text: &str) -> String {
 
 /// Deceptive characters in a text, each once.
 #[must_use]
-pub fn odd(text: &str) -> BTreeSet<Odd> {
+pub fn odd(text: &str) -> BTreeSet<Lookalike> {
     let mut found = BTreeSet::new();
     if !text.bytes().all(|b| matches!(b, b' '..=b'~' | b'\n' | b'\t')) {
         each(text, |_, odd| found.extend(odd));
@@ -59,7 +59,7 @@ pub fn odd(text: &str) -> BTreeSet<Odd> {
     found
 }
 
-fn each(text: &str, mut tell: impl FnMut(char, Option<Odd>)) {
+fn each(text: &str, mut tell: impl FnMut(char, Option<Lookalike>)) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let end = rest.find(|c: char| !c.is_alphanumeric() || is_unseen(c)).unwrap_or(rest.len());
@@ -73,18 +73,18 @@ fn each(text: &str, mut tell: impl FnMut(char, Option<Odd>)) {
         let poses =
             word.chars().any(|c| c.is_ascii_alphabetic()) || word.chars().all(|c| c.is_ascii() || ascii(c).is_some());
         for c in word.chars() {
-            tell(c, oddity(c).filter(|odd| poses || matches!(odd, Odd::Unseen(_))));
+            tell(c, oddity(c).filter(|odd| poses || matches!(odd, Lookalike::Unseen(_))));
         }
     }
 }
 
-fn oddity(c: char) -> Option<Odd> {
+fn oddity(c: char) -> Option<Lookalike> {
     if matches!(c, '\n' | '\t' | ' '..='~') {
         None
     } else if is_unseen(c) || c.is_control() {
-        Some(Odd::Unseen(c))
+        Some(Lookalike::Unseen(c))
     } else {
-        ascii(c).map(|like| if like.is_ascii_alphanumeric() { Odd::Letter(c) } else { Odd::Sign(c) })
+        ascii(c).map(|like| if like.is_ascii_alphanumeric() { Lookalike::Letter(c) } else { Lookalike::Sign(c) })
     }
 }
 
@@ -143,10 +143,15 @@ mod tests {
 
     #[test]
     fn each_is_told_once_with_its_kind() {
-        let found: Vec<Odd> = odd("p\u{430}yp\u{430}l\u{200b} \u{ff1b}\x1b").into_iter().collect();
+        let found: Vec<Lookalike> = odd("p\u{430}yp\u{430}l\u{200b} \u{ff1b}\x1b").into_iter().collect();
         assert_eq!(
             found,
-            [Odd::Unseen('\x1b'), Odd::Unseen('\u{200b}'), Odd::Letter('\u{430}'), Odd::Sign('\u{ff1b}')]
+            [
+                Lookalike::Unseen('\x1b'),
+                Lookalike::Unseen('\u{200b}'),
+                Lookalike::Letter('\u{430}'),
+                Lookalike::Sign('\u{ff1b}')
+            ]
         );
     }
 

@@ -40,7 +40,7 @@ pub struct Fit {
 
 /// State of a file with a picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Known {
+pub enum KnownPicture {
     /// Its size.
     Sized(Pixels),
     /// Half a sentence: why it cannot be shown.

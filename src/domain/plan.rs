@@ -28,7 +28,7 @@ const COMMENT: &str = "Comment: ";
 /// One step of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Step {
+pub struct PlanStep {
     /// Its place in the plan, from 1.
     pub number: u32,
     /// Text of the step, as markdown without indentation; never empty.
@@ -75,7 +75,7 @@ impl StepStatus {
     }
 }
 
-impl Step {
+impl PlanStep {
     /// Its first line.
     #[must_use]
     pub fn line(&self) -> &str {
@@ -95,15 +95,15 @@ pub struct Outline {
     /// Everything before the steps.
     pub before: String,
     /// The steps; none where the text has no numbered ones.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
     /// Everything after them.
     pub after: String,
-    form: Form,
+    form: PlanForm,
 }
 
 /// Notation of the steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Form {
+enum PlanForm {
     /// A numbered list.
     #[default]
     List,
@@ -113,7 +113,7 @@ enum Form {
 
 /// The user's marks on one step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Mark {
+pub struct StepMark {
     /// Number of the step.
     pub number: u32,
     /// It is not to be done.
@@ -131,7 +131,7 @@ pub struct PlanApproval {
     /// Compact the conversation first.
     pub compact: bool,
     /// Marks on the steps, one entry each.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<StepMark>,
     /// [`hash`] of the plan as it was shown: another one is asked for anew.
     pub covers: String,
 }
@@ -140,7 +140,7 @@ impl PlanApproval {
     /// Comments on its steps, a line each; empty if there are none.
     #[must_use]
     pub fn said(&self) -> String {
-        let said = |mark: &Mark| {
+        let said = |mark: &StepMark| {
             let comment = mark.comment.as_deref().filter(|comment| !comment.trim().is_empty())?;
             Some(format!("Step {}: {comment}", mark.number))
         };
@@ -165,7 +165,7 @@ impl Outline {
             parts.push(before.to_owned());
         }
         if !self.steps.is_empty() {
-            let apart = if self.form == Form::List { "\n" } else { "\n\n" };
+            let apart = if self.form == PlanForm::List { "\n" } else { "\n\n" };
             parts.push(self.steps.iter().map(|step| self.step(step)).collect::<Vec<_>>().join(apart));
         }
         let after = self.after.trim();
@@ -179,14 +179,14 @@ impl Outline {
         out
     }
 
-    fn step(&self, step: &Step) -> String {
+    fn step(&self, step: &PlanStep) -> String {
         let (lead, indent) = match self.form {
-            Form::List => {
+            PlanForm::List => {
                 let lead = format!("{}. ", step.number);
                 let indent = " ".repeat(lead.len());
                 (lead, indent)
             }
-            Form::Headings(depth) => (format!("{} Step {}: ", "#".repeat(depth), step.number), String::new()),
+            PlanForm::Headings(depth) => (format!("{} Step {}: ", "#".repeat(depth), step.number), String::new()),
         };
         let mut lines: Vec<String> = step.text.lines().map(str::to_owned).collect();
         if let Some(first) = lines.first_mut().filter(|_| step.struck) {
@@ -213,7 +213,7 @@ impl Outline {
     }
 
     /// Puts the user's marks on the steps; a mark of a step that there is not is left out.
-    pub fn apply(&mut self, marks: &[Mark]) {
+    pub fn apply(&mut self, marks: &[StepMark]) {
         for mark in marks {
             if let Some(step) = self.steps.iter_mut().find(|step| step.number == mark.number) {
                 step.struck = mark.struck;
@@ -224,8 +224,9 @@ impl Outline {
 
     /// The user's marks on the steps.
     #[must_use]
-    pub fn marks(&self) -> Vec<Mark> {
-        let mark = |step: &Step| Mark { number: step.number, struck: step.struck, comment: step.comment.clone() };
+    pub fn marks(&self) -> Vec<StepMark> {
+        let mark =
+            |step: &PlanStep| StepMark { number: step.number, struck: step.struck, comment: step.comment.clone() };
         self.steps.iter().map(mark).collect()
     }
 
@@ -280,7 +281,7 @@ pub struct Progress {
     /// Its file.
     pub path: PathBuf,
     /// Its steps as approved.
-    pub steps: Vec<Step>,
+    pub steps: Vec<PlanStep>,
     /// All that was to be done is done: it is only shown.
     #[serde(default)]
     pub over: bool,
@@ -297,12 +298,12 @@ impl Progress {
     /// Nothing more is to be done.
     #[must_use]
     pub fn is_settled(&self) -> bool {
-        self.steps.iter().all(Step::is_settled)
+        self.steps.iter().all(PlanStep::is_settled)
     }
 
     /// The step after which is asked first: the one that runs, else the first that is open.
     #[must_use]
-    pub fn next(&self) -> Option<&Step> {
+    pub fn next(&self) -> Option<&PlanStep> {
         let of = |status| self.steps.iter().find(move |step| !step.struck && step.status == status);
         of(StepStatus::Running).or_else(|| of(StepStatus::Open))
     }

@@ -84,7 +84,7 @@ pub struct Label {
 
 /// A named filter of the list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct View {
+pub struct SavedView {
     /// Its id.
     pub id: String,
     /// Name on the screen.
@@ -107,7 +107,7 @@ pub struct Properties {
     /// The labels, as a tree.
     pub labels: Vec<Label>,
     /// The views.
-    pub views: Vec<View>,
+    pub views: Vec<SavedView>,
     /// Problems of the files.
     pub problems: Vec<Notice>,
 }
@@ -217,14 +217,14 @@ pub static BUILTIN_STATUSES: LazyLock<Vec<Status>> = LazyLock::new(|| {
 });
 
 /// The views of a workspace that defines none.
-pub static BUILTIN_VIEWS: LazyLock<Vec<View>> = LazyLock::new(|| {
+pub static BUILTIN_VIEWS: LazyLock<Vec<SavedView>> = LazyLock::new(|| {
     let rows = [
         ("New", "Sessions with something unread", System::Accent, 100, "hasUnread == true"),
         ("Plan", "Sessions with a plan that waits for its answer", System::Info, 100, "hasPendingPlan == true"),
         ("Explore", "Sessions in Explore, which only read", System::Foreground, 50, "permissionMode == \"safe\""),
         ("Processing", "Sessions at work right now", System::Success, 100, "isProcessing == true"),
     ];
-    let view = |(name, description, system, strength, expression): (&str, &str, System, u8, &str)| View {
+    let view = |(name, description, system, strength, expression): (&str, &str, System, u8, &str)| SavedView {
         id: format!("view-{}", name.to_lowercase()),
         name: name.to_owned(),
         description: Some(description.to_owned()),
@@ -336,7 +336,7 @@ impl Properties {
 
     /// The view that somebody means by `words`: its id, or its name in any case.
     #[must_use]
-    pub fn view(&self, words: &str) -> Option<&View> {
+    pub fn view(&self, words: &str) -> Option<&SavedView> {
         let by_id = self.views.iter().find(|view| view.id == words);
         by_id.or_else(|| self.views.iter().find(|view| means(&view.name, words)))
     }

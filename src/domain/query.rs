@@ -54,19 +54,19 @@ impl std::error::Error for QueryError {}
 
 /// Word to find, ready to be compared.
 #[derive(Clone, Debug)]
-pub struct Word {
+pub struct QueryWord {
     /// Its fold.
     pub folded: Vec<u8>,
     finder: Finder<'static>,
 }
 
-impl PartialEq for Word {
+impl PartialEq for QueryWord {
     fn eq(&self, other: &Self) -> bool {
         self.folded == other.folded
     }
 }
 
-impl Word {
+impl QueryWord {
     /// `None` when nothing of the text counts, as of a lone accent.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
@@ -84,11 +84,11 @@ impl Word {
 
 /// A filter with a name in it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Named {
+pub struct NamedFilter {
     /// The name as it was written.
     pub name: String,
     /// The name as it is compared.
-    pub word: Word,
+    pub word: QueryWord,
     /// Byte of the query where the filter begins.
     pub at: usize,
     /// Turned around: everything but these.
@@ -99,21 +99,21 @@ pub struct Named {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Query {
     /// Words that must occur.
-    pub words: Vec<Word>,
+    pub words: Vec<QueryWord>,
     /// Words that must not occur.
-    pub without: Vec<Word>,
+    pub without: Vec<QueryWord>,
     /// Places that count; all if empty.
     pub places: Vec<HitIn>,
     /// Places that do not count.
     pub not_places: Vec<HitIn>,
     /// Statuses.
-    pub statuses: Vec<Named>,
+    pub statuses: Vec<NamedFilter>,
     /// Labels.
-    pub labels: Vec<Named>,
+    pub labels: Vec<NamedFilter>,
     /// Tools.
-    pub tools: Vec<Named>,
+    pub tools: Vec<NamedFilter>,
     /// Parts of paths.
-    pub files: Vec<Named>,
+    pub files: Vec<NamedFilter>,
     /// Since when.
     pub after: Option<When>,
     /// Until when.
@@ -159,8 +159,9 @@ impl Query {
         if !self.takes_place(place_of(&row.body)) {
             return false;
         }
-        let tool = |named: &Named| row.tool().is_some_and(|call| is_tool(call, named));
-        let file = |named: &Named| paths(&row.body).iter().any(|path| named.word.find(&fold::fold(path), 0).is_some());
+        let tool = |named: &NamedFilter| row.tool().is_some_and(|call| is_tool(call, named));
+        let file =
+            |named: &NamedFilter| paths(&row.body).iter().any(|path| named.word.find(&fold::fold(path), 0).is_some());
         either(&self.tools, |named| named.not, tool) && either(&self.files, |named| named.not, file)
     }
 
@@ -210,7 +211,7 @@ fn either<T>(all: &[T], not: impl Fn(&T) -> bool, fits: impl Fn(&T) -> bool) -> 
 }
 
 /// The call is of the tool, by its whole name or by one part of a name such as `mcp__server__tool`.
-fn is_tool(call: &ToolCall, named: &Named) -> bool {
+fn is_tool(call: &ToolCall, named: &NamedFilter) -> bool {
     let names = std::iter::once(call.name.as_str()).chain(call.name.split("__"));
     names.map(fold::fold).any(|name| name == named.word.folded)
 }

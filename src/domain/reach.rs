@@ -4,12 +4,12 @@
 //! Read broadly: an option that is not known makes the rest of the command count all the same. What lies below the words is
 //! for the executor to look at.
 
-use super::git_settings::{self, Written};
+use super::git_settings::{self, WrittenSettings};
 use std::path::Path;
 
 /// Effects of a simple command on files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
+pub struct CommandReach {
     /// Copied trees: everything at or below the first path also appears at or below the second.
     pub copies: Vec<Copied>,
     /// Removed trees.
@@ -37,7 +37,7 @@ pub enum Clean {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Settles {
     /// Settings of git.
-    Git(Written),
+    Git(WrittenSettings),
     /// Hooks of git, and settings with them.
     Hooks,
     /// Others, in a few words.
@@ -69,7 +69,7 @@ pub struct Copied {
     pub into: bool,
 }
 
-impl Reach {
+impl CommandReach {
     /// The places that it may write, as far as its words tell.
     pub fn targets(&self) -> impl Iterator<Item = String> {
         let copied = self
@@ -123,10 +123,10 @@ const VALUED: &[(&str, &str)] = &[
 
 /// Effects of a simple command, from its words after quote removal.
 #[must_use]
-pub fn reach(argv: &[String]) -> Reach {
-    let Some((program, args)) = argv.split_first() else { return Reach::default() };
+pub fn reach(argv: &[String]) -> CommandReach {
+    let Some((program, args)) = argv.split_first() else { return CommandReach::default() };
     let base = program.rsplit('/').next().unwrap_or(program);
-    let mut out = Reach { settles: settles(base, args), ..Reach::default() };
+    let mut out = CommandReach { settles: settles(base, args), ..CommandReach::default() };
     match base {
         "cp" | "mv" | "ln" | "install" | "rsync" => copies(base, args, &mut out),
         "rm" | "rmdir" | "unlink" | "shred" => out.removes.extend(operands(args)),
@@ -150,7 +150,7 @@ pub fn reach(argv: &[String]) -> Reach {
 }
 
 /// Effects of a subcommand of git.
-fn of_git(first: &str, rest: &[String], out: &mut Reach) {
+fn of_git(first: &str, rest: &[String], out: &mut CommandReach) {
     out.unknown = matches!(first, "apply" | "am" | "clone" | "archive" | "checkout-index" | "read-tree");
     let has = |long: &str, short: &[char]| {
         let shorts = |word: &String| word.starts_with('-') && !word.starts_with("--") && word.contains(short);
@@ -190,7 +190,7 @@ fn operands(args: &[String]) -> Vec<String> {
     out
 }
 
-fn copies(base: &str, args: &[String], out: &mut Reach) {
+fn copies(base: &str, args: &[String], out: &mut CommandReach) {
     let valued = VALUED.iter().find(|(name, _)| *name == base).map_or("", |(_, options)| *options);
     let (mut operands, mut folder, mut whole) = (Vec::new(), None, false);
     let mut rest = args.iter();
@@ -340,7 +340,7 @@ fn settles(base: &str, args: &[String]) -> Option<Settles> {
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> Reach {
+    fn of(line: &str) -> CommandReach {
         reach(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 

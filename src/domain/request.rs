@@ -26,7 +26,7 @@ pub enum Ask {
     /// Approval of a plan.
     Plan(PlanReview),
     /// The agent's own question.
-    Question(Question),
+    Question(AgentQuestion),
     /// May rules that somebody else wrote let things run?
     Trust(Box<TrustRequest>),
     /// The key of a connection is wanted.
@@ -172,7 +172,7 @@ pub enum PlanOrigin {
 
 /// The agent's own question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Question {
+pub struct AgentQuestion {
     /// The call that waits for the answer.
     pub call: CallId,
     /// The question.
@@ -184,7 +184,7 @@ pub struct Question {
 /// The user's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "answer", content = "with")]
-pub enum Answer {
+pub enum UserAnswer {
     /// Run it, this once.
     Once,
     /// Run it, and keep these rules.
@@ -215,7 +215,7 @@ pub enum Answer {
     Key(Key),
 }
 
-impl Answer {
+impl UserAnswer {
     /// Words of the user in it. Nothing of a key, and of rules only that they are kept.
     #[must_use]
     pub fn said(&self) -> Option<String> {

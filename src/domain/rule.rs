@@ -126,7 +126,7 @@ pub struct Offer {
 
 /// Content of one `permissions.json`, as far as it could be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Written {
+pub struct PermissionsFile {
     /// The `rules` key.
     pub rules: Vec<Rule>,
     /// `blockedTools`, as names of lisle's tools.
@@ -150,7 +150,7 @@ pub struct Hint {
     pub unless: Option<String>,
 }
 
-impl Written {
+impl PermissionsFile {
     /// The parts that make things stricter.
     #[must_use]
     pub fn tightening(mut self) -> Self {
@@ -277,7 +277,7 @@ impl Rule {
         [&self.env, &self.readable, &self.writable, &self.sockets].iter().any(|list| !list.is_empty())
     }
 
-    /// What is wrong with the names and paths of what it gives.
+    /// Problem of the names and paths that it gives.
     fn given_fault(&self) -> Option<String> {
         let named = |name: &String| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
         if !self.env.iter().all(named) {
@@ -300,7 +300,7 @@ impl Rule {
         None
     }
 
-    /// What is wrong with a rule of the tool [`SANDBOX`].
+    /// Problem of a rule of the tool [`SANDBOX`].
     fn sandbox_fault(&self) -> Option<String> {
         let said = if self.effect != Effect::Allow {
             "A rule of the tool `sandbox` allows; what is left out of it is not given."
@@ -318,7 +318,7 @@ impl Rule {
         Some(said.to_owned())
     }
 
-    /// What a rule of the tool [`SANDBOX`] gives, and to whom.
+    /// Access that a rule of the tool [`SANDBOX`] gives, and its receiver.
     fn given_in_words(&self) -> String {
         let list = |verb: &str, names: &[String]| {
             let all: Vec<_> = names.iter().map(|name| words::quoted(name)).collect();
@@ -417,11 +417,11 @@ mod tests {
     #[test]
     fn what_tightens_is_told_from_what_loosens() {
         let deny = Rule { effect: Effect::Deny, ..Rule::allow("bash") };
-        let written = Written {
+        let written = PermissionsFile {
             rules: vec![Rule::allow("edit"), deny.clone()],
             commands: vec!["^ls".into()],
             paths: vec!["**".into()],
-            ..Written::default()
+            ..PermissionsFile::default()
         };
         assert!(written.loosens());
         let tight = written.tightening();

@@ -116,35 +116,35 @@ fn is_plain(text: &str) -> bool {
     text.chars().all(|c| match c {
         ' '..='~' | '\n' | '\t' => true,
         '\u{a1}'..='\u{2ff}' => c != '\u{ad}',
-        _ => fate(c) == Fate::Keep && c.width().unwrap_or(0) > 0,
+        _ => fate(c) == CharFate::Keep && c.width().unwrap_or(0) > 0,
     })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum CharFate {
     Keep,
     Drop,
     Newline,
     Mark,
 }
 
-fn fate(c: char) -> Fate {
+fn fate(c: char) -> CharFate {
     match c {
-        '\n' | '\u{2028}' | '\u{2029}' => Fate::Newline,
-        '\t' => Fate::Keep,
-        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Fate::Mark,
-        '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}' => Fate::Drop,
-        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{fdd0}'..='\u{fdef}' => Fate::Drop,
+        '\n' | '\u{2028}' | '\u{2029}' => CharFate::Newline,
+        '\t' => CharFate::Keep,
+        '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => CharFate::Mark,
+        '\u{180e}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}' => CharFate::Drop,
+        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' | '\u{fdd0}'..='\u{fdef}' => CharFate::Drop,
         // Stands for a part of a picture.
-        '\u{10eeee}' => Fate::Drop,
-        _ if c.is_control() || u32::from(c) & 0xfffe == 0xfffe => Fate::Drop,
-        _ => Fate::Keep,
+        '\u{10eeee}' => CharFate::Drop,
+        _ if c.is_control() || u32::from(c) & 0xfffe == 0xfffe => CharFate::Drop,
+        _ => CharFate::Keep,
     }
 }
 
 /// A reader cannot see it, or not see what it does: direction, blanks that are no blank, joiners, control characters.
 pub(super) fn is_unseen(c: char) -> bool {
-    !matches!(fate(c), Fate::Keep | Fate::Newline)
+    !matches!(fate(c), CharFate::Keep | CharFate::Newline)
         || matches!(c,
             '\u{a0}' | '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{1680}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{2000}'..='\u{200f}' | '\u{2028}'..='\u{202f}' | '\u{205f}'..='\u{206f}'
@@ -192,10 +192,10 @@ impl Cleaner {
             match (c, fate(c)) {
                 ('\r', _) => (me.returned, me.back) = (true, 0),
                 ('\u{8}', _) if !me.returned => me.back += 1,
-                (_, Fate::Newline) => me.newline(at, open),
-                (_, Fate::Keep) => me.push(c),
-                (_, Fate::Mark) => mark(c, &mut |m| me.push(m)),
-                (_, Fate::Drop) => {}
+                (_, CharFate::Newline) => me.newline(at, open),
+                (_, CharFate::Keep) => me.push(c),
+                (_, CharFate::Mark) => mark(c, &mut |m| me.push(m)),
+                (_, CharFate::Drop) => {}
             }
         }
         me

@@ -15,7 +15,7 @@ pub struct Setting {
     /// Value.
     pub value: String,
     /// Source of the value.
-    pub said: Said,
+    pub said: SettingSource,
     /// Values that the screen can set, in order; empty if it is edited in config.toml by hand.
     pub choices: Vec<String>,
     /// From when on a change holds.
@@ -68,7 +68,7 @@ impl SettingGroup {
 
 /// Source of a setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Said {
+pub enum SettingSource {
     /// Nowhere: it is the default.
     Default,
     /// On this line of config.toml.
@@ -97,7 +97,7 @@ mod tests {
             group: SettingGroup::Screen,
             about: String::new(),
             value: "b".to_owned(),
-            said: Said::Default,
+            said: SettingSource::Default,
             choices: ["a", "b"].map(str::to_owned).to_vec(),
             holds: Holds::Now,
             until_then: None,

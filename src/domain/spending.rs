@@ -70,7 +70,7 @@ impl Sum {
 /// Group of requests with its usage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Group {
+pub struct UsageGroup {
     /// The day (`2026-11-22`), the model, the session's id or the start of the turn in milliseconds.
     pub key: String,
     /// Name for people: a session's title; empty if the key is enough.
@@ -104,13 +104,13 @@ pub struct Spending {
     /// All that is recorded.
     pub all: Sum,
     /// The latest day first.
-    pub days: Vec<Group>,
+    pub days: Vec<UsageGroup>,
     /// The dearest first.
-    pub models: Vec<Group>,
+    pub models: Vec<UsageGroup>,
     /// The dearest first.
-    pub sessions: Vec<Group>,
+    pub sessions: Vec<UsageGroup>,
     /// The turns of the session, the latest first.
-    pub turns: Vec<Group>,
+    pub turns: Vec<UsageGroup>,
     /// Totals of the sessions beyond the records: of other programs, and from before there were records.
     pub beyond: Beyond,
 }
@@ -118,7 +118,7 @@ pub struct Spending {
 /// Grouping of requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum By {
+pub enum UsageBy {
     /// The day, the latest first.
     Day,
     /// The model, the dearest first.
@@ -128,20 +128,21 @@ pub enum By {
 }
 
 /// Groups requests. `day` says the day of an instant.
-pub fn group(all: &[Spent], by: By, day: impl Fn(At) -> String) -> Vec<Group> {
+pub fn group(all: &[Spent], by: UsageBy, day: impl Fn(At) -> String) -> Vec<UsageGroup> {
     let mut sums: BTreeMap<String, Sum> = BTreeMap::new();
     for one in all {
         let key = match by {
-            By::Day => day(one.at),
-            By::Model => one.model.clone(),
-            By::Session => one.session.to_string(),
+            UsageBy::Day => day(one.at),
+            UsageBy::Model => one.model.clone(),
+            UsageBy::Session => one.session.to_string(),
         };
         sums.entry(key).or_default().add(one);
     }
-    let mut groups: Vec<Group> = sums.into_iter().map(|(key, sum)| Group { key, name: String::new(), sum }).collect();
+    let mut groups: Vec<UsageGroup> =
+        sums.into_iter().map(|(key, sum)| UsageGroup { key, name: String::new(), sum }).collect();
     match by {
-        By::Day => groups.reverse(),
-        By::Model | By::Session => groups.sort_by(|a, b| dearer(&a.sum, &b.sum)),
+        UsageBy::Day => groups.reverse(),
+        UsageBy::Model | UsageBy::Session => groups.sort_by(|a, b| dearer(&a.sum, &b.sum)),
     }
     groups
 }
@@ -160,11 +161,15 @@ impl Spending {
         today: &str,
         day: impl Fn(At) -> String,
     ) -> Self {
-        let mut out =
-            Self { session, days: group(all, By::Day, day), models: group(all, By::Model, no_day), ..Self::default() };
+        let mut out = Self {
+            session,
+            days: group(all, UsageBy::Day, day),
+            models: group(all, UsageBy::Model, no_day),
+            ..Self::default()
+        };
         all.iter().for_each(|one| out.all.add(one));
         out.today = out.days.iter().find(|group| group.key == today).map(|group| group.sum).unwrap_or_default();
-        out.sessions = group(all, By::Session, no_day);
+        out.sessions = group(all, UsageBy::Session, no_day);
         let titles: BTreeMap<&str, &SessionMeta> = metas.iter().map(|meta| (meta.id.as_str(), meta)).collect();
         for group in &mut out.sessions {
             if let Some(meta) = titles.get(group.key.as_str()) {
@@ -177,7 +182,7 @@ impl Spending {
             turns.entry(one.turn.unwrap_or(one.at)).or_default().add(one);
         }
         let turns = turns.into_iter().rev();
-        out.turns = turns.map(|(at, sum)| Group { key: at.0.to_string(), name: String::new(), sum }).collect();
+        out.turns = turns.map(|(at, sum)| UsageGroup { key: at.0.to_string(), name: String::new(), sum }).collect();
         out
     }
 }
@@ -188,7 +193,7 @@ fn no_day(_: At) -> String {
 
 /// Totals of sessions beyond their records.
 #[must_use]
-pub fn beyond(metas: &[SessionMeta], recorded: &[Group]) -> Beyond {
+pub fn beyond(metas: &[SessionMeta], recorded: &[UsageGroup]) -> Beyond {
     let known: BTreeMap<&str, &Sum> = recorded.iter().map(|group| (group.key.as_str(), &group.sum)).collect();
     let mut out = Beyond::default();
     for meta in metas {
@@ -239,7 +244,7 @@ mod tests {
         other.usage.cost_usd = 1.25;
         let day = |at: At| format!("d{}", at.0 / 20);
         let of = Spending::of(&all, &[meta.clone(), other], Some(meta.id.clone()), "d0", day);
-        let keys = |groups: &[Group]| groups.iter().map(|group| group.key.clone()).collect::<Vec<_>>();
+        let keys = |groups: &[UsageGroup]| groups.iter().map(|group| group.key.clone()).collect::<Vec<_>>();
         assert_eq!(keys(&of.days), ["d1", "d0"]);
         assert_eq!(keys(&of.models), ["big", "small"]);
         assert_eq!(keys(&of.sessions), ["260101-c-d", "260101-a-b"]);

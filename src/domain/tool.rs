@@ -98,7 +98,7 @@ pub struct ToolFigures {
     /// a line each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub protected: Vec<String>,
-    /// What the sandbox kept from a command, each in a few words: `hidden secret: .env`.
+    /// Things that the sandbox kept from a command, each in a few words: `hidden secret: .env`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub withheld: Vec<String>,
     /// Pictures and documents that go to the model beside the text: copies that the session keeps.
@@ -188,7 +188,7 @@ pub enum Touch {
         /// The resolved path.
         path: PathBuf,
         /// Place of the path.
-        place: Place,
+        place: PathPlace,
     },
     /// Runs a command.
     Command {
@@ -198,7 +198,7 @@ pub enum Touch {
         cwd: PathBuf,
         /// The files that its names of programs stand for, by the search path that it gets.
         #[serde(default)]
-        programs: Vec<Program>,
+        programs: Vec<StartedProgram>,
         /// Reason why some of its names could not be looked up (too many files behind a pattern …);
         /// `None` if all were.
         #[serde(default)]
@@ -281,7 +281,7 @@ impl Touch {
 
 /// A file that a command would start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Program {
+pub struct StartedProgram {
     /// The name in the command.
     pub name: String,
     /// The file, every link in it followed.
@@ -296,7 +296,7 @@ pub struct Program {
 /// Place of a path, for the decision on writing it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum PathPlace {
     /// The session's own `plans/` or `data/`.
     SessionFolder,
     /// The session's own `/tmp`.
@@ -425,7 +425,7 @@ pub enum Then {
         status: super::plan::StepStatus,
     },
     /// Ask the user and give the answer back as the result.
-    Ask(super::request::Question),
+    Ask(super::request::AgentQuestion),
 }
 
 impl Outcome {

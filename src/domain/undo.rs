@@ -145,7 +145,7 @@ impl Thing {
 
 /// Change of one path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct UndoEntry {
     /// The path: absolute, without links.
     #[serde(with = "native")]
     pub path: PathBuf,
@@ -327,9 +327,10 @@ mod tests {
     #[test]
     fn names_that_are_no_text_are_kept() {
         for path in [PathBuf::from("/w/a b"), from_bytes(b"/w/\xff\xfe".to_vec())] {
-            let entry = Entry { path, before: Thing::Absent, after: Thing::Link { target: from_bytes(vec![0xe9]) } };
+            let entry =
+                UndoEntry { path, before: Thing::Absent, after: Thing::Link { target: from_bytes(vec![0xe9]) } };
             let text = serde_json::to_string(&entry).unwrap();
-            assert_eq!(serde_json::from_str::<Entry>(&text).unwrap(), entry);
+            assert_eq!(serde_json::from_str::<UndoEntry>(&text).unwrap(), entry);
         }
     }
 }

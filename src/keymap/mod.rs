@@ -36,7 +36,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// A table, and what was odd about the texts it was made from.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedKeymap {
     /// The table; the embedded one alone when the user's text cannot be read at all.
     pub table: Table,
     /// Problems, in the order of the lines.
@@ -45,14 +45,14 @@ pub struct Loaded {
 
 /// Makes the table from the embedded text and the user's own (its file name, for problems, and its text).
 #[must_use]
-pub fn load(user: Option<(&str, &str)>) -> Loaded {
+pub fn load(user: Option<(&str, &str)>) -> LoadedKeymap {
     let ground = std::iter::once((DEFAULT_NAME, DEFAULT));
     load_files(&ground.chain(user).collect::<Vec<_>>())
 }
 
 /// Makes the table of the keymap of that name with what lisle comes with alone; `None` for a name that it does not know.
 #[must_use]
-pub fn load_style(name: &str) -> Option<Loaded> {
+pub fn load_style(name: &str) -> Option<LoadedKeymap> {
     if name == GROUND {
         return Some(load(None));
     }
@@ -62,7 +62,7 @@ pub fn load_style(name: &str) -> Option<Loaded> {
 /// Makes the table from files (name for problems, text), each laid over those before it. One that says `clear = true`
 /// begins anew.
 #[must_use]
-pub fn load_files(files: &[(&str, &str)]) -> Loaded {
+pub fn load_files(files: &[(&str, &str)]) -> LoadedKeymap {
     let mut problems = Vec::new();
     let mut table = Table::default();
     for (name, text) in files {
@@ -73,7 +73,7 @@ pub fn load_files(files: &[(&str, &str)]) -> Loaded {
         table.add(&parsed.rows);
     }
     problems.extend(check::check(&table));
-    Loaded { table, problems }
+    LoadedKeymap { table, problems }
 }
 
 /// The embedded keymap that a user's file wants to be laid over, and the line that says so.

@@ -23,7 +23,7 @@ pub enum Clear {
 
 /// A row of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct KeymapRow {
     /// Context.
     pub context: Context,
     /// The chords; none takes the keys of `run` away.
@@ -40,7 +40,7 @@ pub struct Row {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parsed {
     /// Its rows that make sense, in the order of the file.
-    pub rows: Vec<Row>,
+    pub rows: Vec<KeymapRow>,
     /// Base of the file.
     pub clear: Clear,
     /// The embedded keymap that it is laid over, and the line that says so.
@@ -51,13 +51,13 @@ pub struct Parsed {
 const NOTHING: &str = "none";
 
 /// Problem at one place of a file, with the advice.
-struct Odd {
+struct KeymapProblem {
     byte: usize,
     text: String,
     fix: String,
 }
 
-impl Odd {
+impl KeymapProblem {
     fn new(byte: usize, text: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { byte, text: text.into(), fix: fix.into() }
     }
@@ -69,7 +69,7 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
     let mut odd = Vec::new();
     let mut parsed = Parsed::default();
     match DeTable::parse(text) {
-        Err(error) => odd.push(Odd::new(
+        Err(error) => odd.push(KeymapProblem::new(
             error.span().map_or(0, |span| span.start),
             format!("this is not TOML: {}", error.message()),
             "correct it; until then the keys that lisle comes with hold",
@@ -83,7 +83,11 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
                         parsed.clear = if *clear { Clear::Yes } else { Clear::No };
                     }
                     (None, _) if word == "clear" => {
-                        odd.push(Odd::new(at, "clear is neither true nor false", "write clear = true, or take it out"));
+                        odd.push(KeymapProblem::new(
+                            at,
+                            "clear is neither true nor false",
+                            "write clear = true, or take it out",
+                        ));
                     }
                     (None, DeValue::String(base)) if word == "inherits" => {
                         parsed.inherits = Some((base.to_string(), line_of(at)));
@@ -100,7 +104,7 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
                             }
                         }
                     }
-                    (Some(_), _) => odd.push(Odd::new(
+                    (Some(_), _) => odd.push(KeymapProblem::new(
                         at,
                         format!("{word} is not a list of rows"),
                         format!("head each row with [[{word}]]"),
@@ -121,19 +125,21 @@ pub fn parse(file: &str, text: &str, problems: &mut Vec<Problem>) -> Parsed {
     parsed
 }
 
-fn unknown_context(at: usize, word: &str) -> Odd {
+fn unknown_context(at: usize, word: &str) -> KeymapProblem {
     let names = || Context::ALL.iter().map(|context| context.word());
     let fix = match nearest(word, names()) {
         Some(near) => format!("did you mean {near}?"),
         None => format!("the places are {}", names().collect::<Vec<_>>().join(", ")),
     };
-    Odd::new(at, format!("{word:?} is no place where keys have a meaning"), fix)
+    KeymapProblem::new(at, format!("{word:?} is no place where keys have a meaning"), fix)
 }
 
-fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<Row, Odd> {
+fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<KeymapRow, KeymapProblem> {
     let start = row.span().start;
     let shape = "a row looks like on = \"ctrl+x m\", run = \"mode.next\"";
-    let DeValue::Table(fields) = row.get_ref() else { return Err(Odd::new(start, "this is not a row", shape)) };
+    let DeValue::Table(fields) = row.get_ref() else {
+        return Err(KeymapProblem::new(start, "this is not a row", shape));
+    };
     let (mut on, mut run, mut desc) = (None, None, None);
     for (name, value) in fields {
         let at = value.span().start;
@@ -142,7 +148,7 @@ fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<Row, Odd> {
             ("on", DeValue::Array(chords)) => {
                 let each = chords.iter().map(|chord| match chord.get_ref() {
                     DeValue::String(text) => read_chord(chord.span().start, text),
-                    _ => Err(Odd::new(chord.span().start, "a chord is not a text", shape)),
+                    _ => Err(KeymapProblem::new(chord.span().start, "a chord is not a text", shape)),
                 });
                 on = Some(each.collect::<Result<Vec<_>, _>>()?);
             }
@@ -150,36 +156,40 @@ fn read_row(context: Context, row: &Spanned<DeValue<'_>>) -> Result<Row, Odd> {
             ("run", DeValue::String(name)) => run = Some(Some(read_action(at, context, name)?)),
             ("desc", DeValue::String(text)) => desc = Some(text.to_string()),
             (other, _) => {
-                return Err(Odd::new(at, format!("{other:?} is not understood here"), shape));
+                return Err(KeymapProblem::new(at, format!("{other:?} is not understood here"), shape));
             }
         }
     }
     match (on, run) {
-        (Some(on), Some(None)) if on.is_empty() => {
-            Err(Odd::new(start, "the row names neither keys nor an action", "name the keys that are to do nothing"))
+        (Some(on), Some(None)) if on.is_empty() => Err(KeymapProblem::new(
+            start,
+            "the row names neither keys nor an action",
+            "name the keys that are to do nothing",
+        )),
+        (Some(on), Some(run)) => Ok(KeymapRow { context, on, run, desc, at: (String::new(), 0) }),
+        (None, _) => {
+            Err(KeymapProblem::new(start, "the row names no keys", "add on = \"…\", or on = [] to take the keys away"))
         }
-        (Some(on), Some(run)) => Ok(Row { context, on, run, desc, at: (String::new(), 0) }),
-        (None, _) => Err(Odd::new(start, "the row names no keys", "add on = \"…\", or on = [] to take the keys away")),
-        (_, None) => Err(Odd::new(start, "the row names no action", "add run = \"…\"")),
+        (_, None) => Err(KeymapProblem::new(start, "the row names no action", "add run = \"…\"")),
     }
 }
 
-fn read_chord(at: usize, text: &str) -> Result<Vec<Key>, Odd> {
-    Key::parse_chord(text).map_err(|why| Odd::new(at, why, "correct the name of the key"))
+fn read_chord(at: usize, text: &str) -> Result<Vec<Key>, KeymapProblem> {
+    Key::parse_chord(text).map_err(|why| KeymapProblem::new(at, why, "correct the name of the key"))
 }
 
-fn read_action(at: usize, context: Context, name: &str) -> Result<Action, Odd> {
+fn read_action(at: usize, context: Context, name: &str) -> Result<Action, KeymapProblem> {
     let Some(action) = Action::parse(name) else {
         let fix = match nearest(name, Action::ALL.iter().map(|action| action.name())) {
             Some(near) => format!("did you mean {near}?"),
             None => "the palette and the manual list the actions; \"none\" takes keys away".to_owned(),
         };
-        return Err(Odd::new(at, format!("{name:?} is not an action"), fix));
+        return Err(KeymapProblem::new(at, format!("{name:?} is not an action"), fix));
     };
     if action.lives_in(context) {
         return Ok(action);
     }
     let places = action.contexts().iter().map(|context| context.word()).collect::<Vec<_>>().join(", ");
     let text = format!("{name} does nothing in {}", context.word());
-    Err(Odd::new(at, text, format!("move the row to {places}")))
+    Err(KeymapProblem::new(at, text, format!("move the row to {places}")))
 }

@@ -2,7 +2,7 @@
 
 use super::action::{Action, Context};
 use super::key::{Key, chord_name};
-use super::parse::Row;
+use super::parse::KeymapRow;
 
 /// A chord that does something in a context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub struct Table {
 impl Table {
     /// Lays the rows of one file over the table. A chord gets the new meaning; an empty list takes away the keys that the
     /// verb has in that context; a row without a verb takes its chords away.
-    pub fn add(&mut self, rows: &[Row]) {
+    pub fn add(&mut self, rows: &[KeymapRow]) {
         let mut own: Vec<Binding> = Vec::new();
         for row in rows {
             let Some(run) = row.run else {

@@ -7,11 +7,11 @@ use proptest::prelude::*;
 
 static TABLE: std::sync::LazyLock<Table> = std::sync::LazyLock::new(|| load(None).table);
 
-fn user(text: &str) -> Loaded {
+fn user(text: &str) -> LoadedKeymap {
     load(Some(("keymap.toml", text)))
 }
 
-fn told(loaded: &Loaded) -> Vec<String> {
+fn told(loaded: &LoadedKeymap) -> Vec<String> {
     loaded.problems.iter().map(ToString::to_string).collect()
 }
 

@@ -5,7 +5,7 @@
 
 use super::matches::{Ground, Ways};
 use super::policy::Policy;
-use super::row::{Row, explore};
+use super::row::{TouchRow, explore};
 use super::rules::Rules;
 use super::shell::{self, Judged};
 use crate::domain::access::{Access, Extras, Service};
@@ -13,19 +13,19 @@ use crate::domain::paths::{is_protected_for_commands, is_secret, is_secret_file,
 use crate::domain::permission::Mode;
 use crate::domain::reach::{Settles, reach};
 use crate::domain::rule::{Offer, Rule, SANDBOX};
-use crate::domain::tool::{CallFacts, Place, Touch};
+use crate::domain::tool::{CallFacts, PathPlace, Touch};
 use std::path::{Path, PathBuf};
 
 /// The row of one access.
-pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, access: &Access) -> Row {
+pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, access: &Access) -> TouchRow {
     let (_, cwd) = line(facts).unwrap_or_default();
     let risk = access.risk(&cwd);
     if mode == Mode::Explore {
-        return Row::Deny(explore(&format!("the sandbox opens nothing: {risk}")));
+        return TouchRow::Deny(explore(&format!("the sandbox opens nothing: {risk}")));
     }
     let parts = match sole_program(policy, facts, access) {
         Ok(parts) => parts,
-        Err(why) => return Row::Deny(why),
+        Err(why) => return TouchRow::Deny(why),
     };
     let found = line(facts).and_then(|(command, cwd)| {
         let known = shell::known(command)?;
@@ -36,7 +36,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Access::Read { path, secret } => rules.shows(path, *secret),
         Access::Write { .. } | Access::Socket { .. } => None,
     }) {
-        return Row::Ruled(vec![at]);
+        return TouchRow::Ruled(vec![at]);
     }
     let reason = match access {
         Access::Read { .. } => "The sandbox hides this from commands.",
@@ -44,7 +44,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Access::Socket { .. } => "The sandbox hides the sockets of other programs.",
     };
     let offers: Vec<Offer> = offer(access, &rules.ground).into_iter().collect();
-    Row::Ask { reason: reason.to_owned(), risks: vec![risk], offers, every_time: true }
+    TouchRow::Ask { reason: reason.to_owned(), risks: vec![risk], offers, every_time: true }
 }
 
 /// Why a path is opened for writing: of git's settings, which ones.
@@ -117,16 +117,16 @@ pub(super) fn secret(path: &Path, ground: &Ground) -> Option<Offer> {
 }
 
 /// A secret of the project may be shown for the session; any other one is asked about every time.
-pub(super) fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> Row {
+pub(super) fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> TouchRow {
     if mode == Mode::Explore {
-        return Row::Deny(explore(&format!("{what} {}", says(path))));
+        return TouchRow::Deny(explore(&format!("{what} {}", says(path))));
     }
     if let Some(at) = rules.shows(path, true) {
-        return Row::Ruled(vec![at]);
+        return TouchRow::Ruled(vec![at]);
     }
     let offers: Vec<Offer> = secret(path, &rules.ground).into_iter().collect();
     let risks = vec![secret_risk(path, rules)];
-    Row::Ask { reason: format!("{what} {}.", says(path)), risks, offers, every_time: true }
+    TouchRow::Ask { reason: format!("{what} {}.", says(path)), risks, offers, every_time: true }
 }
 
 /// Secrecy by the name, or else by the file and its place.
@@ -202,8 +202,9 @@ fn sole_program(policy: Policy, facts: &CallFacts, access: &Access) -> Result<Op
 /// The commands of the line that may change something, each by its words; `None` where one is not known.
 fn changing(policy: Policy, facts: &CallFacts) -> Option<Vec<Vec<String>>> {
     let known = shell::known(line(facts)?.0)?;
-    let reads =
-        |one: &&shell::Command| !changes_directory(one.argv.as_deref()) && !only_reads(policy, facts, &one.text);
+    let reads = |one: &&shell::DefiniteCommand| {
+        !changes_directory(one.argv.as_deref()) && !only_reads(policy, facts, &one.text)
+    };
     known.commands.iter().filter(reads).map(|one| one.argv.clone()).collect()
 }
 
@@ -246,8 +247,8 @@ fn only_reads(policy: Policy, facts: &CallFacts, text: &str) -> bool {
     matches!(verdict, Judged::ReadOnly(_))
 }
 
-/// What a call that was allowed gets. What a rule names for a program goes to the whole line, so every other command of it
-/// must only read, here or there, or be one that a rule names it for as well.
+/// Access of a call that was allowed. What a rule names for a program goes to the whole line, so every other command
+/// of it must only read, here or there, or be one that a rule names it for as well.
 #[must_use]
 pub fn extras(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> Extras {
     let mut out = Extras::default();
@@ -256,7 +257,9 @@ pub fn extras(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> E
         match touch {
             Touch::Access(Access::Read { path, .. }) => out.readable.push(path.clone()),
             Touch::Access(Access::Write { path, .. })
-            | Touch::Write { path, place: Place::Outside | Place::Protected } => out.writable.push(path.clone()),
+            | Touch::Write { path, place: PathPlace::Outside | PathPlace::Protected } => {
+                out.writable.push(path.clone())
+            }
             Touch::Access(Access::Socket { service, path, .. }) => {
                 out.sockets.extend([service.name().to_owned(), path.display().to_string()]);
                 out.env.extend(service.variables().iter().map(|name| (*name).to_owned()));

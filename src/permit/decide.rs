@@ -3,11 +3,11 @@
 
 use super::access;
 use super::policy::Policy;
-use super::row::Row;
+use super::row::TouchRow;
 use super::rows;
 use super::rules::Rules;
 use super::shell;
-use super::verdict::{Allowed, Question, Refusal, Ruled, Verdict};
+use super::verdict::{Allowed, PermissionQuestion, Refusal, Ruled, Verdict};
 use crate::domain::git_settings::settling_option;
 use crate::domain::permission::Mode;
 use crate::domain::rule::{Effect, Rule, SANDBOX};
@@ -25,7 +25,7 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
         return deny(format!("A rule denies this: {}.{note}", rule.words), Some(rule), rules, facts);
     }
     let asked = rules.tightening(Effect::Ask, facts).map(|at| (rules.ruled(vec![at]), note(rules, at)));
-    let mut question = Question::default();
+    let mut question = PermissionQuestion::default();
     let mut by_setting = None;
     let mut used: Vec<usize> = Vec::new();
     let mut never_kept = false;
@@ -37,11 +37,11 @@ pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, head
         opened.into_iter().chain(others).map(|touch| (Some(touch), rows::row(policy, mode, rules, facts, touch)));
     for (touch, row) in rows.chain(rows::unknown(mode, facts).map(|row| (None, row))) {
         match row {
-            Row::Allow => {}
-            Row::Setting(which) => by_setting = Some(which),
-            Row::Ruled(at) => used.extend(at),
-            Row::Deny(why) => return deny(why, None, rules, facts),
-            Row::Ask { reason, risks, offers, every_time } => {
+            TouchRow::Allow => {}
+            TouchRow::Setting(which) => by_setting = Some(which),
+            TouchRow::Ruled(at) => used.extend(at),
+            TouchRow::Deny(why) => return deny(why, None, rules, facts),
+            TouchRow::Ask { reason, risks, offers, every_time } => {
                 question.every_time |= every_time;
                 if offers.is_empty() {
                     unanswered.push((touch, reason.clone()));
@@ -101,7 +101,7 @@ fn headless_reason(
     (policy, mode): (Policy, Mode),
     rules: &Rules,
     facts: &CallFacts,
-    question: &Question,
+    question: &PermissionQuestion,
     unanswered: &[(Option<&Touch>, String)],
 ) -> String {
     let runs = |mode, rules: &Rules| matches!(decide(policy, mode, rules, facts, false), Verdict::Allow(_));

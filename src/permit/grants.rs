@@ -149,12 +149,12 @@ pub(super) fn command(argv: &[String], ways: &Ways<'_>, rules: &Rules) -> Option
     }
     // Below the home folder lies all that the user has.
     let home = rules.ground.home.as_deref() == Some(ways.cwd);
-    let (wanted, kind) = if home { (args.to_vec(), Kind::Exact) } else { widened(program, args, ways) };
+    let (wanted, kind) = if home { (args.to_vec(), GrantKind::Exact) } else { widened(program, args, ways) };
     let rule = Rule { program: Some(program.clone()), args: Some(wanted), ..Rule::allow("bash") };
     // What is offered is sound, and answers what was asked.
     (rule.fault().is_none() && matches::admits(&rule, argv, ways)).then(|| Offer {
         // An exact rule lets nothing else run.
-        harmless: (kind != Kind::Exact).then(|| harmless(&rule, args, kind)),
+        harmless: (kind != GrantKind::Exact).then(|| harmless(&rule, args, kind)),
         worst: worst(program, args, kind),
         rule,
     })
@@ -217,7 +217,7 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &matches:
 
 /// Source of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum GrantKind {
     Exact,
     Paths,
     Text,
@@ -264,9 +264,9 @@ fn leads_out(word: &str, cwd: &Path) -> bool {
 }
 
 /// The words of the rule: paths and free text generalised where the program is known well enough.
-fn widened(program: &str, args: &[String], ways: &Ways<'_>) -> (Vec<String>, Kind) {
+fn widened(program: &str, args: &[String], ways: &Ways<'_>) -> (Vec<String>, GrantKind) {
     if let Some(text) = free_text(program, args) {
-        return (text, Kind::Text);
+        return (text, GrantKind::Text);
     }
     let first = args.first().map(String::as_str);
     let below = ON_PATHS_BELOW.iter().find(|(name, sub, _)| *name == program && Some(*sub) == first);
@@ -274,7 +274,7 @@ fn widened(program: &str, args: &[String], ways: &Ways<'_>) -> (Vec<String>, Kin
     let (skip, flags) = match (below, whole) {
         (Some((_, _, flags)), _) => (1, *flags),
         (None, Some((_, flags))) => (0, *flags),
-        (None, None) => return (args.to_vec(), Kind::Exact),
+        (None, None) => return (args.to_vec(), GrantKind::Exact),
     };
     let known = |word: &str| match word.strip_prefix('-') {
         Some(rest) if rest.starts_with('-') => WITHOUT_VALUE.contains(&word),
@@ -284,11 +284,11 @@ fn widened(program: &str, args: &[String], ways: &Ways<'_>) -> (Vec<String>, Kin
     let rest = args.get(skip..).unwrap_or_default();
     // An option that may take a value would make a path of its value, and what follows `--` is no option any more.
     if !rest.iter().all(|word| known(word)) || rest.iter().all(|word| word.starts_with('-')) {
-        return (args.to_vec(), Kind::Exact);
+        return (args.to_vec(), GrantKind::Exact);
     }
     let mut out: Vec<String> = args.get(..skip).unwrap_or_default().to_vec();
     out.extend(rest.iter().map(|word| if word.starts_with('-') { word.clone() } else { BELOW.to_owned() }));
-    (out, Kind::Paths)
+    (out, GrantKind::Paths)
 }
 
 /// Options whose value is a text for people, when it is the last word.
@@ -305,11 +305,11 @@ fn free_text(program: &str, args: &[String]) -> Option<Vec<String>> {
     (takes && !text.starts_with('-')).then(|| before.iter().cloned().chain([TEXT.to_owned()]).collect())
 }
 
-fn harmless(rule: &Rule, args: &[String], kind: Kind) -> String {
+fn harmless(rule: &Rule, args: &[String], kind: GrantKind) -> String {
     let program = rule.program.as_deref().unwrap_or_default();
     let words = match kind {
-        Kind::Exact => args.to_vec(),
-        Kind::Paths | Kind::Text => {
+        GrantKind::Exact => args.to_vec(),
+        GrantKind::Paths | GrantKind::Text => {
             let stand_in = |word: &String| match word.as_str() {
                 BELOW => "notes.txt".to_owned(),
                 TEXT => "'another message'".to_owned(),
@@ -322,18 +322,22 @@ fn harmless(rule: &Rule, args: &[String], kind: Kind) -> String {
 }
 
 /// The worst that is known of what the rule lets run.
-fn worst(program: &str, args: &[String], kind: Kind) -> Option<String> {
+fn worst(program: &str, args: &[String], kind: GrantKind) -> Option<String> {
     let base = program.rsplit('/').next().unwrap_or(program);
     let first = args.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
     let recursive = args.iter().any(|word| {
         word == "--recursive" || word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R'])
     });
     let text = match (base, first) {
-        ("rm", _) if kind == Kind::Paths && recursive => "rm -r . : deletes everything below the working directory",
-        ("rm" | "rmdir" | "unlink" | "shred", _) if kind == Kind::Paths => {
+        ("rm", _) if kind == GrantKind::Paths && recursive => {
+            "rm -r . : deletes everything below the working directory"
+        }
+        ("rm" | "rmdir" | "unlink" | "shred", _) if kind == GrantKind::Paths => {
             "deletes any file below the working directory"
         }
-        ("cp" | "mv" | "touch", _) if kind == Kind::Paths => "overwrites or moves any file below the working directory",
+        ("cp" | "mv" | "touch", _) if kind == GrantKind::Paths => {
+            "overwrites or moves any file below the working directory"
+        }
         ("rm" | "rmdir" | "unlink" | "shred" | "truncate", _) => "deletes it again, whatever it holds then",
         ("git", "push") => "publishes whatever is committed then",
         ("git", "commit") => "commits whatever is staged then, and runs the repository's hooks",

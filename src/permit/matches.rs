@@ -1,17 +1,17 @@
-//! What a rule covers.
+//! Match of rules with calls.
 //!
 //! A rule that lets something run is matched narrowly: the program as it is named, every word exactly, and only what is
 //! certain to stay below the working directory is a path below it. A rule that denies or asks is matched broadly: the
 //! same program by another path, behind wrappers, with other words between its own.
 
-use super::shell::Command;
+use super::shell::DefiniteCommand;
 use crate::domain::access::Access;
 use crate::domain::paths;
 use crate::domain::rule::{BELOW, NETWORK, Rule, SANDBOX, TEXT};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
-/// What relative paths and `~` begin at.
+/// Directories that relative paths and `~` begin at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ground {
     /// The working directory, as it is named and with its links followed.
@@ -21,7 +21,7 @@ pub struct Ground {
 }
 
 /// A call taken apart for rules that make it stricter.
-pub(super) struct Asked {
+pub(super) struct MatchedCall {
     tool: String,
     /// Whatever might run.
     commands: Vec<Vec<String>>,
@@ -33,7 +33,7 @@ pub(super) struct Asked {
     hosts: Vec<String>,
 }
 
-impl Asked {
+impl MatchedCall {
     pub(super) fn of(facts: &CallFacts, ground: &Ground) -> Self {
         let mut out = Self {
             tool: facts.tool.clone(),
@@ -99,8 +99,8 @@ pub(super) fn leaves(facts: &CallFacts) -> Vec<&Path> {
     leads.collect()
 }
 
-/// Where the commands of a line run, as far as their words tell: the working directory, and what lies below it and is
-/// changed to.
+/// Directories of the commands of a line, as far as their words tell: the working directory, and what lies below it
+/// and is changed to.
 pub(super) struct Ways<'a> {
     /// The working directory.
     pub(super) cwd: &'a Path,
@@ -111,7 +111,7 @@ pub(super) struct Ways<'a> {
 
 impl<'a> Ways<'a> {
     /// `None` where a command of the line may run outside the working directory.
-    pub(super) fn of(commands: &[Command], cwd: &'a Path, facts: &'a CallFacts) -> Option<Self> {
+    pub(super) fn of(commands: &[DefiniteCommand], cwd: &'a Path, facts: &'a CallFacts) -> Option<Self> {
         let mut ways = Self { cwd, bases: vec![cwd.to_owned()], leaves: leaves(facts) };
         for command in commands {
             let Some(argv) = &command.argv else {
@@ -153,7 +153,7 @@ impl<'a> Ways<'a> {
 /// Changes of the directory that are followed in one line.
 const MOST_BASES: usize = 32;
 
-/// Whether a rule that lets things run covers this simple command.
+/// True if a rule that lets things run covers this simple command.
 pub(super) fn admits(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
     let Some((program, args)) = argv.split_first() else { return false };
     if !matches!(rule.tool.as_str(), "bash" | "*") || rule.path.is_some() || rule.host.is_some() {
@@ -180,7 +180,7 @@ pub(super) fn admits(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
         })
 }
 
-/// Whether a rule names what this simple command gets beside its sandbox.
+/// True if a rule names what this simple command gets beside its sandbox.
 pub(super) fn gives_to(rule: &Rule, argv: &[String], ways: &Ways<'_>) -> bool {
     let named = match rule.tool.as_str() {
         SANDBOX => &Rule { tool: "bash".to_owned(), ..rule.clone() },
@@ -236,7 +236,7 @@ const GIT: &[&str] = &[
 const RUNS: &[&str] =
     &["--exec", "-x", "--upload-pack", "--receive-pack", "--config", "--template", "ext::", "foreach"];
 
-/// Whether the words of a program that gets something by its name make it run something else.
+/// True if the words of a program that gets something by its name make it run something else.
 fn runs_others(argv: &[String]) -> bool {
     let Some((program, args)) = argv.split_first() else { return true };
     let begins = |starts: &[&str]| args.iter().any(|word| starts.iter().any(|start| word.starts_with(start)));
@@ -265,15 +265,15 @@ pub(super) fn places(named: &str, ground: &Ground) -> Vec<PathBuf> {
     }
 }
 
-/// Whether a rule's path opens this one. A secret is opened by its own name or that of its secret folder, never by a folder
-/// that holds more.
+/// True if a rule's path opens this one. A secret is opened by its own name or that of its secret folder, never by a
+/// folder that holds more.
 pub(super) fn opens(named: &str, path: &Path, secret: bool, ground: &Ground) -> bool {
     places(named, ground)
         .iter()
         .any(|full| path == full || path.starts_with(full) && (!secret || paths::is_secret(full)))
 }
 
-/// Whether a word of a command is certain to name a path at or below the working directory that is neither secret nor
+/// True if a word of a command is certain to name a path at or below the working directory that is neither secret nor
 /// protected. Anything a program might read as more than a path is not.
 pub(super) fn is_below(word: &str, ways: &Ways<'_>) -> bool {
     let odd = |c: char| c.is_control() || "*?[]{}$`\\:\"'<>|&;!".contains(c);
@@ -296,7 +296,7 @@ pub(super) fn is_below(word: &str, ways: &Ways<'_>) -> bool {
     })
 }
 
-/// Whether a rule lets this tool change this file. The file lies below the working directory and is not protected.
+/// True if a rule lets this tool change this file. The file lies below the working directory and is not protected.
 pub(super) fn allows_change(rule: &Rule, tool: &str, path: &Path, ground: &Ground) -> bool {
     // `edit` stands for all tools that change files; what a command writes is judged like them.
     let named =
@@ -306,7 +306,7 @@ pub(super) fn allows_change(rule: &Rule, tool: &str, path: &Path, ground: &Groun
     named && silent && !paths::climbs(path) && rule.path.as_ref().is_none_or(|pattern| is_at(pattern, path, ground))
 }
 
-/// Whether a path is what a rule's pattern names, or lies below it.
+/// True if a path is what a rule's pattern names, or lies below it.
 fn is_at(pattern: &str, path: &Path, ground: &Ground) -> bool {
     let (named, below) = match pattern.strip_suffix("/**") {
         Some(named) => (named, true),
@@ -323,8 +323,8 @@ fn is_at(pattern: &str, path: &Path, ground: &Ground) -> bool {
     }
 }
 
-/// Whether a rule that denies or asks is about this call.
-pub(super) fn bites(rule: &Rule, asked: &Asked, ground: &Ground) -> bool {
+/// True if a rule that denies or asks is about this call.
+pub(super) fn bites(rule: &Rule, asked: &MatchedCall, ground: &Ground) -> bool {
     let changes = |tool: &str| matches!(tool, "edit" | "write" | "patch");
     // What a host may not be fetched from or named to in a command, a command does not reach either.
     let reaches = asked.tool == NETWORK && matches!(rule.tool.as_str(), "fetch" | "bash") && rule.host.is_some();
@@ -335,8 +335,8 @@ pub(super) fn bites(rule: &Rule, asked: &Asked, ground: &Ground) -> bool {
         && rule.host.as_ref().is_none_or(|host| speaks_of(host, asked))
 }
 
-/// Whether the call has to do with a host, or one below it.
-fn speaks_of(host: &str, asked: &Asked) -> bool {
+/// True if the call has to do with a host, or one below it.
+fn speaks_of(host: &str, asked: &MatchedCall) -> bool {
     let host = host.strip_prefix("*.").unwrap_or(host).to_ascii_lowercase();
     asked.words.iter().any(|word| word.to_ascii_lowercase().contains(&host))
         || asked.hosts.iter().any(|other| *other == host || is_below_host(other, &host))
@@ -346,7 +346,7 @@ fn is_below_host(host: &str, above: &str) -> bool {
     host.strip_suffix(above).is_some_and(|rest| rest.ends_with('.'))
 }
 
-/// Whether a rule lets this host be asked: the one that it names, or with `*.` those below it.
+/// True if a rule lets this host be asked: the one that it names, or with `*.` those below it.
 pub(super) fn allows_host(rule: &Rule, tool: &str, host: &str) -> bool {
     // Who may be fetched from may be reached.
     let same =
@@ -363,7 +363,7 @@ pub(super) fn allows_host(rule: &Rule, tool: &str, host: &str) -> bool {
         }
 }
 
-/// Whether a text names a host: as a word of its own, alone or as part of an address.
+/// True if a text names a host: as a word of its own, alone or as part of an address.
 #[must_use]
 pub fn names_host(text: &str, host: &str) -> bool {
     let text = text.to_ascii_lowercase();
@@ -386,7 +386,7 @@ pub fn names_host(text: &str, host: &str) -> bool {
         })
 }
 
-/// Whether the words run this program with these arguments in this order, whatever stands between them.
+/// True if the words run this program with these arguments in this order, whatever stands between them.
 fn runs(program: &str, args: &[String], words: &[String], ground: &Ground) -> bool {
     let Some((named, mut rest)) = words.split_first() else { return false };
     let base = |word: &str| word.rsplit('/').next().unwrap_or(word).to_owned();

@@ -1,9 +1,9 @@
-//! What one touch of a call comes to.
+//! Outcome of one touch of a call.
 
 use crate::domain::rule::Offer;
 
-/// What one touch comes to.
-pub(super) enum Row {
+/// Outcome of one touch.
+pub(super) enum TouchRow {
     Allow,
     /// A setting of the user's allows it; which.
     Setting(&'static str),
@@ -12,7 +12,7 @@ pub(super) enum Row {
     Ask {
         reason: String,
         risks: Vec<String>,
-        /// What an answer would keep; empty in the rows that are never remembered.
+        /// Rules that an answer would keep; empty in the rows that are never remembered.
         offers: Vec<Offer>,
         /// No rule can answer it.
         every_time: bool,
@@ -21,24 +21,29 @@ pub(super) enum Row {
 }
 
 /// The question with git's settings that an answer lets it write.
-pub(super) fn noting(row: Row, noted: &[String]) -> Row {
+pub(super) fn noting(row: TouchRow, noted: &[String]) -> TouchRow {
     match row {
-        Row::Ask { reason, risks, offers, every_time } if !noted.is_empty() => {
+        TouchRow::Ask { reason, risks, offers, every_time } if !noted.is_empty() => {
             let settings = noted.iter().map(|setting| format!("`{setting}`")).collect::<Vec<_>>().join(", ");
-            Row::Ask { reason: format!("{reason} It sets {settings} in git's settings."), risks, offers, every_time }
+            TouchRow::Ask {
+                reason: format!("{reason} It sets {settings} in git's settings."),
+                risks,
+                offers,
+                every_time,
+            }
         }
         row => row,
     }
 }
 
 /// A question about what is not proved to only read.
-pub(super) fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> Row {
-    Row::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
+pub(super) fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> TouchRow {
+    TouchRow::Ask { reason: format!("Not proved to only read: {why}."), risks, offers, every_time: false }
 }
 
 /// A question that is asked every time.
-pub(super) fn never(reason: String, risks: Vec<String>) -> Row {
-    Row::Ask { reason, risks, offers: Vec::new(), every_time: true }
+pub(super) fn never(reason: String, risks: Vec<String>) -> TouchRow {
+    TouchRow::Ask { reason, risks, offers: Vec::new(), every_time: true }
 }
 
 /// Why Explore refuses.

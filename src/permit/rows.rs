@@ -4,32 +4,32 @@ use super::access;
 use super::grants;
 use super::matches::Ways;
 use super::policy::{AskEdits, ExploreCommands, Policy};
-use super::row::{Row, asked, explore, never, noting};
+use super::row::{TouchRow, asked, explore, never, noting};
 use super::rules::Rules;
-use super::shell::{self, Judged, Judgement, Part};
+use super::shell::{self, CommandPart, Judged, Judgement};
 use crate::domain::paths;
 use crate::domain::permission::{Mode, Sandbox};
 use crate::domain::reach::{Settles, reach};
 use crate::domain::request::{PartShown, PartState};
 use crate::domain::rule::{NETWORK, Offer};
-use crate::domain::tool::{CallFacts, Place, Program, Proposal, Touch};
+use crate::domain::tool::{CallFacts, PathPlace, Proposal, StartedProgram, Touch};
 use std::path::{Path, PathBuf};
 
 const COMPUTES: &str = "it reads files that it does not name, and secrets lie in this folder that nothing hides here";
 const EDITS_ALLOWED: &str = "ask.edits = \"allow\" in config.toml";
 
 /// A call that does not say what it touches is not let through.
-pub(super) fn unknown(mode: Mode, facts: &CallFacts) -> Option<Row> {
+pub(super) fn unknown(mode: Mode, facts: &CallFacts) -> Option<TouchRow> {
     facts.touches.is_empty().then(|| match mode {
-        Mode::Explore => Row::Deny(explore("the call does not say what it touches")),
+        Mode::Explore => TouchRow::Deny(explore("the call does not say what it touches")),
         _ => never("The call does not say what it touches.".to_owned(), Vec::new()),
     })
 }
 
-pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, touch: &Touch) -> Row {
+pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, touch: &Touch) -> TouchRow {
     match touch {
         // What leads elsewhere is said of a command, which has its own row.
-        Touch::Inner | Touch::Leaves { .. } => Row::Allow,
+        Touch::Inner | Touch::Leaves { .. } => TouchRow::Allow,
         Touch::Read { path, secret } => {
             let runs = || facts.touches.iter().any(|touch| matches!(touch, Touch::Command { .. }));
             if *secret || paths::is_secret(path) {
@@ -38,27 +38,29 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
                 // The file tools open no device; a command would.
                 device_row(mode, path)
             } else {
-                Row::Allow
+                TouchRow::Allow
             }
         }
         Touch::Write { path, place } => write_row(policy, mode, rules, &facts.tool, path, *place),
         Touch::Session { session, own } => match mode {
-            Mode::Explore => Row::Deny(explore(&format!("the properties of the session {session} would be changed"))),
+            Mode::Explore => {
+                TouchRow::Deny(explore(&format!("the properties of the session {session} would be changed")))
+            }
             // An agent keeps its own session's status and labels as it keeps its todo list.
-            Mode::Ask if !*own => Row::Ask {
+            Mode::Ask if !*own => TouchRow::Ask {
                 reason: format!("It changes another session: {session}."),
                 risks: Vec::new(),
                 offers: Vec::new(),
                 every_time: false,
             },
-            Mode::Ask | Mode::Execute => Row::Allow,
+            Mode::Ask | Mode::Execute => TouchRow::Allow,
         },
         Touch::Fetch { host, private, .. } => fetch_row(mode, rules, &facts.tool, host, *private),
         Touch::Connect { host, private, known } => connect_row(mode, rules, facts, (host, *private, known.is_some())),
         Touch::Access(access) => access::row(policy, mode, rules, facts, access),
         Touch::Script { .. } => script_row(policy, mode, facts.secrets_here),
         Touch::Outside => match mode {
-            Mode::Explore => Row::Deny(explore("nothing runs outside the sandbox")),
+            Mode::Explore => TouchRow::Deny(explore("nothing runs outside the sandbox")),
             _ => never(
                 "It asks to run outside the sandbox, so nothing holds it back.".to_owned(),
                 vec!["outside the sandbox".to_owned()],
@@ -67,7 +69,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Touch::Command { command, .. }
             if mode == Mode::Explore && policy.explore_commands == ExploreCommands::Blocked =>
         {
-            Row::Deny(format!(
+            TouchRow::Deny(format!(
                 "Explore runs no commands at all, by explore.bash = \"block\" in config.toml, so `{}` does not run. Use the \
                  tools read, list, glob and grep.",
                 shortened(command)
@@ -76,25 +78,27 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Touch::Command { command, cwd, programs, unseen } => {
             let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
             let secrets_here = facts.secrets_here;
-            let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
+            let line = CommandLine { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
             line.row(policy, mode, rules, facts)
         }
     }
 }
 
 /// A script that works on data: closed in it can do no harm; where nothing holds it, it is like any other command.
-fn script_row(policy: Policy, mode: Mode, secrets_here: bool) -> Row {
+fn script_row(policy: Policy, mode: Mode, secrets_here: bool) -> TouchRow {
     let held = policy.hold != shell::Hold::None;
     match mode {
         Mode::Explore if policy.explore_commands == ExploreCommands::Blocked => {
-            Row::Deny(explore("no scripts run at all, by explore.bash = \"block\" in config.toml"))
+            TouchRow::Deny(explore("no scripts run at all, by explore.bash = \"block\" in config.toml"))
         }
         Mode::Explore if !held => {
-            Row::Deny(explore("a script could change anything, because nothing holds commands on this machine"))
+            TouchRow::Deny(explore("a script could change anything, because nothing holds commands on this machine"))
         }
-        Mode::Explore if secrets_here => Row::Deny(explore(&format!("a script is not proved harmless: {COMPUTES}"))),
-        Mode::Explore | Mode::Execute => Row::Allow,
-        Mode::Ask => Row::Ask {
+        Mode::Explore if secrets_here => {
+            TouchRow::Deny(explore(&format!("a script is not proved harmless: {COMPUTES}")))
+        }
+        Mode::Explore | Mode::Execute => TouchRow::Allow,
+        Mode::Ask => TouchRow::Ask {
             reason: if held && secrets_here {
                 format!("It is a script, and {COMPUTES}.")
             } else if held {
@@ -110,28 +114,28 @@ fn script_row(policy: Policy, mode: Mode, secrets_here: bool) -> Row {
     }
 }
 
-/// What is asked of a server. A host that the user named in a message is the user's own wish.
-fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -> Row {
+/// Outcome for a request to a server. A host that the user named in a message is the user's own wish.
+fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -> TouchRow {
     if private {
         let what = format!("{host} is an address of this machine or of its network");
         return match mode {
-            Mode::Explore => Row::Deny(explore(&what)),
+            Mode::Explore => TouchRow::Deny(explore(&what)),
             _ => never(format!("{what}."), vec!["private network".to_owned()]),
         };
     }
     if mode == Mode::Execute {
-        return Row::Allow;
+        return TouchRow::Allow;
     }
     if let Some(at) = rules.allows_host(tool, host) {
-        return Row::Ruled(vec![at]);
+        return TouchRow::Ruled(vec![at]);
     }
     match mode {
-        _ if rules.named.iter().any(|named| named == host) => Row::Allow,
-        Mode::Explore => Row::Deny(format!(
+        _ if rules.named.iter().any(|named| named == host) => TouchRow::Allow,
+        Mode::Explore => TouchRow::Deny(format!(
             "Explore asks no server that you or a rule did not name: {host}. Name the address in a message, or Shift+Tab to Ask \
              to Edit lets it ask."
         )),
-        _ => Row::Ask {
+        _ => TouchRow::Ask {
             reason: format!("Ask to Edit asks before a host is asked for the first time: {host}."),
             risks: vec!["network".to_owned()],
             offers: vec![grants::host(tool, host)],
@@ -140,14 +144,15 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
     }
 }
 
-/// What a running command connects to: a host, whether it is private, and whether a list or a setting of the user's names it.
-/// Every other one is asked about once, in Execute as well: who holds commands to hosts wants to hear of a new one.
-fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, known): (&str, bool, bool)) -> Row {
+/// Connection of a running command: a host, whether it is private, and whether a list or a setting of the user's
+/// names it. Every other one is asked about once, in Execute as well: who holds commands to hosts wants to hear of a
+/// new one.
+fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, known): (&str, bool, bool)) -> TouchRow {
     if mode == Mode::Explore {
-        return Row::Deny(explore(&format!("no command reaches the network: {host}")));
+        return TouchRow::Deny(explore(&format!("no command reaches the network: {host}")));
     }
     if known {
-        return Row::Allow;
+        return TouchRow::Allow;
     }
     let who = match &facts.proposal {
         Proposal::Connect { command, .. } if !command.trim().is_empty() => format!("`{}`", shortened(command)),
@@ -161,8 +166,8 @@ fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, kno
         return never(what, vec!["private network".to_owned()]);
     }
     match rules.allows_host(NETWORK, host) {
-        Some(at) => Row::Ruled(vec![at]),
-        None => Row::Ask {
+        Some(at) => TouchRow::Ruled(vec![at]),
+        None => TouchRow::Ask {
             reason: format!(
                 "{who} wants to connect to {host}, which is no package registry, no remote of the repository and no host of \
                  a rule."
@@ -175,42 +180,44 @@ fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, kno
 }
 
 /// A device that a command reaches through a link: reading it may block, never end or do something.
-fn device_row(mode: Mode, path: &Path) -> Row {
+fn device_row(mode: Mode, path: &Path) -> TouchRow {
     let what = format!("{} is a device or a file of the kernel", path.display());
     match mode {
-        Mode::Explore => Row::Deny(explore(&what)),
+        Mode::Explore => TouchRow::Deny(explore(&what)),
         Mode::Ask => never(format!("{what}."), Vec::new()),
-        Mode::Execute => Row::Allow,
+        Mode::Execute => TouchRow::Allow,
     }
 }
 
-fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path, place: Place) -> Row {
+fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path, place: PathPlace) -> TouchRow {
     let shown = path.display();
     // A path that still climbs was not resolved: what was said about its place cannot be relied on.
-    let place = if paths::climbs(path) { Place::Outside } else { place };
+    let place = if paths::climbs(path) { PathPlace::Outside } else { place };
     match (place, mode) {
-        (Place::SessionFolder, _)
-        | (Place::SessionTemp, Mode::Ask | Mode::Execute)
-        | (Place::Inside, Mode::Execute) => Row::Allow,
-        (Place::Inside | Place::SessionTemp, Mode::Explore) => {
-            Row::Deny(explore(&format!("{shown} would be changed; only the session's plans/ and data/ may be written")))
-        }
-        (Place::Inside, Mode::Ask) => match rules.allows_change(tool, path) {
-            _ if policy.ask_edits == AskEdits::Allowed => Row::Setting(EDITS_ALLOWED),
-            Some(at) => Row::Ruled(vec![at]),
-            None => Row::Ask {
+        (PathPlace::SessionFolder, _)
+        | (PathPlace::SessionTemp, Mode::Ask | Mode::Execute)
+        | (PathPlace::Inside, Mode::Execute) => TouchRow::Allow,
+        (PathPlace::Inside | PathPlace::SessionTemp, Mode::Explore) => TouchRow::Deny(explore(&format!(
+            "{shown} would be changed; only the session's plans/ and data/ may be written"
+        ))),
+        (PathPlace::Inside, Mode::Ask) => match rules.allows_change(tool, path) {
+            _ if policy.ask_edits == AskEdits::Allowed => TouchRow::Setting(EDITS_ALLOWED),
+            Some(at) => TouchRow::Ruled(vec![at]),
+            None => TouchRow::Ask {
                 reason: format!("Ask to Edit asks before a file is changed: {shown}."),
                 risks: Vec::new(),
                 offers: vec![grants::edits(path, rules)],
                 every_time: false,
             },
         },
-        (Place::Outside | Place::Protected, Mode::Explore) => Row::Deny(explore(&format!("{shown} would be changed"))),
-        (Place::Outside, _) => never(
+        (PathPlace::Outside | PathPlace::Protected, Mode::Explore) => {
+            TouchRow::Deny(explore(&format!("{shown} would be changed")))
+        }
+        (PathPlace::Outside, _) => never(
             format!("{shown} lies outside the working directory."),
             vec!["outside the working directory".to_owned()],
         ),
-        (Place::Protected, _) => {
+        (PathPlace::Protected, _) => {
             never(format!("{shown} is protected: it configures or runs code."), vec!["protected path".to_owned()])
         }
     }
@@ -236,11 +243,11 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
     let Some((command, cwd, programs, unseen)) = command else { return Vec::new() };
     let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
     let secrets_here = facts.secrets_here;
-    let line = Line { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
+    let line = CommandLine { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
     let known = shell::known(command);
     let ways = known.as_ref().and_then(|known| Ways::of(&known.commands, cwd, facts));
     let whole = line.looks(command, facts);
-    let shown = |part: &Part| {
+    let shown = |part: &CommandPart| {
         let wide = part.argv.as_deref().is_some_and(|argv| reach(argv).unknown) && !is_held(policy);
         let ways = ways.as_ref().filter(|_| !wide);
         let looks = line.looks(&part.text, facts);
@@ -269,10 +276,10 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
 }
 
 /// A command line with what is known of it.
-struct Line<'a> {
+struct CommandLine<'a> {
     command: &'a str,
     cwd: &'a Path,
-    programs: &'a [Program],
+    programs: &'a [StartedProgram],
     /// Not all that it names could be looked up.
     unseen: bool,
     /// Secrets lie below the working directory, and nothing masks them.
@@ -280,8 +287,8 @@ struct Line<'a> {
     judgement: Judgement,
 }
 
-impl Line<'_> {
-    fn row(&self, policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> Row {
+impl CommandLine<'_> {
+    fn row(&self, policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts) -> TouchRow {
         let name = shortened(self.command);
         let why = match &self.judgement.verdict {
             Judged::ReadOnly(_) if self.secrets_here && self.judgement.computes => COMPUTES.to_owned(),
@@ -291,7 +298,7 @@ impl Line<'_> {
             },
             Judged::Catastrophic(what) => {
                 return match mode {
-                    Mode::Explore => Row::Deny(explore(&format!("`{name}`: {what}"))),
+                    Mode::Explore => TouchRow::Deny(explore(&format!("`{name}`: {what}"))),
                     _ => {
                         let others = shell::looks(self.command, self.cwd).risks;
                         never(
@@ -307,7 +314,7 @@ impl Line<'_> {
             // The judge's reason already says it when it is about the list.
             let listed = why.ends_with("is not on the list of commands that only read");
             let text = if listed { why } else { format!("`{name}` is not proved to only read: {why}") };
-            return Row::Deny(explore(&text));
+            return TouchRow::Deny(explore(&text));
         }
         let looks = self.looks(self.command, facts);
         let list = |words: &[String]| words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
@@ -339,10 +346,10 @@ impl Line<'_> {
                 false => Vec::new(),
             };
             let risks = paths.iter().map(|path| access::secret_risk(path, rules)).chain(looks.risks).collect();
-            return Row::Ask { reason: stops, risks, offers, every_time: true };
+            return TouchRow::Ask { reason: stops, risks, offers, every_time: true };
         }
         if mode == Mode::Execute {
-            return Row::Allow;
+            return TouchRow::Allow;
         }
         match known.filter(|_| !self.reads_badly()) {
             Some(known) => noting(self.part_by_part(policy, rules, facts, &known.commands, (why, looks.risks)), &noted),
@@ -350,17 +357,18 @@ impl Line<'_> {
         }
     }
 
-    /// What an answer keeps of a line that is asked about for its secrets alone: that they are shown, and the line itself.
+    /// Rules that an answer keeps of a line that is asked about for its secrets alone: that they are shown, and the
+    /// line itself.
     fn with_secrets(
         &self,
         paths: &[PathBuf],
         (policy, mode, rules, facts): (Policy, Mode, &Rules, &CallFacts),
-        known: Option<&shell::Known>,
+        known: Option<&shell::DefiniteCommands>,
     ) -> Vec<Offer> {
         let shown: Option<Vec<Offer>> = paths.iter().map(|path| access::secret(path, &rules.ground)).collect();
         let mut offers = shown.unwrap_or_default();
         if let (false, Mode::Ask, Some(known)) = (offers.is_empty(), mode, known)
-            && let Row::Ask { offers: more, .. } =
+            && let TouchRow::Ask { offers: more, .. } =
                 self.part_by_part(policy, rules, facts, &known.commands, (String::new(), Vec::new()))
         {
             offers.extend(more);
@@ -368,8 +376,8 @@ impl Line<'_> {
         offers
     }
 
-    /// What the commands of the line would change beside what their words name, as far as the words tell.
-    fn reached(&self, known: Option<&shell::Known>) -> Reached {
+    /// Changes by the commands of the line beside what their words name, as far as the words tell.
+    fn reached(&self, known: Option<&shell::DefiniteCommands>) -> Reached {
         let mut out = Reached::default();
         for argv in known.into_iter().flat_map(|known| &known.commands).filter_map(|one| one.argv.as_deref()) {
             let reach = reach(argv);
@@ -390,7 +398,7 @@ impl Line<'_> {
     }
 
     /// As `part_by_part` has it.
-    fn state(&self, part: &Part, looks: &shell::Looks, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
+    fn state(&self, part: &CommandPart, looks: &shell::Looks, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
         // No rule answers for these.
         let hidden = looks.secrets.iter().any(|word| rules.shows(&self.full(word), true).is_none());
         if hidden || !looks.protected.is_empty() || !looks.writes_outside.is_empty() {
@@ -440,8 +448,8 @@ impl Line<'_> {
             Touch::Read { path, secret } => !secret && !paths::is_device(path),
             _ => false,
         };
-        let network = |command: &shell::Command| shell::looks(&command.text, self.cwd).sends();
-        let is_git = |command: &shell::Command| {
+        let network = |command: &shell::DefiniteCommand| shell::looks(&command.text, self.cwd).sends();
+        let is_git = |command: &shell::DefiniteCommand| {
             command.argv.as_deref().and_then(<[String]>::first).is_some_and(|program| program == "git")
         };
         let mut sending = known.commands.iter().filter(|command| network(command));
@@ -452,7 +460,7 @@ impl Line<'_> {
     }
 
     /// The row of a line that only reads these words, or why it is not let through all the same.
-    fn read_row(&self, mode: Mode, rules: &Rules, words: &[String]) -> Result<Row, String> {
+    fn read_row(&self, mode: Mode, rules: &Rules, words: &[String]) -> Result<TouchRow, String> {
         let name = shortened(self.command);
         let paths: Vec<PathBuf> = words.iter().map(|word| self.full(word)).collect();
         let mut pairs = words.iter().zip(&paths);
@@ -462,7 +470,7 @@ impl Line<'_> {
             return Ok(access::secret_row(mode, rules, path, &format!("`{name}` reads {word}, which")));
         }
         match pairs.find(|(_, path)| paths::is_device(path)) {
-            None => Ok(Row::Allow),
+            None => Ok(TouchRow::Allow),
             Some((word, _)) => Err(format!("{word} is a device or a file of the kernel")),
         }
     }
@@ -473,10 +481,10 @@ impl Line<'_> {
         policy: Policy,
         rules: &Rules,
         facts: &CallFacts,
-        commands: &[shell::Command],
+        commands: &[shell::DefiniteCommand],
         (why, risks): (String, Vec<String>),
-    ) -> Row {
-        let mut found = Found::default();
+    ) -> TouchRow {
+        let mut found = LineFindings::default();
         let Some(ways) = Ways::of(commands, self.cwd, facts) else { return asked(&why, risks, Vec::new()) };
         for command in commands {
             if self.only_reads(&command.text, policy, rules) {
@@ -497,8 +505,8 @@ impl Line<'_> {
             }
         }
         match (found.reasons.is_empty(), found.ruled.is_empty(), found.by_setting) {
-            (true, false, _) => Row::Ruled(found.ruled),
-            (true, true, true) => Row::Setting(EDITS_ALLOWED),
+            (true, false, _) => TouchRow::Ruled(found.ruled),
+            (true, true, true) => TouchRow::Setting(EDITS_ALLOWED),
             // Each part reads, and the whole does not: what is the matter is nothing that a rule could speak of.
             (true, true, false) => asked(&why, risks, Vec::new()),
             (false, ..) => {
@@ -516,7 +524,7 @@ impl Line<'_> {
         ways: &Ways<'_>,
         rules: &Rules,
         policy: Policy,
-        found: &mut Found,
+        found: &mut LineFindings,
     ) {
         // What it writes stands in a file that may be another one the next time, and nothing would hold it.
         if argv.is_some_and(|argv| reach(argv).unknown) && !is_held(policy) {
@@ -538,8 +546,8 @@ impl Line<'_> {
         found.ask(why, offer);
     }
 
-    /// What a redirection writes is judged like a write of the file tools.
-    fn written(&self, word: &str, policy: Policy, rules: &Rules, ways: &Ways<'_>, found: &mut Found) {
+    /// Judges the target of a redirection like a write of the file tools.
+    fn written(&self, word: &str, policy: Policy, rules: &Rules, ways: &Ways<'_>, found: &mut LineFindings) {
         // After a change of the directory it is not certain which file that is.
         let path = self.full(word);
         let inside = ways.stays() && super::matches::is_below(word, ways);
@@ -558,7 +566,9 @@ impl Line<'_> {
             return false;
         }
         match judgement.verdict {
-            Judged::ReadOnly(words) => matches!(self.read_row(Mode::Ask, rules, &self.read(&words)), Ok(Row::Allow)),
+            Judged::ReadOnly(words) => {
+                matches!(self.read_row(Mode::Ask, rules, &self.read(&words)), Ok(TouchRow::Allow))
+            }
             Judged::Other(_) | Judged::Catastrophic(_) => false,
         }
     }
@@ -571,7 +581,7 @@ impl Line<'_> {
     }
 }
 
-/// What commands change beside what their words name.
+/// Changes by commands beside what their words name.
 #[derive(Default)]
 struct Reached {
     protected: Vec<String>,
@@ -580,9 +590,9 @@ struct Reached {
     noted: Vec<String>,
 }
 
-/// What was found of the parts of a line.
+/// Findings about the parts of a line.
 #[derive(Default)]
-struct Found {
+struct LineFindings {
     ruled: Vec<usize>,
     by_setting: bool,
     offers: Vec<Offer>,
@@ -591,7 +601,7 @@ struct Found {
     not_offered: bool,
 }
 
-impl Found {
+impl LineFindings {
     fn ask(&mut self, why: String, offer: Option<Offer>) {
         if !self.reasons.contains(&why) {
             self.reasons.push(why);

@@ -1,10 +1,10 @@
 //! The rules in force: the session's answers and what the files say, ready to be matched.
 
-use super::matches::{self, Asked, Ground, Ways};
+use super::matches::{self, Ground, MatchedCall, Ways};
 use super::verdict::Ruled;
 use crate::domain::access::Access;
 use crate::domain::paths::is_secret;
-use crate::domain::rule::{Effect, Hint, Rule, RuleScope, SANDBOX, Written};
+use crate::domain::rule::{Effect, Hint, PermissionsFile, Rule, RuleScope, SANDBOX};
 use crate::domain::tool::CallFacts;
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const LONGEST: usize = 2_000;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rules {
     /// All of them, in no order that matters.
-    pub standing: Vec<Standing>,
+    pub standing: Vec<StandingRule>,
     /// Base of relative paths and of `~`.
     pub ground: Ground,
     /// Hints for a model when a command is refused.
@@ -33,7 +33,7 @@ pub struct Rules {
 
 /// One rule in force.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Standing {
+pub struct StandingRule {
     /// Content.
     pub clause: Clause,
     /// Scope.
@@ -141,8 +141,8 @@ impl Rules {
     }
 
     /// Adds what a file says. Patterns that cannot be used are left out: whoever read the file told of them.
-    pub fn add(&mut self, written: &Written, scope: RuleScope, file: &Path) {
-        let mut put = |clause| self.standing.push(Standing { clause, scope, file: Some(file.to_owned()) });
+    pub fn add(&mut self, written: &PermissionsFile, scope: RuleScope, file: &Path) {
+        let mut put = |clause| self.standing.push(StandingRule { clause, scope, file: Some(file.to_owned()) });
         for rule in written.rules.iter().filter(|rule| rule.fault().is_none()) {
             put(Clause::Rule(rule.clone()));
         }
@@ -164,14 +164,14 @@ impl Rules {
 
     /// Adds an answer that holds for this session.
     pub fn add_answer(&mut self, rule: Rule) {
-        self.standing.push(Standing { clause: Clause::Rule(rule), scope: RuleScope::Session, file: None });
+        self.standing.push(StandingRule { clause: Clause::Rule(rule), scope: RuleScope::Session, file: None });
     }
 
     /// The rules of these places in words, each with where it stands.
     pub(super) fn ruled(&self, mut at: Vec<usize>) -> Ruled {
         at.sort_unstable();
         at.dedup();
-        let found: Vec<&Standing> = at.iter().filter_map(|at| self.standing.get(*at)).collect();
+        let found: Vec<&StandingRule> = at.iter().filter_map(|at| self.standing.get(*at)).collect();
         let mut words: Vec<String> = Vec::new();
         for one in &found {
             let text = format!("{} ({})", one.clause.in_words(), one.scope.in_words());
@@ -189,7 +189,7 @@ impl Rules {
         let mut wanted = self.standing.iter().enumerate().filter_map(|(at, one)| Some((at, one.clause.tightens()?)));
         let mut asked = None;
         wanted.find_map(|(at, rule)| {
-            let asked = asked.get_or_insert_with(|| Asked::of(facts, &self.ground));
+            let asked = asked.get_or_insert_with(|| MatchedCall::of(facts, &self.ground));
             (rule.effect == effect && matches::bites(rule, asked, &self.ground)).then_some(at)
         })
     }

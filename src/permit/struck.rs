@@ -4,10 +4,10 @@
 //! look like paths, and commands. A rule or an earlier answer does not cover them.
 
 use super::shell::{self, Hold, Judged};
-use super::verdict::{Question, Refusal, Verdict};
+use super::verdict::{PermissionQuestion, Refusal, Verdict};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
-use crate::domain::plan::Step;
+use crate::domain::plan::PlanStep;
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
@@ -31,7 +31,7 @@ const READING: [&str; 10] = ["read", "open", "look", "inspect", "view", "list", 
 impl Struck {
     /// Targets of this step; `None` if it was not struck, or names nothing.
     #[must_use]
-    pub fn of(step: &Step) -> Option<Self> {
+    pub fn of(step: &PlanStep) -> Option<Self> {
         if !step.struck {
             return None;
         }
@@ -176,7 +176,7 @@ pub fn hold_struck(
         return Verdict::Deny(Refusal { reason, rule: None });
     }
     // Nothing of it is remembered: the next call of the kind is asked for again.
-    let mut question = Question::default();
+    let mut question = PermissionQuestion::default();
     if let Verdict::Ask(asked) = verdict {
         reasons.extend(asked.reasons);
         question.risks = asked.risks;
@@ -244,17 +244,17 @@ fn looks_like_path(word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::tool::{Place, Proposal};
+    use crate::domain::tool::{PathPlace, Proposal};
     use crate::permit::Allowed;
 
-    fn step(text: &str) -> Step {
-        Step { number: 3, text: text.into(), struck: true, ..Step::default() }
+    fn step(text: &str) -> PlanStep {
+        PlanStep { number: 3, text: text.into(), struck: true, ..PlanStep::default() }
     }
     fn write(path: &str) -> CallFacts {
         CallFacts {
             tool: "write".into(),
             subject: path.into(),
-            touches: vec![Touch::Write { path: path.into(), place: Place::Inside }],
+            touches: vec![Touch::Write { path: path.into(), place: PathPlace::Inside }],
             proposal: Proposal::Plain,
             secrets_here: false,
         }
@@ -301,7 +301,7 @@ mod tests {
         for (text, facts, held) in table {
             assert_eq!(holds(text, &facts), held, "{text}: {}", facts.subject);
         }
-        let open = Step { struck: false, ..step("Rewrite `a.rs`") };
+        let open = PlanStep { struck: false, ..step("Rewrite `a.rs`") };
         assert_eq!(Struck::of(&open), None);
         assert_eq!(Struck::of(&step("Think about it")), None);
     }
@@ -318,7 +318,8 @@ mod tests {
             assert_eq!(asked.reasons, ["struck step 3: \"Publish with `cargo publish`\" was struck out of the plan."]);
             assert!(asked.offers.is_empty() && asked.scopes.is_empty());
         }
-        let other = Question { reasons: vec!["r".into()], risks: vec!["k".into()], ..Question::default() };
+        let other =
+            PermissionQuestion { reasons: vec!["r".into()], risks: vec!["k".into()], ..PermissionQuestion::default() };
         let Verdict::Ask(asked) = with(Verdict::Ask(other), Mode::Ask, false) else { panic!() };
         assert_eq!((asked.reasons.len(), asked.risks), (2, vec!["k".to_owned()]));
         assert!(

@@ -12,7 +12,7 @@ use crate::domain::access::Access;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Mode;
 use crate::domain::rule::{Rule, SANDBOX};
-use crate::domain::tool::{CallFacts, FileChange, Place, Proposal, Touch};
+use crate::domain::tool::{CallFacts, FileChange, PathPlace, Proposal, Touch};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -53,7 +53,7 @@ fn through_a_link(path: &str, secret: bool) -> CallFacts {
     facts
 }
 
-fn write(path: &str, place: Place) -> CallFacts {
+fn write(path: &str, place: PathPlace) -> CallFacts {
     facts(vec![Touch::Write { path: PathBuf::from(path), place }], change(path.trim_start_matches("/w/p/")))
 }
 
@@ -93,13 +93,13 @@ fn the_table() {
         (read("/etc/hosts", false), "aaa"),
         (read("/w/p/x", true), "dqq"),
         (read("/w/p/.env", false), "dqq"),
-        (write("/w/p/a.rs", Place::Inside), "dqa"),
-        (write("/s/plans/a.md", Place::SessionFolder), "aaa"),
-        (write("/s/tmp/a.md", Place::SessionTemp), "daa"),
-        (write("/etc/x", Place::Outside), "dQQ"),
-        (write("/w/p/.git/config", Place::Protected), "dQQ"),
-        (write("/w/p/../x", Place::Inside), "dQQ"),
-        (write("/s/plans/../../x", Place::SessionFolder), "dQQ"),
+        (write("/w/p/a.rs", PathPlace::Inside), "dqa"),
+        (write("/s/plans/a.md", PathPlace::SessionFolder), "aaa"),
+        (write("/s/tmp/a.md", PathPlace::SessionTemp), "daa"),
+        (write("/etc/x", PathPlace::Outside), "dQQ"),
+        (write("/w/p/.git/config", PathPlace::Protected), "dQQ"),
+        (write("/w/p/../x", PathPlace::Inside), "dQQ"),
+        (write("/s/plans/../../x", PathPlace::SessionFolder), "dQQ"),
         (command("ls -la"), "aaa"),
         (command("cat src/a.rs | head -3"), "aaa"),
         (command("cat .env"), "dqq"),
@@ -124,8 +124,8 @@ fn the_table() {
             facts(
                 vec![
                     Touch::Inner,
-                    Touch::Write { path: "/w/p/a".into(), place: Place::Inside },
-                    Touch::Write { path: "/x".into(), place: Place::Outside },
+                    Touch::Write { path: "/w/p/a".into(), place: PathPlace::Inside },
+                    Touch::Write { path: "/x".into(), place: PathPlace::Outside },
                 ],
                 change("a"),
             ),
@@ -135,7 +135,7 @@ fn the_table() {
             facts(
                 vec![
                     Touch::Read { path: "/w/p/a".into(), secret: false },
-                    Touch::Write { path: "/w/p/a".into(), place: Place::Inside },
+                    Touch::Write { path: "/w/p/a".into(), place: PathPlace::Inside },
                 ],
                 change("a"),
             ),
@@ -163,9 +163,9 @@ fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
     use shell::Hold;
     for (touches, held, open) in [
         (vec![], "aQa", "dQa"),
-        (vec![reads("/w/p/a.csv", false), writes("/s/data/out", Place::SessionFolder)], "aQa", "dQa"),
+        (vec![reads("/w/p/a.csv", false), writes("/s/data/out", PathPlace::SessionFolder)], "aQa", "dQa"),
         (vec![reads("/w/p/.env", true)], "dQQ", "dQQ"),
-        (vec![writes("/w/p/a.rs", Place::Inside)], "dQa", "dQa"),
+        (vec![writes("/w/p/a.rs", PathPlace::Inside)], "dQa", "dQa"),
     ] {
         let facts = script(touches);
         assert_eq!(column(Hold::Enforced, ExploreCommands::ReadOnly, &facts), held, "{facts:?}");
@@ -185,18 +185,18 @@ fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
 
 #[test]
 fn a_patch_is_judged_by_every_file_of_it() {
-    let patch = |paths: &[(&str, Place)], is_gone: bool| {
+    let patch = |paths: &[(&str, PathPlace)], is_gone: bool| {
         let touches = paths.iter().map(|(path, place)| Touch::Write { path: (*path).into(), place: *place }).collect();
         let diff = |path: &str| FileDiff { path: path.to_owned(), is_gone, ..FileDiff::default() };
         let changes = paths.iter().map(|(path, _)| FileChange { diff: diff(path), ..FileChange::default() }).collect();
         facts(touches, Proposal::Changes { changes })
     };
-    let inside = [("/w/p/a.rs", Place::Inside), ("/w/p/b.rs", Place::Inside)];
+    let inside = [("/w/p/a.rs", PathPlace::Inside), ("/w/p/b.rs", PathPlace::Inside)];
     for (files, modes) in [
         (vec![inside[0], inside[1]], "dqa"),
-        (vec![inside[0], ("/w/p/.git/config", Place::Protected)], "dQQ"),
-        (vec![inside[0], ("/etc/x", Place::Outside)], "dQQ"),
-        (vec![("/s/plans/a.md", Place::SessionFolder), ("/s/data/x", Place::SessionFolder)], "aaa"),
+        (vec![inside[0], ("/w/p/.git/config", PathPlace::Protected)], "dQQ"),
+        (vec![inside[0], ("/etc/x", PathPlace::Outside)], "dQQ"),
+        (vec![("/s/plans/a.md", PathPlace::SessionFolder), ("/s/data/x", PathPlace::SessionFolder)], "aaa"),
     ] {
         assert_eq!(column(&patch(&files, false)), modes, "{files:?}");
     }
@@ -225,7 +225,7 @@ fn denials_say_why_and_what_would_allow_it() {
         "Explore is read-only: `cargo` is not on the list of commands that only read. \
          Shift+Tab to Ask to Edit lets it ask."
     );
-    for facts in [command("rm -rf /"), command("ls > x"), write("/w/p/a", Place::Inside), read("/w/.env", true)] {
+    for facts in [command("rm -rf /"), command("ls > x"), write("/w/p/a", PathPlace::Inside), read("/w/.env", true)] {
         let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Explore, &[], &facts, false) else {
             panic!("{facts:?}")
         };
@@ -238,7 +238,7 @@ fn denials_say_why_and_what_would_allow_it() {
         text.starts_with("Needs approval, and nobody can answer here") && text.contains("--mode execute"),
         "{text}"
     );
-    for never in [command("rm -rf /"), write("/w/p/.envrc", Place::Protected)] {
+    for never in [command("rm -rf /"), write("/w/p/.envrc", PathPlace::Protected)] {
         let Verdict::Deny(Refusal { reason: text, .. }) = decide(Mode::Ask, &[], &never, true) else { panic!() };
         assert!(!text.contains("--mode execute"), "Execute would ask, too: {text}");
     }
@@ -246,7 +246,7 @@ fn denials_say_why_and_what_would_allow_it() {
 
 #[test]
 fn headless_turns_every_ask_into_a_denial_and_nothing_else() {
-    for facts in [command("ls"), command("make"), command("rm -rf /"), write("/w/p/a", Place::Inside)] {
+    for facts in [command("ls"), command("make"), command("rm -rf /"), write("/w/p/a", PathPlace::Inside)] {
         for mode in Mode::ALL {
             let expected = match letter(&decide(mode, &[], &facts, false)) {
                 'q' | 'Q' => 'd',
@@ -271,7 +271,12 @@ fn questions_tell_reasons_and_risks() {
 fn any_touch() -> impl Strategy<Value = Touch> {
     let path =
         prop::sample::select(vec!["/w/p/a", "/w/p/.env", "/etc/x", "/w/p/../x", "/s/plans/x", "/w/p/k.pem", "/"]);
-    let place = prop::sample::select(vec![Place::SessionFolder, Place::Inside, Place::Outside, Place::Protected]);
+    let place = prop::sample::select(vec![
+        PathPlace::SessionFolder,
+        PathPlace::Inside,
+        PathPlace::Outside,
+        PathPlace::Protected,
+    ]);
     let line = prop::sample::select(vec![
         "ls",
         "cat .env",
@@ -346,7 +351,7 @@ proptest! {
                     Touch::Fetch { .. } | Touch::Connect { .. } | Touch::Session { .. } => false,
                     Touch::Read { path, secret } => !secret && !crate::domain::paths::is_secret(path),
                     Touch::Write { path, place } => {
-                        *place == Place::SessionFolder && !crate::domain::paths::climbs(path)
+                        *place == PathPlace::SessionFolder && !crate::domain::paths::climbs(path)
                     }
                     Touch::Command { command, .. } => matches!(shell::judge(command, shell::Hold::None).verdict, shell::Judged::ReadOnly(_)),
                 };
@@ -360,8 +365,8 @@ proptest! {
         for facts in [
             command("rm -rf /"),
             command("cat ~/.ssh/id"),
-            write("/etc/x", Place::Outside),
-            write("/w/p/.git/x", Place::Protected),
+            write("/etc/x", PathPlace::Outside),
+            write("/w/p/.git/x", PathPlace::Protected),
             read("/home/u/.netrc", true),
             fetch("localhost", true),
         ] {
@@ -389,7 +394,7 @@ fn explore_can_be_told_to_run_no_command() {
 #[test]
 fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
     let policy = Policy { ask_edits: AskEdits::Allowed, ..Policy::default() };
-    let inside = write("/w/p/a.rs", Place::Inside);
+    let inside = write("/w/p/a.rs", PathPlace::Inside);
     for headless in [false, true] {
         let Verdict::Allow(Allowed::BySetting(why)) =
             super::decide(policy, Mode::Ask, &Rules::default(), &inside, headless)
@@ -402,13 +407,13 @@ fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
         assert_eq!(super::decide(policy, mode, &Rules::default(), &inside, false), decide(mode, &[], &inside, false));
     }
     for facts in [
-        write("/etc/x", Place::Outside),
-        write("/w/p/.git/config", Place::Protected),
-        write("/w/p/../x", Place::Inside),
+        write("/etc/x", PathPlace::Outside),
+        write("/w/p/.git/config", PathPlace::Protected),
+        write("/w/p/../x", PathPlace::Inside),
         command("touch a"),
         facts(
             vec![
-                Touch::Write { path: "/w/p/a".into(), place: Place::Inside },
+                Touch::Write { path: "/w/p/a".into(), place: PathPlace::Inside },
                 Touch::Read { path: "/w/p/k".into(), secret: true },
             ],
             change("a"),
@@ -442,7 +447,7 @@ fn what_only_reads_is_closed_in_everywhere_and_all_of_explore() {
     ] {
         assert_eq!(super::sandbox(policy, mode, &command(line)), held, "{line} in {}", mode.word());
     }
-    assert_eq!(super::sandbox(policy, Mode::Explore, &write("/w/p/a", Place::Inside)), None);
+    assert_eq!(super::sandbox(policy, Mode::Explore, &write("/w/p/a", PathPlace::Inside)), None);
     let with = |touch: Touch| {
         let mut facts = command("cat a");
         facts.touches.push(touch);

@@ -8,7 +8,7 @@ pub enum Verdict {
     /// It runs.
     Allow(Allowed),
     /// The user is asked.
-    Ask(Question),
+    Ask(PermissionQuestion),
     /// It does not run.
     Deny(Refusal),
 }
@@ -46,7 +46,7 @@ pub struct Ruled {
 
 /// Question for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Question {
+pub struct PermissionQuestion {
     /// Reasons, a sentence each.
     pub reasons: Vec<String>,
     /// Risks, a few words each.

@@ -7,7 +7,7 @@ use super::endpoint::{Endpoint, KeyIn};
 
 /// Naming of a deployment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum DeploymentNaming {
     /// Not at Azure.
     #[default]
     Elsewhere,
@@ -17,7 +17,7 @@ pub enum Place {
     Address,
 }
 
-impl Place {
+impl DeploymentNaming {
     /// Path of a deployment's chat completions, below the base address.
     #[must_use]
     pub fn chat_path(self, deployment: &str) -> String {
@@ -34,7 +34,7 @@ impl Place {
 /// The endpoint of a resource. `base_url` may be the resource's bare address or any address below its `/openai`; `version` is the
 /// configured `api_version`, before one in the address.
 #[must_use]
-pub fn at_azure(mut endpoint: Endpoint, version: Option<&str>) -> (Endpoint, Place) {
+pub fn at_azure(mut endpoint: Endpoint, version: Option<&str>) -> (Endpoint, DeploymentNaming) {
     let (path, query) = endpoint.base_url.split_once('?').unwrap_or((&endpoint.base_url, ""));
     let told = query.split('&').find_map(|pair| pair.strip_prefix("api-version="));
     let version = version.or(told).map(str::trim).filter(|version| !version.is_empty()).map(str::to_owned);
@@ -43,7 +43,8 @@ pub fn at_azure(mut endpoint: Endpoint, version: Option<&str>) -> (Endpoint, Pla
     let resource = openai.and_then(|at| path.get(..at)).unwrap_or(path).trim_end_matches('/').to_owned();
     let dated = version.as_deref().is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()));
     let query = version.map_or(String::new(), |version| format!("?api-version={version}"));
-    let (below, place) = if dated { ("/openai", Place::Address) } else { ("/openai/v1", Place::Body) };
+    let (below, place) =
+        if dated { ("/openai", DeploymentNaming::Address) } else { ("/openai/v1", DeploymentNaming::Body) };
     endpoint.base_url = format!("{resource}{below}{query}");
     endpoint.key_in = KeyIn::Header("api-key");
     (endpoint, place)
@@ -59,24 +60,24 @@ mod tests {
     fn addresses() {
         let host = "https://me.openai.azure.com";
         let table = [
-            ("", None, "/openai/v1", Place::Body),
-            ("/", None, "/openai/v1", Place::Body),
-            ("/openai/v1/", Some("preview"), "/openai/v1?api-version=preview", Place::Body),
-            ("/openai", Some("2024-10-21"), "/openai?api-version=2024-10-21", Place::Address),
+            ("", None, "/openai/v1", DeploymentNaming::Body),
+            ("/", None, "/openai/v1", DeploymentNaming::Body),
+            ("/openai/v1/", Some("preview"), "/openai/v1?api-version=preview", DeploymentNaming::Body),
+            ("/openai", Some("2024-10-21"), "/openai?api-version=2024-10-21", DeploymentNaming::Address),
             (
                 "/openai/deployments/x/chat/completions?api-version=2024-06-01",
                 None,
                 "/openai?api-version=2024-06-01",
-                Place::Address,
+                DeploymentNaming::Address,
             ),
-            ("?api-version=2024-06-01", Some("v1"), "/openai/v1?api-version=v1", Place::Body),
+            ("?api-version=2024-06-01", Some("v1"), "/openai/v1?api-version=v1", DeploymentNaming::Body),
         ];
         for (base, version, expected, place) in table {
             let (endpoint, got) = at_azure(Endpoint::new("x", format!("{host}{base}")), version);
             assert_eq!((endpoint.base_url.as_str(), got), (format!("{host}{expected}").as_str(), place), "{base}");
             assert_eq!(endpoint.key_in, KeyIn::Header("api-key"));
         }
-        assert_eq!(Place::Address.chat_path("my gpt"), "/deployments/my-gpt/chat/completions");
-        assert_eq!(Place::Body.chat_path("my gpt"), "/chat/completions");
+        assert_eq!(DeploymentNaming::Address.chat_path("my gpt"), "/deployments/my-gpt/chat/completions");
+        assert_eq!(DeploymentNaming::Body.chat_path("my gpt"), "/chat/completions");
     }
 }

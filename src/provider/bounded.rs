@@ -1,6 +1,6 @@
 //! A connection that answers so many requests at a time and no more. The others wait, say so, and can be dropped while they do.
 
-use super::figures::Figures;
+use super::figures::ModelFacts;
 use super::{Chunk, Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
@@ -38,25 +38,25 @@ impl Bounded {
     /// Sends a request as soon as there is a place for it.
     fn ask(&self, request: ModelRequest, send: fn(&dyn Provider, ModelRequest) -> Chunks) -> Chunks {
         let (name, inner, places) = (self.name.clone(), self.inner.clone(), self.places.clone());
-        let state = (Stage::Asking, Some(request));
+        let state = (RequestStage::Asking, Some(request));
         let chunks = stream::unfold(state, move |(mut stage, mut request)| {
             let (name, inner, places) = (name.clone(), inner.clone(), places.clone());
             async move {
                 loop {
                     match stage {
-                        Stage::Asking => match places.clone().try_acquire_owned() {
-                            Ok(place) => stage = Stage::Answered(send(&*inner, request.take()?), Some(place)),
-                            Err(_) => return Some((Ok(Chunk::Waiting(Some(name))), (Stage::Waiting, request))),
+                        RequestStage::Asking => match places.clone().try_acquire_owned() {
+                            Ok(place) => stage = RequestStage::Answered(send(&*inner, request.take()?), Some(place)),
+                            Err(_) => return Some((Ok(Chunk::Waiting(Some(name))), (RequestStage::Waiting, request))),
                         },
-                        Stage::Waiting => {
+                        RequestStage::Waiting => {
                             // The places are never closed; if they were, nothing would bound the requests.
                             let place = places.clone().acquire_owned().await.ok();
-                            let stage = Stage::Answered(send(&*inner, request.take()?), place);
+                            let stage = RequestStage::Answered(send(&*inner, request.take()?), place);
                             return Some((Ok(Chunk::Waiting(None)), (stage, request)));
                         }
-                        Stage::Answered(mut chunks, place) => {
+                        RequestStage::Answered(mut chunks, place) => {
                             let chunk = chunks.next().await?;
-                            return Some((chunk, (Stage::Answered(chunks, place), request)));
+                            return Some((chunk, (RequestStage::Answered(chunks, place), request)));
                         }
                     }
                 }
@@ -67,7 +67,7 @@ impl Bounded {
 }
 
 /// Stage of a request.
-enum Stage {
+enum RequestStage {
     Asking,
     Waiting,
     Answered(Chunks, Option<OwnedSemaphorePermit>),
@@ -94,7 +94,7 @@ impl Provider for Bounded {
         self.inner.figures(model, usage)
     }
 
-    fn known(&self, model: &str) -> Figures {
+    fn known(&self, model: &str) -> ModelFacts {
         self.inner.known(model)
     }
 

@@ -2,8 +2,8 @@
 //! how a request is written and what a refusal teaches; `http` knows addresses and keys.
 
 use super::endpoint::Endpoint;
-use super::figures::Figures;
-use super::http::{Answer, Http};
+use super::figures::ModelFacts;
+use super::http::{Http, HttpResponse};
 use super::model_catalogue::ModelCatalogue;
 use super::response_stream::{Mapping, ResponseStream, say, whole};
 use super::{Chunks, ModelRequest, Provider, ProviderError};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 pub struct Ask<'a> {
     pub(super) request: &'a ModelRequest,
     pub(super) endpoint: &'a Endpoint,
-    pub(super) known: Figures,
+    pub(super) known: ModelFacts,
     /// The prompt is to stay in the server's cache for long.
     pub(super) kept_long: bool,
 }
@@ -71,7 +71,7 @@ pub trait Wire: Sized + Send + Sync + 'static {
     ///
     /// # Errors
     /// The reason why it has no effect on this model, as a part of a sentence.
-    fn level(&self, known: &Figures, model: &str, level: ThinkingLevel) -> Result<String, String>;
+    fn level(&self, known: &ModelFacts, model: &str, level: ThinkingLevel) -> Result<String, String>;
 
     /// A model's name as the server's list has it.
     fn listed(model: &str) -> &str {
@@ -125,10 +125,10 @@ impl<W: Wire> Client<W> {
         loop {
             let out = self.wire.outgoing(&ask, &options);
             let error = match self.http.post_with(&out.path, &out.headers, &out.body).await {
-                Ok(Answer::Events(events)) => {
+                Ok(HttpResponse::Events(events)) => {
                     return Ok(ResponseStream::chunks(&self.http, *events, self.wire.events(&ask)));
                 }
-                Ok(Answer::Json(value)) => return self.read_whole(&value, self.wire.events(&ask)),
+                Ok(HttpResponse::Json(value)) => return self.read_whole(&value, self.wire.events(&ask)),
                 Err(error) => error,
             };
             match self.wire.after_refusal(&ask, &options, &error) {
@@ -195,7 +195,7 @@ impl<W: Wire> Provider for Client<W> {
         (known.window, known.price(usage))
     }
 
-    fn known(&self, model: &str) -> Figures {
+    fn known(&self, model: &str) -> ModelFacts {
         self.catalogue.known(self.endpoint(), W::listed(model))
     }
 

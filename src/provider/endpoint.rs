@@ -1,7 +1,7 @@
 //! Address and connection settings of a server. Values only, which show no secret; `http` uses them.
 
 use super::fault::Peer;
-use super::figures::{Figures, built_in};
+use super::figures::{ModelFacts, built_in};
 pub use crate::domain::secret::Key;
 use crate::domain::usage::RequestUsage;
 use reqwest::Url;
@@ -45,7 +45,7 @@ pub struct Endpoint {
     /// The model when none was chosen.
     pub default_model: String,
     /// Model figures from the configuration, which come before the built-in table.
-    pub figures: BTreeMap<String, Figures>,
+    pub figures: BTreeMap<String, ModelFacts>,
 }
 
 impl Endpoint {
@@ -80,10 +80,10 @@ impl Endpoint {
 
     /// All that is known of a model: the configuration's word first, then the built-in table.
     #[must_use]
-    pub fn known(&self, model: &str) -> Figures {
+    pub fn known(&self, model: &str) -> ModelFacts {
         let own = self.figures.get(model).copied().unwrap_or_default();
         let known = built_in(model);
-        Figures {
+        ModelFacts {
             window: own.window.or(known.window),
             output: own.output.or(known.output),
             thinks: own.thinks.or(known.thinks),
@@ -224,8 +224,8 @@ mod tests {
         let usage = RequestUsage { input: 1_000_000, output: 0, ..Default::default() };
         assert_eq!(endpoint.figures("gpt-4o", usage), (Some(128_000), 2.5));
         assert_eq!(endpoint.figures("llama", usage), (None, 0.0));
-        endpoint.figures.insert("llama".into(), Figures { window: Some(8_192), ..Figures::default() });
-        endpoint.figures.insert("gpt-4o".into(), Figures { window: Some(1_000), ..Figures::default() });
+        endpoint.figures.insert("llama".into(), ModelFacts { window: Some(8_192), ..ModelFacts::default() });
+        endpoint.figures.insert("gpt-4o".into(), ModelFacts { window: Some(1_000), ..ModelFacts::default() });
         assert_eq!(endpoint.figures("llama", usage), (Some(8_192), 0.0));
         assert_eq!(endpoint.figures("gpt-4o", usage), (Some(1_000), 2.5));
     }

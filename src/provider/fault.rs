@@ -6,7 +6,7 @@
 mod kind;
 mod reset;
 
-use self::kind::{CHECK_URL, Kind, Said, kind, network};
+use self::kind::{CHECK_URL, FaultKind, ServerError, kind, network};
 use super::ProviderError;
 use crate::domain::secret::quoted;
 use reqwest::header::HeaderMap;
@@ -39,7 +39,7 @@ impl Peer {
     #[must_use]
     pub fn status(&self, status: u16, headers: &HeaderMap, body: &str, now: i64) -> ProviderError {
         let json: Option<Value> = serde_json::from_str(body).ok();
-        let said = json.as_ref().map_or_else(|| Said::plain(body), Said::of);
+        let said = json.as_ref().map_or_else(|| ServerError::plain(body), ServerError::of);
         let mut kind = kind(status, &said);
         if (300..400).contains(&status) {
             kind = self.redirected(headers);
@@ -69,7 +69,7 @@ impl Peer {
     /// The error for an error object inside of a stream, or in a response that was called a success.
     #[must_use]
     pub fn in_stream(&self, value: &Value) -> ProviderError {
-        let said = Said::of(value);
+        let said = ServerError::of(value);
         let status = said.code.parse::<u16>().ok().filter(|code| (400..600).contains(code)).unwrap_or(0);
         let mut error = self.error(kind(status, &said), &said.message, &value.to_string());
         if error.retry {
@@ -86,7 +86,7 @@ impl Peer {
         let has = |words: &[&str]| words.iter().any(|word| lower.contains(word));
         let host = &self.host;
         let kind = if has(&["tunnel", "proxy", "socks"]) || (self.proxied && error.is_connect()) {
-            Kind {
+            FaultKind {
                 code: "proxy_error",
                 title: "The proxy failed",
                 what: format!("{host} cannot be reached through the proxy"),
@@ -101,7 +101,7 @@ impl Peer {
             )
         } else if has(&["certificate", "tls", "handshake", "invalidcontenttype", "corrupt message"]) {
             let advice = "Check the base_url: a server without TLS needs `http://`; a proxy of your company may need its certificate in the system's store.";
-            Kind {
+            FaultKind {
                 retry: false,
                 ..network("No secure connection", format!("No secure connection to {host} can be made"), advice)
             }
@@ -142,7 +142,7 @@ impl Peer {
     #[must_use]
     pub fn never_began(&self, after: Duration) -> ProviderError {
         let what = format!("{} did not begin to answer within {}", self.host, in_words(after));
-        let kind = Kind {
+        let kind = FaultKind {
             code: "service_unavailable",
             retry: false,
             ..network("No answer", what, "Try again, or raise limits.first_byte_seconds.")
@@ -163,13 +163,13 @@ impl Peer {
             ("Not an answer of a model", format!("something that is neither JSON nor an event stream ({one_line})"))
         };
         let what = format!("{} answered with {thing}", self.host);
-        self.error(Kind { code: "provider_error", title, what, advice: CHECK_URL, retry: false }, "", start)
+        self.error(FaultKind { code: "provider_error", title, what, advice: CHECK_URL, retry: false }, "", start)
     }
 
     /// A part of the stream that cannot be understood.
     #[must_use]
     pub fn garbled(&self, what: &str, detail: &str) -> ProviderError {
-        let kind = Kind {
+        let kind = FaultKind {
             code: "provider_error",
             title: "The answer is garbled",
             what: format!("{} sent {what}", self.host),
@@ -182,7 +182,7 @@ impl Peer {
     /// More came than is taken.
     #[must_use]
     pub fn too_large(&self, what: &str) -> ProviderError {
-        let kind = Kind {
+        let kind = FaultKind {
             code: "response_too_large",
             title: "The answer is too large",
             what: format!("{} sent {what}", self.host),
@@ -195,7 +195,7 @@ impl Peer {
     /// The connection cannot be used as it is configured; `what` is a sentence without its full stop.
     #[must_use]
     pub fn misconfigured(&self, what: &str, advice: &'static str) -> ProviderError {
-        let kind = Kind {
+        let kind = FaultKind {
             code: "invalid_request",
             title: "The connection cannot be used",
             what: what.to_owned(),
@@ -215,11 +215,11 @@ impl Peer {
         quoted(&out)
     }
 
-    fn redirected(&self, headers: &HeaderMap) -> Kind {
+    fn redirected(&self, headers: &HeaderMap) -> FaultKind {
         let to = headers.get("location").and_then(|value| value.to_str().ok()).unwrap_or("");
         let to = reqwest::Url::parse(to).ok().and_then(|url| url.host_str().map(str::to_owned));
         let to = to.map_or_else(|| "another address".to_owned(), |host| format!("an address at {host}"));
-        Kind {
+        FaultKind {
             code: "provider_error",
             title: "Sent elsewhere",
             what: format!(
@@ -231,7 +231,7 @@ impl Peer {
         }
     }
 
-    fn error(&self, kind: Kind, quote: &str, detail: &str) -> ProviderError {
+    fn error(&self, kind: FaultKind, quote: &str, detail: &str) -> ProviderError {
         let quote = cut(&self.masked(quote.trim()), QUOTE);
         let named = if self.name.is_empty() { String::new() } else { format!(" (connection {})", self.name) };
         let what =

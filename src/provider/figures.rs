@@ -65,7 +65,7 @@ pub enum Thinks {
 
 /// Facts about a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Figures {
+pub struct ModelFacts {
     /// Tokens that its context can hold.
     pub window: Option<u64>,
     /// The most tokens of one answer, thinking included.
@@ -84,7 +84,7 @@ pub struct Figures {
     pub long: Option<Long>,
 }
 
-impl Figures {
+impl ModelFacts {
     /// Figures for clients.
     #[must_use]
     pub fn told(self, model: &str) -> ModelFigures {
@@ -110,7 +110,7 @@ impl Figures {
 }
 
 #[derive(Deserialize)]
-struct Row {
+struct FigureRow {
     window: u64,
     output_limit: Option<u64>,
     thinks: Option<Thinks>,
@@ -128,8 +128,8 @@ pub const MILLION: &str = "[1m]";
 
 /// The built-in figures of a model, also under a dated or prefixed name; empty for an unknown one.
 #[must_use]
-pub fn built_in(model: &str) -> Figures {
-    static TABLE: OnceLock<BTreeMap<String, Row>> = OnceLock::new();
+pub fn built_in(model: &str) -> ModelFacts {
+    static TABLE: OnceLock<BTreeMap<String, FigureRow>> = OnceLock::new();
     // A test holds that the table can be read, so the empty one never comes to pass.
     let table = TABLE.get_or_init(|| toml::from_str(include_str!("models.toml")).unwrap_or_default());
     let bare = model.strip_prefix("openai/").unwrap_or(model);
@@ -137,7 +137,7 @@ pub fn built_in(model: &str) -> Figures {
         .get(bare)
         .or_else(|| table.get(undated(bare, "-0000-00-00")?))
         .or_else(|| table.get(&claude_family(model)?));
-    let mut figures = row.map_or_else(Figures::default, |row| Figures {
+    let mut figures = row.map_or_else(ModelFacts::default, |row| ModelFacts {
         window: Some(row.window),
         output: row.output_limit,
         thinks: row.thinks,
@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_table_can_be_read_and_is_sane() {
-        let table: BTreeMap<String, Row> = toml::from_str(include_str!("models.toml")).unwrap();
+        let table: BTreeMap<String, FigureRow> = toml::from_str(include_str!("models.toml")).unwrap();
         assert!(table.len() > 10);
         for (name, row) in table {
             assert!(row.window >= 8_000, "{name}");
@@ -196,7 +196,7 @@ mod tests {
             assert_eq!(built_in(name).window, Some(128_000), "{name}");
         }
         for name in ["gpt-4o-audio", "llama3", "", "-2024-08-06", "über-2024-08-06", "gpt-4o-2024-08-xx"] {
-            assert_eq!(built_in(name), Figures::default(), "{name}");
+            assert_eq!(built_in(name), ModelFacts::default(), "{name}");
         }
     }
 
@@ -228,7 +228,7 @@ mod tests {
         let usage = |input| RequestUsage { input, output: 1_000, ..RequestUsage::default() };
         assert!((figures.price(usage(100_000)) - (0.01 + 0.0005)).abs() < 1e-9);
         assert!((figures.price(usage(100_001)) - (0.100_001 * 0.5 + 0.0025)).abs() < 1e-9);
-        assert_eq!(Figures::default().price(usage(5)), 0.0);
+        assert_eq!(ModelFacts::default().price(usage(5)), 0.0);
     }
 
     #[test]

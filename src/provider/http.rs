@@ -7,7 +7,7 @@ pub use super::endpoint::{Endpoint, Key, KeyIn};
 use super::ProviderError;
 use super::fault::Peer;
 use super::json::parse_bytes;
-use super::sse::{Event, Reader};
+use super::sse::{Event, SseReader};
 use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Client, Proxy, Response, Url, redirect};
 use serde_json::Value;
@@ -45,7 +45,7 @@ struct Inner {
 pub type More<'a> = &'a [(&'static str, String)];
 
 /// A successful response.
-pub enum Answer {
+pub enum HttpResponse {
     /// A stream of events.
     Events(Box<Events>),
     /// One JSON value.
@@ -114,7 +114,7 @@ impl Http {
     ///
     /// # Errors
     /// When there is no connection, no success, no beginning in time, or neither events nor JSON.
-    pub async fn post(&self, path: &str, body: &Value) -> Result<Answer, ProviderError> {
+    pub async fn post(&self, path: &str, body: &Value) -> Result<HttpResponse, ProviderError> {
         self.post_with(path, &[], body).await
     }
 
@@ -122,7 +122,7 @@ impl Http {
     ///
     /// # Errors
     /// As [`Http::post`].
-    pub async fn post_with(&self, path: &str, more: More<'_>, body: &Value) -> Result<Answer, ProviderError> {
+    pub async fn post_with(&self, path: &str, more: More<'_>, body: &Value) -> Result<HttpResponse, ProviderError> {
         let me = &self.inner;
         let request = me.client.post(self.address(path)).headers(self.headers(more)?);
         let request = request.header(ACCEPT, "text/event-stream, application/json").json(body);
@@ -133,8 +133,8 @@ impl Http {
         match start {
             Some(b'<') => Err(events.no_api().await),
             _ if html => Err(events.no_api().await),
-            Some(b'{' | b'[') => events.json().await.map(Answer::Json),
-            _ => Ok(Answer::Events(Box::new(events))),
+            Some(b'{' | b'[') => events.json().await.map(HttpResponse::Json),
+            _ => Ok(HttpResponse::Events(Box::new(events))),
         }
     }
 
@@ -266,7 +266,7 @@ fn same_host_only() -> redirect::Policy {
 pub struct Events {
     response: Response,
     http: Http,
-    reader: Reader,
+    reader: SseReader,
     ready: VecDeque<Event>,
     /// Bytes that were looked at before it was clear what they are.
     seen: Vec<u8>,
@@ -280,7 +280,7 @@ pub struct Events {
 
 impl Events {
     fn new(response: Response, http: Http) -> Self {
-        let (reader, ready) = (Reader::default(), VecDeque::new());
+        let (reader, ready) = (SseReader::default(), VecDeque::new());
         Self {
             response,
             http,

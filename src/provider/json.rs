@@ -5,7 +5,7 @@
 //! that is alone: one of the last 2,048 characters of the last private plane, which no server has a use for. [`Halves`] joins stand-ins
 //! over the chunks of a stream, [`mend`] in a text that is whole; what stays alone becomes U+FFFD.
 
-use super::{Call, Chunk};
+use super::{Chunk, ProposedCall};
 use crate::domain::message::Native;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -136,7 +136,9 @@ impl Halves {
         let chunk = match chunk {
             Chunk::Text(text) => join(&mut self.text, text).map(Chunk::Text),
             Chunk::Thinking(text) => join(&mut self.thinking, text).map(Chunk::Thinking),
-            Chunk::Call(call) => Some(Chunk::Call(Call { name: owned(call.name), input: mended(call.input), ..call })),
+            Chunk::Call(call) => {
+                Some(Chunk::Call(ProposedCall { name: owned(call.name), input: mended(call.input), ..call }))
+            }
             Chunk::CallBegun(name) => Some(Chunk::CallBegun(owned(name))),
             Chunk::Native(native) => Some(Chunk::Native(Native { json: owned(native.json), ..native })),
             Chunk::Stopped(stop) => {

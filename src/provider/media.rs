@@ -1,8 +1,8 @@
 //! Pictures and documents for a model: which of them it can be shown, and the words that stand in for the others. Pure, for every
 //! wire; the wires write the parts.
 
-use super::figures::Figures;
-use super::{CallResult, Item, Media, ModelRequest, ProviderError};
+use super::figures::ModelFacts;
+use super::{CallResult, ConversationItem, Media, ModelRequest, ProviderError};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ impl Default for Sight {
 
 impl Sight {
     /// Known abilities of a model; its wire's default for unknown ones.
-    pub(super) fn of(known: &Figures, otherwise: Self) -> Self {
+    pub(super) fn of(known: &ModelFacts, otherwise: Self) -> Self {
         Self {
             pictures: known.vision.unwrap_or(otherwise.pictures),
             documents: known.pdf.unwrap_or(otherwise.documents) && otherwise.documents,
@@ -98,16 +98,16 @@ fn sentence(detail: &str) -> String {
 fn media(request: &ModelRequest) -> impl Iterator<Item = &Media> {
     request.items.iter().flat_map(|item| -> Vec<&Media> {
         match item {
-            Item::User(said) => said.media.iter().collect(),
-            Item::Results(results) => results.iter().flat_map(|result| &result.media).collect(),
-            Item::Assistant(_) => Vec::new(),
+            ConversationItem::User(said) => said.media.iter().collect(),
+            ConversationItem::Results(results) => results.iter().flat_map(|result| &result.media).collect(),
+            ConversationItem::Assistant(_) => Vec::new(),
         }
     })
 }
 
 /// Form of a picture or document in a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Shown<'a> {
+pub(super) enum MediaForm<'a> {
     /// As a picture.
     Picture {
         /// Its media type.
@@ -127,17 +127,17 @@ pub(super) enum Shown<'a> {
 }
 
 /// Form of a picture or document for a model with these abilities.
-pub(super) fn shown(media: &Media, sight: Sight) -> Shown<'_> {
+pub(super) fn shown(media: &Media, sight: Sight) -> MediaForm<'_> {
     let mime = media.mime.trim().to_ascii_lowercase();
     let mime = if mime == "image/jpg" { "image/jpeg" } else { mime.as_str() };
     let picture = PICTURES.into_iter().find(|known| *known == mime);
     let can = if mime == PDF { sight.documents } else { picture.is_some() && sight.pictures };
     match (&media.data, picture) {
-        (Some(Err(why)), _) => Shown::Words(format!("[{} could not be read: {}]", what(media), one_line(why))),
-        (None, _) => Shown::Words(format!("[{} could not be read]", what(media))),
-        (Some(Ok(data)), Some(mime)) if can => Shown::Picture { mime, data },
-        (Some(Ok(data)), None) if can => Shown::Document { name: one_line(&media.name), data },
-        (Some(Ok(_)), _) => Shown::Words(in_words(media)),
+        (Some(Err(why)), _) => MediaForm::Words(format!("[{} could not be read: {}]", what(media), one_line(why))),
+        (None, _) => MediaForm::Words(format!("[{} could not be read]", what(media))),
+        (Some(Ok(data)), Some(mime)) if can => MediaForm::Picture { mime, data },
+        (Some(Ok(data)), None) if can => MediaForm::Document { name: one_line(&media.name), data },
+        (Some(Ok(_)), _) => MediaForm::Words(in_words(media)),
     }
 }
 
@@ -155,8 +155,8 @@ pub(super) fn document_address(data: &str) -> String {
 pub(super) fn told<'a>(text: &str, media: impl IntoIterator<Item = &'a Media>) -> String {
     let blind = Sight { pictures: false, documents: false };
     let words = media.into_iter().filter_map(|media| match shown(media, blind) {
-        Shown::Words(words) => Some(words),
-        Shown::Picture { .. } | Shown::Document { .. } => None,
+        MediaForm::Words(words) => Some(words),
+        MediaForm::Picture { .. } | MediaForm::Document { .. } => None,
     });
     let text = Some(text.to_owned()).filter(|text| !text.trim().is_empty());
     text.into_iter().chain(words).collect::<Vec<_>>().join("\n")
@@ -187,7 +187,7 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
-    use crate::provider::Said;
+    use crate::provider::UserContent;
 
     /// A picture or a document with this content.
     pub(in crate::provider) fn one(name: &str, mime: &str, data: Option<Result<&str, &str>>) -> Media {
@@ -200,16 +200,21 @@ pub(super) mod tests {
     }
 
     /// A picture and a document of the user, and a picture that a call led to.
-    pub(in crate::provider) fn conversation() -> Vec<Item> {
+    pub(in crate::provider) fn conversation() -> Vec<ConversationItem> {
         let png = one("a.png", "image/png", Some(Ok("AAAA")));
         let pdf = one("b.pdf", "application/pdf", Some(Ok("BBBB")));
         let jpg = one("c.jpg", "image/jpeg", Some(Ok("CCCC")));
         let id = crate::domain::ids::CallId::new("c1");
-        let call = crate::provider::Call { id: id.clone(), name: "read".into(), input: serde_json::json!({}) };
+        let call = crate::provider::ProposedCall { id: id.clone(), name: "read".into(), input: serde_json::json!({}) };
         vec![
-            Item::User(Said { text: "what is it?".into(), media: vec![png, pdf] }),
-            Item::Assistant(crate::provider::Reply { calls: vec![call], ..Default::default() }),
-            Item::Results(vec![CallResult { id, text: "a picture".into(), failed: false, media: vec![jpg] }]),
+            ConversationItem::User(UserContent { text: "what is it?".into(), media: vec![png, pdf] }),
+            ConversationItem::Assistant(crate::provider::Reply { calls: vec![call], ..Default::default() }),
+            ConversationItem::Results(vec![CallResult {
+                id,
+                text: "a picture".into(),
+                failed: false,
+                media: vec![jpg],
+            }]),
         ]
     }
 
@@ -218,16 +223,16 @@ pub(super) mod tests {
         let all = Sight::default();
         let none = Sight { pictures: false, documents: false };
         let words = |media: &Media, sight| match shown(media, sight) {
-            Shown::Words(words) => words,
+            MediaForm::Words(words) => words,
             other => panic!("{other:?}"),
         };
         let png = one("a\nb.png", "image/PNG", Some(Ok("AAAA")));
-        assert_eq!(shown(&png, all), Shown::Picture { mime: "image/png", data: "AAAA" });
+        assert_eq!(shown(&png, all), MediaForm::Picture { mime: "image/png", data: "AAAA" });
         assert_eq!(words(&png, none), "[image a b.png could not be shown to this model]");
         let jpg = one("a.jpg", "image/jpg", Some(Ok("AAAA")));
-        assert_eq!(shown(&jpg, all), Shown::Picture { mime: "image/jpeg", data: "AAAA" });
+        assert_eq!(shown(&jpg, all), MediaForm::Picture { mime: "image/jpeg", data: "AAAA" });
         let pdf = one("a.pdf", "application/pdf", Some(Ok("BBBB")));
-        assert_eq!(shown(&pdf, all), Shown::Document { name: "a.pdf".into(), data: "BBBB" });
+        assert_eq!(shown(&pdf, all), MediaForm::Document { name: "a.pdf".into(), data: "BBBB" });
         assert_eq!(words(&pdf, none), "[document a.pdf could not be shown to this model]");
         let odd = one("a.tiff", "image/tiff", Some(Ok("CCCC")));
         assert_eq!(words(&odd, all), "[image a.tiff could not be shown to this model]");
@@ -244,7 +249,7 @@ pub(super) mod tests {
         let request = |media: Vec<Media>| ModelRequest {
             model: "m".into(),
             system: String::new(),
-            items: vec![Item::User(Said { text: "x".into(), media })],
+            items: vec![ConversationItem::User(UserContent { text: "x".into(), media })],
             tools: vec![],
             thinking: crate::domain::session::ThinkingLevel::Medium,
         };

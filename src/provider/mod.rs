@@ -48,7 +48,7 @@ pub struct ModelRequest {
     /// The system prompt.
     pub system: String,
     /// The conversation, oldest first.
-    pub items: Vec<Item>,
+    pub items: Vec<ConversationItem>,
     /// The tools on offer; empty for none.
     pub tools: Vec<ToolSpec>,
     /// Thinking level.
@@ -57,9 +57,9 @@ pub struct ModelRequest {
 
 /// One part of the conversation.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Item {
+pub enum ConversationItem {
     /// The user said this.
-    User(Said),
+    User(UserContent),
     /// The model said this.
     Assistant(Reply),
     /// Results of the calls of the reply before, in the order of the calls. Every call has one.
@@ -68,20 +68,20 @@ pub enum Item {
 
 /// Message of the user.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Said {
+pub struct UserContent {
     /// The text; may be empty where there are media.
     pub text: String,
     /// Attached media.
     pub media: Vec<Media>,
 }
 
-impl From<String> for Said {
+impl From<String> for UserContent {
     fn from(text: String) -> Self {
         Self { text, media: Vec::new() }
     }
 }
 
-impl From<&str> for Said {
+impl From<&str> for UserContent {
     fn from(text: &str) -> Self {
         text.to_owned().into()
     }
@@ -106,14 +106,14 @@ pub struct Reply {
     /// Its text; may be empty.
     pub text: String,
     /// Its calls.
-    pub calls: Vec<Call>,
+    pub calls: Vec<ProposedCall>,
     /// The provider's own blocks; a provider of the same wire replays them instead of the neutral fields.
     pub native: Vec<Native>,
 }
 
 /// A tool call proposed by a model.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct ProposedCall {
     /// Its id.
     pub id: CallId,
     /// The tool's name.
@@ -147,7 +147,7 @@ pub enum Chunk {
     /// Thinking was added.
     Thinking(String),
     /// A whole call: its input was complete and parsed.
-    Call(Call),
+    Call(ProposedCall),
     /// A call is being written: its tool's name, sent once so that the screen can show it.
     CallBegun(String),
     /// Blocks to replay with the next request.
@@ -223,7 +223,7 @@ pub trait Provider: Send + Sync {
     fn figures(&self, model: &str, usage: RequestUsage) -> (Option<u64>, f64);
 
     /// All that is known of a model without asking the server.
-    fn known(&self, model: &str) -> figures::Figures {
+    fn known(&self, model: &str) -> figures::ModelFacts {
         figures::built_in(model)
     }
 

@@ -3,14 +3,14 @@
 //! Anthropic. Pure; kept as long as the program runs.
 
 use super::endpoint::Endpoint;
-use super::figures::{Figures, Prices};
+use super::figures::{ModelFacts, Prices};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Catalogue of a server, by model.
 #[derive(Clone, Debug, Default)]
-pub struct ModelCatalogue(Arc<Mutex<BTreeMap<String, Figures>>>);
+pub struct ModelCatalogue(Arc<Mutex<BTreeMap<String, ModelFacts>>>);
 
 impl ModelCatalogue {
     /// Remembers what a list says; a newer word comes before an older one.
@@ -32,22 +32,22 @@ impl ModelCatalogue {
     }
 
     /// Remembers what is said of one model.
-    pub(super) fn learn_of(&self, model: &str, new: Figures) {
+    pub(super) fn learn_of(&self, model: &str, new: ModelFacts) {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let known = all.entry(model.to_owned()).or_default();
         *known = over(new, *known);
     }
 
     /// All that is known of a model: the configuration's word first, then the built-in table, then the server's.
-    pub(super) fn known(&self, endpoint: &Endpoint, model: &str) -> Figures {
+    pub(super) fn known(&self, endpoint: &Endpoint, model: &str) -> ModelFacts {
         let told = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(model).copied();
         over(endpoint.known(model), told.unwrap_or_default())
     }
 }
 
 /// The first one's word where it says something, else the second one's.
-fn over(first: Figures, second: Figures) -> Figures {
-    Figures {
+fn over(first: ModelFacts, second: ModelFacts) -> ModelFacts {
+    ModelFacts {
         window: first.window.or(second.window),
         output: first.output.or(second.output),
         thinks: first.thinks.or(second.thinks),
@@ -60,19 +60,19 @@ fn over(first: Figures, second: Figures) -> Figures {
 }
 
 /// The figures in a list of models.
-fn of_list(list: &Value) -> BTreeMap<String, Figures> {
+fn of_list(list: &Value) -> BTreeMap<String, ModelFacts> {
     let models = list.get("data").or_else(|| list.get("models")).unwrap_or(list).as_array();
     let one = |model: &Value| {
         let name = ["id", "key", "name", "model"].iter().find_map(|key| model.get(key).and_then(Value::as_str))?;
         let figures = of_model(model);
-        let told = figures != Figures::default();
+        let told = figures != ModelFacts::default();
         told.then(|| (name.strip_prefix("models/").unwrap_or(name).to_owned(), figures))
     };
     models.map_or(&[][..], Vec::as_slice).iter().filter_map(one).collect()
 }
 
 /// The figures of one model. What is loaded comes before what is possible.
-fn of_model(model: &Value) -> Figures {
+fn of_model(model: &Value) -> ModelFacts {
     const WINDOW: [&str; 10] = [
         "/loaded_context_length",
         "/max_model_len",
@@ -101,7 +101,7 @@ fn of_model(model: &Value) -> Figures {
     let parameters = parameters.map(|known| known.iter().any(|one| one == "reasoning"));
     let vision =
         takes("image").or_else(|| says("/capabilities/vision")).or_else(|| says("/capabilities/image_input/supported"));
-    Figures {
+    ModelFacts {
         window: WINDOW.iter().find_map(number),
         output: OUTPUT.iter().find_map(number),
         thinks: None,
@@ -134,14 +134,14 @@ fn prices(model: &Value) -> Option<Prices> {
 }
 
 /// Figures that llama.cpp reports for its loaded model, at `/props`.
-pub(super) fn of_props(props: &Value) -> Figures {
-    Figures {
+pub(super) fn of_props(props: &Value) -> ModelFacts {
+    ModelFacts {
         window: props
             .pointer("/default_generation_settings/n_ctx")
             .and_then(Value::as_u64)
             .filter(|&tokens| tokens > 0),
         vision: props.pointer("/modalities/vision").and_then(Value::as_bool),
-        ..Figures::default()
+        ..ModelFacts::default()
     }
 }
 
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn one(model: Value) -> Figures {
+    fn one(model: Value) -> ModelFacts {
         of_list(&json!({"data": [model]})).into_values().next().unwrap_or_default()
     }
 
@@ -249,9 +249,9 @@ mod tests {
         let mut endpoint = Endpoint::new("x", "http://127.0.0.1:1");
         assert_eq!(told.known(&endpoint, "gpt-4o").window, Some(128_000));
         assert_eq!(told.known(&endpoint, "m").window, Some(5));
-        told.learn_of("m", Figures { window: Some(6), ..Figures::default() });
+        told.learn_of("m", ModelFacts { window: Some(6), ..ModelFacts::default() });
         assert_eq!(told.known(&endpoint, "m").window, Some(6), "the newer word");
-        endpoint.figures.insert("m".into(), Figures { window: Some(7), ..Figures::default() });
+        endpoint.figures.insert("m".into(), ModelFacts { window: Some(7), ..ModelFacts::default() });
         assert_eq!(told.known(&endpoint, "m").window, Some(7));
     }
 

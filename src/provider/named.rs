@@ -1,7 +1,7 @@
 //! A connection whose requests always name a model: where none was chosen, the only one that its server has; where the server has
 //! several, nothing is sent, and the failure says which there are.
 
-use super::figures::Figures;
+use super::figures::ModelFacts;
 use super::{Chunks, ModelRequest, Provider, ProviderError};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
@@ -16,14 +16,14 @@ const NAMED: usize = 6;
 
 /// A connection that sends no request without a model's name.
 #[derive(Clone)]
-pub struct Named {
+pub struct NamedModelOnly {
     name: String,
     inner: Arc<dyn Provider>,
     /// The only model of its server, once that is known.
     only: Arc<Mutex<Option<String>>>,
 }
 
-impl Named {
+impl NamedModelOnly {
     /// The connection of this name.
     #[must_use]
     pub fn new(name: impl Into<String>, inner: Arc<dyn Provider>) -> Self {
@@ -91,7 +91,7 @@ fn several(connection: &str, models: &[String]) -> ProviderError {
     }
 }
 
-impl Provider for Named {
+impl Provider for NamedModelOnly {
     fn wire(&self) -> &'static str {
         self.inner.wire()
     }
@@ -122,7 +122,7 @@ impl Provider for Named {
         self.inner.figures(&self.meant(model), usage)
     }
 
-    fn known(&self, model: &str) -> Figures {
+    fn known(&self, model: &str) -> ModelFacts {
         self.inner.known(&self.meant(model))
     }
 
@@ -164,7 +164,7 @@ mod tests {
     }
 
     async fn asked(models: &[&'static str], model: &str) -> Result<String, ProviderError> {
-        let named = Named::new("near", Arc::new(Echo(models.to_vec())));
+        let named = NamedModelOnly::new("near", Arc::new(Echo(models.to_vec())));
         let request = ModelRequest { model: model.into(), ..ModelRequest::default() };
         match named.stream(request).next().await {
             Some(Ok(Chunk::Text(model))) => Ok(model),
@@ -195,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_known_of_no_name_is_what_is_known_of_the_only_model() {
-        let named = Named::new("near", Arc::new(Echo(vec!["a"])));
+        let named = NamedModelOnly::new("near", Arc::new(Echo(vec!["a"])));
         assert_eq!(named.figures("", RequestUsage::default()).0, None);
         named.models().await.unwrap();
         assert_eq!(named.only().as_deref(), Some("a"));

@@ -1,7 +1,7 @@
 //! Server-sent events: bytes go in as they arrive, whole events come out. Knows no vendor and does no I/O.
 //!
 //! Follows the event stream format of the WHATWG HTML standard (section 9.2), except that `id` and `retry` are dropped,
-//! that [`Reader::finish`] gives out an event whose blank line never came, and that a line `error: …`, which some
+//! that [`SseReader::finish`] gives out an event whose blank line never came, and that a line `error: …`, which some
 //! servers send, is read as an event named `error`.
 
 use std::mem;
@@ -28,7 +28,7 @@ pub struct TooLong {
 
 /// Takes bytes, gives events.
 #[derive(Debug)]
-pub struct Reader {
+pub struct SseReader {
     most: usize,
     /// The line so far, as bytes: a chunk may end inside of a character.
     line: Vec<u8>,
@@ -40,13 +40,13 @@ pub struct Reader {
     at_start: bool,
 }
 
-impl Default for Reader {
+impl Default for SseReader {
     fn default() -> Self {
         Self::new(MOST_BYTES)
     }
 }
 
-impl Reader {
+impl SseReader {
     /// A reader that takes events of up to `most` bytes.
     #[must_use]
     pub fn new(most: usize) -> Self {
@@ -152,7 +152,7 @@ mod tests {
     }
 
     fn parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
-        let mut reader = Reader::default();
+        let mut reader = SseReader::default();
         let mut out = Vec::new();
         for part in parts {
             reader.push(part, &mut out).unwrap();
@@ -195,14 +195,14 @@ mod tests {
     fn a_huge_event_is_refused_however_it_is_cut() {
         for line in ["data: 0123456789\n".repeat(20), "data: ".to_owned() + &"x".repeat(200), "x".repeat(200)] {
             for size in [1, 7, 500] {
-                let mut reader = Reader::new(100);
+                let mut reader = SseReader::new(100);
                 let mut out = Vec::new();
                 let result: Result<(), TooLong> =
                     line.as_bytes().chunks(size).try_for_each(|part| reader.push(part, &mut out));
                 assert_eq!(result, Err(TooLong { most: 100 }));
             }
         }
-        let mut reader = Reader::new(20);
+        let mut reader = SseReader::new(20);
         let mut out = Vec::new();
         reader.push("data: abc\n\n".repeat(50).as_bytes(), &mut out).unwrap();
         assert_eq!(out.len(), 50);

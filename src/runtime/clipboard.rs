@@ -28,7 +28,7 @@ pub fn clean(text: &str) -> String {
 
 /// Result of asking the terminal itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum ClipboardOutcome {
     /// It was asked; terminals do not say whether they took it.
     Offered,
     /// The text is longer than terminals take.
@@ -40,12 +40,12 @@ pub enum Asked {
 /// The sequence that asks this terminal to take the text, or why there is none.
 ///
 /// # Errors
-/// [`Asked::TooLong`] or [`Asked::Deaf`].
-pub fn sequence(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, Asked> {
+/// [`ClipboardOutcome::TooLong`] or [`ClipboardOutcome::Deaf`].
+pub fn sequence(text: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<String, ClipboardOutcome> {
     if !hears(env) {
-        return Err(Asked::Deaf);
+        return Err(ClipboardOutcome::Deaf);
     }
-    let whole = osc_52(text).ok_or(Asked::TooLong)?;
+    let whole = osc_52(text).ok_or(ClipboardOutcome::TooLong)?;
     Ok(if in_screen(env) { through_screen(&whole) } else { whole })
 }
 
@@ -108,7 +108,7 @@ pub fn ways(env: &dyn Fn(&str) -> Option<String>) -> Vec<Way> {
 }
 
 /// Gives the text to these programs and tells what came of it, and of the terminal's own way.
-pub async fn copy(text: String, ways: Vec<Way>, asked: Asked) -> Notice {
+pub async fn copy(text: String, ways: Vec<Way>, asked: ClipboardOutcome) -> Notice {
     let mut confirmed = Vec::new();
     for (name, command) in ways {
         if !confirmed.contains(&name) && give(&text, command).await {
@@ -118,25 +118,25 @@ pub async fn copy(text: String, ways: Vec<Way>, asked: Asked) -> Notice {
     told(&text, &confirmed, asked)
 }
 
-fn told(text: &str, confirmed: &[&str], asked: Asked) -> Notice {
+fn told(text: &str, confirmed: &[&str], asked: ClipboardOutcome) -> Notice {
     let lines = text.lines().count();
     let what = if lines == 1 { "1 line".to_owned() } else { format!("{lines} lines") };
     let confirmed = confirmed.join(" and ");
     match (confirmed.is_empty(), asked) {
-        (false, Asked::Offered) => Notice::new(
+        (false, ClipboardOutcome::Offered) => Notice::new(
             Level::Info,
             format!("Copied {what} to {confirmed}; also offered to the terminal (unconfirmed)"),
         ),
         (false, _) => Notice::new(Level::Info, format!("Copied {what} to {confirmed}")),
-        (true, Asked::Offered) => {
+        (true, ClipboardOutcome::Offered) => {
             Notice::new(Level::Info, format!("Offered {what} to the terminal's clipboard (unconfirmed)"))
                 .hint("If nothing arrives, the terminal does not allow OSC 52.")
         }
-        (true, Asked::TooLong) => {
+        (true, ClipboardOutcome::TooLong) => {
             Notice::new(Level::Warning, format!("{what} could not be copied: too long for the terminal's clipboard"))
                 .hint("Copy less at once, or install wl-copy, xclip or tmux.")
         }
-        (true, Asked::Deaf) => {
+        (true, ClipboardOutcome::Deaf) => {
             Notice::new(Level::Warning, format!("{what} could not be copied: this terminal lets no program do that"))
                 .hint("Install wl-copy or xclip, or work in tmux.")
         }
@@ -179,12 +179,12 @@ mod tests {
         };
         let plain = Ok("\x1b]52;c;aGVsbG8K\x1b\\".to_owned());
         assert_eq!(ask("hello\n", &[("TERM", "xterm-256color")]), plain);
-        assert_eq!(ask("hello\n", &[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")]), Err(Asked::Deaf));
-        assert_eq!(ask("hello\n", &[("TERM", "linux")]), Err(Asked::Deaf));
-        assert_eq!(ask("hello\n", &[("TERM_PROGRAM", "Apple_Terminal")]), Err(Asked::Deaf));
+        assert_eq!(ask("hello\n", &[("TERM", "xterm-256color"), ("VTE_VERSION", "7600")]), Err(ClipboardOutcome::Deaf));
+        assert_eq!(ask("hello\n", &[("TERM", "linux")]), Err(ClipboardOutcome::Deaf));
+        assert_eq!(ask("hello\n", &[("TERM_PROGRAM", "Apple_Terminal")]), Err(ClipboardOutcome::Deaf));
         let tmux = [("TERM", "tmux-256color"), ("TMUX", "/tmp/x"), ("VTE_VERSION", "7600")];
         assert_eq!(ask("hello\n", &tmux), plain, "tmux takes it");
-        assert_eq!(ask(&"x".repeat(60_000), &tmux), Err(Asked::TooLong));
+        assert_eq!(ask(&"x".repeat(60_000), &tmux), Err(ClipboardOutcome::TooLong));
         let screen = ask(&"x".repeat(3_000), &[("TERM", "screen"), ("STY", "1.x")]).unwrap();
         let pieces: Vec<&str> =
             screen.split_terminator("\x1b\\").map(|piece| piece.strip_prefix("\x1bP").unwrap()).collect();
@@ -216,10 +216,10 @@ mod tests {
         let taken: Way = ("the tmux buffer", &["cat"]);
         let missing: Way = ("the clipboard", &["/no/such/program"]);
         let failing: Way = ("the clipboard", &["false"]);
-        let notice = copy(text(), vec![taken, missing], Asked::Offered).await;
+        let notice = copy(text(), vec![taken, missing], ClipboardOutcome::Offered).await;
         assert_eq!(notice.text, "Copied 2 lines to the tmux buffer; also offered to the terminal (unconfirmed)");
-        let notice = copy(text(), vec![failing], Asked::Offered).await;
+        let notice = copy(text(), vec![failing], ClipboardOutcome::Offered).await;
         assert!(notice.text.contains("unconfirmed") && !notice.hint.is_empty(), "{notice:?}");
-        assert_eq!(copy(text(), vec![missing], Asked::TooLong).await.level, Level::Warning);
+        assert_eq!(copy(text(), vec![missing], ClipboardOutcome::TooLong).await.level, Level::Warning);
     }
 }

@@ -3,7 +3,7 @@
 //! that before the repository's; the names of lisle's commands stay lisle's.
 
 use crate::app::slash::Slash;
-use crate::domain::command::{self, Origin, OwnCommand};
+use crate::domain::command::{self, CommandOrigin, OwnCommand};
 use crate::domain::problem::Problem;
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
@@ -30,9 +30,9 @@ pub fn read(folders: &Folders, cwd: &Path) -> (Vec<OwnCommand>, Vec<Problem>) {
     let (mut commands, mut problems): (Vec<OwnCommand>, Vec<Problem>) = Default::default();
     let repository = cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd);
     for (folder, origin) in [
-        (folders.config.join("commands"), Origin::User),
-        (folders.workspace.join("commands"), Origin::Workspace),
-        (repository.join(".lisle/commands"), Origin::Repository),
+        (folders.config.join("commands"), CommandOrigin::User),
+        (folders.workspace.join("commands"), CommandOrigin::Workspace),
+        (repository.join(".lisle/commands"), CommandOrigin::Repository),
     ] {
         for path in files(&folder) {
             match one(&path, origin) {
@@ -57,7 +57,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn one(path: &Path, origin: Origin) -> Result<OwnCommand, Problem> {
+fn one(path: &Path, origin: CommandOrigin) -> Result<OwnCommand, Problem> {
     let odd = |line, text: &str, fix: &str| Problem { path: path.to_owned(), line, text: text.into(), fix: fix.into() };
     let name = path.file_stem().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
     if !command::is_name(&name) {
@@ -70,7 +70,7 @@ fn one(path: &Path, origin: Origin) -> Result<OwnCommand, Problem> {
     // A link could lead to any file of the machine, and its text would be sent.
     let meta = fs::symlink_metadata(path)
         .map_err(|error| odd(None, &format!("The file could not be read: {error}."), "Check its owner and rights."))?;
-    if !meta.is_file() && origin == Origin::Repository {
+    if !meta.is_file() && origin == CommandOrigin::Repository {
         return Err(odd(None, "A command of a repository is a file, not a link.", "Put the file itself there."));
     }
     if meta.len() > LONGEST {
@@ -86,7 +86,7 @@ fn one(path: &Path, origin: Origin) -> Result<OwnCommand, Problem> {
     for byte in Sha256::digest(whole.as_bytes()) {
         let _ = write!(hash, "{byte:02x}");
     }
-    let command::Written { description, hint, text } = written;
+    let command::CommandFile { description, hint, text } = written;
     Ok(OwnCommand { name, description, hint, text, origin, path: path.to_owned(), hash })
 }
 
@@ -121,9 +121,9 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("fix", Origin::User, "Fix $1"),
-                ("ship", Origin::Repository, "Ship it"),
-                ("tidy", Origin::Workspace, "Tidy up"),
+                ("fix", CommandOrigin::User, "Fix $1"),
+                ("ship", CommandOrigin::Repository, "Ship it"),
+                ("tidy", CommandOrigin::Workspace, "Tidy up"),
             ]
         );
         assert!(commands.iter().all(|own| own.hash.len() == 64));

@@ -5,7 +5,7 @@
 pub mod links;
 
 use crate::ui::chat::picture::PLACEHOLDER;
-pub use links::Link;
+pub use links::CellLink;
 use ratatui::buffer::{Buffer, Cell, CellWidth};
 use ratatui::layout::{Position, Rect};
 use ratatui::style::{Color, Modifier};
@@ -39,7 +39,7 @@ pub struct Frame {
     /// Position of the real cursor; hidden when `None`.
     pub cursor: Option<Position>,
     /// Links; empty where the terminal knows no links.
-    pub links: Vec<Link>,
+    pub links: Vec<CellLink>,
     /// Pictures drawn over blank cells, after all of them.
     pub pictures: Vec<Picture>,
 }
@@ -61,44 +61,47 @@ impl Picture {
 
 /// Screen content of the terminal, with its cursor and style.
 #[derive(Debug)]
-pub struct Shown {
+pub struct TerminalContent {
     buffer: Buffer,
     width: u16,
     cursor: Option<Position>,
     /// Cell of the next character; `None` if unknown.
     at: Option<Position>,
-    style: Look,
+    style: CellStyle,
     /// Links on the screen.
-    links: Vec<Link>,
+    links: Vec<CellLink>,
     /// Pictures drawn over cells.
     pictures: Vec<Picture>,
     /// Link of the next character.
     leads: Option<Arc<str>>,
     /// Nothing is known of the screen: it is cleared first.
     unknown: bool,
+    /// The terminal draws joined signs one by one.
+    split_signs: bool,
 }
 
 /// Style of the next character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Look {
+struct CellStyle {
     fg: Color,
     bg: Color,
     underline: Color,
     modifier: Modifier,
 }
 
-const PLAIN: Look = Look { fg: Color::Reset, bg: Color::Reset, underline: Color::Reset, modifier: Modifier::empty() };
+const PLAIN: CellStyle =
+    CellStyle { fg: Color::Reset, bg: Color::Reset, underline: Color::Reset, modifier: Modifier::empty() };
 
 /// Output of one frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Change {
+pub struct FrameOutput {
     /// Cells that changed.
     pub cells: usize,
     /// Rows in which something changed.
     pub rows: u16,
 }
 
-impl Default for Shown {
+impl Default for TerminalContent {
     fn default() -> Self {
         Self {
             buffer: Buffer::default(),
@@ -110,19 +113,25 @@ impl Default for Shown {
             pictures: Vec::new(),
             leads: None,
             unknown: true,
+            split_signs: false,
         }
     }
 }
 
-impl Shown {
+impl TerminalContent {
     /// The screen is not what it was thought to be: the next frame clears and writes everything.
     pub fn forget(&mut self) {
         self.unknown = true;
     }
 
+    /// Of joined signs only the first is written from now on, or all are.
+    pub fn split_signs(&mut self, on: bool) {
+        self.split_signs = on;
+    }
+
     /// Appends to `out` what turns the shown screen into `frame`, and remembers it as shown. Nothing is appended when
     /// nothing changed. The buffer that was shown before is left in `frame`, to be used again.
-    pub fn advance(&mut self, frame: &mut Frame, moving: Moving, out: &mut Vec<u8>) -> Change {
+    pub fn advance(&mut self, frame: &mut Frame, moving: Moving, out: &mut Vec<u8>) -> FrameOutput {
         let start = out.len();
         if self.unknown || self.buffer.area != frame.buffer.area {
             out.extend_from_slice(b"\x1b[?25l\x1b[m\x1b[2J");
@@ -210,7 +219,7 @@ impl Shown {
 
     /// Takes the links of the next frame. Cells that lead elsewhere now are written anew although they look the same:
     /// whether there are any.
-    fn relink(&mut self, next: Vec<Link>) -> bool {
+    fn relink(&mut self, next: Vec<CellLink>) -> bool {
         let before = std::mem::replace(&mut self.links, next);
         let gone = before.iter().filter(|link| !self.links.contains(link));
         let came = self.links.iter().filter(|link| !before.contains(link));
@@ -270,8 +279,8 @@ impl Shown {
         }
     }
 
-    fn cells(&mut self, next: &Buffer, rows: &[u16], start: usize, out: &mut Vec<u8>) -> Change {
-        let mut change = Change::default();
+    fn cells(&mut self, next: &Buffer, rows: &[u16], start: usize, out: &mut Vec<u8>) -> FrameOutput {
+        let mut change = FrameOutput::default();
         let before = std::mem::take(&mut self.buffer);
         let changed = changed(&before, next, rows);
         // A visible cursor would be seen jumping about; for a few cells hiding it costs more than it helps.
@@ -359,6 +368,12 @@ impl Shown {
 
     fn cell(&mut self, cell: &Cell, out: &mut Vec<u8>) {
         let mut text = text_of(cell.symbol());
+        if self.split_signs
+            && let Some((first, _)) = text.split_once('\u{200d}')
+            && !first.is_empty()
+        {
+            text = first;
+        }
         // Not put together it would go on in the next row: at the edge its first character stands for it.
         if self.at.is_some_and(|at| at.x.saturating_add(widest(text)) > self.width) {
             text = text.chars().next().and_then(|first| text.get(..first.len_utf8())).unwrap_or(text);
@@ -378,7 +393,7 @@ impl Shown {
     }
 
     /// Sets the style for the next character.
-    fn look(&mut self, to: Look, out: &mut Vec<u8>) {
+    fn look(&mut self, to: CellStyle, out: &mut Vec<u8>) {
         if to == self.style {
             return;
         }
@@ -551,8 +566,8 @@ fn widest(symbol: &str) -> u16 {
     u16::try_from(cells).unwrap_or(u16::MAX)
 }
 
-fn look_of(cell: &Cell) -> Look {
-    Look { fg: cell.fg, bg: cell.bg, underline: cell.underline_color, modifier: cell.modifier }
+fn look_of(cell: &Cell) -> CellStyle {
+    CellStyle { fg: cell.fg, bg: cell.bg, underline: cell.underline_color, modifier: cell.modifier }
 }
 
 /// A blank that erasing gives as well.
@@ -561,7 +576,7 @@ fn is_blank(cell: &Cell) -> bool {
 }
 
 /// A blank in style `have` looks the same as one in style `want`.
-fn looks_blank(have: Look, want: Look) -> bool {
+fn looks_blank(have: CellStyle, want: CellStyle) -> bool {
     const SEEN: Modifier = Modifier::REVERSED
         .union(Modifier::UNDERLINED)
         .union(Modifier::SLOW_BLINK)
@@ -576,7 +591,7 @@ fn text_of(symbol: &str) -> &str {
 }
 
 /// The parameters that lead from one style to another, each with a `;` after it.
-fn sgr(from: Look, to: Look, out: &mut Vec<u8>) {
+fn sgr(from: CellStyle, to: CellStyle, out: &mut Vec<u8>) {
     const CODES: [(Modifier, u8, u8); 9] = [
         (Modifier::BOLD, 1, 22),
         (Modifier::DIM, 2, 22),

@@ -27,7 +27,7 @@ const IDLE: Duration = Duration::from_secs(60);
 
 /// A question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Question {
+pub(super) struct FileQuestion {
     /// Comes back with the answers.
     pub ticket: u64,
     /// Below this directory.
@@ -41,7 +41,7 @@ pub(super) struct Question {
 /// The thread; it ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Finder {
-    ask: Sender<Question>,
+    ask: Sender<FileQuestion>,
 }
 
 impl Finder {
@@ -57,7 +57,7 @@ impl Finder {
     }
 
     /// Asks; the answer to what was asked before does not come any more.
-    pub fn ask(&self, question: Question) {
+    pub fn ask(&self, question: FileQuestion) {
         // The thread is only gone when the loop is.
         let _ = self.ask.send(question);
     }
@@ -74,10 +74,10 @@ struct Tree {
 }
 
 struct Work {
-    asked: Receiver<Question>,
+    asked: Receiver<FileQuestion>,
     tell: Box<dyn FnMut(Found) -> bool + Send>,
     tree: Option<Tree>,
-    question: Option<Question>,
+    question: Option<FileQuestion>,
     told: Instant,
 }
 
@@ -115,7 +115,7 @@ impl Work {
     }
 
     /// Takes a question: the last of those that wait.
-    fn begin(&mut self, question: Question) -> bool {
+    fn begin(&mut self, question: FileQuestion) -> bool {
         let question = self.asked.try_iter().last().unwrap_or(question);
         if question.folders || leads_out(&question.query) {
             let found = Found { ticket: question.ticket, hits: listed(&question) };
@@ -224,7 +224,7 @@ fn best(query: &str, paths: &[Box<str>], stop: &dyn Fn() -> bool) -> Vec<Hit> {
 }
 
 /// Entries of the typed folder that begin with its last part.
-fn listed(question: &Question) -> Vec<Hit> {
+fn listed(question: &FileQuestion) -> Vec<Hit> {
     let typed = question.query.as_str();
     let (before, last) = typed.rsplit_once('/').map_or(("", typed), |(before, last)| (before, last));
     let shown = if typed.contains('/') { format!("{before}/") } else { String::new() };
@@ -287,7 +287,7 @@ mod tests {
     fn asked(root: &Path, query: &str, folders: bool) -> Vec<Hit> {
         let (tell, told) = channel();
         let finder = Finder::start(move |found| tell.send(found).is_ok()).unwrap();
-        finder.ask(Question { ticket: 7, root: root.to_owned(), query: query.to_owned(), folders });
+        finder.ask(FileQuestion { ticket: 7, root: root.to_owned(), query: query.to_owned(), folders });
         let mut last = told.recv_timeout(Duration::from_secs(20)).unwrap();
         while let Ok(found) = told.recv_timeout(Duration::from_millis(if folders { 1 } else { 400 })) {
             assert_eq!(found.ticket, 7);

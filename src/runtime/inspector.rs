@@ -6,8 +6,8 @@
 
 use super::client::exit::RunError;
 use super::environment::env;
-use super::input::answer::Answer;
-use super::input::reader::Reader;
+use super::input::answer::TerminalAnswer;
+use super::input::reader::InputReader;
 use super::input::{Input, translate};
 use super::signals::{Signal, Signals};
 use super::terminal::{Guard, Mouse, Queries, Screen, Wishes};
@@ -158,13 +158,13 @@ fn named(bytes: &[u8]) -> String {
     out
 }
 
-fn answered(answer: Answer) -> String {
+fn answered(answer: TerminalAnswer) -> String {
     match answer {
-        Answer::KittyKeyboard => "it speaks the kitty keyboard protocol, which is used".to_owned(),
-        Answer::Mode { number: 2026, usable } => format!("synchronized output: {}", yes(usable)),
-        Answer::Mode { number: 2031, usable } => format!("tells when light and dark change: {}", yes(usable)),
-        Answer::Mode { number, usable } => format!("mode {number}: {}", yes(usable)),
-        Answer::Background(rgb) => {
+        TerminalAnswer::KittyKeyboard => "it speaks the kitty keyboard protocol, which is used".to_owned(),
+        TerminalAnswer::Mode { number: 2026, usable } => format!("synchronized output: {}", yes(usable)),
+        TerminalAnswer::Mode { number: 2031, usable } => format!("tells when light and dark change: {}", yes(usable)),
+        TerminalAnswer::Mode { number, usable } => format!("mode {number}: {}", yes(usable)),
+        TerminalAnswer::Background(rgb) => {
             format!(
                 "its background is #{:02x}{:02x}{:02x}, {}",
                 rgb.0,
@@ -173,15 +173,19 @@ fn answered(answer: Answer) -> String {
                 if rgb.is_light() { "light" } else { "dark" }
             )
         }
-        Answer::Graphics => "it takes pictures by kitty's graphics protocol".to_owned(),
-        Answer::Sixel => "it takes pictures as sixels".to_owned(),
-        Answer::Program(program) => format!("it is called {program:?}"),
-        Answer::Cell { width, height } => format!("a character has {width} by {height} pixels"),
-        Answer::Ambiguous { wide } => {
+        TerminalAnswer::Graphics => "it takes pictures by kitty's graphics protocol".to_owned(),
+        TerminalAnswer::Sixel => "it takes pictures as sixels".to_owned(),
+        TerminalAnswer::Program(program) => format!("it is called {program:?}"),
+        TerminalAnswer::Cell { width, height } => format!("a character has {width} by {height} pixels"),
+        TerminalAnswer::Ambiguous { wide } => {
             format!("signs of ambiguous width take {}", if wide { "two cells" } else { "one cell" })
         }
-        Answer::Attributes => "that was all it says of itself".to_owned(),
-        Answer::ColoursChanged => "light and dark changed".to_owned(),
+        TerminalAnswer::Family { joined } => {
+            format!("joined signs (a family) are drawn {}", if joined { "as one" } else { "one by one" })
+        }
+        TerminalAnswer::Attributes => "that was all it says of itself".to_owned(),
+        TerminalAnswer::Status => "it is well".to_owned(),
+        TerminalAnswer::ColoursChanged => "light and dark changed".to_owned(),
     }
 }
 
@@ -204,7 +208,7 @@ pub async fn inspect(keys: Table) -> Result<(), RunError> {
     let guard = Guard::take(tty.clone(), wishes)?;
     let (mut input, _stop) = listen(&tty).map_err(RunError::System)?;
     let mut inspector = Inspector::new(keys);
-    let mut reader = Reader::default();
+    let mut reader = InputReader::default();
     let mut unit: Vec<u8> = Vec::new();
     print(&tty, &Inspector::greeting());
     loop {
@@ -310,7 +314,7 @@ mod tests {
     use super::*;
 
     fn shown(inspector: &mut Inspector, bytes: &[u8]) -> (String, Then) {
-        let (mut reader, now) = (Reader::default(), Instant::now());
+        let (mut reader, now) = (InputReader::default(), Instant::now());
         let mut inputs = reader.feed(bytes, now);
         inputs.extend(reader.silence(now + Duration::from_secs(2)));
         let mut out = (String::new(), Then::On);

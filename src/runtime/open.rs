@@ -9,13 +9,13 @@ use crate::domain::contract::ConnectionInfo;
 use crate::domain::request::KeyRequest;
 use crate::domain::secret::Key;
 use crate::provider::anthropic::Anthropic;
-use crate::provider::azure::{Place, at_azure};
+use crate::provider::azure::{DeploymentNaming, at_azure};
 use crate::provider::bounded::{Bounded, Places};
 use crate::provider::endpoint::is_loopback;
-use crate::provider::figures::{Figures, Prices, Thinks};
+use crate::provider::figures::{ModelFacts, Prices, Thinks};
 use crate::provider::gemini::Gemini;
 use crate::provider::http::Endpoint;
-use crate::provider::named::Named;
+use crate::provider::named::NamedModelOnly;
 use crate::provider::openai_chat::OpenAiChat;
 use crate::provider::openai_responses::OpenAiResponses;
 use crate::provider::rehearsal::Rehearsal;
@@ -73,7 +73,8 @@ impl Opener {
             info.default_model.clone_from(model);
         }
         let provider = self.provider(one, &mut info).map(|provider| self.bounded(one, provider));
-        let provider = provider.map(|provider| Arc::new(Named::new(one.name.as_str(), provider)) as Arc<dyn Provider>);
+        let provider =
+            provider.map(|provider| Arc::new(NamedModelOnly::new(one.name.as_str(), provider)) as Arc<dyn Provider>);
         (info, provider)
     }
 
@@ -96,7 +97,9 @@ impl Opener {
         }
         match one.connection.provider {
             Kind::Rehearsal => Some(Arc::new(Rehearsal::new(REHEARSAL_PACE))),
-            Kind::Openai | Kind::OpenaiCompatible => usable(openai(self.endpoint(one), Place::Elsewhere, one), info),
+            Kind::Openai | Kind::OpenaiCompatible => {
+                usable(openai(self.endpoint(one), DeploymentNaming::Elsewhere, one), info)
+            }
             Kind::AzureOpenai => {
                 let (endpoint, place) = at_azure(self.endpoint(one), one.connection.api_version.as_deref());
                 usable(openai(endpoint, place, one), info)
@@ -173,7 +176,7 @@ fn shared(provider: impl Provider + 'static) -> Arc<dyn Provider> {
 }
 
 /// The one of OpenAI's interfaces that the connection speaks.
-fn openai(endpoint: Endpoint, place: Place, one: &Usable) -> Tried {
+fn openai(endpoint: Endpoint, place: DeploymentNaming, one: &Usable) -> Tried {
     match api_of(&one.connection) {
         settings::Api::Chat => OpenAiChat::at(endpoint, place).map(shared),
         settings::Api::Responses => OpenAiResponses::at(endpoint, place).map(shared),
@@ -191,7 +194,7 @@ fn usable(tried: Tried, info: &mut ConnectionInfo) -> Option<Arc<dyn Provider>> 
     }
 }
 
-fn figures(said: &settings::Figures) -> Figures {
+fn figures(said: &settings::StatedFigures) -> ModelFacts {
     let prices = said.input.zip(said.output).map(|(input, output)| Prices {
         input,
         output,
@@ -205,7 +208,7 @@ fn figures(said: &settings::Figures) -> Figures {
         settings::Thinks::Budget => Thinks::Budget,
         settings::Thinks::SmallBudget => Thinks::SmallBudget,
     });
-    Figures {
+    ModelFacts {
         window: said.window,
         output: said.max_output,
         thinks,

@@ -62,9 +62,9 @@ pub async fn fetch(env: &(dyn Fn(&str) -> Option<String> + Sync), parent: &Path)
     let mut programs: Vec<&str> = Vec::new();
     for (gives, command) in &ways {
         match ask(command).await {
-            Asked::NoProgram => {}
-            Asked::Nothing => programs.extend(command.first()),
-            Asked::Gave(bytes) => {
+            PictureOutcome::NoProgram => {}
+            PictureOutcome::Nothing => programs.extend(command.first()),
+            PictureOutcome::Gave(bytes) => {
                 programs.extend(command.first());
                 let bytes = if *gives == Gives::Script { unscripted(&bytes).unwrap_or_default() } else { bytes };
                 if let Some(ending) = ending(&bytes) {
@@ -88,14 +88,14 @@ pub fn discard(file: &Path) {
     }
 }
 
-enum Asked {
+enum PictureOutcome {
     NoProgram,
     Nothing,
     Gave(Vec<u8>),
 }
 
-async fn ask(command: &[&str]) -> Asked {
-    let Some((program, args)) = command.split_first() else { return Asked::NoProgram };
+async fn ask(command: &[&str]) -> PictureOutcome {
+    let Some((program, args)) = command.split_first() else { return PictureOutcome::NoProgram };
     let child = Command::new(program)
         .args(args)
         .stdin(Stdio::null())
@@ -105,8 +105,8 @@ async fn ask(command: &[&str]) -> Asked {
         .spawn();
     let mut child = match child {
         Ok(child) => child,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Asked::NoProgram,
-        Err(_) => return Asked::Nothing,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return PictureOutcome::NoProgram,
+        Err(_) => return PictureOutcome::Nothing,
     };
     let most = 4 * crate::domain::attachment::LARGEST;
     let done = async {
@@ -115,7 +115,7 @@ async fn ask(command: &[&str]) -> Asked {
         child.wait().await.ok().filter(|status| status.success() && !bytes.is_empty())?;
         Some(bytes)
     };
-    tokio::time::timeout(PATIENCE, done).await.ok().flatten().map_or(Asked::Nothing, Asked::Gave)
+    tokio::time::timeout(PATIENCE, done).await.ok().flatten().map_or(PictureOutcome::Nothing, PictureOutcome::Gave)
 }
 
 /// The bytes in AppleScript's notation.

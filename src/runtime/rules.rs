@@ -1,10 +1,10 @@
 //! The files of rules of one workspace: which there are for a directory, read again when one of them changed.
 
 use crate::agent::{Book, RuleBook};
-use crate::config::rules::{self, Found};
+use crate::config::rules::{self, RuleFile};
 use crate::config::trust::{self, Trusted};
 use crate::domain::request::{TrustRequest, TrustWhat};
-use crate::domain::rule::{Rule, RuleScope, Written};
+use crate::domain::rule::{PermissionsFile, Rule, RuleScope};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,7 +27,7 @@ pub struct Places {
 }
 
 /// The files of rules of one workspace.
-pub struct Files {
+pub struct RuleFiles {
     places: Places,
     known: Mutex<HashMap<PathBuf, Known>>,
 }
@@ -38,7 +38,7 @@ type Known = (Vec<Stamp>, Arc<Book>);
 /// Identity of a file's state.
 type Stamp = Option<(PathBuf, Option<SystemTime>, u64, u64)>;
 
-impl Files {
+impl RuleFiles {
     /// Nothing is read yet.
     #[must_use]
     pub fn new(places: Places) -> Self {
@@ -81,8 +81,8 @@ impl Files {
                 }
                 _ => true,
             };
-            let Found { written, .. } = found;
-            book.files.push((scope, path, if counts { written } else { Written::tightening(written) }));
+            let RuleFile { written, .. } = found;
+            book.files.push((scope, path, if counts { written } else { PermissionsFile::tightening(written) }));
         }
         if !ours {
             book.untrusted.push(self.workspace_request());
@@ -116,7 +116,7 @@ fn stamp(path: &Path) -> Stamp {
     Some((path.to_owned(), meta.modified().ok(), meta.len(), inode))
 }
 
-impl RuleBook for Files {
+impl RuleBook for RuleFiles {
     fn read(&self, cwd: &Path) -> Arc<Book> {
         let real = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
         let scopes = [RuleScope::Workspace, RuleScope::User, RuleScope::Repository];
@@ -195,9 +195,9 @@ mod tests {
         Ground { _dir: dir, root }
     }
 
-    fn files(ground: &Ground, foreign: bool) -> Files {
+    fn files(ground: &Ground, foreign: bool) -> RuleFiles {
         let (config, workspace) = (ground.root.join("config"), ground.root.join("ws"));
-        Files::new(Places { config, workspace, foreign, home: None })
+        RuleFiles::new(Places { config, workspace, foreign, home: None })
     }
 
     fn write(ground: &Ground, path: &str, text: &str) {

@@ -1,7 +1,7 @@
 //! Puts the engine together from what the user wrote: paths, settings, store, connections, tools.
 
 use super::open::Opener;
-use super::rules::{Files, Places};
+use super::rules::{Places, RuleFiles};
 use super::workspaces::Workspaces;
 use crate::config::{self, Paths, Settings, probe, settings};
 use crate::domain::contract::{Act, ConnectionInfo};
@@ -9,7 +9,7 @@ use crate::domain::permission::{Holding, Sandbox};
 use crate::domain::problem::Problem;
 use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
-use crate::sandbox::places::caches::{self, Cache};
+use crate::sandbox::places::caches::{self, CacheFolder};
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
 use crate::{agent, permit, sandbox};
@@ -23,7 +23,7 @@ const PROBE_PATIENCE: Duration = Duration::from_millis(300);
 
 /// Request of the command line.
 #[derive(Clone, Debug, Default)]
-pub struct Wanted {
+pub struct StartRequest {
     /// Session to open.
     pub which: Which,
     /// Connection of a new session.
@@ -40,7 +40,7 @@ pub struct Wanted {
     pub last_workspace: bool,
 }
 
-impl Wanted {
+impl StartRequest {
     /// Changes that the arguments make to an existing session. A connection alone keeps the model
     /// of the session where it offers it.
     #[must_use]
@@ -69,7 +69,7 @@ pub enum Which {
 /// All that stands before the engine starts.
 pub struct Bootstrap {
     /// Request of the command line.
-    pub wanted: Wanted,
+    pub wanted: StartRequest,
     /// Paths of lisle's files.
     pub paths: Paths,
     /// The user's settings.
@@ -89,10 +89,10 @@ impl Bootstrap {
     ///
     /// # Errors
     /// Where nothing can go on: no home directory, a directory that does not exist, a connection that is not known.
-    pub fn prepare(wanted: Wanted) -> anyhow::Result<Self> {
+    pub fn prepare(wanted: StartRequest) -> anyhow::Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref())?;
-        let config::Loaded { settings, mut connections, mut problems } = config::load(&paths, &env);
+        let config::LoadedConfig { settings, mut connections, mut problems } = config::load(&paths, &env);
         problems.extend(config::log::begin(&paths, env("LISLE_LOG").as_deref()).err());
         if let Some(name) = &wanted.connection {
             let known: Vec<&str> = connections.all.iter().map(|one| one.name.as_str()).collect();
@@ -133,7 +133,7 @@ impl Bootstrap {
     /// When the workspace cannot be opened.
     pub fn moved(&self, workspace: PathBuf) -> anyhow::Result<Self> {
         let store = store(&workspace, &self.paths, &self.settings)?;
-        let wanted = Wanted { which: Which::New, workspace: Some(workspace.clone()), ..self.wanted.clone() };
+        let wanted = StartRequest { which: Which::New, workspace: Some(workspace.clone()), ..self.wanted.clone() };
         Ok(Self {
             wanted,
             paths: self.paths.clone(),
@@ -160,7 +160,8 @@ impl Bootstrap {
     /// Looks for model servers on the usual ports of this machine, where that may be done at all. Only for those who are about
     /// to talk to a model: it can take as long as the slowest of them.
     pub async fn find_servers(&mut self) {
-        let named = if self.wanted.connection.is_some() { probe::Named::Yes } else { probe::Named::No };
+        let named =
+            if self.wanted.connection.is_some() { probe::NamedConnection::Yes } else { probe::NamedConnection::No };
         if probe::allowed(&self.paths, &self.connections, named) {
             self.connections.add_found(probe::probe(probe::USUAL, PROBE_PATIENCE).await);
         }
@@ -319,7 +320,7 @@ impl Bootstrap {
                 .iter()
                 .flat_map(|name| match name.as_str() {
                     "default" => usual(),
-                    _ => path(name).map(Cache::named).into_iter().collect(),
+                    _ => path(name).map(CacheFolder::named).into_iter().collect(),
                 })
                 .collect(),
         };
@@ -374,8 +375,8 @@ impl Bootstrap {
 
     /// The files of rules.
     #[must_use]
-    pub fn rules(&self) -> Files {
-        Files::new(Places {
+    pub fn rules(&self) -> RuleFiles {
+        RuleFiles::new(Places {
             config: self.paths.config.clone(),
             workspace: self.workspace.clone(),
             foreign: self.store.is_foreign(),

@@ -9,7 +9,7 @@ use super::setup::{Bootstrap, Which};
 use super::terminal::Mouse;
 use super::{linear, screen};
 use crate::agent::{self, Link};
-use crate::config::own::{self, Kind};
+use crate::config::own::{self, OwnFileKind};
 use crate::config::settings;
 use crate::domain::contract::Act;
 use crate::domain::problem::Problem;
@@ -131,10 +131,10 @@ async fn catch_up(link: &Link, bootstrap: &Bootstrap, session: &SessionId, promp
 /// The user's themes. In debug builds also those of the source folder, which go before the embedded ones in this way.
 fn themes(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
     let mut texts = Vec::new();
-    for name in own::names(&bootstrap.paths, Kind::Theme) {
-        match own::find(&bootstrap.paths, Kind::Theme, &name) {
+    for name in own::names(&bootstrap.paths, OwnFileKind::Theme) {
+        match own::find(&bootstrap.paths, OwnFileKind::Theme, &name) {
             Ok(Some(text)) => {
-                let file = Kind::Theme.file(&bootstrap.paths, &name).display().to_string();
+                let file = OwnFileKind::Theme.file(&bootstrap.paths, &name).display().to_string();
                 texts.push(ThemeText { name, file, text });
             }
             Ok(None) => {}
@@ -142,7 +142,7 @@ fn themes(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> Vec<ThemeText> 
         }
     }
     for name in theme::builtin_names() {
-        if let Some(text) = own::fresh(Kind::Theme, name) {
+        if let Some(text) = own::fresh(OwnFileKind::Theme, name) {
             texts.push(ThemeText { name: name.to_owned(), file: format!("themes/{name}.toml"), text });
         }
     }

@@ -25,6 +25,9 @@ pub struct TerminalAnswers {
     /// It draws signs of ambiguous width over two cells.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wide_signs: bool,
+    /// It draws joined signs (families) one by one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub split_signs: bool,
     /// Picture abilities.
     pub pictures: Able,
 }
@@ -87,7 +90,7 @@ impl TerminalCache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::runtime::graphics::way::Program;
+    use crate::runtime::graphics::way::TerminalProgram;
 
     #[test]
     fn each_terminal_is_remembered_by_itself() {
@@ -96,7 +99,7 @@ mod tests {
         let (one, other) =
             (TerminalCache::of(&state, "xterm-256color", "WezTerm"), TerminalCache::of(&state, "foot", ""));
         assert_eq!(one.recall(), TerminalAnswers::default());
-        let pictures = Able { kitty: true, sixel: false, cell: Some((10, 20)), program: Some(Program::Kitty) };
+        let pictures = Able { kitty: true, sixel: false, cell: Some((10, 20)), program: Some(TerminalProgram::Kitty) };
         let light = TerminalAnswers {
             background: Some((255, 255, 255)),
             synchronized: true,

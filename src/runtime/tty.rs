@@ -43,7 +43,7 @@ pub struct Tty {
     /// Input of the terminal.
     pub input: Arc<OwnedFd>,
     /// Output to the terminal.
-    pub output: Arc<Output>,
+    pub output: Arc<TtyOutput>,
     /// It is what this process was started in, so stdout and stderr may be it too.
     of_process: bool,
 }
@@ -71,7 +71,7 @@ impl Tty {
     /// The terminal with these two ends, which may be the same file.
     #[must_use]
     pub fn on(input: OwnedFd, output: OwnedFd) -> Self {
-        let output = Output { fd: output, shut: Mutex::new(true) };
+        let output = TtyOutput { fd: output, shut: Mutex::new(true) };
         Self { input: Arc::new(input), output: Arc::new(output), of_process: false }
     }
 
@@ -156,7 +156,7 @@ fn open_path(path: &std::ffi::CStr) -> io::Result<OwnedFd> {
 
 /// The way to the terminal.
 #[derive(Debug)]
-pub struct Output {
+pub struct TtyOutput {
     fd: OwnedFd,
     shut: Mutex<bool>,
 }
@@ -174,7 +174,7 @@ pub enum Wrote {
     Gone,
 }
 
-impl Output {
+impl TtyOutput {
     /// Writes what the terminal takes at once.
     pub fn write(&self, bytes: &[u8]) -> Wrote {
         let shut = self.shut.lock().unwrap_or_else(PoisonError::into_inner);

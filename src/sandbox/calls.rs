@@ -22,7 +22,7 @@ fn compile(rules: Rules, action: SeccompAction) -> Result<BpfProgram, String> {
         .map_err(|e| format!("seccomp: {e}"))
 }
 
-/// What is refused: calls as a whole, and calls with certain arguments.
+/// Refused system calls: as a whole, or with certain arguments.
 #[derive(Default)]
 struct Refused {
     calls: numbers::Refused,
@@ -76,7 +76,7 @@ fn no_emptying(refused: &mut Refused) -> Result<(), String> {
 
 /// Resources that a command shares with other programs, and its rights to them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Reach {
+pub(super) struct SharedReach {
     /// Sockets of the internet.
     pub(super) internet: bool,
     /// Sockets of this machine. Where they would reach other programs' a pair of them that is made at once is left.
@@ -108,7 +108,7 @@ pub(super) fn read_only(abi: ABI) -> Result<Vec<BpfProgram>, String> {
 }
 
 /// Filters of the workspace profile.
-pub(super) fn workspace(abi: ABI, reach: Reach) -> Result<Vec<BpfProgram>, String> {
+pub(super) fn workspace(abi: ABI, reach: SharedReach) -> Result<Vec<BpfProgram>, String> {
     let mut refused = Refused::default();
     refused.calls(SHARED);
     refused.unknown(UNKNOWN);

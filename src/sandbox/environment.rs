@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 /// Beginnings of names that belong to lisle or to a provider's own settings.
 const SECRET_STARTS: &[&str] = &["LISLE_", "ANTHROPIC_", "OPENAI_", "AZURE_OPENAI_", "GEMINI_", "OPENROUTER_"];
 
-/// What would make a shell or a program run or read something else first.
+/// Variables that would make a shell or a program run or read something else first.
 const STEERING: &[&str] = &[
     "BASH_ENV",
     "ENV",
@@ -62,8 +62,8 @@ const STEERING: &[&str] = &[
     "CVS_RSH",
 ];
 
-/// What of git's variables passes: names, dates, and where its configuration lies. The others bring settings, programs, other
-/// repositories or credentials (`GIT_CONFIG_PARAMETERS`, `GIT_CONFIG_KEY_0`, `GIT_SSH_COMMAND`, `GIT_DIR` …).
+/// Variables of git that pass: names, dates, and the place of its configuration. The others bring settings, programs,
+/// other repositories or credentials (`GIT_CONFIG_PARAMETERS`, `GIT_CONFIG_KEY_0`, `GIT_SSH_COMMAND`, `GIT_DIR` …).
 const GIT: &[&str] = &[
     "GIT_AUTHOR_NAME",
     "GIT_AUTHOR_EMAIL",
@@ -150,7 +150,7 @@ const SET: &[(&str, &str)] = &[
     ("NO_COLOR", "1"),
 ];
 
-/// Who an environment is for.
+/// Receiver of an environment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct For<'a> {
     /// Variables that a rule names for the program that runs: they stay although they look like credentials.
@@ -242,8 +242,8 @@ const READING_NAMES: &[&str] = &[
 ];
 const READING_STARTS: &[&str] = &["LC_"];
 
-/// What keeps programs that only read from writing beside that, from running what a repository's settings name, and from
-/// the network.
+/// Variables that keep programs which only read from writing beside that, from running what a repository's settings
+/// name, and from the network.
 const READING: &[(&str, &str)] = &[
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
@@ -319,13 +319,13 @@ fn kept(value: &OsStr, keep: impl Fn(&Path) -> bool) -> OsString {
     std::env::join_paths(dirs).unwrap_or_default()
 }
 
-/// Whether a folder has a program of its own for a name that is known to only read. A project's `.venv/bin` or
+/// True if a folder has a program of its own for a name that is known to only read. A project's `.venv/bin` or
 /// `node_modules/.bin` has none and stays.
 fn replaces_a_reader(dir: &Path) -> bool {
     READERS.iter().any(|name| dir.join(name).symlink_metadata().is_ok())
 }
 
-/// What makes a shell or a program run or read something else first.
+/// Variables that make a shell or a program run or read something else first.
 fn is_steering(name: &str) -> bool {
     // Functions that bash would take over from whoever started it.
     STEERING.contains(&name) || name.starts_with("BASH_FUNC_") || name.starts_with("GIT_") && !GIT.contains(&name)

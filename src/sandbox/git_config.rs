@@ -96,7 +96,7 @@ const HARMLESS: &[(&str, &[&str])] = &[
     ("feature", &[]),
 ];
 
-/// Whether a setting runs nothing and names no file that does. An address with a helper of its own runs that.
+/// True if a setting runs nothing and names no file that does. An address with a helper of its own runs that.
 pub(super) fn is_harmless((key, value): &Setting) -> bool {
     let mut parts = key.splitn(2, '.');
     let (section, rest) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
@@ -247,7 +247,7 @@ fn value(chars: &mut Chars<'_>) -> Option<String> {
     (!quoted).then_some(out)
 }
 
-/// What tells whether a file changed.
+/// Stamp of a file, which changes with it.
 type Stamp = (u64, u64, u64, i64, i64);
 type Read = HashMap<PathBuf, (Stamp, Arc<Vec<Setting>>)>;
 static READ: Mutex<Option<Read>> = Mutex::new(None);
@@ -275,12 +275,12 @@ fn of_file(path: &Path) -> Arc<Vec<Setting>> {
     found
 }
 
-/// Where names in settings begin.
+/// Folders that names in settings begin at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ground<'a> {
     /// The top of the working tree: git runs programs there.
     pub(super) top: &'a Path,
-    /// What may be written; names that lead elsewhere are nobody's matter here.
+    /// Folders that may be written; names that lead elsewhere are nobody's matter here.
     pub(super) within: &'a Path,
     pub(super) home: Option<&'a Path>,
 }

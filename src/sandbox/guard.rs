@@ -31,7 +31,7 @@ const LAG: Duration = Duration::from_millis(50);
 /// State of protected files before a command.
 #[derive(Clone, Debug)]
 pub struct Guard {
-    before: BTreeMap<PathBuf, State>,
+    before: BTreeMap<PathBuf, FileState>,
     /// All of it was looked at.
     whole: bool,
     repository: Option<Repository>,
@@ -46,7 +46,7 @@ pub struct Guard {
 
 /// State of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct State {
+struct FileState {
     seen: Seen,
     mode: u32,
     content: Option<Arc<[u8]>>,
@@ -57,18 +57,18 @@ type Seen = (u64, u64, u64, i64, i64);
 
 /// Change of a protected file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Change {
+pub struct GuardedChange {
     /// The file.
     pub path: PathBuf,
     /// Kind of change.
     pub what: What,
-    /// Who did it.
-    pub by: By,
+    /// Author of the change.
+    pub by: ChangedBy,
 }
 
-/// Who changed a protected file.
+/// Author of a change of a protected file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum By {
+pub enum ChangedBy {
     /// The command, without having asked.
     Command,
     /// Git, which was asked to move between states of the repository, or to change its settings.
@@ -111,7 +111,7 @@ fn is_link(mode: u32) -> bool {
     mode & 0o170_000 == 0o120_000
 }
 
-impl State {
+impl FileState {
     fn earlier(&self) -> Option<Earlier> {
         self.content.as_ref().map(|content| Earlier { content: content.to_vec(), mode: self.mode })
     }
@@ -181,7 +181,7 @@ impl Guard {
 
     /// Differences now, by path; of many the first [`MOST_CHANGES`]: when they are put back, the others come. Blocks.
     #[must_use]
-    pub fn after(&self, site: &Site<'_>) -> Vec<Change> {
+    pub fn after(&self, site: &Site<'_>) -> Vec<GuardedChange> {
         // One that the command made counts, and the one of before also where its pointer was bent.
         let mut names = places::guarded(site, Repository::of(site.cwd).as_ref()).paths;
         names.extend(places::guarded(site, self.repository.as_ref()).paths);
@@ -196,14 +196,14 @@ impl Guard {
                 && told.insert(path.to_owned())
                 && let Some(by) = self.by(site, path, &what)
             {
-                out.push(Change { path: path.to_owned(), what, by });
+                out.push(GuardedChange { path: path.to_owned(), what, by });
             }
             out.len() < MOST_CHANGES
         });
         for (path, state) in self.before.iter().filter(|(path, _)| path.symlink_metadata().is_err()) {
             let what = What::Gone(state.earlier());
             if let Some(by) = self.by(site, path, &what) {
-                out.push(Change { path: path.clone(), what, by });
+                out.push(GuardedChange { path: path.clone(), what, by });
             }
         }
         out.sort_by(|a, b| a.path.cmp(&b.path));
@@ -225,14 +225,14 @@ impl Guard {
         (!is_same).then(|| What::Changed(before.earlier()))
     }
 
-    /// Who did it, as far as that is known without git's list of files; `None` for what is in order.
-    fn by(&self, site: &Site<'_>, path: &Path, what: &What) -> Option<By> {
+    /// Author of the change, as far as it is known without git's list of files; `None` for what is in order.
+    fn by(&self, site: &Site<'_>, path: &Path, what: &What) -> Option<ChangedBy> {
         if repository::is_todo(path) {
             return match what {
                 What::Gone(_) => None,
                 What::Changed(Some(before)) if repository::runs_no_more(&before.content, path) => None,
                 What::Changed(_) if repository::is_plain(path, &self.known) => None,
-                _ => Some(By::Command),
+                _ => Some(ChangedBy::Command),
             };
         }
         if path.ancestors().any(|above| self.held.contains(above)) {
@@ -240,30 +240,30 @@ impl Guard {
             // put back all the same: whoever wrote it can do so again when no command runs.
             let runs = matches!(what, What::Changed(Some(before))
                 if repository::is_config(path) && !repository::only_harmless(&before.content, path));
-            return Some(if runs { By::Command } else { By::Unknown });
+            return Some(if runs { ChangedBy::Command } else { ChangedBy::Unknown });
         }
         let own = self.repository.as_ref().filter(|one| path.starts_with(&one.common) || path.starts_with(&one.own));
         match what {
             // Git removes the folder of a working tree that it is told to forget, and that of a submodule.
             What::Gone(_) if own.is_some_and(|own| own.lost_whole(path)) => None,
             What::Changed(Some(before)) if site.moves.notes && repository::is_config(path) => {
-                (!repository::only_harmless(&before.content, path)).then_some(By::Command)
+                (!repository::only_harmless(&before.content, path)).then_some(ChangedBy::Command)
             }
-            _ => Some(By::Command),
+            _ => Some(ChangedBy::Command),
         }
     }
 
     /// Marks what git changed because it was asked to: files outside of its own folders that it has, or had; and what came
     /// with a new repository or working tree.
-    fn tell_by_git(&self, site: &Site<'_>, changes: &mut [Change]) {
+    fn tell_by_git(&self, site: &Site<'_>, changes: &mut [GuardedChange]) {
         let mut tracked: HashMap<PathBuf, (Repository, HashSet<PathBuf>)> = HashMap::new();
         let paths: Vec<PathBuf> = changes.iter().map(|change| change.path.clone()).collect();
-        for change in changes.iter_mut().filter(|change| change.by == By::Command) {
+        for change in changes.iter_mut().filter(|change| change.by == ChangedBy::Command) {
             let own = self.repository.as_ref();
             let in_own =
                 own.is_some_and(|one| change.path.starts_with(&one.common) || change.path.starts_with(&one.own));
             if site.moves.settings && own.is_some_and(|one| one.is_setting(&change.path)) {
-                change.by = By::Git;
+                change.by = ChangedBy::Git;
                 continue;
             }
             if in_own {
@@ -277,9 +277,9 @@ impl Guard {
             });
             let has = has.contains(&change.path);
             if is_own && site.moves.tree && (has || matches!(change.what, What::Gone(_))) {
-                change.by = By::Git;
+                change.by = ChangedBy::Git;
             } else if !is_own && has && change.what == What::Made && self.is_new(site, &of.top) {
-                change.by = By::NewRepository;
+                change.by = ChangedBy::NewRepository;
             }
         }
     }
@@ -292,7 +292,7 @@ impl Guard {
 }
 
 /// The files at and below these paths, and whether all of them were looked at.
-fn look(paths: &[PathBuf], most: usize) -> (BTreeMap<PathBuf, State>, bool) {
+fn look(paths: &[PathBuf], most: usize) -> (BTreeMap<PathBuf, FileState>, bool) {
     let (mut room, mut whole) = (ALL, true);
     let mut out = BTreeMap::new();
     walk(paths, |path, meta| {
@@ -305,7 +305,7 @@ fn look(paths: &[PathBuf], most: usize) -> (BTreeMap<PathBuf, State>, bool) {
             let seen = seen(meta);
             out.insert(
                 path.to_owned(),
-                State { seen, mode: meta.mode(), content: content(path, meta, seen, &mut room) },
+                FileState { seen, mode: meta.mode(), content: content(path, meta, seen, &mut room) },
             );
         }
         whole
@@ -421,7 +421,7 @@ mod tests {
         };
         change("use evil!");
         let found = guard.after(&site);
-        let [Change { path, what: What::Changed(Some(earlier)), by: By::Command }] = &found[..] else {
+        let [GuardedChange { path, what: What::Changed(Some(earlier)), by: ChangedBy::Command }] = &found[..] else {
             panic!("{found:?}")
         };
         assert_eq!((path, &earlier.content[..], earlier.is_link()), (&file, &b"use flake"[..], false));
@@ -454,9 +454,9 @@ mod tests {
         write("z/.envrc", "x");
         write(".idea/a/b/c/d/e/f/g/h.xml", "x");
         let found = guard.after(&site);
-        let made: Vec<(&Path, By)> =
+        let made: Vec<(&Path, ChangedBy)> =
             found.iter().map(|change| (change.path.strip_prefix(&cwd).unwrap(), change.by)).collect();
-        let expected = [".idea/a/b/c/d/e/f/g/h.xml", "z/.envrc"].map(|path| (Path::new(path), By::Command));
+        let expected = [".idea/a/b/c/d/e/f/g/h.xml", "z/.envrc"].map(|path| (Path::new(path), ChangedBy::Command));
         assert_eq!(made, expected);
     }
 
@@ -476,13 +476,16 @@ mod tests {
         std::fs::write(&todo, "pick 0123 one\n").unwrap();
         assert_eq!(guard.after(&site), []);
         std::fs::write(&todo, "pick 0123 one\nexec make\n").unwrap();
-        assert!(matches!(&guard.after(&site)[..], [Change { what: What::Made, by: By::Command, .. }]));
+        assert!(matches!(&guard.after(&site)[..], [GuardedChange { what: What::Made, by: ChangedBy::Command, .. }]));
         // The user's own steps go on.
         let guard = Guard::before(&site, None);
         std::fs::write(&todo, "exec make\n").unwrap();
         assert_eq!(guard.after(&site), []);
         std::fs::write(&todo, "x make install\n").unwrap();
-        assert!(matches!(&guard.after(&site)[..], [Change { what: What::Changed(_), by: By::Command, .. }]));
+        assert!(matches!(
+            &guard.after(&site)[..],
+            [GuardedChange { what: What::Changed(_), by: ChangedBy::Command, .. }]
+        ));
         std::fs::remove_file(&todo).unwrap();
         assert_eq!(guard.after(&site), []);
     }
@@ -526,10 +529,10 @@ mod tests {
     }
 
     fn found(guard: &Guard, site: &Site<'_>) -> Vec<String> {
-        let said = |change: Change| {
+        let said = |change: GuardedChange| {
             let path = change.path.strip_prefix(site.cwd).unwrap().display().to_string();
             let text = |earlier: Option<Earlier>| String::from_utf8(earlier.unwrap().content).unwrap();
-            let by = if change.by == By::Command { String::new() } else { format!(" {:?}", change.by) };
+            let by = if change.by == ChangedBy::Command { String::new() } else { format!(" {:?}", change.by) };
             match change.what {
                 What::Made => format!("made {path}{by}"),
                 What::Changed(earlier) => format!("changed {path} {}{by}", text(earlier)),
@@ -567,7 +570,7 @@ mod tests {
             Self { _dir: dir, cwd, session, allowances: Allowances::default(), moves: Moves::default() }
         }
 
-        /// What is found after this was done.
+        /// Changes that are found after this was done.
         fn after(&self, act: impl FnOnce(&dyn Fn(&str, &str))) -> Vec<String> {
             let site = Site { moves: self.moves, ..site(&self.cwd, &self.session, &self.allowances) };
             let guard = Guard::before(&site, None);

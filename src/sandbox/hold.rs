@@ -8,11 +8,11 @@
 
 #![allow(unsafe_code, reason = "the version of Landlock has no safe call that tells it")]
 
-use super::calls::{self, Reach};
+use super::calls::{self, SharedReach};
 use super::init::{self, Confined, Inside, NotStarted};
 use super::mounts::{self, Net};
 use super::profile::{Bounds, Namespaces, Network, Profile};
-use super::proxy::inside::{self, Way};
+use super::proxy::inside::{self, WayOut};
 use super::rights;
 use super::root::{self, RootRole};
 use super::rules::{self, NEWEST, OLDEST, Setting};
@@ -66,7 +66,7 @@ pub fn hold_main(args: &[OsString]) -> i32 {
     }
 }
 
-/// How the sentence of a command begins that was not started.
+/// Beginning of the sentence about a command that was not started.
 const NOT_CLOSED_IN: &str = "the command was not started, because it could not be closed in";
 
 fn say(text: &str, status: i32) -> i32 {
@@ -165,7 +165,7 @@ impl HeldCommand {
         Some(if self.is_offline(bounds) { Net::Empty } else { Net::Shared })
     }
 
-    /// What it shares with other programs in these surroundings.
+    /// Reach into what it shares with other programs in these surroundings.
     fn filters(&self, bounds: &Bounds, inside: &Inside) -> Result<Vec<BpfProgram>, String> {
         let own_network = inside.net == Some(Net::Empty);
         let own_root = inside.net.is_some();
@@ -173,7 +173,7 @@ impl HeldCommand {
             RootRole::Reads => calls::read_only(self.abi),
             RootRole::Writes => calls::workspace(
                 self.abi,
-                Reach {
+                SharedReach {
                     internet: !self.is_offline(bounds) || own_network,
                     // Abstract ones live in a network; those with a path are where the path is.
                     local: (self.abi >= ABI::V6 || own_network) && (self.abi >= ABI::V9 || own_root),
@@ -196,7 +196,7 @@ impl Confined for HeldCommand {
             return Err("without a network of its own it could go around the proxy".to_owned());
         }
         if role == RootRole::Writes && own_network {
-            inside::begin(if bounds.network == Network::Proxy { Way::Proxy } else { Way::None })?;
+            inside::begin(if bounds.network == Network::Proxy { WayOut::Proxy } else { WayOut::None })?;
         }
         let filters = self.filters(bounds, inside)?;
         if own_root {

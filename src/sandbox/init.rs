@@ -10,7 +10,7 @@
 //!      ▲──── word ─────┘
 //! ```
 //!
-//! What the command leaves running stays below the first process. Nothing is executed anew on the way: starting lisle's own
+//! Processes that the command leaves running stay below the first one. Nothing is executed anew on the way: starting lisle's own
 //! program takes longer than all of the namespaces together.
 
 #![allow(unsafe_code, reason = "forking and becoming the first process of a namespace have no safe form")]
@@ -42,7 +42,7 @@ pub(super) struct Streams<'a> {
     pub(super) queue: Option<BorrowedFd<'a>>,
 }
 
-/// What a new process finds.
+/// Surroundings of a new process.
 pub(super) struct Inside {
     /// Its network, where it has namespaces.
     pub(super) net: Option<Net>,
@@ -55,7 +55,7 @@ pub(super) struct Inside {
 /// A command could not be started, and the exit status for that.
 pub(super) struct NotStarted(pub(super) i32);
 
-/// What a process does on its way to the command.
+/// Steps of a process on its way to the command.
 pub(super) trait Confined {
     /// Closes the process in. A sentence why that failed.
     fn close_in(&self, inside: &Inside) -> Result<(), String>;
@@ -65,11 +65,11 @@ pub(super) trait Confined {
     fn fail(&self, why: &str) -> NotStarted;
 }
 
-/// How a process ended, as `waitpid` tells it.
+/// End of a process, as `waitpid` reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ending(i32);
 
-/// What a first process says when the command is over.
+/// Report of a first process when the command is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LastWord {
     pub(super) ending: Ending,
@@ -114,7 +114,7 @@ pub(super) fn start(wanted: Option<Net>, streams: Option<Streams<'_>>, task: &dy
     Err("the system does not allow namespaces (any more)".to_owned())
 }
 
-/// What came of starting a first process.
+/// Outcome of starting a first process.
 enum Attempt {
     Started(Child),
     /// It got no `/proc`, as in containers that hide parts of theirs: other namespaces would not change that.

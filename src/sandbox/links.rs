@@ -23,8 +23,8 @@ impl Paths {
         Self { written: written.collect(), links: BTreeMap::new(), plain: std::collections::BTreeSet::new() }
     }
 
-    /// Where a place appears and where it lies, by the path that leads to it; below one that is replaced, it may lie in what
-    /// replaces it.
+    /// Path at which a place appears and path of its content, by the path that leads to it; below one that is
+    /// replaced, it may lie in what replaces it.
     pub(super) fn shown(&mut self, path: &Path, replaced: &[Replaced]) -> Option<(PathBuf, PathBuf)> {
         if let Some(real) = self.real(path) {
             return Some((real.clone(), real));

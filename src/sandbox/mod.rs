@@ -1,12 +1,12 @@
-//! How commands are held: every one is started through lisle's own program (`lisle __run`), which stays its parent.
+//! Confinement of commands: every one is started through lisle's own program (`lisle __run`), which stays its parent.
 //!
-//! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`Report`] comes back.
+//! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`RunReport`] comes back.
 //! [`parent`] starts that parent, [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
 //! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `root`, `init`,
 //! `rights`, `rules` and `calls` (with `numbers`) closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
 //! came of it (`opened` has the masked files that it opened), and [`able`] what this system can do at all. [`proxy`] is the way to the network for a
 //! command that has none. [`memory`] and `keys` are about lisle itself.
-//! Whether a command may run is not decided here.
+//! The decision about a command is the permission function's, not made here.
 //!
 //! # Protocol
 //! lisle starts `RUNNER __run --timeout-ms N --output-limit N [PROFILE] -- PROGRAM ARG…` in the command's directory, or
@@ -14,16 +14,16 @@
 //! - descriptor 0: the control pipe. A byte on it, or its end, ends the command with everything it started. lisle's
 //!   death closes it, so nothing outlives lisle, not even after `kill -9`;
 //! - descriptor 1: the command's standard output and error, in the order in which they came;
-//! - descriptor 2: one line of JSON at the end, a [`Report`]. No such line means that the parent itself was killed.
+//! - descriptor 2: one line of JSON at the end, a [`RunReport`]. No such line means that the parent itself was killed.
 //!
 //! The exit status is the command's, 128 + N after signal N.
 
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 use std::time::Duration;
 
 pub mod able;
+mod allowances;
 #[cfg(target_os = "linux")]
 mod calls;
 mod child;
@@ -68,6 +68,7 @@ mod ssh;
 mod temp;
 pub mod withheld;
 
+pub use allowances::{Allowances, Granted};
 pub use profile::{Bounds, Namespaces, Network, Profile, Replaced};
 
 /// The first argument that makes lisle the parent of a command.
@@ -96,45 +97,7 @@ pub fn is_enforced() -> bool {
     false
 }
 
-/// What the user's settings and answers allow commands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Allowances {
-    /// Folders of package managers and the like that commands write as the workspace's own.
-    pub caches: Vec<places::caches::Cache>,
-    /// Where the workspace's own copies of caches lie; `None` where there are none.
-    pub private: Option<PathBuf>,
-    /// Folders and files that commands read beside the usual ones.
-    pub readable: Vec<PathBuf>,
-    /// Devices that commands use beside the harmless ones.
-    pub devices: Vec<PathBuf>,
-    /// The most memory in bytes that a command may use.
-    pub memory: Option<u64>,
-    /// What commands of the workspace profile reach of the network.
-    pub network: Network,
-    /// Hosts of the private network that they may reach through the proxy, each with a port or for all of them.
-    pub private_hosts: Vec<String>,
-    /// Where there are namespaces, `/tmp` of commands is a folder of the session, and file tools mean the same one by it.
-    pub own_temp: bool,
-    /// What answers and rules open for the command at hand.
-    pub granted: Granted,
-}
-
-/// What an answer or a rule opens for one command beside its profile.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Granted {
-    /// Folders and files that may be read, such as packages beside the project.
-    pub readable: Vec<PathBuf>,
-    /// Secrets of the project that are not masked.
-    pub unmasked: Vec<PathBuf>,
-    /// Paths that may be written: one that is protected, or one outside of the working directory.
-    pub writable: Vec<PathBuf>,
-    /// Sockets of other programs: an agent of ssh or gpg, docker.
-    pub sockets: Vec<PathBuf>,
-    /// Names of variables that stay in the environment.
-    pub env: Vec<String>,
-}
-
-/// What the parent is told to run.
+/// Order to the parent: a command with its limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
     /// The command and everything it started is ended after this time.
@@ -143,7 +106,7 @@ pub struct Invocation {
     pub output_limit: u64,
     /// The most memory in bytes that it may use.
     pub memory: Option<u64>,
-    /// What it is closed into.
+    /// Profile that confines it.
     pub profile: Profile,
     /// The program (an absolute path) and its arguments.
     pub command: Vec<OsString>,
@@ -210,7 +173,7 @@ impl Invocation {
     }
 }
 
-/// How a command ended.
+/// End of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
@@ -226,9 +189,9 @@ pub enum Ended {
     NotStarted,
 }
 
-/// What the parent says when everything is over.
+/// Report of the parent when everything is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Report {
+pub struct RunReport {
     /// Why it ended.
     pub ended: Ended,
     /// The command's exit status, when it has one.
@@ -251,7 +214,7 @@ pub struct Report {
     pub error: Option<String>,
 }
 
-impl Report {
+impl RunReport {
     /// The exit status as a shell gives it: the command's, or 128 + the signal.
     #[must_use]
     pub fn code(&self) -> Option<i32> {
@@ -318,7 +281,7 @@ mod tests {
 
     #[test]
     fn the_report_is_the_last_line() {
-        let report = Report {
+        let report = RunReport {
             ended: Ended::Timeout,
             exit: None,
             signal: Some(15),
@@ -328,9 +291,9 @@ mod tests {
             error: None,
         };
         let text = format!("some noise\n{}\n", serde_json::to_string(&report).unwrap());
-        assert_eq!(Report::parse(&text), Some(report.clone()));
+        assert_eq!(RunReport::parse(&text), Some(report.clone()));
         assert_eq!(report.code(), Some(143));
-        assert_eq!(Report::parse("thread panicked"), None);
-        assert_eq!(Report::parse(""), None);
+        assert_eq!(RunReport::parse("thread panicked"), None);
+        assert_eq!(RunReport::parse(""), None);
     }
 }

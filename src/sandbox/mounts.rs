@@ -89,8 +89,8 @@ fn unshare(flags: libc::c_int) -> Result<(), Errno> {
     outcome(unsafe { libc::unshare(flags) }.into()).map(|_| ())
 }
 
-/// What to try, the best first: a mount namespace with those that come cheap with it (System V's messages and memory, the
-/// host's name), and with one for the network if there shall be one.
+/// Namespaces to try, the best first: a mount namespace with those that come cheap with it (System V's messages and
+/// memory, the host's name), and with one for the network if there shall be one.
 pub(super) fn spaces(net: Net) -> Vec<Spaces> {
     let (uid, gid) = (rustix::process::geteuid(), rustix::process::getegid());
     let base = libc::CLONE_NEWNS | libc::CLONE_NEWIPC | libc::CLONE_NEWUTS;

@@ -82,7 +82,7 @@ fn leaf(entries: &[(u32, u32)]) -> BpfProgram {
 mod tests {
     use super::*;
 
-    /// What a filter answers to a call, and after how many steps.
+    /// Answer of a filter to a call, and the number of its steps.
     fn run(program: &[sock_filter], call: u32) -> (u32, usize) {
         let (mut at, mut steps) = (0, 0);
         loop {

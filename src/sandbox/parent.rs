@@ -18,7 +18,7 @@ pub(super) const WAITS: &str = "-";
 /// An order is shorter than this.
 const LONGEST: usize = 16 * 1024 * 1024;
 
-/// What a parent is to run, and where.
+/// Command for a parent, and its directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order {
     /// The working directory.
@@ -31,12 +31,12 @@ pub struct Order {
 
 /// A parent that was started.
 #[derive(Debug)]
-pub struct Parent {
+pub struct StartedParent {
     /// Its end ends the command. The listener of a proxy comes through it.
     pub control: UnixStream,
-    /// What the command writes.
+    /// Output of the command.
     pub output: ChildStdout,
-    /// Where the report comes.
+    /// Pipe of the report.
     pub report: ChildStderr,
     /// The process.
     pub process: Process,
@@ -75,13 +75,13 @@ impl Drop for Process {
 }
 
 /// The one that is ready, and by which program.
-static READY: Mutex<Option<(PathBuf, Parent)>> = Mutex::new(None);
+static READY: Mutex<Option<(PathBuf, StartedParent)>> = Mutex::new(None);
 
 /// Starts a command by `runner`, lisle's own program.
 ///
 /// # Errors
 /// The program cannot be started, or takes no order.
-pub fn start(runner: &Path, order: &Order) -> Result<Parent> {
+pub fn start(runner: &Path, order: &Order) -> Result<StartedParent> {
     let message = order.message()?;
     let ready = READY.lock().unwrap_or_else(PoisonError::into_inner).take();
     if let Some((by, mut parent)) = ready
@@ -108,7 +108,7 @@ pub fn keep_ready(runner: &Path) {
     }
 }
 
-fn spawn(runner: &Path) -> Result<Parent> {
+fn spawn(runner: &Path) -> Result<StartedParent> {
     let (control, theirs) = UnixStream::pair()?;
     let mut child = Command::new(runner)
         .args([WORD, WAITS])
@@ -121,7 +121,7 @@ fn spawn(runner: &Path) -> Result<Parent> {
     let pipes = (child.stdout.take(), child.stderr.take());
     let process = Process(Some(child));
     match pipes {
-        (Some(output), Some(report)) => Ok(Parent { control, output, report, process }),
+        (Some(output), Some(report)) => Ok(StartedParent { control, output, report, process }),
         _ => Err(Error::other("it has no pipes")),
     }
 }

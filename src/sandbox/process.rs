@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 /// Fields of `/proc/PID/stat`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Entry {
+struct ProcessStat {
     pid: i32,
     parent: i32,
     session: i32,
@@ -14,16 +14,16 @@ struct Entry {
 }
 
 /// Reads a line of `/proc/PID/stat`. The name in it may hold blanks and parentheses, so it is read from the last one.
-fn entry(line: &str) -> Option<Entry> {
+fn entry(line: &str) -> Option<ProcessStat> {
     let pid = line.split(' ').next()?.parse().ok()?;
     let mut rest = line.rsplit_once(") ")?.1.split(' ');
     let is_over = matches!(rest.next()?, "Z" | "X");
     let parent = rest.next()?.parse().ok()?;
     let session = rest.nth(1)?.parse().ok()?;
-    Some(Entry { pid, parent, session, is_over })
+    Some(ProcessStat { pid, parent, session, is_over })
 }
 
-fn all() -> Vec<Entry> {
+fn all() -> Vec<ProcessStat> {
     std::fs::read_dir("/proc")
         .into_iter()
         .flatten()
@@ -45,7 +45,7 @@ pub(super) fn own_descendants() -> Vec<i32> {
     descendants(rustix::process::getpid().as_raw_nonzero().get())
 }
 
-fn below(root: i32, entries: &[Entry]) -> Vec<i32> {
+fn below(root: i32, entries: &[ProcessStat]) -> Vec<i32> {
     let mut children: HashMap<i32, Vec<i32>> = HashMap::new();
     for entry in entries {
         children.entry(entry.parent).or_default().push(entry.pid);
@@ -107,7 +107,7 @@ mod tests {
     fn odd_names_do_not_confuse() {
         assert_eq!(
             entry("12 (a) R 1 (b) ) S 7 12 9 0 -1 4194560"),
-            Some(Entry { pid: 12, parent: 7, session: 9, is_over: false })
+            Some(ProcessStat { pid: 12, parent: 7, session: 9, is_over: false })
         );
         assert!(entry("12 (a) Z 7 12 9 0").is_some_and(|entry| entry.is_over));
         assert_eq!(entry(""), None);
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn whole_trees_are_found() {
-        let e = |pid, parent| Entry { pid, parent, session: 0, is_over: false };
+        let e = |pid, parent| ProcessStat { pid, parent, session: 0, is_over: false };
         let mut found = below(2, &[e(2, 1), e(3, 2), e(4, 3), e(5, 1), e(6, 5), e(7, 2)]);
         found.sort_unstable();
         assert_eq!(found, [3, 4, 7]);

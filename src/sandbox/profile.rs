@@ -98,7 +98,8 @@ const PINNED: &str = "--pinned";
 const MASKED: &str = "--masked";
 
 impl Bounds {
-    /// Whether the command sees what is at a path. Below a folder that appears at another path it sees what lies in that.
+    /// True if the command sees the content of a path. Below a folder that appears at another path it sees what lies
+    /// in that.
     #[must_use]
     pub fn shows(&self, path: &Path) -> bool {
         let instead = |one: &Replaced| path.strip_prefix(&one.at).is_ok_and(|below| one.with.join(below).exists());

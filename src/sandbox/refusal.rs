@@ -5,10 +5,10 @@ use super::proxy::Refused;
 use crate::domain::permission::Sandbox;
 use std::path::{Path, PathBuf};
 
-/// What a hidden file says, in its only line.
+/// Content of a hidden file, one line.
 pub(super) const HIDDEN: &str = "hidden by lisle";
 
-/// What programs write when the kernel refuses them something, in small letters.
+/// Messages of programs that the kernel refused something, in small letters.
 pub(super) const REFUSED: &[&str] = &[
     "permission denied",
     "read-only file system",
@@ -64,7 +64,7 @@ const NOT_CONNECTED: i32 = 7;
 /// The exit status of a command that was ended by a filter of calls: 128 + SIGSYS.
 const BAD_CALL: i32 = 159;
 
-/// Where the user opens a host for good.
+/// Place at which the user opens a host for good.
 #[derive(Clone, Debug)]
 pub struct HostFiles {
     /// The `permissions.json` of the workspace.
@@ -73,7 +73,7 @@ pub struct HostFiles {
     pub config: PathBuf,
 }
 
-/// What to tell the model about hosts that the proxy refused; `None` where it refused none.
+/// Note to the model about hosts that the proxy refused; `None` where it refused none.
 #[must_use]
 pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
     if refused.is_empty() {
@@ -108,8 +108,8 @@ pub fn hosts(refused: &[Refused], files: &HostFiles) -> Option<String> {
     ))
 }
 
-/// What to tell the model about a command line that wrote `output` and ended with `code` in this sandbox; `None` when nothing
-/// speaks for a refusal.
+/// Note to the model about a command line that wrote `output` and ended with `code` in this sandbox; `None` when
+/// nothing speaks for a refusal.
 #[must_use]
 pub fn hint(
     sandbox: Sandbox,

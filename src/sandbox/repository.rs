@@ -81,7 +81,7 @@ impl Repository {
         pointers_in(&self.common)
     }
 
-    /// What of it git writes when its settings are changed, or hooks are installed.
+    /// Files of it that git writes when its settings are changed, or hooks are installed.
     #[must_use]
     pub fn is_setting(&self, path: &Path) -> bool {
         let code = [&self.common, &self.own]
@@ -90,7 +90,7 @@ impl Repository {
         code.chain([self.top.join(".gitmodules")]).any(|setting| path.starts_with(setting))
     }
 
-    /// Whether the file went with the folder of its working tree or submodule.
+    /// True if the file went with the folder of its working tree or submodule.
     #[must_use]
     pub fn lost_whole(&self, path: &Path) -> bool {
         let tops = ["worktrees", "modules"].map(|name| self.common.join(name));
@@ -168,16 +168,16 @@ impl Repository {
     pub fn tracked(&self, paths: &[PathBuf]) -> HashSet<PathBuf> {
         let below = |path: &PathBuf| path.strip_prefix(&self.top).ok().map(Path::to_owned);
         let wanted = paths.iter().filter_map(below).collect();
-        let found = super::places::index_has(&self.own.join("index"), &wanted);
+        let found = super::places::index::tracked(&self.own.join("index"), &wanted);
         found.into_keys().map(|below| self.top.join(below)).collect()
     }
 
     /// True if git tracks this file with this content. A command can add names to git's list, but not a content that it
     /// does not know.
     #[must_use]
-    pub fn has(&self, path: &Path, content: super::places::Blob) -> bool {
+    pub fn has(&self, path: &Path, content: super::places::index::Blob) -> bool {
         let Ok(below) = path.strip_prefix(&self.top) else { return false };
-        let found = super::places::index_has(&self.own.join("index"), &[below.to_owned()].into());
+        let found = super::places::index::tracked(&self.own.join("index"), &[below.to_owned()].into());
         found.into_values().any(|blob| blob == Some(content))
     }
 }
@@ -208,8 +208,9 @@ pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
     inner.into_iter().flat_map(|dir| POINTERS.iter().map(move |name| dir.join(name))).chain(todo).collect()
 }
 
-/// Whether a file that git makes with a new working tree, submodule or repository says nothing but what git writes there
-/// itself, and so runs nothing and leads nowhere else. `known` are the folders of repositories that were there before.
+/// True if a file that git makes with a new working tree, submodule or repository says nothing but what git writes
+/// there itself, and so runs nothing and leads nowhere else. `known` are the folders of repositories that were there
+/// before.
 #[must_use]
 pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
@@ -295,7 +296,7 @@ pub fn runs_no_more(before: &[u8], after: &Path) -> bool {
     plain_file::text(after, LARGEST_TODO).is_some_and(|now| programs_in(&now).all(|line| known.contains(line)))
 }
 
-/// Whether nothing in a repository's folder runs anything.
+/// True if nothing in a repository's folder runs anything.
 fn runs_nothing(git: &Path) -> bool {
     let plain = |name: &str| git.join(name).symlink_metadata().is_err() || is_plain(&git.join(name), &[]);
     let hooks = std::fs::read_dir(git.join("hooks")).into_iter().flatten().flatten();

@@ -18,7 +18,7 @@ use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-/// What becomes of a place.
+/// Treatment of a path in the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum PlaceKind {
     /// It can be read.
@@ -36,14 +36,14 @@ enum PlaceKind {
 /// A place in the new root.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct RootPlace {
-    /// Where it appears.
+    /// Path at which it appears.
     at: PathBuf,
-    /// Where it lies now.
+    /// Path of its content.
     from: PathBuf,
     kind: PlaceKind,
 }
 
-/// What a command may do in its root.
+/// Access of a command in its root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RootRole {
     /// It reads: folders that replace others are read-only, and there are no terminals.
@@ -52,7 +52,7 @@ pub(super) enum RootRole {
     Writes,
 }
 
-/// What a masked file says.
+/// Content of a masked file.
 const HIDDEN: &[u8] = b"# hidden by lisle\n";
 
 /// Devices that are harmless.
@@ -499,7 +499,7 @@ fn furnish(stage: &OwnedFd, top: &OwnedFd, role: RootRole, devices: &[(PathBuf, 
     Ok(())
 }
 
-/// What the new root holds.
+/// Content of the new root.
 #[derive(Debug, Default)]
 struct RootPlan {
     /// Outer places first; those that change nothing are left out.

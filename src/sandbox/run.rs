@@ -7,7 +7,7 @@
 use super::child::{Main, begin};
 use super::parent::Order;
 use super::temp::Temp;
-use super::{Ended, GRACE, Invocation, Profile, Report, environment, process};
+use super::{Ended, GRACE, Invocation, Profile, RunReport, environment, process};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -55,7 +55,10 @@ pub fn parent_main(args: &[OsString]) -> i32 {
         Ok(parent) => parent.see_it_through(),
         Err(error) => {
             let ended = Ended::NotStarted;
-            (Report { ended, exit: Some(127), signal: None, left: 0, stuck: 0, opened: None, error: Some(error) }, None)
+            (
+                RunReport { ended, exit: Some(127), signal: None, left: 0, stuck: 0, opened: None, error: Some(error) },
+                None,
+            )
         }
     };
     let line = serde_json::to_string(&report).unwrap_or_default();
@@ -94,7 +97,7 @@ fn become_a_parent() -> Result<(), String> {
 }
 
 /// Starts the command.
-fn start(order: &Order) -> Result<Parent, String> {
+fn start(order: &Order) -> Result<CommandParent, String> {
     let Order { cwd, variables, invocation: call } = order;
     limit_memory(call.memory);
     let (read, write) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
@@ -116,7 +119,7 @@ fn start(order: &Order) -> Result<Parent, String> {
         bounds.writable.extend(temp.iter().map(|temp| temp.at.clone()));
     }
     let main = begin(profile, &call.command, environment, write)?;
-    Ok(Parent {
+    Ok(CommandParent {
         main,
         output: Some(read),
         waiting: Vec::new(),
@@ -173,7 +176,7 @@ enum Phase {
     Killing { why: Ended, since: Instant },
 }
 
-struct Parent {
+struct CommandParent {
     main: Main,
     output: Option<OwnedFd>,
     waiting: Vec<u8>,
@@ -191,9 +194,9 @@ struct Parent {
     _temp: Option<Temp>,
 }
 
-impl Parent {
+impl CommandParent {
     /// Its report, and the process that is still to be waited for.
-    fn see_it_through(mut self) -> (Report, Option<Pid>) {
+    fn see_it_through(mut self) -> (RunReport, Option<Pid>) {
         loop {
             let alone = self.reap();
             let now = Instant::now();
@@ -210,7 +213,7 @@ impl Parent {
         };
         let (exit, signal) = self.status.unwrap_or((None, None));
         let stuck = u32::try_from(stuck).unwrap_or(u32::MAX);
-        (Report { ended, exit, signal, left: self.left, stuck, opened: self.main.opened(), error: None }, self.last)
+        (RunReport { ended, exit, signal, left: self.left, stuck, opened: self.main.opened(), error: None }, self.last)
     }
 
     /// Takes in what ended. True when there is no child of any kind any more, or one alone that ends now.
@@ -305,26 +308,26 @@ impl Parent {
         let mut who = Vec::with_capacity(4);
         if self.control_open {
             fds.push(PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN));
-            who.push(Ready::Control);
+            who.push(ReadySource::Control);
         }
         if let Some(output) = self.output.as_ref().filter(|_| self.waiting.len() < MOST_WAITING) {
             fds.push(PollFd::from_borrowed_fd(output.as_fd(), PollFlags::IN));
-            who.push(Ready::Output);
+            who.push(ReadySource::Output);
         }
         if !self.waiting.is_empty() {
             fds.push(PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::OUT));
-            who.push(Ready::Lisle);
+            who.push(ReadySource::Lisle);
         }
         if let Some(main) = &self.main.end {
             fds.push(PollFd::from_borrowed_fd(main.as_fd(), PollFlags::IN));
-            who.push(Ready::Main);
+            who.push(ReadySource::Main);
         }
         #[cfg(target_os = "linux")]
         if let Some(events) = self.main.renewal.as_ref().and_then(super::renewal::Renewal::events) {
             fds.push(PollFd::from_borrowed_fd(events, PollFlags::IN));
-            who.push(Ready::Renewal);
+            who.push(ReadySource::Renewal);
         }
-        let ready: Vec<Ready> = match poll(&mut fds, timespec(most).as_ref()) {
+        let ready: Vec<ReadySource> = match poll(&mut fds, timespec(most).as_ref()) {
             Ok(_) => fds.iter().zip(who).filter(|(fd, _)| !fd.revents().is_empty()).map(|(_, who)| who).collect(),
             Err(_) => Vec::new(),
         };
@@ -333,11 +336,11 @@ impl Parent {
         for who in ready {
             match who {
                 // A byte and the end mean the same.
-                Ready::Control => self.control_open = false,
-                Ready::Output => self.take(),
-                Ready::Lisle => self.give(),
-                Ready::Main => self.hear(),
-                Ready::Renewal => replaced = true,
+                ReadySource::Control => self.control_open = false,
+                ReadySource::Output => self.take(),
+                ReadySource::Lisle => self.give(),
+                ReadySource::Main => self.hear(),
+                ReadySource::Renewal => replaced = true,
             }
         }
         if replaced {
@@ -421,7 +424,7 @@ impl Parent {
 }
 
 #[derive(Clone, Copy)]
-enum Ready {
+enum ReadySource {
     Control,
     Output,
     Lisle,
@@ -456,7 +459,7 @@ mod tests {
         rustix::io::write(&write, &[b'E', a, b, c, d]).unwrap();
         drop(write);
         let pid = rustix::process::getpid();
-        let mut parent = Parent {
+        let mut parent = CommandParent {
             main: Main { pid, end: Some(read), speaks: true, openings: None, renewal: None },
             output: None,
             waiting: Vec::new(),

@@ -58,7 +58,7 @@ pub fn files(service: Service) -> Vec<PathBuf> {
     out
 }
 
-/// What programs write that did not reach a service, in small letters.
+/// Messages of programs that did not reach a service, in small letters.
 const SIGNS: &[(Service, &[&str])] = &[
     (
         Service::SshAgent,

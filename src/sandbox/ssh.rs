@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-/// How ssh says that it knows no server of a name.
+/// Message of ssh about a server that it does not know by name.
 const UNKNOWN: &str = "could not resolve hostname ";
-/// How a server says that none of the keys was right.
+/// Message of a server about keys of which none was right.
 const NO_KEY: &str = "permission denied (publickey";
 /// Keys that ssh tries without being told.
 const USUAL: &[&str] = &["id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"];

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 
 /// A folder for temporary files that nobody else uses, removed with everything in it.
 pub(super) struct Temp {
-    /// Where the command finds it.
+    /// Path at which the command finds it.
     pub(super) at: PathBuf,
-    /// Where it lies: elsewhere, when the folder for temporary files is replaced for the command.
+    /// Path of the folder itself: another one when the folder for temporary files is replaced for the command.
     lies: PathBuf,
 }
 

@@ -1,5 +1,6 @@
-//! What the sandbox kept from a command that failed, as exact paths and sockets: told by what the command wrote and by what
-//! lies outside of its profile. The same words, given back as `access`, open just these after an answer.
+//! Things that the sandbox kept from a command that failed, as exact paths and sockets: found by what the command
+//! wrote and by what lies outside of its profile. The same words, given back as `access`, open just these after an
+//! answer.
 
 use super::profile::Bounds;
 use super::refusal::{HIDDEN, REFUSED};
@@ -17,7 +18,7 @@ const MOST: usize = 5;
 /// Packages that are looked at.
 const ENTRIES: usize = 5_000;
 
-/// What programs write when a file is not there, in small letters.
+/// Messages of programs about a missing file, in small letters.
 const MISSING: &[&str] = &[
     "no such file or directory",
     "enoent",
@@ -35,7 +36,7 @@ const MISSING: &[&str] = &[
 const SYSTEM: &[&str] =
     &["/usr", "/etc", "/var", "/lib", "/lib64", "/bin", "/sbin", "/boot", "/opt", "/proc", "/sys", "/dev"];
 
-/// What programs write when they cannot change something that is mounted read-only, in small letters. Unlike other words of
+/// Messages of programs that cannot change something mounted read-only, in small letters. Unlike other words of
 /// refusal these are believed of a command that ended well, too.
 const NOT_CHANGED: &[&str] = &[
     "read-only file system",
@@ -46,7 +47,7 @@ const NOT_CHANGED: &[&str] = &[
     "could not write config file",
 ];
 
-/// What was kept from a command.
+/// Things that were kept from a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Withheld {
     /// Secrets that it opened, and that said nothing.
@@ -82,7 +83,7 @@ pub struct EndedCommand<'a> {
     pub own: &'a [PathBuf],
 }
 
-/// What was kept from the command. Looks at the disk.
+/// Things that were kept from the command. Looks at the disk.
 #[must_use]
 pub fn look(over: &EndedCommand<'_>) -> Withheld {
     let mut out = Withheld::default();
@@ -191,7 +192,7 @@ impl EndedCommand<'_> {
         self.output.lines().rev().take(LINES).flat_map(words).any(by_path) || ['\'', '"', '`'].into_iter().any(quoted)
     }
 
-    /// What of the path is there and not shown: the target of the link that leads out, a package, or the path itself.
+    /// Hidden part of the path: the target of the link that leads out, a package, or the path itself.
     fn hidden(&self, full: &Path) -> Option<PathBuf> {
         let within = full.ancestors().take_while(|above| *above != self.cwd && above.starts_with(self.cwd));
         let link = within.filter(|path| path.is_symlink()).last().and_then(|link| link.canonicalize().ok());
@@ -206,7 +207,7 @@ impl EndedCommand<'_> {
         Some(link.filter(|target| !self.bounds.shows(target)).unwrap_or(real))
     }
 
-    /// What of the path cannot be written: the protected place that it lies in, or itself where it lies outside.
+    /// Unwritable part of the path: the protected place that it lies in, or itself where it lies outside.
     fn read_only(&self, full: &Path) -> Option<PathBuf> {
         let bounds = self.bounds;
         if let Some(protected) = bounds.protected.iter().find(|place| full.starts_with(place)) {
@@ -288,7 +289,7 @@ impl Withheld {
         out
     }
 
-    /// What the model is told: what was kept, and the words that ask the user for just this.
+    /// Text for the model: what was kept, and the words that ask the user for just this.
     #[must_use]
     pub fn told(&self, cwd: &Path) -> Option<String> {
         if self.is_empty() {

@@ -9,12 +9,12 @@ use super::format::live::{self, Live};
 use super::interop::merge::without_the_past;
 use super::interop::shadow_log::{self, Ours, may_lack};
 use super::io::lines;
-use super::read::session::{self, Found, Page, Reader};
+use super::read::session::{self, FoundSession, RowPage, SessionReader};
 use super::{Fsync, Store, StoreError};
 use crate::store::io::whole_file;
 
 use super::write::journal::{Journal, Left};
-use super::write::lock::{self, Asked};
+use super::write::lock::{self, LockOutcome};
 use crate::domain::contract::Queued;
 use crate::domain::message::{Body, InfoKind, Message};
 use crate::domain::session::SessionMeta;
@@ -39,7 +39,7 @@ pub enum Access {
 
 /// A session as it was opened.
 #[derive(Debug)]
-pub struct Loaded {
+pub struct LoadedSession {
     /// Properties.
     pub meta: SessionMeta,
     /// The engine's own data of it; `null` when there is none.
@@ -61,9 +61,9 @@ pub struct Loaded {
     pub access: Access,
 }
 
-/// A session as it was read by somebody who will not write it. The fields are those of [`Loaded`].
+/// A session as it was read by somebody who will not write it. The fields are those of [`LoadedSession`].
 #[derive(Clone, Debug)]
-pub struct Transcript {
+pub struct ReadTranscript {
     /// Properties.
     pub meta: SessionMeta,
     /// The engine's own data of it; `null` when there is none.
@@ -92,16 +92,16 @@ enum LastWriter {
 }
 
 /// Content that was read, with what a writer needs besides.
-struct Look {
-    found: Found,
-    seen: Transcript,
+struct OpenedFiles {
+    found: FoundSession,
+    seen: ReadTranscript,
     base: SessionMeta,
     left: Left,
 }
 
 impl Store {
-    pub(super) fn reader<'a>(&'a self, id: &'a SessionId) -> Reader<'a> {
-        Reader { io: self.io(), id, dir: self.inner.layout.session(id), home: &self.inner.home }
+    pub(super) fn reader<'a>(&'a self, id: &'a SessionId) -> SessionReader<'a> {
+        SessionReader { io: self.io(), id, dir: self.inner.layout.session(id), home: &self.inner.home }
     }
 
     /// The live file of a session.
@@ -114,8 +114,8 @@ impl Store {
     /// The live rows that are not final yet.
     pub(super) fn open_rows(
         &self,
-        reader: &Reader<'_>,
-        found: &Found,
+        reader: &SessionReader<'_>,
+        found: &FoundSession,
         live: &Live,
     ) -> Result<Vec<Message>, StoreError> {
         match live.rows.iter().map(|entry| entry.from).min() {
@@ -128,7 +128,7 @@ impl Store {
     ///
     /// # Errors
     /// When there is no such session, or it cannot be read at all.
-    pub fn load(&self, id: &SessionId, rows: usize) -> Result<Loaded, StoreError> {
+    pub fn load(&self, id: &SessionId, rows: usize) -> Result<LoadedSession, StoreError> {
         let dir = self.inner.layout.session(id);
         // Looked for first: asking for the lock of a session that does not exist would make a file.
         session::find(self.io(), &dir)?;
@@ -136,7 +136,7 @@ impl Store {
         // The lock comes before reading, so that what was read stays true for a writer.
         let (asked, another) = match lock::ask(&self.inner.io, &lock_path) {
             Ok(asked) => (asked, true),
-            Err(error) => (Asked::Held(format!("nobody: {}", StoreError::io("lock", &lock_path, error))), false),
+            Err(error) => (LockOutcome::Held(format!("nobody: {}", StoreError::io("lock", &lock_path, error))), false),
         };
         self.loaded(id, rows, asked, another)
     }
@@ -146,12 +146,12 @@ impl Store {
     ///
     /// # Errors
     /// When there is no such session, it cannot be read, or the other one cannot be told.
-    pub fn take_over(&self, id: &SessionId, rows: usize) -> Result<Loaded, StoreError> {
+    pub fn take_over(&self, id: &SessionId, rows: usize) -> Result<LoadedSession, StoreError> {
         let dir = self.inner.layout.session(id);
         session::find(self.io(), &dir)?;
         let lock_path = dir.join(layout::LOCK);
         let lock = lock::take_over(&self.inner.io, &lock_path).map_err(|e| StoreError::io("lock", &lock_path, e))?;
-        self.loaded(id, rows, Asked::Granted(lock), true)
+        self.loaded(id, rows, LockOutcome::Granted(lock), true)
     }
 
     /// `another`: who has the lock may be another process.
@@ -159,34 +159,34 @@ impl Store {
         &self,
         id: &SessionId,
         rows: usize,
-        asked: Asked,
+        asked: LockOutcome,
         another: bool,
-    ) -> Result<Loaded, StoreError> {
+    ) -> Result<LoadedSession, StoreError> {
         // What another process has open goes on there; otherwise its process died.
         let writer = match &asked {
-            Asked::Held(_) if another => LastWriter::Works,
-            Asked::Granted(lock) if lock.taken_from().is_some() => LastWriter::TakenOver,
-            Asked::Held(_) | Asked::Granted(_) => LastWriter::Died,
+            LockOutcome::Held(_) if another => LastWriter::Works,
+            LockOutcome::Granted(lock) if lock.taken_from().is_some() => LastWriter::TakenOver,
+            LockOutcome::Held(_) | LockOutcome::Granted(_) => LastWriter::Died,
         };
-        let Look { found, mut seen, base, mut left } = self.look(id, rows, writer)?;
+        let OpenedFiles { found, mut seen, base, mut left } = self.look(id, rows, writer)?;
         let taken_from = match &asked {
-            Asked::Granted(lock) => lock.taken_from().map(str::to_owned),
-            Asked::Held(_) => None,
+            LockOutcome::Granted(lock) => lock.taken_from().map(str::to_owned),
+            LockOutcome::Held(_) => None,
         };
         let access = match asked {
-            Asked::Held(held_by) => {
+            LockOutcome::Held(held_by) => {
                 seen.meta.held_by = Some(held_by.clone());
                 Access::Reader { held_by }
             }
-            Asked::Granted(lock) => {
+            LockOutcome::Granted(lock) => {
                 left.live = Live { queue: seen.queue.clone(), ..Live::default() };
                 let mut journal = Journal::opened(self.clone(), id.clone(), lock, found, base);
                 journal.carry(left, &seen.rows);
                 Access::Writer(Box::new(journal))
             }
         };
-        let Transcript { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write } = seen;
-        Ok(Loaded { meta, own, rows, earlier, queue, died_in_turn, taken_from, foreign_last_write, access })
+        let ReadTranscript { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write } = seen;
+        Ok(LoadedSession { meta, own, rows, earlier, queue, died_in_turn, taken_from, foreign_last_write, access })
     }
 
     /// Reads a session with its last `rows` rows. Asks for no lock and writes nothing; whether its writer still lives
@@ -194,7 +194,7 @@ impl Store {
     ///
     /// # Errors
     /// When there is no such session, or it cannot be read at all.
-    pub fn read(&self, id: &SessionId, rows: usize) -> Result<Transcript, StoreError> {
+    pub fn read(&self, id: &SessionId, rows: usize) -> Result<ReadTranscript, StoreError> {
         let lock = self.inner.layout.session(id).join(layout::LOCK);
         let held = |holder: &lock::Holder| holder.lives() && !lock::is_free(self.io(), &lock);
         let holder = lock::last_holder(self.io(), &lock).filter(held);
@@ -205,7 +205,7 @@ impl Store {
     }
 
     /// Reads a session.
-    fn look(&self, id: &SessionId, rows: usize, writer: LastWriter) -> Result<Look, StoreError> {
+    fn look(&self, id: &SessionId, rows: usize, writer: LastWriter) -> Result<OpenedFiles, StoreError> {
         let alive = writer == LastWriter::Works;
         let reader = self.reader(id);
         let found = session::find(self.io(), &reader.dir)?;
@@ -244,31 +244,49 @@ impl Store {
         let own = found.head.own.clone();
         let foreign_last_write = found.head.foreign;
         let earlier = page.earlier;
-        let seen = Transcript { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write };
+        let seen = ReadTranscript { meta, own, rows, earlier, queue, died_in_turn, foreign_last_write };
         let left = Left { folded, live_there, counted, ours, reconcile, live: Live::default(), meta: known };
-        Ok(Look { found, seen, base, left })
+        Ok(OpenedFiles { found, seen, base, left })
     }
 
     /// Rows of ours that the session lacks.
-    pub(super) fn missing(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<Message>, StoreError> {
+    pub(super) fn missing(
+        &self,
+        reader: &SessionReader<'_>,
+        found: &FoundSession,
+        kept: &Ours,
+    ) -> Result<Vec<Message>, StoreError> {
         let lines = self.missing_lines(reader, found, kept)?;
         Ok(lines.iter().flat_map(|line| super::format::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
     }
 
     /// Lines of ours that the session lacks, for whoever reads its file by himself: they come behind it.
-    pub(super) fn lacking_lines(&self, reader: &Reader<'_>, found: &Found) -> Result<Vec<String>, StoreError> {
+    pub(super) fn lacking_lines(
+        &self,
+        reader: &SessionReader<'_>,
+        found: &FoundSession,
+    ) -> Result<Vec<String>, StoreError> {
         let kept = Ours::new(self.clone(), &reader.dir);
         let lacks = may_lack(&kept, found, kept.last()?)?;
         if lacks { self.missing_lines(reader, found, &kept) } else { Ok(Vec::new()) }
     }
 
     /// The same as rows.
-    pub(super) fn lacking_rows(&self, reader: &Reader<'_>, found: &Found) -> Result<Vec<Message>, StoreError> {
+    pub(super) fn lacking_rows(
+        &self,
+        reader: &SessionReader<'_>,
+        found: &FoundSession,
+    ) -> Result<Vec<Message>, StoreError> {
         let lines = self.lacking_lines(reader, found)?;
         Ok(lines.iter().flat_map(|line| super::format::row::read(line.as_bytes(), 0, 0, &reader.dir).rows).collect())
     }
 
-    fn missing_lines(&self, reader: &Reader<'_>, found: &Found, kept: &Ours) -> Result<Vec<String>, StoreError> {
+    fn missing_lines(
+        &self,
+        reader: &SessionReader<'_>,
+        found: &FoundSession,
+        kept: &Ours,
+    ) -> Result<Vec<String>, StoreError> {
         let bytes = match &found.file {
             Some(file) => lines::range(self.io(), file, found.head.body, found.len)
                 .map_err(|e| StoreError::io("read", &reader.dir.join(layout::SESSION), e))?,
@@ -281,7 +299,7 @@ impl Store {
     ///
     /// # Errors
     /// When the session cannot be read.
-    pub fn page(&self, id: &SessionId, cursor: u64, rows: usize) -> Result<Page, StoreError> {
+    pub fn page(&self, id: &SessionId, cursor: u64, rows: usize) -> Result<RowPage, StoreError> {
         let reader = self.reader(id);
         let found = session::find(self.io(), &reader.dir)?;
         let created = reader.meta(&found).created;
@@ -333,8 +351,8 @@ impl Store {
         let made = || -> Result<Journal, StoreError> {
             let path = dir.join(layout::LOCK);
             let lock = match lock::ask(&self.inner.io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
-                Asked::Granted(lock) => lock,
-                Asked::Held(holder) => return Err(StoreError::Held { path: dir.clone(), holder }),
+                LockOutcome::Granted(lock) => lock,
+                LockOutcome::Held(holder) => return Err(StoreError::Held { path: dir.clone(), holder }),
             };
             let mut meta = meta.clone();
             meta.id = id.clone();

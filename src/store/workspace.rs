@@ -82,15 +82,15 @@ pub(super) struct Inner {
     /// On another machine; asked for once.
     remote: std::sync::OnceLock<bool>,
     /// Limits of undo's storage.
-    pub kept: Kept,
+    pub kept: KeptBytes,
     name: String,
 }
 
 /// Number of bytes that are kept, as far as this process knows.
 #[derive(Debug, Default)]
-pub struct Kept(Mutex<Option<u64>>);
+pub struct KeptBytes(Mutex<Option<u64>>);
 
-impl Kept {
+impl KeptBytes {
     pub(super) fn add(&self, bytes: u64) {
         if let Some(all) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
             *all += bytes;

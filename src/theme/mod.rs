@@ -12,7 +12,7 @@ pub mod syntax;
 use crate::domain::colour::{Colour, Rgb, System};
 pub use colour::Colors;
 use ratatui::style::{Color, Modifier, Style};
-pub use resolve::{Loaded, ThemeText, builtin_names, load};
+pub use resolve::{LoadedTheme, ThemeText, builtin_names, load};
 pub use role::Role;
 
 /// A resolved theme.
@@ -100,6 +100,14 @@ impl Theme {
         if colors == Colors::C256 {
             theme.keep_grounds_apart(self);
         }
+        theme
+    }
+
+    /// This theme without italics.
+    #[must_use]
+    pub fn without_italics(&self) -> Theme {
+        let mut theme = self.clone();
+        theme.styles.iter_mut().for_each(|style| style.add_modifier.remove(Modifier::ITALIC));
         theme
     }
 

@@ -65,7 +65,7 @@ const BASIC: [(&str, Color); 17] = [
 /// Reads `text`. What could be read comes back also when there are problems.
 pub(super) fn parse(file: &str, text: &str) -> (ThemeFile, Vec<Problem>) {
     let (table, errors) = DeTable::parse_recoverable(text);
-    let mut reader = Reader { file, text, out: ThemeFile::default(), problems: Vec::new() };
+    let mut reader = ThemeReader { file, text, out: ThemeFile::default(), problems: Vec::new() };
     for error in &errors {
         let at = error.span().unwrap_or(0..0);
         reader.problem(&at, format!("this is not TOML: {}", error.message().trim()), String::new());
@@ -74,14 +74,14 @@ pub(super) fn parse(file: &str, text: &str) -> (ThemeFile, Vec<Problem>) {
     (reader.out, reader.problems)
 }
 
-struct Reader<'a> {
+struct ThemeReader<'a> {
     file: &'a str,
     text: &'a str,
     out: ThemeFile,
     problems: Vec<Problem>,
 }
 
-impl Reader<'_> {
+impl ThemeReader<'_> {
     fn line(&self, at: &Range<usize>) -> usize {
         self.text.as_bytes().iter().take(at.start).filter(|&&byte| byte == b'\n').count() + 1
     }

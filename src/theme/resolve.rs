@@ -34,7 +34,7 @@ pub struct ThemeText {
 
 /// A theme and what was wrong on the way to it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Loaded {
+pub struct LoadedTheme {
     /// The theme: complete whatever was wrong.
     pub theme: Theme,
     /// Problems, by file and line.
@@ -49,7 +49,7 @@ pub fn builtin_names<'a>() -> impl Iterator<Item = &'a str> {
 /// The theme `name` from the user's files, which go before the built-in ones. A theme that does not exist is
 /// reported and becomes lisle-dark; a theme of the user may inherit the built-in one of its own name.
 #[must_use]
-pub fn load(name: &str, user: &[ThemeText]) -> Loaded {
+pub fn load(name: &str, user: &[ThemeText]) -> LoadedTheme {
     let mut problems = Vec::new();
     let mut chain: Vec<(String, ThemeFile)> = Vec::new();
     // Files used so far: one that comes again is a circle.
@@ -90,7 +90,7 @@ pub fn load(name: &str, user: &[ThemeText]) -> Loaded {
         chain.push((file, said));
     }
     let theme = resolve(name, &chain, &mut problems);
-    Loaded { theme, problems }
+    LoadedTheme { theme, problems }
 }
 
 /// `chain`: the theme's own file first, then what it inherits.

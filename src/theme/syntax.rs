@@ -7,7 +7,7 @@
 //!
 //! A block that grows is not read again from its beginning: the [`Painter`] remembers where it was.
 
-use crate::domain::code::{Block, Coloured, Run, Shade};
+use crate::domain::code::{Block, Coloured, Shade, ShadedRun};
 use std::sync::LazyLock;
 use syntect::parsing::{ParseState, Scope, ScopeStack, SyntaxReference, SyntaxSet};
 
@@ -65,19 +65,19 @@ static SHADES: LazyLock<Vec<(Scope, Option<Shade>)>> = LazyLock::new(|| {
 /// Colours blocks, and goes on with one that grew.
 #[derive(Debug, Default)]
 pub struct Painter {
-    last: Option<Kept>,
+    last: Option<KeptSyntax>,
 }
 
 /// Parser state of a block that may grow: after its last complete line.
-struct Kept {
+struct KeptSyntax {
     lang: String,
     text: String,
     state: ParseState,
     stack: ScopeStack,
-    lines: Vec<Vec<Run>>,
+    lines: Vec<Vec<ShadedRun>>,
 }
 
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for KeptSyntax {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kept").field("lang", &self.lang).field("lines", &self.lines.len()).finish_non_exhaustive()
     }
@@ -96,13 +96,13 @@ impl Painter {
         Coloured { key, number, whole, revision, lines }
     }
 
-    fn lines(&mut self, block: &Block, enough: &mut dyn FnMut() -> bool) -> Vec<Vec<Run>> {
+    fn lines(&mut self, block: &Block, enough: &mut dyn FnMut() -> bool) -> Vec<Vec<ShadedRun>> {
         if block.text.is_empty() {
             return Vec::new();
         }
         let Some(syntax) = syntax_of(&block.lang) else { return Vec::new() };
-        let fits = |kept: &Kept| kept.lang == block.lang && block.text.starts_with(&kept.text);
-        let mut kept = self.last.take().filter(fits).unwrap_or_else(|| Kept {
+        let fits = |kept: &KeptSyntax| kept.lang == block.lang && block.text.starts_with(&kept.text);
+        let mut kept = self.last.take().filter(fits).unwrap_or_else(|| KeptSyntax {
             lang: block.lang.clone(),
             text: String::new(),
             state: ParseState::new(syntax),
@@ -138,17 +138,17 @@ impl Painter {
 }
 
 /// The runs of one line, with its newline; `None` when the grammar fails.
-fn read(line: &str, state: &mut ParseState, stack: &mut ScopeStack) -> Option<Vec<Run>> {
+fn read(line: &str, state: &mut ParseState, stack: &mut ScopeStack) -> Option<Vec<ShadedRun>> {
     let ops = state.parse_line(line, &SYNTAXES).ok()?;
     let end = line.trim_end_matches('\n').len();
-    let mut runs: Vec<Run> = Vec::new();
+    let mut runs: Vec<ShadedRun> = Vec::new();
     let mut add = |from: usize, to: usize, stack: &ScopeStack| {
         let to = to.min(end);
         let Some(shade) = (from < to).then(|| shade(stack)).flatten() else { return };
         let (start, end) = (u32::try_from(from).unwrap_or(u32::MAX), u32::try_from(to).unwrap_or(u32::MAX));
         match runs.last_mut() {
             Some(last) if last.end == start && last.shade == shade => last.end = end,
-            _ => runs.push(Run { start, end, shade }),
+            _ => runs.push(ShadedRun { start, end, shade }),
         }
     };
     let mut at = 0;

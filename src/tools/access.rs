@@ -1,10 +1,10 @@
 //! Access beside the sandbox: what a call of `bash` asks for by its field `access`, what a push to a repository of this machine
 //! needs, and what of it a command gets in the end.
 //!
-//! Whether it gets it is the permission function's decision. Here it is found out what the words stand for on this machine.
+//! The permission function decides if it gets it. Here it is found out what the words stand for on this machine.
 
-use super::input::Fields;
-use super::{Place, moves, paths, places, reach};
+use super::input::InputFields;
+use super::{CallPlace, moves, paths, places, reach};
 use crate::domain;
 use crate::domain::access::{Access, Extras, Service};
 use crate::domain::paths::{is_device, is_protected_for_commands, is_secret, lexical, protected_entries};
@@ -43,10 +43,10 @@ impl AccessAsked {
 }
 
 /// Wishes of one call.
-pub(super) fn asked(input: &Value, command: &str, place: &Place) -> Result<AccessAsked, String> {
+pub(super) fn asked(input: &Value, command: &str, place: &CallPlace) -> Result<AccessAsked, String> {
     let mut out = AccessAsked::default();
     let Some(wanted) = input.get("access").filter(|wanted| !wanted.is_null()) else { return Ok(out) };
-    let fields = Fields::of("access", wanted)?;
+    let fields = InputFields::of("access", wanted)?;
     for name in list(&fields, wanted, "read")? {
         out.take(&name, read(&name, place)?.into_iter().collect(), "commands read it anyway");
     }
@@ -63,13 +63,13 @@ pub(super) fn asked(input: &Value, command: &str, place: &Place) -> Result<Acces
 const OWN_TEMP: &str = "commands have folders for temporary files of their own";
 
 /// Commands see a folder of the session's there.
-fn own_temp(path: &Path, place: &Place) -> bool {
+fn own_temp(path: &Path, place: &CallPlace) -> bool {
     // What lies beside a working directory in there is somebody's work.
     let beside = path.parent().is_some_and(|above| place.cwd.starts_with(above) && above.components().count() > 2);
     place.allowances.own_temp && below_temp(path).is_some() && !beside
 }
 
-fn list(fields: &Fields<'_>, wanted: &Value, name: &str) -> Result<Vec<String>, String> {
+fn list(fields: &InputFields<'_>, wanted: &Value, name: &str) -> Result<Vec<String>, String> {
     let wrong = || format!("`access.{name}` is a list of at most {MOST} texts.");
     let _ = fields;
     match wanted.get(name) {
@@ -82,7 +82,7 @@ fn list(fields: &Fields<'_>, wanted: &Value, name: &str) -> Result<Vec<String>, 
 }
 
 /// A path that is hidden; `None` where commands see it anyway.
-fn read(name: &str, place: &Place) -> Result<Option<Access>, String> {
+fn read(name: &str, place: &CallPlace) -> Result<Option<Access>, String> {
     let path = sound(name, place)?;
     if path.symlink_metadata().is_err() {
         return Err(format!("{name} of `access.read` does not exist."));
@@ -92,7 +92,7 @@ fn read(name: &str, place: &Place) -> Result<Option<Access>, String> {
 }
 
 /// Paths that are read-only at or below the named one; none where commands write it anyway.
-fn write(name: &str, place: &Place) -> Result<Vec<Access>, String> {
+fn write(name: &str, place: &CallPlace) -> Result<Vec<Access>, String> {
     let path = sound(name, place)?;
     let cwd = real(&place.cwd);
     let secret = places::is_secret(&path, place) || is_secret(&path);
@@ -148,7 +148,7 @@ fn program(command: &str) -> String {
 }
 
 /// The resolved path, where it is one that may be opened at all.
-fn sound(name: &str, place: &Place) -> Result<PathBuf, String> {
+fn sound(name: &str, place: &CallPlace) -> Result<PathBuf, String> {
     let path = paths::resolve(name, place)?;
     let own = place.own_dirs.iter().map(|own| real(own)).any(|own| own.starts_with(&path) || path.starts_with(own));
     let home = std::env::home_dir().map(|home| real(&home));
@@ -173,7 +173,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// Writes that a push to repositories of this machine needs, each with git as the one program.
-pub(super) fn pushes(command: &str, place: &Place) -> Vec<Touch> {
+pub(super) fn pushes(command: &str, place: &CallPlace) -> Vec<Touch> {
     let mut out = Vec::new();
     for argv in reach::commands(command) {
         let Some(("git", args)) = argv.split_first().map(|(program, args)| (program.as_str(), args)) else { continue };
@@ -205,7 +205,7 @@ pub(super) fn pushes(command: &str, place: &Place) -> Vec<Touch> {
 }
 
 /// Repositories of this machine that git talks to, where every such command of the line talks to one.
-pub(super) fn local_remotes(command: &str, place: &Place) -> Vec<Touch> {
+pub(super) fn local_remotes(command: &str, place: &CallPlace) -> Vec<Touch> {
     const TALKING: &[&str] = &["push", "pull", "fetch", "ls-remote", "clone"];
     let cwd = real(&place.cwd);
     let mut out = Vec::new();
@@ -242,7 +242,7 @@ pub(super) fn local_remotes(command: &str, place: &Place) -> Vec<Touch> {
 
 /// Writes that changes of the repository's settings and hooks need: they are asked about, and nothing else is opened. A
 /// setting that runs nothing needs no answer on a line of git alone.
-pub(super) fn settings(command: &str, place: &Place) -> Vec<Touch> {
+pub(super) fn settings(command: &str, place: &CallPlace) -> Vec<Touch> {
     let mut out = Vec::new();
     let notes = moves::at(command, place).notes;
     let elsewhere = |word: &String| ["--global", "--system", "-f", "--file"].contains(&word.as_str());
@@ -269,7 +269,7 @@ pub(super) fn settings(command: &str, place: &Place) -> Vec<Touch> {
 }
 
 /// Writes outside of the working directory that the line names as its targets: what it copies to, clones to, makes.
-pub(super) fn targets(command: &str, place: &Place) -> Vec<Touch> {
+pub(super) fn targets(command: &str, place: &CallPlace) -> Vec<Touch> {
     let mut out = Vec::new();
     let cwd = real(&place.cwd);
     let mut at = cwd.clone();
@@ -304,7 +304,7 @@ pub(super) fn targets(command: &str, place: &Place) -> Vec<Touch> {
     out
 }
 
-impl Place {
+impl CallPlace {
     /// The same place with what the command at hand gets beside its sandbox.
     pub fn allow(&mut self, extras: &Extras) {
         if *extras == Extras::default() {

@@ -1,8 +1,8 @@
 //! `ask_user`: a question to the user. The engine shows it and makes the answer the call's result.
 
-use super::input::{self, Fields};
-use super::{Place, Run, RunError, Tool, plain, seen::Seen};
-use crate::domain::request::Question;
+use super::input::{self, InputFields};
+use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
+use crate::domain::request::AgentQuestion;
 use crate::domain::tool::{CallFacts, Outcome, Then, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -45,17 +45,17 @@ impl Tool for AskUser {
         input::subject(input, "question")
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, _place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         call(input)?;
         Ok(plain("ask_user", self.subject(input), Touch::Inner))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move {
             Ok(match call(&input) {
                 Err(sentence) => Outcome::error(sentence),
                 Ok((text, options)) => Outcome {
-                    then: Then::Ask(Question { call: with.call, text, options }),
+                    then: Then::Ask(AgentQuestion { call: with.call, text, options }),
                     ..Outcome::ok("The question is with the user.")
                 },
             })
@@ -64,7 +64,7 @@ impl Tool for AskUser {
 }
 
 fn call(input: &Value) -> Result<(String, Vec<String>), String> {
-    let fields = Fields::of("ask_user", input)?;
+    let fields = InputFields::of("ask_user", input)?;
     let question = fields.text("question")?.trim();
     if question.is_empty() {
         return Err("`question` is empty. Ask something.".to_owned());
@@ -98,7 +98,7 @@ mod tests {
         let outcome = bench.ok("ask_user", json!({"question": "Which?\n", "options": ["a", " b\nc "]}));
         assert_eq!(
             outcome.then,
-            Then::Ask(Question {
+            Then::Ask(AgentQuestion {
                 call: CallId::new("call-1"),
                 text: "Which?".into(),
                 options: vec!["a".into(), "b c".into()]

@@ -2,14 +2,14 @@
 //!
 //! `sandbox` confines and ends its processes; the permission function decides if it may run at all.
 
-use super::held::Told;
-use super::held_process::{self, Line, blocking, shell};
-use super::input::{self, Fields};
-use super::kept::Kept;
+use super::held::NamedPlaces;
+use super::held_process::{self, CommandRun, blocking, shell};
+use super::input::{self, InputFields};
+use super::kept::KeptOutput;
 use super::reach::Removed;
 use super::{
-    Halt, Place, Run, RunError, Tool, access, downloads, leaves, moves, places, reach, same_facts, seen::Seen, settled,
-    words,
+    CallPlace, Halt, RunContext, RunError, Tool, access, downloads, leaves, moves, places, reach, same_facts,
+    seen::Seen, settled, words,
 };
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
@@ -79,17 +79,17 @@ impl Tool for Bash {
         input::subject(input, "command")
     }
 
-    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         facts(input, place)
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move { settled(work(&input, with).await) })
     }
 }
 
-fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
-    let Call { command, .. } = call(input)?;
+fn facts(input: &Value, place: &CallPlace) -> Result<CallFacts, String> {
+    let BashInput { command, .. } = call(input)?;
     if !place.cwd.is_dir() {
         return Err(format!(
             "The working directory {} does not exist any more. Start a session in another one.",
@@ -111,7 +111,7 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
         .chain(access::targets(&command, place));
     touches.extend(needed.filter(|access| !wanted.contains(access)));
     touches.extend(wanted);
-    if Fields::of("bash", input)?.flag("outside")? {
+    if InputFields::of("bash", input)?.flag("outside")? {
         touches.push(Touch::Outside);
     }
     Ok(CallFacts {
@@ -124,14 +124,14 @@ fn facts(input: &Value, place: &Place) -> Result<CallFacts, String> {
 }
 
 /// Input of a call.
-struct Call<'a> {
+struct BashInput<'a> {
     command: &'a str,
     timeout: Duration,
     background: bool,
 }
 
-fn call(input: &Value) -> Result<Call<'_>, String> {
-    let fields = Fields::of("bash", input)?;
+fn call(input: &Value) -> Result<BashInput<'_>, String> {
+    let fields = InputFields::of("bash", input)?;
     let command = fields.text("command")?;
     if command.trim().is_empty() {
         return Err("`command` is empty. Give a command line.".to_owned());
@@ -148,10 +148,10 @@ fn call(input: &Value) -> Result<Call<'_>, String> {
     let background = fields.flag("background")?;
     let (usual, most) = if background { (JOB_TIMEOUT, JOB_TIMEOUT) } else { (TIMEOUT, MOST_TIMEOUT) };
     let seconds = fields.number("timeout_s", 1..=most)?.unwrap_or(usual);
-    Ok(Call { command, timeout: Duration::from_secs(seconds), background })
+    Ok(BashInput { command, timeout: Duration::from_secs(seconds), background })
 }
 
-fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> Line {
+fn line(place: &CallPlace, command: &str, timeout: Duration, output_limit: u64) -> CommandRun {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
     let (named, mut approved) = (words::named(command, place), words::secrets(command, place));
@@ -161,7 +161,7 @@ fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> L
     approved.extend(place.allowances.granted.readable.iter().filter(stands).cloned());
     let Removed { secrets, mounted } = reach::removed(command, place);
     approved.extend(secrets);
-    let told = Told {
+    let told = NamedPlaces {
         line: command.to_owned(),
         named,
         approved,
@@ -169,13 +169,13 @@ fn line(place: &Place, command: &str, timeout: Duration, output_limit: u64) -> L
         moves: moves::at(command, place),
         mounted,
         waited_for: true,
-        ..Told::default()
+        ..NamedPlaces::default()
     };
-    Line { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
+    CommandRun { command: line, cwd: place.cwd.clone(), timeout, output_limit, told }
 }
 
-async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
-    let Call { command, timeout, background } = call(input)?;
+async fn work(input: &Value, with: RunContext) -> Result<Outcome, Halt> {
+    let BashInput { command, timeout, background } = call(input)?;
     let place = &with.place;
     // A link that leads elsewhere since it was decided on makes it another call.
     let now = facts(input, place)?;
@@ -199,7 +199,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     let mut line = line(place, command, timeout, OUTPUT_LIMIT);
     line.told.not_opened = access::asked(input, command, place).map(|asked| asked.not_opened).unwrap_or_default();
     let running = held_process::start(place, with.sandbox, line, &with.host, &with.call).await?;
-    let mut output = Output { kept: Kept::default(), progress: &with.progress, shown: 0 };
+    let mut output = BashOutput { kept: KeptOutput::default(), progress: &with.progress, shown: 0 };
     let over = running.see_it_through(&mut output, &with.stop).await;
     let kept = output.kept;
     if over.stopped {
@@ -215,7 +215,7 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     }
 }
 
-async fn in_the_background(command: &str, timeout: Duration, with: &Run) -> Result<Outcome, Halt> {
+async fn in_the_background(command: &str, timeout: Duration, with: &RunContext) -> Result<Outcome, Halt> {
     let mut line = line(&with.place, command, timeout, JOB_OUTPUT_LIMIT);
     line.told.waited_for = false;
     let id = with.jobs.start((&with.place, with.sandbox), command, line, (&with.host, &with.call)).await?;
@@ -227,13 +227,13 @@ async fn in_the_background(command: &str, timeout: Duration, with: &Run) -> Resu
 }
 
 /// Takes the output of a command that is waited for.
-struct Output<'a> {
-    kept: Kept,
+struct BashOutput<'a> {
+    kept: KeptOutput,
     progress: &'a tokio::sync::mpsc::Sender<String>,
     shown: u64,
 }
 
-impl held_process::Taker for Output<'_> {
+impl held_process::Taker for BashOutput<'_> {
     async fn take(&mut self, bytes: &[u8]) {
         self.kept.add(bytes);
     }

@@ -1,7 +1,7 @@
 //! Test bench: a working directory, a session directory and a way to run calls as the engine does.
 
 use super::registry::Registry;
-use super::{Place, Run, RunError, seen::Seen};
+use super::{CallPlace, RunContext, RunError, seen::Seen};
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome};
@@ -11,8 +11,8 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The place of calls in a [`tree`].
-pub(crate) fn place(root: &Path) -> Place {
-    Place {
+pub(crate) fn place(root: &Path) -> CallPlace {
+    CallPlace {
         cwd: root.join("work"),
         session_dir: root.join("state/sessions/s1"),
         own_dirs: vec![root.join("state"), root.join("config")],
@@ -37,7 +37,7 @@ pub(crate) fn tree() -> (tempfile::TempDir, PathBuf) {
 pub(crate) struct Bench {
     _dir: tempfile::TempDir,
     /// Place of the calls.
-    pub place: Place,
+    pub place: CallPlace,
     /// Files read so far.
     pub seen: Arc<Seen>,
     /// Stops the calls.
@@ -52,7 +52,7 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("work")).unwrap();
-        let place = Place {
+        let place = CallPlace {
             cwd: root.join("work"),
             session_dir: root.join("own/sessions/s1"),
             own_dirs: vec![root.join("own")],
@@ -96,7 +96,7 @@ impl Bench {
     pub fn run_with(&self, tool: &str, input: Value, facts: CallFacts) -> Result<Outcome, RunError> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let (progress, _shown) = tokio::sync::mpsc::channel(8);
-        let with = Run {
+        let with = RunContext {
             sandbox: Sandbox::None,
             place: self.place.clone(),
             facts,

@@ -2,8 +2,8 @@
 
 use super::files;
 use super::host::{Completion, WhichModel};
-use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, paths, places, read, seen::Seen, shape, still, text};
+use super::input::{self, InputFields};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, paths, places, read, seen::Seen, shape, still, text};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -56,11 +56,11 @@ impl Tool for CallLlm {
         input::subject(input, "prompt")
     }
 
-    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        Ok(facts(&Call::of(input, place)?, self.subject(input), place))
+    fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        Ok(facts(&CallLlmInput::of(input, place)?, self.subject(input), place))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move {
             let prepared = {
                 let (input, with) = (input.clone(), with.clone());
@@ -82,7 +82,7 @@ impl Tool for CallLlm {
 }
 
 /// Facts about the call: every attached file.
-fn facts(call: &Call, subject: String, place: &Place) -> CallFacts {
+fn facts(call: &CallLlmInput, subject: String, place: &CallPlace) -> CallFacts {
     let mut touches: Vec<Touch> = call.files.iter().map(|path| places::reading(path.clone(), place)).collect();
     if touches.is_empty() {
         touches.push(Touch::Inner);
@@ -90,16 +90,16 @@ fn facts(call: &Call, subject: String, place: &Place) -> CallFacts {
     CallFacts { tool: "call_llm".to_owned(), subject, touches, proposal: Proposal::Plain, secrets_here: false }
 }
 
-struct Call {
+struct CallLlmInput {
     prompt: String,
     files: Vec<PathBuf>,
     model: WhichModel,
     schema: Option<Value>,
 }
 
-impl Call {
-    fn of(input: &Value, place: &Place) -> Result<Self, String> {
-        let fields = Fields::of("call_llm", input)?;
+impl CallLlmInput {
+    fn of(input: &Value, place: &CallPlace) -> Result<Self, String> {
+        let fields = InputFields::of("call_llm", input)?;
         let prompt = fields.text("prompt")?.trim();
         if prompt.is_empty() {
             return Err("`prompt` is empty. Ask something.".to_owned());
@@ -140,9 +140,9 @@ impl Call {
 }
 
 /// Reads the files and writes the question.
-fn prepare(input: &Value, with: &Run) -> Result<(Call, String), Halt> {
+fn prepare(input: &Value, with: &RunContext) -> Result<(CallLlmInput, String), Halt> {
     let place = &with.place;
-    let call = Call::of(input, place)?;
+    let call = CallLlmInput::of(input, place)?;
     still(facts(&call, with.facts.subject.clone(), place), with)?;
     let mut out = String::new();
     let mut left = LONGEST.saturating_sub(call.prompt.chars().count());
@@ -176,7 +176,7 @@ fn prepare(input: &Value, with: &Run) -> Result<(Call, String), Halt> {
     Ok((call, out))
 }
 
-async fn ask(call: Call, text: String, with: &Run) -> Result<Outcome, String> {
+async fn ask(call: CallLlmInput, text: String, with: &RunContext) -> Result<Outcome, String> {
     let question =
         |text: String| Completion { model: call.model.clone(), system: SYSTEM.to_owned(), text, patience: PATIENCE };
     let Some(schema) = &call.schema else {

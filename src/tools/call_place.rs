@@ -1,13 +1,13 @@
 //! Place and limits of a call.
 
 use crate::sandbox::Allowances;
-use crate::sandbox::proxy::Known;
+use crate::sandbox::proxy::KnownHosts;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Place and limits of a call.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct CallPlace {
     /// The working directory: absolute.
     pub cwd: PathBuf,
     /// The session's directory; `plans/`, `data/` and `long_responses/` lie below it. Made on first use.
@@ -19,7 +19,7 @@ pub struct Place {
     /// Access that the user's settings grant commands.
     pub allowances: Arc<Allowances>,
     /// Hosts that commands reach without a question, where the network is not open.
-    pub known: Arc<Known>,
+    pub known: Arc<KnownHosts>,
     /// Tokens of the model's context window: results over a tenth of it, at least 2,000 and at most 12,000 tokens,
     /// go to `long_responses/`.
     pub window: u64,

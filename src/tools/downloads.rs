@@ -1,6 +1,6 @@
 //! Data that is no text: it goes to the session's `downloads/`, and the model gets its path, kind and size.
 
-use super::{Place, files, paths, text};
+use super::{CallPlace, files, paths, text};
 use std::path::PathBuf;
 
 /// Data that was kept.
@@ -19,7 +19,7 @@ pub struct Saved {
 ///
 /// # Errors
 /// Reason why it could not be kept, in a few words.
-pub fn save(bytes: &[u8], tool: &str, ending: Option<&str>, place: &Place) -> Result<Saved, String> {
+pub fn save(bytes: &[u8], tool: &str, ending: Option<&str>, place: &CallPlace) -> Result<Saved, String> {
     let plain =
         |ending: &&str| !ending.is_empty() && ending.len() <= 8 && ending.bytes().all(|b| b.is_ascii_alphanumeric());
     let ending = ending.map(|ending| ending.trim_start_matches('.')).filter(plain);
@@ -37,7 +37,7 @@ impl Saved {
 }
 
 /// Keeps what a command wrote, which is no text: what the model gets in its place.
-pub(super) fn keep_output(bytes: &[u8], tool: &str, place: &Place) -> String {
+pub(super) fn keep_output(bytes: &[u8], tool: &str, place: &CallPlace) -> String {
     match save(bytes, tool, None, place) {
         Ok(saved) => format!("(The output is no text. {})\n", saved.told()),
         Err(why) => {
@@ -48,14 +48,20 @@ pub(super) fn keep_output(bytes: &[u8], tool: &str, place: &Place) -> String {
 }
 
 /// Makes a new private file `TIME_TOOL.ENDING` in a folder of the session.
-pub(super) fn create(place: &Place, folder: &str, tool: &str, ending: &str, bytes: &[u8]) -> Result<PathBuf, String> {
+pub(super) fn create(
+    place: &CallPlace,
+    folder: &str,
+    tool: &str,
+    ending: &str,
+    bytes: &[u8],
+) -> Result<PathBuf, String> {
     let time = jiff::Zoned::now().strftime("%Y-%m-%dT%H-%M-%S").to_string();
     create_named(place, folder, &format!("{time}_{tool}"), ending, bytes)
 }
 
 /// Makes a new private file `STEM.ENDING` in a folder of the session, `STEM-2.ENDING` where there is one.
 pub(super) fn create_named(
-    place: &Place,
+    place: &CallPlace,
     folder: &str,
     stem: &str,
     ending: &str,

@@ -2,10 +2,10 @@
 //!
 //! It only works out the new text; reading, checking and writing are shared with `write`.
 
-use super::input::{self, Fields};
+use super::input::{self, InputFields};
 use super::text::{self, Newlines};
-use super::write::{Change, carry_out, known};
-use super::{Place, Run, RunError, Tool, blocking, paths, seen::Seen};
+use super::write::{PlannedWrite, carry_out, known};
+use super::{CallPlace, RunContext, RunError, Tool, blocking, paths, seen::Seen};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -62,25 +62,25 @@ impl Tool for Edit {
         input::subject(input, "path")
     }
 
-    fn inspect(&self, input: &Value, place: &Place, seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, place: &CallPlace, seen: &Seen) -> Result<CallFacts, String> {
         Ok(planned(input, place, seen)?.facts("edit", self.subject(input), place))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         blocking(move || {
             carry_out("edit", input::subject(&input, "path"), &with, || planned(&input, &with.place, &with.seen))
         })
     }
 }
 
-struct Piece<'a> {
+struct EditPiece<'a> {
     old: &'a str,
     new: &'a str,
     all: bool,
 }
 
-fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Change, String> {
-    let fields = Fields::of("edit", input)?;
+fn planned(input: &Value, place: &CallPlace, seen: &Seen) -> Result<PlannedWrite, String> {
+    let fields = InputFields::of("edit", input)?;
     let path = fields.text("path")?;
     let pieces = pieces(&fields)?;
     let path = paths::resolve(path, place)?;
@@ -102,10 +102,10 @@ fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Change, String> 
     let after = text::encode(&new, form).map_err(|c| {
         format!("{shown} is Latin-1, which has no `{c}`. Leave that character out, or write the whole file with `write`, which makes it UTF-8.")
     })?;
-    Ok(Change { path, before: Some(loaded), old: Some(old), new, after, note: None })
+    Ok(PlannedWrite { path, before: Some(loaded), old: Some(old), new, after, note: None })
 }
 
-fn pieces<'a>(fields: &Fields<'a>) -> Result<Vec<Piece<'a>>, String> {
+fn pieces<'a>(fields: &InputFields<'a>) -> Result<Vec<EditPiece<'a>>, String> {
     let list = fields.list("edits")?;
     if list.is_empty() || list.len() > MOST_EDITS {
         return Err(format!("`edits` must hold 1 to {MOST_EDITS} edits, but it holds {}.", list.len()));
@@ -114,8 +114,8 @@ fn pieces<'a>(fields: &Fields<'a>) -> Result<Vec<Piece<'a>>, String> {
     for (index, item) in list.iter().enumerate() {
         let number = index + 1;
         let named = |why: String| format!("Edit {number}: {why}");
-        let fields = Fields::of("an edit", item).map_err(named)?;
-        let piece = Piece {
+        let fields = InputFields::of("an edit", item).map_err(named)?;
+        let piece = EditPiece {
             old: fields.text("old").map_err(named)?,
             new: fields.text("new").map_err(named)?,
             all: fields.flag("all").map_err(named)?,
@@ -131,7 +131,7 @@ fn pieces<'a>(fields: &Fields<'a>) -> Result<Vec<Piece<'a>>, String> {
     Ok(pieces)
 }
 
-fn replaced(text: &str, piece: &Piece<'_>, newlines: Newlines) -> Result<String, String> {
+fn replaced(text: &str, piece: &EditPiece<'_>, newlines: Newlines) -> Result<String, String> {
     let (mut old, mut new) = (piece.old.to_owned(), piece.new.to_owned());
     if newlines == Newlines::CrLf {
         (old, new) = (text::to_lf(&old), text::to_lf(&new));

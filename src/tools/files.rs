@@ -49,7 +49,7 @@ pub enum FileError {
 
 /// A file's content with what has to be kept of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loaded {
+pub struct LoadedFile {
     /// Its bytes.
     pub bytes: Vec<u8>,
     /// Their SHA-256.
@@ -123,7 +123,7 @@ pub fn open(path: &Path) -> Result<File, FileError> {
 ///
 /// # Errors
 /// [`FileError`]; [`FileError::TooLarge`] over [`LARGEST`].
-pub fn load(path: &Path) -> Result<Loaded, FileError> {
+pub fn load(path: &Path) -> Result<LoadedFile, FileError> {
     use std::os::unix::fs::MetadataExt;
     let file = open(path)?;
     let meta = file.metadata().map_err(|source| from_io(path, source))?;
@@ -136,7 +136,7 @@ pub fn load(path: &Path) -> Result<Loaded, FileError> {
         return Err(FileError::TooLarge(path.to_owned(), bytes.len() as u64));
     }
     let hash = hash(&bytes);
-    Ok(Loaded {
+    Ok(LoadedFile {
         bytes,
         hash,
         mode: meta.mode() & 0o7777,
@@ -154,7 +154,7 @@ pub fn load(path: &Path) -> Result<Loaded, FileError> {
 ///
 /// # Errors
 /// [`FileError::Changed`] when something else is there now; nothing is changed then.
-pub fn replace(path: &Path, bytes: &[u8], before: Option<&Loaded>) -> Result<Vec<String>, FileError> {
+pub fn replace(path: &Path, bytes: &[u8], before: Option<&LoadedFile>) -> Result<Vec<String>, FileError> {
     put(path, bytes, before, 0o666, 0o777)
 }
 
@@ -169,7 +169,7 @@ pub fn create_private(path: &Path, bytes: &[u8]) -> Result<(), FileError> {
 fn put(
     path: &Path,
     bytes: &[u8],
-    before: Option<&Loaded>,
+    before: Option<&LoadedFile>,
     mode: u32,
     folder_mode: u32,
 ) -> Result<Vec<String>, FileError> {
@@ -202,7 +202,7 @@ fn put(
     done.map(|()| lost)
 }
 
-fn fill(path: &Path, mut file: File, bytes: &[u8], before: Option<&Loaded>) -> Result<(), FileError> {
+fn fill(path: &Path, mut file: File, bytes: &[u8], before: Option<&LoadedFile>) -> Result<(), FileError> {
     let io = |source| from_io(path, source);
     file.write_all(bytes).map_err(io)?;
     if let Some(before) = before {
@@ -216,7 +216,7 @@ fn fill(path: &Path, mut file: File, bytes: &[u8], before: Option<&Loaded>) -> R
 }
 
 /// Checks once more what is there and gives the new file its name.
-fn swap(path: &Path, folder: &OwnedFd, temp: &str, name: &OsStr, before: Option<&Loaded>) -> Result<(), FileError> {
+fn swap(path: &Path, folder: &OwnedFd, temp: &str, name: &OsStr, before: Option<&LoadedFile>) -> Result<(), FileError> {
     let errno = |errno| from_errno(path, errno);
     let changed = || FileError::Changed(path.to_owned());
     if let Some(before) = before {

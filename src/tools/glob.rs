@@ -1,9 +1,9 @@
 //! `glob`: files by name, newest first.
 
-use super::input::{self, Fields};
+use super::input::{self, InputFields};
 use super::list::directory;
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, still, walk};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, places, plain, seen::Seen, still, walk};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
@@ -46,12 +46,12 @@ impl Tool for Glob {
         subject(input)
     }
 
-    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         let (path, _) = call(input, place)?;
         Ok(plain("glob", self.subject(input), places::reading(path, place)))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         blocking(move || work(&input, &with))
     }
 }
@@ -62,8 +62,8 @@ pub(crate) fn subject(input: &Value) -> String {
     if path.is_empty() { pattern } else { format!("{pattern} in {path}") }
 }
 
-fn call(input: &Value, place: &Place) -> Result<(PathBuf, GlobMatcher), String> {
-    let fields = Fields::of("glob", input)?;
+fn call(input: &Value, place: &CallPlace) -> Result<(PathBuf, GlobMatcher), String> {
+    let fields = InputFields::of("glob", input)?;
     let matcher = matcher(fields.text("pattern")?, "pattern")?;
     Ok((directory(fields.text_if_any("path")?, "glob", place)?, matcher))
 }
@@ -86,7 +86,7 @@ pub(crate) fn matcher(pattern: &str, field: &str) -> Result<GlobMatcher, String>
     }
 }
 
-fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
+fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let (root, matcher) = call(input, &with.place)?;
     still(plain("glob", with.facts.subject.clone(), places::reading(root.clone(), &with.place)), with)?;
     let patience = Patience::new(with.stop.clone());

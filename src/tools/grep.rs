@@ -4,9 +4,11 @@
 //! which the permission function then sees.
 
 use super::glob::{matcher, subject};
-use super::input::Fields;
+use super::input::InputFields;
 use super::walk::{Cut, Patience};
-use super::{Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, walk};
+use super::{
+    CallPlace, Halt, RunContext, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, walk,
+};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use globset::GlobMatcher;
@@ -61,17 +63,17 @@ impl Tool for Grep {
         subject(input)
     }
 
-    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        let call = Call::of(input, place)?;
+    fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        let call = GrepInput::of(input, place)?;
         Ok(plain("grep", self.subject(input), places::reading(call.root, place)))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         blocking(move || work(&input, &with))
     }
 }
 
-struct Call {
+struct GrepInput {
     root: PathBuf,
     is_folder: bool,
     regex: RegexMatcher,
@@ -81,9 +83,9 @@ struct Call {
     limit: u64,
 }
 
-impl Call {
-    fn of(input: &Value, place: &Place) -> Result<Self, String> {
-        let fields = Fields::of("grep", input)?;
+impl GrepInput {
+    fn of(input: &Value, place: &CallPlace) -> Result<Self, String> {
+        let fields = InputFields::of("grep", input)?;
         let pattern = fields.text("pattern")?;
         if pattern.is_empty() {
             return Err("The pattern is empty and would match every line.".to_owned());
@@ -121,12 +123,12 @@ impl Call {
     }
 }
 
-fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
-    let call = Call::of(input, &with.place)?;
+fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
+    let call = GrepInput::of(input, &with.place)?;
     still(plain("grep", with.facts.subject.clone(), places::reading(call.root.clone(), &with.place)), with)?;
     // A file that is named itself was decided on as what it is.
     let asked = !with.facts.touches.iter().any(|touch| matches!(touch, Touch::Read { secret: true, .. }));
-    let mut search = Search {
+    let mut search = GrepSearch {
         searcher: SearcherBuilder::new()
             .line_number(true)
             .before_context(call.context)
@@ -172,7 +174,7 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     Ok(search.outcome())
 }
 
-struct Search {
+struct GrepSearch {
     searcher: Searcher,
     patience: Patience,
     left: u64,
@@ -185,11 +187,16 @@ struct Search {
     large: u64,
 }
 
-impl Search {
+impl GrepSearch {
     /// `checks`: what the file holds was not decided on, so nothing of a secret comes back, not even that it matches.
-    fn file(&mut self, path: &Path, call: &Call, (place, checks): (&Place, bool)) -> Result<(), files::FileError> {
+    fn file(
+        &mut self,
+        path: &Path,
+        call: &GrepInput,
+        (place, checks): (&CallPlace, bool),
+    ) -> Result<(), files::FileError> {
         let file = files::open(path)?;
-        let mut page = Page {
+        let mut page = GrepPage {
             text: String::new(),
             matches: 0,
             left: if call.files_only { u64::MAX } else { self.left },
@@ -201,7 +208,7 @@ impl Search {
         self.searcher
             .search_file(&call.regex, &file, &mut page)
             .map_err(|source| files::FileError::Io { path: path.to_owned(), source })?;
-        let Page { text, matches, binary, cut, .. } = page;
+        let GrepPage { text, matches, binary, cut, .. } = page;
         self.cut = cut;
         if matches == 0 || binary {
             return Ok(());
@@ -253,7 +260,7 @@ impl Search {
 }
 
 /// Takes the lines of one file.
-struct Page<'a> {
+struct GrepPage<'a> {
     text: String,
     matches: u64,
     left: u64,
@@ -263,7 +270,7 @@ struct Page<'a> {
     cut: Option<Cut>,
 }
 
-impl Page<'_> {
+impl GrepPage<'_> {
     fn line(&mut self, number: Option<u64>, sign: char, bytes: &[u8]) {
         if self.quiet {
             return;
@@ -274,7 +281,7 @@ impl Page<'_> {
     }
 }
 
-impl Sink for Page<'_> {
+impl Sink for GrepPage<'_> {
     type Error = std::io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {

@@ -3,11 +3,11 @@
 //! A command must not take for given, and even put back, what another one made. So one that begins while others
 //! run is compared with what was there before them, and what one of them was allowed to do counts for the others from then on.
 
-use super::Place;
-use super::held::{Told, site};
-use super::put_back::{self, Fate};
+use super::CallPlace;
+use super::held::{NamedPlaces, site};
+use super::put_back::{self, ChangeFate};
 use crate::sandbox::Bounds;
-use crate::sandbox::guard::{By, Change, Guard, MOST_CHANGES, What};
+use crate::sandbox::guard::{ChangedBy, Guard, GuardedChange, MOST_CHANGES, What};
 use crate::sandbox::places::Moves;
 use crate::sandbox::places::hidden::HeldPlaces;
 use std::collections::HashSet;
@@ -32,8 +32,8 @@ const MOST_SETTLED: usize = 200;
 /// A command that runs.
 struct RunningCommand {
     number: u64,
-    place: Place,
-    told: Told,
+    place: CallPlace,
+    told: NamedPlaces,
     guard: Arc<Guard>,
     /// Files and folders that are hidden from it.
     hidden: Arc<HeldPlaces>,
@@ -41,11 +41,11 @@ struct RunningCommand {
     /// Looks that passed over what git seemed to write.
     passed: u32,
     /// Changes at the last look.
-    suspects: HashSet<Change>,
+    suspects: HashSet<GuardedChange>,
     /// Changes that cannot be taken back.
-    left: HashSet<Change>,
+    left: HashSet<GuardedChange>,
     /// Changes that were settled while it ran.
-    settled: Vec<(Change, String)>,
+    settled: Vec<(GuardedChange, String)>,
 }
 
 /// Held for moments alone: files are looked at without it, unless something is to be taken back. A command in a slow folder
@@ -64,7 +64,7 @@ pub(super) struct GuardedCommand(u64);
 
 impl GuardedCommand {
     /// Looks at what is there before a command. Blocks.
-    pub(super) fn begin(place: &Place, told: &Told, bounds: Option<&Bounds>) -> Self {
+    pub(super) fn begin(place: &CallPlace, told: &NamedPlaces, bounds: Option<&Bounds>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let home = std::env::home_dir();
         let mut guard = Guard::before(&site(place, told, home.as_deref()), bounds);
@@ -103,24 +103,27 @@ impl GuardedCommand {
     }
 
     /// Changes up to now, each with what became of it: what nobody was allowed to do is taken back. Blocks.
-    pub(super) fn end(&self) -> Vec<(Change, String)> {
+    pub(super) fn end(&self) -> Vec<(GuardedChange, String)> {
         note_moves();
-        let Some(look) = Look::of(&running(), self.0) else { return Vec::new() };
+        let Some(look) = GuardedLook::of(&running(), self.0) else { return Vec::new() };
         let none = look.changes().is_empty();
         let mut running = running();
         let Some(at) = running.iter().position(|one| one.number == self.0) else { return Vec::new() };
         let mut out = running.get_mut(at).map(|own| std::mem::take(&mut own.settled)).unwrap_or_default();
         // Another command that ends now may have settled them.
         for _ in 0..MOST_ROUNDS {
-            let changes = Look::of(&running, self.0).filter(|_| !none).map(|look| look.parted()).unwrap_or_default();
+            let changes =
+                GuardedLook::of(&running, self.0).filter(|_| !none).map(|look| look.parted()).unwrap_or_default();
             let more = changes.breaches.len() + changes.asked.len() >= MOST_CHANGES;
             let mut accepted: Vec<PathBuf> = changes.asked.into_iter().map(|change| change.path).collect();
             let mut undone = false;
             for change in changes.breaches {
                 let (line, stays) = settled(&look.place, &change);
                 match change.by {
-                    By::Command => undone |= !stays,
-                    By::Git | By::NewRepository | By::Unknown => accepted.push(change.path.clone()),
+                    ChangedBy::Command => undone |= !stays,
+                    ChangedBy::Git | ChangedBy::NewRepository | ChangedBy::Unknown => {
+                        accepted.push(change.path.clone())
+                    }
                 }
                 out.push((change, line));
             }
@@ -149,9 +152,9 @@ impl Drop for GuardedCommand {
 }
 
 /// Everything that a look at one command's changes needs.
-struct Look {
-    place: Place,
-    told: Told,
+struct GuardedLook {
+    place: CallPlace,
+    told: NamedPlaces,
     guard: Arc<Guard>,
     /// Protected paths that a command which runs may change, because that was answered for.
     writable: Vec<PathBuf>,
@@ -160,29 +163,29 @@ struct Look {
 /// Changes, by whether they were answered for.
 #[derive(Default)]
 struct Parted {
-    breaches: Vec<Change>,
-    asked: Vec<Change>,
+    breaches: Vec<GuardedChange>,
+    asked: Vec<GuardedChange>,
 }
 
-impl Look {
+impl GuardedLook {
     fn of(running: &[RunningCommand], number: u64) -> Option<Self> {
         let own = running.iter().find(|one| one.number == number)?;
         let moves = running.iter().map(|one| one.told.moves).fold(Moves::default(), Moves::and);
         Some(Self {
             place: own.place.clone(),
-            told: Told { moves, ..own.told.clone() },
+            told: NamedPlaces { moves, ..own.told.clone() },
             guard: Arc::clone(&own.guard),
             writable: running.iter().flat_map(|one| &one.place.allowances.granted.writable).cloned().collect(),
         })
     }
 
-    fn changes(&self) -> Vec<Change> {
+    fn changes(&self) -> Vec<GuardedChange> {
         let home = std::env::home_dir();
         self.guard.after(&site(&self.place, &self.told, home.as_deref()))
     }
 
     fn parted(&self) -> Parted {
-        let is_asked = |change: &Change| self.writable.iter().any(|path| change.path.starts_with(path));
+        let is_asked = |change: &GuardedChange| self.writable.iter().any(|path| change.path.starts_with(path));
         let (asked, breaches) = self.changes().into_iter().partition(is_asked);
         Parted { breaches, asked }
     }
@@ -200,7 +203,7 @@ fn look_after_jobs() -> bool {
     };
     let jobs = numbers(&running());
     for number in jobs {
-        let look = Look::of(&running(), number);
+        let look = GuardedLook::of(&running(), number);
         if look.is_none_or(|look| look.changes().is_empty()) {
             continue;
         }
@@ -208,15 +211,17 @@ fn look_after_jobs() -> bool {
         if !numbers(&running).contains(&number) {
             continue;
         }
-        let Some(Parted { breaches, .. }) = Look::of(&running, number).map(|look| look.parted()) else { continue };
+        let Some(Parted { breaches, .. }) = GuardedLook::of(&running, number).map(|look| look.parted()) else {
+            continue;
+        };
         let Some(own) = running.iter_mut().find(|one| one.number == number) else { continue };
         // A command can make itself look like git, so that is believed for a while.
-        let (checked_out, breaches): (Vec<Change>, Vec<Change>) = breaches
+        let (checked_out, breaches): (Vec<GuardedChange>, Vec<GuardedChange>) = breaches
             .into_iter()
-            .filter(|change| change.by == By::Command)
+            .filter(|change| change.by == ChangedBy::Command)
             .partition(|change| own.passed < MOST_CHECKED_OUT && is_being_checked_out(&change.path));
         own.passed += u32::from(!checked_out.is_empty());
-        let (same, new): (Vec<Change>, Vec<Change>) = breaches
+        let (same, new): (Vec<GuardedChange>, Vec<GuardedChange>) = breaches
             .into_iter()
             .filter(|change| !own.left.contains(change))
             .partition(|change| own.suspects.contains(change));
@@ -244,7 +249,7 @@ fn is_being_checked_out(path: &Path) -> bool {
 }
 
 /// Takes back a change that the command was not to make. A line that tells of it, and true if it could not be taken back.
-fn settled(place: &Place, change: &Change) -> (String, bool) {
+fn settled(place: &CallPlace, change: &GuardedChange) -> (String, bool) {
     let path = change.path.strip_prefix(&place.cwd).unwrap_or(&change.path).display().to_string();
     let path = super::input::one_line(&path, 200);
     let what = match &change.what {
@@ -252,20 +257,20 @@ fn settled(place: &Place, change: &Change) -> (String, bool) {
         What::Changed(_) => "was changed",
         What::Gone(_) => "was removed",
     };
-    if change.by != By::Command {
+    if change.by != ChangedBy::Command {
         return (format!("{path} {what}"), false);
     }
     // Not below `data/`, which commands write: a link that they lay there would lead lisle out of it.
     let fate = put_back::put_back(change, &place.session_dir.join("protected"));
     put_back::tidy(&change.path, &place.cwd);
-    let stays = matches!(fate, Fate::Left(_));
+    let stays = matches!(fate, ChangeFate::Left(_));
     let line = match (fate, &change.what) {
-        (Fate::Aside(copy), What::Made) => format!("{path} is new: it was moved to {}", copy.display()),
-        (Fate::Aside(copy), _) => {
+        (ChangeFate::Aside(copy), What::Made) => format!("{path} is new: it was moved to {}", copy.display()),
+        (ChangeFate::Aside(copy), _) => {
             format!("{path} {what}: it is as before again, what the command wrote is in {}", copy.display())
         }
-        (Fate::Restored, _) => format!("{path} {what}: it is there again"),
-        (Fate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
+        (ChangeFate::Restored, _) => format!("{path} {what}: it is there again"),
+        (ChangeFate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
     };
     (line, stays)
 }
@@ -275,10 +280,10 @@ mod tests {
     use super::*;
     use crate::sandbox::Allowances;
 
-    fn place(cwd: &Path, session_dir: &Path, writable: &[PathBuf]) -> Place {
+    fn place(cwd: &Path, session_dir: &Path, writable: &[PathBuf]) -> CallPlace {
         let mut allowances = Allowances::default();
         allowances.granted.writable = writable.to_vec();
-        Place {
+        CallPlace {
             cwd: cwd.to_owned(),
             session_dir: session_dir.to_owned(),
             own_dirs: Vec::new(),
@@ -289,8 +294,8 @@ mod tests {
         }
     }
 
-    fn begin(place: &Place) -> GuardedCommand {
-        GuardedCommand::begin(place, &Told { waited_for: true, ..Told::default() }, None)
+    fn begin(place: &CallPlace) -> GuardedCommand {
+        GuardedCommand::begin(place, &NamedPlaces { waited_for: true, ..NamedPlaces::default() }, None)
     }
 
     /// A working directory with a repository, and the session's folder.
@@ -315,7 +320,7 @@ mod tests {
         let job = begin(&place);
         plant();
         // One that does nothing, and one in a folder of its own, find what the job did.
-        let inner = Place { cwd: cwd.join("sub"), ..place.clone() };
+        let inner = CallPlace { cwd: cwd.join("sub"), ..place.clone() };
         let (one, other) = (begin(&place), begin(&inner));
         assert_eq!(one.end().len(), 3);
         assert!(clean());
@@ -355,14 +360,14 @@ mod tests {
         assert_eq!(job.end(), []);
         std::fs::write(cwd.join(".git/config"), "[core]\nfsmonitor = x\n").unwrap();
         let found = job.end();
-        let [(Change { what: What::Changed(Some(earlier)), .. }, _)] = &found[..] else { panic!("{found:?}") };
+        let [(GuardedChange { what: What::Changed(Some(earlier)), .. }, _)] = &found[..] else { panic!("{found:?}") };
         assert_eq!(earlier.content, b"[user]\nname = x\n");
     }
 
     #[test]
     fn what_a_job_leaves_there_is_taken_back_while_it_runs() {
         let (_dir, cwd, session) = folder();
-        let job = GuardedCommand::begin(&place(&cwd, &session, &[]), &Told::default(), None);
+        let job = GuardedCommand::begin(&place(&cwd, &session, &[]), &NamedPlaces::default(), None);
         plant(&cwd);
         // The job's own thread looks as well.
         while !is_clean(&cwd) {

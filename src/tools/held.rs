@@ -1,12 +1,12 @@
-//! What holds one command back: its profile, looked up right before it starts, and what is to be told after it.
+//! Confinement of one command: its profile, looked up right before it starts, and the report after it.
 //!
-//! How a profile is made and enforced is the sandbox's; which one a command gets was decided with the call.
+//! The sandbox makes and enforces a profile; which one a command gets was decided with the call.
 
 use super::guarded::{self, GuardedCommand};
-use super::{Place, made};
+use super::{CallPlace, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
-use crate::sandbox::guard::By;
+use crate::sandbox::guard::ChangedBy;
 use crate::sandbox::places::drafts::{self, DraftPath};
 use crate::sandbox::places::{self, Moves, Site, hidden};
 use crate::sandbox::proxy::Refusals;
@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// What the line of a command says of its places.
+/// Places that the line of a command names.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct NamedPlaces {
     /// The line itself, where there is one.
     pub line: String,
     /// Paths that it names literally, outside of the working directory.
@@ -31,7 +31,7 @@ pub(super) struct Told {
     pub in_temp: Vec<PathBuf>,
     /// Folders outside that it removes as a whole.
     pub mounted: Vec<PathBuf>,
-    /// Whether it does nothing but move between states of the repository.
+    /// True if it does nothing but move between states of the repository.
     pub moves: Moves,
     /// The call waits for its end: what it makes meanwhile is its own work.
     pub waited_for: bool,
@@ -39,12 +39,12 @@ pub(super) struct Told {
     pub not_opened: Vec<String>,
 }
 
-/// What holds one command back.
-pub(super) struct Held {
+/// Confinement of one command.
+pub(super) struct Confinement {
     sandbox: Sandbox,
-    place: Place,
-    told: Told,
-    /// What it is closed into.
+    place: CallPlace,
+    told: NamedPlaces,
+    /// Profile that confines it.
     pub profile: Profile,
     /// Variables that it gets beside its own.
     pub variables: Vec<(String, PathBuf)>,
@@ -60,9 +60,9 @@ pub(super) struct Held {
     pub refusals: Refusals,
 }
 
-impl Held {
+impl Confinement {
     /// Looks up the places of a command that is about to start. Blocks.
-    pub fn new(mut place: Place, sandbox: Sandbox, told: Told) -> Self {
+    pub fn new(mut place: CallPlace, sandbox: Sandbox, told: NamedPlaces) -> Self {
         let home = std::env::home_dir();
         guarded::note_moves();
         if sandbox == Sandbox::Workspace {
@@ -94,7 +94,7 @@ impl Held {
         Self { sandbox, place, told, profile, variables, guard, secrets, new_temp, drafts, began, refusals }
     }
 
-    /// What it reaches of the network.
+    /// Reach of the command into the network.
     pub fn network(&self) -> &Network {
         self.profile.bounds().map_or(&Network::Open, |bounds| &bounds.network)
     }
@@ -121,7 +121,7 @@ impl Held {
         ))
     }
 
-    /// What is to be known after the command: protected files that it made or changed, which are put back, and that a
+    /// Report after the command: protected files that it made or changed, which are put back, and that a
     /// refusal may be why it failed. Blocks.
     pub fn notes(&self, output: &str, ended: CommandEnd<'_>) -> Notes {
         let code = ended.code;
@@ -136,8 +136,8 @@ impl Held {
         let (mut put_back, mut told) = (Vec::new(), Vec::new());
         if let Some(guard) = &self.guard {
             for (change, line) in guard.end() {
-                put_back.extend((change.by == By::Command).then(|| change.path.clone()));
-                let is_gits = change.by == By::Git && change.path.iter().any(|part| part == ".git");
+                put_back.extend((change.by == ChangedBy::Command).then(|| change.path.clone()));
+                let is_gits = change.by == ChangedBy::Git && change.path.iter().any(|part| part == ".git");
                 shown.extend((!is_gits).then(|| line.clone()));
                 told.push((change.by, line));
             }
@@ -176,7 +176,7 @@ impl Held {
         listed("/tmp is a folder of this session alone. When the user is to find it, name the second path:", &lines)
     }
 
-    /// Where the user opens a host for good.
+    /// Place at which the user opens a host for good.
     fn files(&self) -> HostFiles {
         let own = &self.place.own_dirs;
         let rules = own.iter().find(|path| path.ends_with("permissions.json")).cloned();
@@ -187,7 +187,7 @@ impl Held {
         }
     }
 
-    /// What was kept from the command.
+    /// Things that were kept from the command.
     fn kept(&self, output: &str, ended: CommandEnd<'_>) -> Withheld {
         let Some(bounds) = self.profile.bounds() else { return Withheld::default() };
         let packages = if ended.code == Some(0) { Vec::new() } else { places::packages_outside(&self.place.cwd) };
@@ -227,7 +227,7 @@ impl Held {
     }
 }
 
-/// How a command ended, as far as it says what was kept from it.
+/// End of a command, as far as it says what was kept from it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CommandEnd<'a> {
     /// Its exit status.
@@ -236,7 +236,7 @@ pub(super) struct CommandEnd<'a> {
     pub opened: Option<&'a [u32]>,
 }
 
-/// What is to be known after a command.
+/// Report after a command.
 #[derive(Debug, Default)]
 pub(super) struct Notes {
     /// For the model, line by line.
@@ -245,7 +245,7 @@ pub(super) struct Notes {
     pub user: ForUser,
 }
 
-/// What the user is to know after a command, a line each.
+/// Report for the user after a command, a line each.
 #[derive(Debug, Default)]
 pub(super) struct ForUser {
     /// Protected files that were made or changed, and what became of that.
@@ -254,19 +254,19 @@ pub(super) struct ForUser {
     pub withheld: Vec<String>,
 }
 
-/// Who changed protected files, and what the model is told of it.
-const HEADINGS: &[(By, &str)] = &[
+/// Authors of changes of protected files, and the text about them for the model.
+const HEADINGS: &[(ChangedBy, &str)] = &[
     (
-        By::Command,
+        ChangedBy::Command,
         "This command made or changed what configures or runs code, which is to be asked for first. It does not take \
          effect. Tell the user:",
     ),
-    (By::NewRepository, "With a new repository came what configures or runs code. Tell the user:"),
+    (ChangedBy::NewRepository, "With a new repository came what configures or runs code. Tell the user:"),
     (
-        By::Unknown,
+        ChangedBy::Unknown,
         "While this command ran, what configures or runs code was changed, perhaps by somebody else. Tell the user:",
     ),
-    (By::Git, "With the state of the repository git changed what configures or runs code. Tell the user:"),
+    (ChangedBy::Git, "With the state of the repository git changed what configures or runs code. Tell the user:"),
 ];
 
 /// The heading with the first of the lines, and how many more there are.
@@ -282,9 +282,9 @@ fn listed(heading: &str, lines: &[String]) -> Option<String> {
 /// The most changes that are told one by one.
 const MOST_TOLD: usize = 10;
 
-/// What is open to a command of the workspace profile beside what was answered: repositories of this machine that are
+/// Places open to a command of the workspace profile beside those of an answer: repositories of this machine that are
 /// remotes of this one, secrets that the user's own settings name, and those that commands of this session made.
-fn opened(place: &Place, home: Option<&Path>) -> Allowances {
+fn opened(place: &CallPlace, home: Option<&Path>) -> Allowances {
     let mut out = (*place.allowances).clone();
     let own = |path: &Path| place.own_dirs.iter().any(|own| path.starts_with(own) || own.starts_with(path));
     let wide = |path: &Path| home.is_some_and(|home| home.starts_with(path)) || path.components().count() < 3;
@@ -299,12 +299,12 @@ fn opened(place: &Place, home: Option<&Path>) -> Allowances {
 }
 
 /// Looks up something at the place of a call that has not been decided on yet.
-pub(super) fn site_of<T>(place: &Place, look: impl FnOnce(&Site<'_>) -> T) -> T {
+pub(super) fn site_of<T>(place: &CallPlace, look: impl FnOnce(&Site<'_>) -> T) -> T {
     let home = std::env::home_dir();
-    look(&site(place, &Told::default(), home.as_deref()))
+    look(&site(place, &NamedPlaces::default(), home.as_deref()))
 }
 
-pub(super) fn site<'a>(place: &'a Place, told: &'a Told, home: Option<&'a Path>) -> Site<'a> {
+pub(super) fn site<'a>(place: &'a CallPlace, told: &'a NamedPlaces, home: Option<&'a Path>) -> Site<'a> {
     Site {
         cwd: &place.cwd,
         session_dir: &place.session_dir,

@@ -2,10 +2,10 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
-use super::held::{self, ForUser, Held, Told};
+use super::held::{self, Confinement, ForUser, NamedPlaces};
 use super::host::Host;
 use super::input;
-use super::{Halt, Place};
+use super::{CallPlace, Halt};
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::rule::NETWORK;
@@ -13,8 +13,8 @@ use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, Touch};
 use crate::sandbox::parent::{self, Order};
 use crate::sandbox::process::kill_session;
 use crate::sandbox::proxy::names::System;
-use crate::sandbox::proxy::{self, Known, Proxy, Target};
-use crate::sandbox::{Ended, GRACE, Invocation, Network, Report, environment};
+use crate::sandbox::proxy::{self, KnownHosts, Proxy, Target};
+use crate::sandbox::{Ended, GRACE, Invocation, Network, RunReport, environment};
 use futures_util::future::BoxFuture;
 use std::ffi::OsString;
 use std::os::unix::net::UnixStream;
@@ -29,21 +29,21 @@ use tokio_util::sync::CancellationToken;
 /// At most this often somebody hears of new output.
 const TICK: Duration = Duration::from_millis(250);
 
-/// What is to run.
-pub(super) struct Line {
+/// Command to run.
+pub(super) struct CommandRun {
     /// The program by its absolute path, and its arguments.
     pub command: Vec<OsString>,
-    /// Where.
+    /// Working directory.
     pub cwd: PathBuf,
-    /// How long it may take.
+    /// Time limit.
     pub timeout: Duration,
-    /// How many bytes it may write.
+    /// Limit of output bytes.
     pub output_limit: u64,
-    /// What its text says of its places.
-    pub told: Told,
+    /// Places that its text names.
+    pub told: NamedPlaces,
 }
 
-/// Who takes the output.
+/// Receiver of the output.
 pub(super) trait Taker: Send {
     /// These bytes came.
     fn take(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
@@ -57,18 +57,18 @@ pub(super) struct Running {
     control: Control,
     output: ChildStdout,
     report: ChildStderr,
-    held: Held,
+    held: Confinement,
     timeout: Duration,
     runner: PathBuf,
 }
 
 /// A command that is over.
 pub(super) struct Over {
-    /// What its parent said.
-    pub report: Option<Report>,
+    /// Report of its parent.
+    pub report: Option<RunReport>,
     /// All that its parent said, for the case that this was no report.
     said: Vec<u8>,
-    held: Held,
+    held: Confinement,
     timeout: Duration,
     /// It was asked to end.
     pub stopped: bool,
@@ -77,15 +77,15 @@ pub(super) struct Over {
 /// Starts a command. Blocks while the places of its profile are looked up, off the async threads. `host` decides on what
 /// it wants of the network.
 pub(super) async fn start(
-    place: &Place,
+    place: &CallPlace,
     sandbox: Sandbox,
-    line: Line,
+    line: CommandRun,
     host: &Arc<dyn Host>,
     call: &CallId,
 ) -> Result<Running, Halt> {
     let site = place.clone();
-    let Line { command, cwd, timeout, output_limit, told } = line;
-    let held = blocking(move || Held::new(site, sandbox, told)).await?;
+    let CommandRun { command, cwd, timeout, output_limit, told } = line;
+    let held = blocking(move || Confinement::new(site, sandbox, told)).await?;
     if let Some(fault) = held.fault() {
         return Err(Halt::Says(fault));
     }
@@ -122,13 +122,13 @@ pub(super) async fn start(
 }
 
 /// The environment of a command. Inside a sandbox what leads to the sockets of other programs goes along with those alone.
-fn variables(sandbox: Sandbox, place: &Place) -> Vec<(OsString, OsString)> {
+fn variables(sandbox: Sandbox, place: &CallPlace) -> Vec<(OsString, OsString)> {
     let granted = &place.allowances.granted;
     let sockets = (sandbox != Sandbox::None).then_some(granted.sockets.as_slice());
     environment::cleaned_for(std::env::vars_os(), &place.cwd, environment::For { named: &granted.env, sockets })
 }
 
-/// What ends a command when it is dropped.
+/// Guard that ends a command when it is dropped.
 struct Control {
     _proxy: Option<Proxy>,
     socket: ControlSocket,
@@ -155,9 +155,9 @@ impl Drop for Control {
 /// Decides what a command reaches of the network.
 struct Gate {
     host: Arc<dyn Host>,
-    known: Arc<Known>,
+    known: Arc<KnownHosts>,
     call: CallId,
-    /// What connects.
+    /// Name of the program that connects.
     command: String,
 }
 
@@ -181,7 +181,7 @@ impl proxy::Gate for Gate {
     }
 }
 
-/// What a question calls this command: the line that a shell was given, else its words.
+/// Name of the command in a question: the line that a shell was given, else its words.
 fn as_typed(command: &[OsString]) -> String {
     let words: Vec<_> = command.iter().map(|word| word.to_string_lossy()).collect();
     match words.iter().rposition(|word| word == "-c") {
@@ -222,7 +222,7 @@ impl Running {
             }
         }
         drop(control);
-        let report = Report::parse(&String::from_utf8_lossy(&said));
+        let report = RunReport::parse(&String::from_utf8_lossy(&said));
         if report.is_none() {
             // The parent was killed or hangs: what it held must not go on.
             if let Some(pid) = process.id().and_then(|pid| i32::try_from(pid).ok()) {
@@ -268,7 +268,7 @@ async fn collect(
 impl Over {
     /// The exit status as a shell gives it.
     pub fn code(&self) -> Option<i32> {
-        self.report.as_ref().and_then(Report::code)
+        self.report.as_ref().and_then(RunReport::code)
     }
 
     /// It ended by itself, and well.
@@ -276,11 +276,11 @@ impl Over {
         self.report.as_ref().is_some_and(|report| report.ended == Ended::Itself) && self.code() == Some(0)
     }
 
-    /// What the model is to know besides its output, line by line; `exit N` is the last one. `output` is its end. Beside it
+    /// Notes for the model besides the output, line by line; `exit N` is the last one. `output` is its end. Beside it
     /// what the user is to know.
     pub async fn told(self, output: String) -> Result<(String, ForUser), Halt> {
         let Over { report, said, held, timeout, .. } = self;
-        let code = report.as_ref().and_then(Report::code);
+        let code = report.as_ref().and_then(RunReport::code);
         let opened = report.as_ref().and_then(|report| report.opened.clone());
         let notes = blocking(move || held.notes(&output, held::CommandEnd { code, opened: opened.as_deref() })).await?;
         let Some(report) = report else {
@@ -319,7 +319,7 @@ impl Over {
         Ok((text, notes.user))
     }
 
-    /// What a command that was stopped had written. What it made of protected files does not stay either.
+    /// Output of a command that was stopped. Its changes of protected files do not stay either.
     pub async fn when_stopped(self, mut text: String) -> Result<String, Halt> {
         let held = self.held;
         let output = text.clone();

@@ -19,7 +19,7 @@ const LARGEST: u64 = 1_000_000;
 
 /// A file that holds one of the names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct HoldingFile {
     /// Its path below the directory.
     pub path: String,
     /// The first lines that hold one of them, with their numbers.
@@ -38,7 +38,7 @@ fn tail(name: &str) -> &str {
 /// The files below `root` that hold the names or are named so, those with the most of them first; what was found until
 /// then.
 #[must_use]
-pub fn search(root: &Path, names: &[String], until: Instant) -> Vec<Found> {
+pub fn search(root: &Path, names: &[String], until: Instant) -> Vec<HoldingFile> {
     let words: Vec<String> = names.iter().map(|name| literal(tail(name))).collect();
     let pattern = format!(r"(?:\b|_)(?:{})(?:\b|_)", words.join("|"));
     let Ok(regex) = RegexMatcherBuilder::new().case_insensitive(true).line_terminator(Some(b'\n')).build(&pattern)
@@ -46,7 +46,7 @@ pub fn search(root: &Path, names: &[String], until: Instant) -> Vec<Found> {
         return Vec::new();
     };
     let mut searcher = SearcherBuilder::new().line_number(true).binary_detection(BinaryDetection::quit(0)).build();
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<HoldingFile> = Vec::new();
     for entry in walk::below(root).build().flatten() {
         if Instant::now() > until {
             break;
@@ -66,7 +66,13 @@ pub fn search(root: &Path, names: &[String], until: Instant) -> Vec<Found> {
     found
 }
 
-fn look(searcher: &mut Searcher, regex: &RegexMatcher, path: &Path, root: &Path, names: &[String]) -> Option<Found> {
+fn look(
+    searcher: &mut Searcher,
+    regex: &RegexMatcher,
+    path: &Path,
+    root: &Path,
+    names: &[String],
+) -> Option<HoldingFile> {
     let shown = path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned();
     let lower = shown.to_lowercase();
     let ends = |name: &String| {
@@ -84,7 +90,7 @@ fn look(searcher: &mut Searcher, regex: &RegexMatcher, path: &Path, root: &Path,
     });
     // A file that cannot be read is left out, or stands there by its name.
     let _ = searcher.search_path(regex, path, sink);
-    (named || hits > 0).then_some(Found { path: shown, lines, hits, named })
+    (named || hits > 0).then_some(HoldingFile { path: shown, lines, hits, named })
 }
 
 /// Folders of what others wrote or machines made, where no rule leaves them out.

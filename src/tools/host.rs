@@ -2,7 +2,7 @@
 //! connection and no files of sessions.
 
 use crate::domain::ids::{CallId, SessionId};
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::message::Message;
 use crate::domain::permission::Mode;
 use crate::domain::property::Properties;
@@ -49,7 +49,7 @@ pub trait Host: Send + Sync {
     ///
     /// # Errors
     /// A sentence: there is no such session, or it cannot be changed.
-    fn change(&self, session: SessionId, change: Change) -> BoxFuture<'static, Result<(), String>> {
+    fn change(&self, session: SessionId, change: PropertyChange) -> BoxFuture<'static, Result<(), String>> {
         let _ = (session, change);
         Box::pin(async { Err("There are no sessions.".to_owned()) })
     }

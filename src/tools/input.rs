@@ -7,12 +7,12 @@ use std::ops::RangeInclusive;
 
 /// The input object of one call.
 #[derive(Clone, Copy, Debug)]
-pub struct Fields<'a> {
+pub struct InputFields<'a> {
     tool: &'a str,
     map: &'a Map<String, Value>,
 }
 
-impl<'a> Fields<'a> {
+impl<'a> InputFields<'a> {
     /// Takes the input of a call of `tool`.
     ///
     /// # Errors
@@ -171,7 +171,7 @@ mod tests {
             (json!({"path": "a", "all": "yes"}), "`all` of read must be true or false"),
         ] {
             let read = |input: &Value| -> Result<(), String> {
-                let fields = Fields::of("read", input)?;
+                let fields = InputFields::of("read", input)?;
                 fields.text("path")?;
                 fields.number("offset", 1..=9)?;
                 fields.flag("all")?;
@@ -181,7 +181,7 @@ mod tests {
             assert!(error.contains(says), "{input}: {error}");
         }
         let input = json!({"path": "a", "offset": 5.0, "extra": {}, "all": true});
-        let fields = Fields::of("read", &input).unwrap();
+        let fields = InputFields::of("read", &input).unwrap();
         assert_eq!((fields.number("offset", 1..=9), fields.flag("all")), (Ok(Some(5)), Ok(true)));
     }
 

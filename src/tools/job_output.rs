@@ -1,8 +1,8 @@
 //! `job_output` and `job_kill`: what a job writes, and its end. What jobs are is in [`super::jobs`].
 
-use super::input::{self, Fields};
-use super::jobs::Read;
-use super::{Halt, Place, Run, RunError, Tool, plain, seen::Seen, settled};
+use super::input::{self, InputFields};
+use super::jobs::OutputRequest;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, plain, seen::Seen, settled};
 use crate::domain::tool::{CallFacts, Outcome, ToolFigures, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -49,28 +49,28 @@ impl Tool for JobOutput {
         input::subject(input, "job")
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, _place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         wanted(input)?;
         Ok(plain("job_output", self.subject(input), Touch::Inner))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move { settled(read(&input, &with).await) })
     }
 }
 
-fn wanted(input: &Value) -> Result<(&str, Read), String> {
-    let fields = Fields::of("job_output", input)?;
+fn wanted(input: &Value) -> Result<(&str, OutputRequest), String> {
+    let fields = InputFields::of("job_output", input)?;
     let job = fields.text("job")?;
     let until = fields.text_if_any("until")?.filter(|text| !text.is_empty()).map(str::to_owned);
     let wait = fields.number("wait_s", 0..=MOST_WAIT)?;
     // Who names a text wants to wait for it.
     let wait = wait.unwrap_or(if until.is_some() { 30 } else { 0 });
     let tail = fields.number("tail", 1..=MOST_TAIL)?.and_then(|lines| usize::try_from(lines).ok());
-    Ok((job, Read { wait: Duration::from_secs(wait), until, tail }))
+    Ok((job, OutputRequest { wait: Duration::from_secs(wait), until, tail }))
 }
 
-async fn read(input: &Value, with: &Run) -> Result<Outcome, Halt> {
+async fn read(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let (job, wanted) = wanted(input)?;
     let (text, _, exit) = with.jobs.read(job, &wanted, &with.stop).await?;
     let lines = u64::try_from(text.lines().count()).ok();
@@ -101,18 +101,18 @@ impl Tool for JobKill {
         input::subject(input, "job")
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        Fields::of("job_kill", input)?.text("job")?;
+    fn inspect(&self, input: &Value, _place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        InputFields::of("job_kill", input)?.text("job")?;
         Ok(plain("job_kill", self.subject(input), Touch::Inner))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move { settled(kill(&input, &with).await) })
     }
 }
 
-async fn kill(input: &Value, with: &Run) -> Result<Outcome, Halt> {
-    let job = Fields::of("job_kill", input)?.text("job")?;
+async fn kill(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
+    let job = InputFields::of("job_kill", input)?.text("job")?;
     let (text, _) = with.jobs.kill_and_wait(job, &with.stop).await?;
     Ok(Outcome::ok(text))
 }

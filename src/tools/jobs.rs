@@ -7,16 +7,16 @@
 mod output;
 
 use super::held::ForUser;
-use super::held_process::{self, Line, Over, Taker};
+use super::held_process::{self, CommandRun, Over, Taker};
 use super::host::Host;
 use super::kept::last_lines;
-use super::{Halt, Place, text};
+use super::{CallPlace, Halt, text};
 use crate::domain::At;
 use crate::domain::ids::CallId;
 use crate::domain::job::{EndedBy, JobEnd, JobShown};
 use crate::domain::permission::Sandbox;
-pub(super) use output::Read;
-use output::Written;
+pub(super) use output::OutputRequest;
+use output::OutputTail;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -44,12 +44,12 @@ struct Job {
     since: At,
     began: Instant,
     stop: CancellationToken,
-    state: Mutex<State>,
+    state: Mutex<JobState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
-    written: Written,
+struct JobState {
+    written: OutputTail,
     /// Cause of its end.
     by: EndedBy,
     end: Option<End>,
@@ -89,9 +89,9 @@ impl Jobs {
     /// Starts a command and comes back with the job's name.
     pub(super) async fn start(
         self: &Arc<Self>,
-        (place, sandbox): (&Place, Sandbox),
+        (place, sandbox): (&CallPlace, Sandbox),
         command: &str,
-        line: Line,
+        line: CommandRun,
         (host, call): (&Arc<dyn Host>, &CallId),
     ) -> Result<String, Halt> {
         let room = || match self.list().iter().filter(|job| job.runs()).map(|job| job.id.clone()).collect::<Vec<_>>() {
@@ -125,8 +125,8 @@ impl Jobs {
         let (jobs, id) = (self.clone(), job.id.clone());
         let folder = place.clone();
         tokio::spawn(async move {
-            let file = output::File::new(folder, &job.id);
-            let mut taker = Output { job: &job, file, news: &jobs.shown, told: 0 };
+            let file = output::OutputFile::new(folder, &job.id);
+            let mut taker = OutputSink { job: &job, file, news: &jobs.shown, told: 0 };
             let over = running.see_it_through(&mut taker, &job.stop).await;
             taker.file.close(&job).await;
             job.over(over).await;
@@ -205,7 +205,7 @@ impl Jobs {
     pub(super) async fn read(
         &self,
         id: &str,
-        wanted: &Read,
+        wanted: &OutputRequest,
         stop: &CancellationToken,
     ) -> Result<(String, Option<JobEnd>, Option<i32>), Halt> {
         let job = self.found(id)?;
@@ -246,7 +246,7 @@ impl Jobs {
     ) -> Result<(String, Option<i32>), Halt> {
         let job = self.found(id)?;
         job.kill(EndedBy::Model);
-        let wanted = Read { wait: crate::sandbox::GRACE + Duration::from_secs(5), ..Read::default() };
+        let wanted = OutputRequest { wait: crate::sandbox::GRACE + Duration::from_secs(5), ..OutputRequest::default() };
         let (text, _, code) = self.read(id, &wanted, stop).await?;
         Ok((text, code))
     }
@@ -284,14 +284,14 @@ impl Job {
 }
 
 /// Takes the output of a job.
-struct Output<'a> {
+struct OutputSink<'a> {
     job: &'a Job,
-    file: output::File,
+    file: output::OutputFile,
     news: &'a watch::Sender<()>,
     told: u64,
 }
 
-impl Taker for Output<'_> {
+impl Taker for OutputSink<'_> {
     async fn take(&mut self, bytes: &[u8]) {
         locked(&self.job.state).written.add(bytes);
         if let Some(path) = self.file.add(bytes).await {

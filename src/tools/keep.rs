@@ -4,7 +4,7 @@
 //! request. What the bytes are decides over what the name says.
 
 use super::files::{self, FileError};
-use super::{Place, paths, places, text};
+use super::{CallPlace, paths, places, text};
 use crate::domain::attachment::{Attachment, AttachmentKind, FOLDER, LARGEST};
 use std::path::Path;
 
@@ -15,7 +15,7 @@ const LONGEST_NAME: usize = 100;
 ///
 /// # Errors
 /// A sentence: what was wrong with which file, and what to do.
-pub fn take(written: &Path, place: &Place) -> Result<Attachment, String> {
+pub fn take(written: &Path, place: &CallPlace) -> Result<Attachment, String> {
     let written = written.to_str().ok_or("Only files whose paths are UTF-8 can be attached.")?;
     let path = paths::resolve(written, place)?;
     let shown = paths::shown(&path, place);

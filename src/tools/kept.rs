@@ -12,14 +12,14 @@ const LAST_CHARS: usize = 2_000;
 
 /// The beginning and the end of an output of any length.
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct KeptOutput {
     head: Vec<u8>,
     tail: Vec<u8>,
     total: u64,
     binary: bool,
 }
 
-impl Kept {
+impl KeptOutput {
     pub fn add(&mut self, bytes: &[u8]) {
         if self.total < 8_192 && !self.binary {
             let start = [&self.head[..], bytes.get(..8_192).unwrap_or(bytes)].concat();
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn beginning_and_end_are_kept() {
-        let mut kept = Kept::default();
+        let mut kept = KeptOutput::default();
         for part in [&b"start\n"[..], &vec![b'x'; 5 * KEPT], b"\nend\n"] {
             for chunk in part.chunks(70_000) {
                 kept.add(chunk);
@@ -91,14 +91,14 @@ mod tests {
         assert!(text.starts_with("start\n") && text.ends_with("\nend\n"));
         assert!(text.contains(&format!("[… {} bytes of output are left out here …]", 3 * KEPT + 11)));
         assert!(text.len() < 2 * KEPT + 200 && kept.data().is_none());
-        let mut short = Kept::default();
+        let mut short = KeptOutput::default();
         short.add("äö".as_bytes());
         assert_eq!(short.text(), "äö");
     }
 
     #[test]
     fn what_is_no_text_is_kept_whole() {
-        let mut kept = Kept::default();
+        let mut kept = KeptOutput::default();
         kept.add(b"\x89PNG");
         kept.add(b"\r\n\x1a\n\0\0");
         for _ in 0..40 {
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn progress_is_the_last_whole_lines() {
-        let mut kept = Kept::default();
+        let mut kept = KeptOutput::default();
         kept.add(b"a\nb\n");
         assert_eq!(kept.last_lines(), "a\nb");
         for n in 0..1_000 {

@@ -1,13 +1,13 @@
 //! The words of a command line that name a path below the working directory by their letters, and lead elsewhere through
 //! a link: no rule about paths may take them for what they seem to be.
 
-use super::{Place, paths, places, words};
+use super::{CallPlace, paths, places, words};
 use crate::domain::paths::lexical;
 use crate::domain::tool::{self, Touch};
 use std::path::Path;
 
 /// Links that lead elsewhere, each path once.
-pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
+pub(super) fn look(command: &str, place: &CallPlace) -> Vec<Touch> {
     let Ok(real) = paths::follow(&place.cwd) else { return Vec::new() };
     let mut out = Vec::new();
     for (base, given) in words::below(command, place) {
@@ -25,11 +25,11 @@ pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
     out
 }
 
-fn leads_elsewhere(full: &Path, by_letters: &Path, real: &Path, place: &Place) -> bool {
+fn leads_elsewhere(full: &Path, by_letters: &Path, real: &Path, place: &CallPlace) -> bool {
     // What does not exist yet is followed as far as it does. What cannot be followed is not known.
     let Ok(path) = paths::follow(full) else { return true };
     let straight = by_letters.strip_prefix(&place.cwd).is_ok_and(|short| path == real.join(short));
-    !straight && places::classify(&path, place) != tool::Place::Inside
+    !straight && places::classify(&path, place) != tool::PathPlace::Inside
 }
 
 #[cfg(test)]

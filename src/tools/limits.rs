@@ -2,7 +2,7 @@
 //!
 //! Done once, by the registry, for every tool alike.
 
-use super::{Place, downloads, words};
+use super::{CallPlace, downloads, words};
 use crate::domain::access::Access;
 use crate::domain::secret::keys_masked;
 use crate::domain::tool::{CallFacts, Touch};
@@ -49,7 +49,7 @@ pub fn shows_machine(tool: &str) -> bool {
 
 /// The call was decided on as one that shows a secret, or that nothing holds.
 #[must_use]
-pub fn was_decided(facts: &CallFacts, place: &Place) -> bool {
+pub fn was_decided(facts: &CallFacts, place: &CallPlace) -> bool {
     facts.touches.iter().any(|touch| match touch {
         Touch::Read { secret, .. } | Touch::Access(Access::Read { secret, .. }) => *secret,
         Touch::Outside => true,
@@ -136,7 +136,7 @@ fn base64_chars(text: &str) -> u64 {
 
 /// Cuts a result of `tool` to what the model may get. A longer one is kept whole below the session's `long_responses/`.
 #[must_use]
-pub fn fit(text: String, tool: &str, place: &Place) -> Fitted {
+pub fn fit(text: String, tool: &str, place: &CallPlace) -> Fitted {
     let most = most_tokens(place.window);
     let has = tokens(&text);
     if has <= most {

@@ -1,9 +1,10 @@
 //! `list`: what is in a directory. Names only; it reads no file.
 
-use super::input::{self, Fields};
+use super::input::{self, InputFields};
 use super::walk::{Cut, Patience};
 use super::{
-    Halt, Place, Run, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, text, walk,
+    CallPlace, Halt, RunContext, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, text,
+    walk,
 };
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
@@ -20,9 +21,9 @@ const DEEPEST: u64 = 5;
 const MOST_IGNORED: usize = 20;
 
 /// The tool.
-pub struct List;
+pub struct ListTool;
 
-impl Tool for List {
+impl Tool for ListTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "list".to_owned(),
@@ -51,24 +52,24 @@ impl Tool for List {
         if path.is_empty() { ".".to_owned() } else { path }
     }
 
-    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         let (path, _) = call(input, place)?;
         Ok(plain("list", self.subject(input), places::reading(path, place)))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         blocking(move || work(&input, &with))
     }
 }
 
-fn call(input: &Value, place: &Place) -> Result<(PathBuf, u64), String> {
-    let fields = Fields::of("list", input)?;
+fn call(input: &Value, place: &CallPlace) -> Result<(PathBuf, u64), String> {
+    let fields = InputFields::of("list", input)?;
     let path = directory(fields.text_if_any("path")?, "list", place)?;
     Ok((path, fields.number("depth", 1..=DEEPEST)?.unwrap_or(1)))
 }
 
 /// The resolved directory that `list` and `glob` work in.
-pub(crate) fn directory(path: Option<&str>, tool: &str, place: &Place) -> Result<PathBuf, String> {
+pub(crate) fn directory(path: Option<&str>, tool: &str, place: &CallPlace) -> Result<PathBuf, String> {
     let path = paths::resolve(path.unwrap_or("."), place)?;
     let meta = files::look(&path).map_err(|e| read::explain(e, &path, place))?;
     if meta.is_dir() {
@@ -79,20 +80,20 @@ pub(crate) fn directory(path: Option<&str>, tool: &str, place: &Place) -> Result
 }
 
 /// One entry, as far as it is shown.
-enum Kind {
+enum ListedKind {
     Folder,
     File(u64),
     Link(Option<PathBuf>),
     Special,
 }
 
-fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
+fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let (root, depth) = call(input, &with.place)?;
     still(plain("list", with.facts.subject.clone(), places::reading(root.clone(), &with.place)), with)?;
     let patience = Patience::new(with.stop.clone());
     // One level more than is shown, to count what is in the last folders.
     let deepest = usize::try_from(depth).unwrap_or(1) + 1;
-    let mut children: BTreeMap<PathBuf, Vec<(OsString, Kind)>> = BTreeMap::new();
+    let mut children: BTreeMap<PathBuf, Vec<(OsString, ListedKind)>> = BTreeMap::new();
     let mut unreadable = 0;
     let mut cut = None;
     for entry in walk::below(&root).max_depth(Some(deepest)).build() {
@@ -106,10 +107,10 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
         };
         let Some(parent) = entry.path().parent().filter(|_| entry.depth() > 0) else { continue };
         let kind = match entry.file_type() {
-            Some(kind) if kind.is_dir() => Kind::Folder,
-            Some(kind) if kind.is_symlink() => Kind::Link(std::fs::read_link(entry.path()).ok()),
-            Some(kind) if kind.is_file() => Kind::File(entry.metadata().map_or(0, |meta| meta.len())),
-            _ => Kind::Special,
+            Some(kind) if kind.is_dir() => ListedKind::Folder,
+            Some(kind) if kind.is_symlink() => ListedKind::Link(std::fs::read_link(entry.path()).ok()),
+            Some(kind) if kind.is_file() => ListedKind::File(entry.metadata().map_or(0, |meta| meta.len())),
+            _ => ListedKind::Special,
         };
         children.entry(parent.to_owned()).or_default().push((entry.file_name().to_owned(), kind));
     }
@@ -117,7 +118,7 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
         return Err(RunError::Stopped(String::new()).into());
     }
     let known: BTreeSet<OsString> = children.get(&root).into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    let mut page = Page::default();
+    let mut page = ListPage::default();
     page.level(&root, 0, usize::try_from(depth).unwrap_or(1), &mut children);
     let mut notes = ignored(&root, &known);
     if page.left_out > 0 {
@@ -163,17 +164,23 @@ fn ignored(root: &Path, known: &BTreeSet<OsString>) -> Vec<String> {
 }
 
 #[derive(Default)]
-struct Page {
+struct ListPage {
     text: String,
     lines: usize,
     left_out: usize,
 }
 
-impl Page {
-    fn level(&mut self, dir: &Path, depth: usize, deepest: usize, all: &mut BTreeMap<PathBuf, Vec<(OsString, Kind)>>) {
+impl ListPage {
+    fn level(
+        &mut self,
+        dir: &Path,
+        depth: usize,
+        deepest: usize,
+        all: &mut BTreeMap<PathBuf, Vec<(OsString, ListedKind)>>,
+    ) {
         let mut entries = all.remove(dir).unwrap_or_default();
         entries.sort_by(|a, b| {
-            let folder = |kind: &Kind| !matches!(kind, Kind::Folder);
+            let folder = |kind: &ListedKind| !matches!(kind, ListedKind::Folder);
             (folder(&a.1), &a.0).cmp(&(folder(&b.1), &b.0))
         });
         for (name, kind) in entries {
@@ -186,14 +193,14 @@ impl Page {
             let shown = name.to_string_lossy();
             let path = dir.join(&name);
             let line = match kind {
-                Kind::Folder => {
+                ListedKind::Folder => {
                     let count = all.get(&path).map_or(0, Vec::len);
                     format!("{indent}{shown}/  {count} {}", if count == 1 { "entry" } else { "entries" })
                 }
-                Kind::File(size) => format!("{indent}{shown}  {}", text::size(size)),
-                Kind::Link(Some(target)) => format!("{indent}{shown} -> {}", target.display()),
-                Kind::Link(None) => format!("{indent}{shown} -> ?"),
-                Kind::Special => format!("{indent}{shown}  (a device, pipe or socket)"),
+                ListedKind::File(size) => format!("{indent}{shown}  {}", text::size(size)),
+                ListedKind::Link(Some(target)) => format!("{indent}{shown} -> {}", target.display()),
+                ListedKind::Link(None) => format!("{indent}{shown} -> ?"),
+                ListedKind::Special => format!("{indent}{shown}  (a device, pipe or socket)"),
             };
             self.text.push_str(&line);
             self.text.push('\n');

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-/// What a file cannot keep when it is changed: device, number, length, time of change.
+/// Stamp of a file, which changes with it: device, number, length, time of change.
 type Stamp = (u64, u64, u64, i64, i64);
 
 /// By the session's folder.

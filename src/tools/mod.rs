@@ -11,15 +11,15 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-pub use call_place::Place;
+pub use call_place::CallPlace;
 pub(crate) use halt::Halt;
 pub use halt::RunError;
 
 /// Resources of a running call.
 #[derive(Clone)]
-pub struct Run {
+pub struct RunContext {
     /// Working directory.
-    pub place: Place,
+    pub place: CallPlace,
     /// The facts that were decided on. Facts that differ right before running end the call with
     /// [`RunError::FactsChanged`].
     pub facts: CallFacts,
@@ -39,7 +39,7 @@ pub struct Run {
     pub host: Arc<dyn host::Host>,
 }
 
-impl Run {
+impl RunContext {
     /// Looks once more whether the turn was stopped: right before the first thing that a call changes. What is done after
     /// that is done whole, and the call says so.
     ///
@@ -67,10 +67,10 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// A sentence for the model when the input is wrong or the call cannot work: the nearest neighbours of a missing
     /// file, the closest text for an edit that does not match, "read the file first".
-    fn inspect(&self, input: &Value, place: &Place, seen: &seen::Seen) -> Result<CallFacts, String>;
+    fn inspect(&self, input: &Value, place: &CallPlace, seen: &seen::Seen) -> Result<CallFacts, String>;
 
     /// Runs the call.
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>>;
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>>;
 }
 
 /// Turns a halt into what [`Tool::run`] gives back.
@@ -115,7 +115,7 @@ pub(crate) fn same_facts(a: &CallFacts, b: &CallFacts) -> bool {
 }
 
 /// Checks that a reading tool opens what was decided on: a link may lead elsewhere by now.
-pub(crate) fn still(facts: CallFacts, with: &Run) -> Result<(), RunError> {
+pub(crate) fn still(facts: CallFacts, with: &RunContext) -> Result<(), RunError> {
     if same_facts(&facts, &with.facts) { Ok(()) } else { Err(RunError::FactsChanged(Box::new(facts))) }
 }
 

@@ -4,7 +4,7 @@
 //! setting. Such a line runs nothing but git and programs that read. Strict: what is not on the lists, or could be read in
 //! two ways, is something else.
 
-use super::{Place, paths, words};
+use super::{CallPlace, paths, words};
 use crate::domain::git_settings::{self, may_note};
 use crate::domain::paths::lexical;
 use crate::domain::reach::{Settles, reach};
@@ -181,7 +181,7 @@ const ON_REFS: &str = "reference-transaction";
 
 /// One simple command of a line.
 #[derive(Debug, PartialEq, Eq)]
-enum Step<'a> {
+enum MoveStep<'a> {
     /// A program that reads.
     Reads,
     /// A change of the directory.
@@ -202,9 +202,9 @@ pub(super) fn of(command: &str) -> Moves {
         Settles::Hooks => true,
         Settles::Other(_) => false,
     };
-    let stays = steps.iter().all(|step| !matches!(step, Step::Enters(_) | Step::Git { folder: Some(_), .. }));
+    let stays = steps.iter().all(|step| !matches!(step, MoveStep::Enters(_) | MoveStep::Git { folder: Some(_), .. }));
     let any = |is: &dyn Fn(&str, &[String]) -> bool| {
-        steps.iter().any(|step| matches!(step, Step::Git { subcommand, words, .. } if is(subcommand, words)))
+        steps.iter().any(|step| matches!(step, MoveStep::Git { subcommand, words, .. } if is(subcommand, words)))
     };
     let of_git = |subcommand: &str, words: &[String]| {
         may_note(&std::iter::once(subcommand.to_owned()).chain(words.iter().cloned()).collect::<Vec<_>>())
@@ -220,7 +220,7 @@ pub(super) fn of(command: &str) -> Moves {
 }
 
 /// The same at a place: where a hook of the project's own would run meanwhile, nothing is noted without a question.
-pub(super) fn at(command: &str, place: &Place) -> Moves {
+pub(super) fn at(command: &str, place: &CallPlace) -> Moves {
     let mut out = of(command);
     if out.notes && !(hooks(command, place).is_empty() && readers_are_themselves(command, place)) {
         out.notes = false;
@@ -229,7 +229,7 @@ pub(super) fn at(command: &str, place: &Place) -> Moves {
 }
 
 /// Hooks of the project's own that the line would run while git's settings are open, by their names.
-pub(super) fn hooks(command: &str, place: &Place) -> Vec<String> {
+pub(super) fn hooks(command: &str, place: &CallPlace) -> Vec<String> {
     let cwd = paths::follow(&place.cwd).unwrap_or_else(|_| place.cwd.clone());
     let commands = commands(command).unwrap_or_default();
     let home = std::env::home_dir();
@@ -237,8 +237,8 @@ pub(super) fn hooks(command: &str, place: &Place) -> Vec<String> {
     let mut out = Vec::new();
     for words in &commands {
         match step(words) {
-            Some(Step::Enters(to)) => base = lexical(&base, Path::new(to)),
-            Some(Step::Git { folder, subcommand, .. }) => {
+            Some(MoveStep::Enters(to)) => base = lexical(&base, Path::new(to)),
+            Some(MoveStep::Git { folder, subcommand, .. }) => {
                 let at = folder.map_or_else(|| base.clone(), |folder| lexical(&base, Path::new(folder)));
                 let Some(repository) = Repository::of(&at) else { continue };
                 // What `git switch` runs after it was open to it before.
@@ -257,16 +257,16 @@ pub(super) fn hooks(command: &str, place: &Place) -> Vec<String> {
 }
 
 /// No file of the working directory stands for one of the readers.
-fn readers_are_themselves(command: &str, place: &Place) -> bool {
+fn readers_are_themselves(command: &str, place: &CallPlace) -> bool {
     !words::look(command, place).programs.iter().any(|program| program.inside)
 }
 
-fn step(words: &[String]) -> Option<Step<'_>> {
+fn step(words: &[String]) -> Option<MoveStep<'_>> {
     let (program, rest) = words.split_first()?;
     match (program.as_str(), rest) {
-        ("cd", [to]) if !to.starts_with('-') => return Some(Step::Enters(to)),
+        ("cd", [to]) if !to.starts_with('-') => return Some(MoveStep::Enters(to)),
         ("git", _) => {}
-        (program, _) => return READERS.contains(&program).then_some(Step::Reads),
+        (program, _) => return READERS.contains(&program).then_some(MoveStep::Reads),
     }
     let (folder, rest) = match rest {
         [option, folder, rest @ ..] if option == "-C" => (Some(folder.as_str()), rest),
@@ -281,7 +281,7 @@ fn step(words: &[String]) -> Option<Step<'_>> {
             true => options.contains(&word.as_str()),
             false => is_plain(word) && !word.contains("://"),
         };
-        return words.iter().all(known).then_some(Step::Git { folder, subcommand, words });
+        return words.iter().all(known).then_some(MoveStep::Git { folder, subcommand, words });
     }
     let (_, options) = BESIDE.iter().find(|(name, _)| name == subcommand)?;
     let known = |word: &String| {
@@ -297,7 +297,7 @@ fn step(words: &[String]) -> Option<Step<'_>> {
     // What is fetched from, or pushed to, by a path or an unknown protocol may run something.
     let speaks = matches!(subcommand.as_str(), "push" | "fetch" | "ls-remote" | "submodule");
     let address = |word: &String| word.contains("://") && !git_settings::is_plain_address(word);
-    (sound && !(speaks && words.iter().any(address))).then_some(Step::Git { folder, subcommand, words })
+    (sound && !(speaks && words.iter().any(address))).then_some(MoveStep::Git { folder, subcommand, words })
 }
 
 /// The words of commands that are joined by `&&`, `;` or `|`; `None` where a shell may read more in it. Output goes to

@@ -2,7 +2,7 @@
 //!
 //! `places` classifies the target; `files` opens it without following any link again.
 
-use super::Place;
+use super::CallPlace;
 use crate::sandbox::{Namespaces, able, places as temps};
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -15,7 +15,7 @@ const MOST_LINKS: usize = 40;
 /// # Errors
 /// A sentence for the model: empty, a NUL in it, a loop of links, or `..` behind a link, where reading the path by its
 /// letters and following it lead to different places.
-pub fn resolve(text: &str, place: &Place) -> Result<PathBuf, String> {
+pub fn resolve(text: &str, place: &CallPlace) -> Result<PathBuf, String> {
     let home = std::env::home_dir();
     // Commands have a `/tmp` of their own, so what lies there by its letters lies there for the file tools as well.
     if let Some(own) = own_temp(&lexical(&place.cwd.join(text)), place) {
@@ -25,7 +25,7 @@ pub fn resolve(text: &str, place: &Place) -> Result<PathBuf, String> {
 }
 
 /// Links that lead to `/tmp` lead to the session's own.
-fn again(path: PathBuf, place: &Place) -> PathBuf {
+fn again(path: PathBuf, place: &CallPlace) -> PathBuf {
     let Some(own) = own_temp(&path, place) else { return path };
     let own = follow(&own).unwrap_or(own);
     // One that leads there once more is not followed; what it leads to is the host's, and judged so.
@@ -34,7 +34,7 @@ fn again(path: PathBuf, place: &Place) -> PathBuf {
 
 /// File that a path below `/tmp` stands for: the one in the session's own folder, unless only the
 /// host has one of the name. `None` for all other paths, and where commands see the host's.
-fn own_temp(path: &Path, place: &Place) -> Option<PathBuf> {
+fn own_temp(path: &Path, place: &CallPlace) -> Option<PathBuf> {
     if !place.allowances.own_temp || able::spaces(&place.runner) == Namespaces::Without {
         return None;
     }
@@ -42,7 +42,7 @@ fn own_temp(path: &Path, place: &Place) -> Option<PathBuf> {
 }
 
 /// The same where commands have a folder of the session as `/tmp`.
-fn session_file(path: &Path, place: &Place) -> Option<PathBuf> {
+fn session_file(path: &Path, place: &CallPlace) -> Option<PathBuf> {
     let below = temps::below_temp(path)?;
     // These are mounted into it.
     let allowed = &place.allowances;
@@ -144,7 +144,7 @@ fn parts(path: &Path) -> Vec<OsString> {
 
 /// A path as the user and the model read it: relative to the working directory where it lies below it.
 #[must_use]
-pub fn shown(path: &Path, place: &Place) -> String {
+pub fn shown(path: &Path, place: &CallPlace) -> String {
     let cwd = follow(&place.cwd).unwrap_or_else(|_| place.cwd.clone());
     if place.allowances.own_temp
         && let Ok(below) = path.strip_prefix(temps::session_temp(&place.session_dir))
@@ -160,7 +160,7 @@ pub fn shown(path: &Path, place: &Place) -> String {
 
 /// Up to five existing paths that were perhaps meant by one that does not exist, nearest first, as shown.
 #[must_use]
-pub fn neighbours(missing: &Path, place: &Place) -> Vec<String> {
+pub fn neighbours(missing: &Path, place: &CallPlace) -> Vec<String> {
     // What is beside a secret is not told before it was decided on.
     if super::places::is_secret_place(missing, place) {
         return Vec::new();

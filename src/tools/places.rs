@@ -3,12 +3,12 @@
 //! Judged is the path after every link in it was followed (`paths`). Whether it may be touched is for the permission
 //! function; what a name alone says is known to `domain::paths`.
 
-use super::Place;
-use super::files::Loaded;
+use super::CallPlace;
+use super::files::LoadedFile;
 use super::paths::follow;
 use crate::domain::secret::MOST;
 use crate::domain::{paths, tool};
-use crate::sandbox::places::{View, holds_beside, holds_secret as holds_any};
+use crate::sandbox::places::{SecrecyView, holds_beside, holds_secret as holds_any};
 use crate::sandbox::repository::Repository;
 use crate::sandbox::{Namespaces, able};
 use std::os::unix::fs::MetadataExt;
@@ -16,17 +16,17 @@ use std::path::{Path, PathBuf};
 
 /// Class of a resolved path, for the decision on writing it.
 #[must_use]
-pub fn classify(path: &Path, place: &Place) -> tool::Place {
+pub fn classify(path: &Path, place: &CallPlace) -> tool::PathPlace {
     let real = |dir: &Path| follow(dir).unwrap_or_else(|_| dir.to_owned());
     let session = real(&place.session_dir);
     // The folder itself is no file of the session; only what lies below it is.
     // Temporary files are its own only where commands see them as theirs.
     let is_in = |name: &str| path.strip_prefix(session.join(name)).is_ok_and(|p| p != Path::new(""));
     if is_in("plans") || is_in("data") {
-        return tool::Place::SessionFolder;
+        return tool::PathPlace::SessionFolder;
     }
     if place.allowances.own_temp && is_in("tmp") {
-        return tool::Place::SessionTemp;
+        return tool::PathPlace::SessionTemp;
     }
     let cwd = real(&place.cwd);
     let of_lisle = |dir: &PathBuf| {
@@ -38,9 +38,9 @@ pub fn classify(path: &Path, place: &Place) -> tool::Place {
         || path.starts_with(&session)
         || is_named(path, &cwd)
     {
-        return tool::Place::Protected;
+        return tool::PathPlace::Protected;
     }
-    if path.starts_with(&cwd) { tool::Place::Inside } else { tool::Place::Outside }
+    if path.starts_with(&cwd) { tool::PathPlace::Inside } else { tool::PathPlace::Outside }
 }
 
 /// A working directory in a worktree that lisle made among its own data: what lies there is the project's.
@@ -50,7 +50,7 @@ fn is_worktree(cwd: &Path, own: &Path) -> bool {
     below.is_some_and(|below| below.components().count() >= 3)
 }
 
-/// Whether git's settings name this file as something to read settings from or to run.
+/// True if git's settings name this file as something to read settings from or to run.
 fn is_named(path: &Path, cwd: &Path) -> bool {
     let named = || Some(Repository::of(cwd)?.named(cwd, std::env::home_dir().as_deref()));
     path.starts_with(cwd) && named().is_some_and(|named| named.iter().any(|named| path.starts_with(named)))
@@ -64,7 +64,7 @@ pub fn is_fit(cwd: &Path) -> bool {
 
 /// A tool that reads this resolved path.
 #[must_use]
-pub fn reading(path: PathBuf, place: &Place) -> tool::Touch {
+pub fn reading(path: PathBuf, place: &CallPlace) -> tool::Touch {
     let secret = is_secret(&path, place);
     tool::Touch::Read { path, secret }
 }
@@ -72,13 +72,13 @@ pub fn reading(path: PathBuf, place: &Place) -> tool::Touch {
 /// A resolved path is a secret, by its name, its place or its content: reading it is decided on its own. What commands do not
 /// see is one. Blocks.
 #[must_use]
-pub fn is_secret(path: &Path, place: &Place) -> bool {
+pub fn is_secret(path: &Path, place: &CallPlace) -> bool {
     is_secret_place(path, place) || view(place, home().as_deref()).is_key(path)
 }
 
 /// The same without its content, for what is only named, or read afterwards.
 #[must_use]
-pub fn is_secret_place(path: &Path, place: &Place) -> bool {
+pub fn is_secret_place(path: &Path, place: &CallPlace) -> bool {
     if paths::is_secret_file(path) {
         return true;
     }
@@ -92,14 +92,14 @@ pub fn is_secret_place(path: &Path, place: &Place) -> bool {
 /// The same of one of many files that a pattern of a command stands for, which are not looked into one by one: what the
 /// sandbox masks says it, where it cannot mask.
 #[must_use]
-pub fn is_secret_match(path: &Path, place: &Place) -> bool {
+pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
     let unmasked = able::spaces(&place.runner) == Namespaces::Without;
     is_secret_place(path, place) || unmasked && view(place, home().as_deref()).is_masked(path)
 }
 
 /// A file that was read is a secret: by its name, because it is one under another name, or by its content.
 #[must_use]
-pub fn holds_secret(path: &Path, read: &Loaded, place: &Place) -> bool {
+pub fn holds_secret(path: &Path, read: &LoadedFile, place: &CallPlace) -> bool {
     is_secret_place(path, place)
         || (read.names > 1 && is_other_name(read.id, place))
         || view(place, home().as_deref()).holds_key(path, &read.bytes)
@@ -107,7 +107,7 @@ pub fn holds_secret(path: &Path, read: &Loaded, place: &Place) -> bool {
 
 /// The same by the content alone, of an open file. Blocks.
 #[must_use]
-pub fn is_key(path: &Path, mut file: &std::fs::File, place: &Place) -> bool {
+pub fn is_key(path: &Path, mut file: &std::fs::File, place: &CallPlace) -> bool {
     use std::io::{Read, Seek};
     let mut bytes = Vec::new();
     let read = file.rewind().and_then(|()| file.take(MOST as u64).read_to_end(&mut bytes));
@@ -118,7 +118,7 @@ pub fn is_key(path: &Path, mut file: &std::fs::File, place: &Place) -> bool {
 /// There are secrets that what a call runs could read, in the working directory or in one of the places that it names. Not
 /// looked for where they are masked. Blocks.
 #[must_use]
-pub fn secrets_here(place: &Place, named: &[PathBuf]) -> bool {
+pub fn secrets_here(place: &CallPlace, named: &[PathBuf]) -> bool {
     able::spaces(&place.runner) == Namespaces::Without
         && (holds_any(&place.cwd, home().as_deref()) || named.iter().any(|path| path.is_dir() && holds_beside(path)))
 }
@@ -127,9 +127,9 @@ fn home() -> Option<PathBuf> {
     std::env::home_dir()
 }
 
-fn view<'a>(place: &'a Place, home: Option<&'a Path>) -> View<'a> {
-    let Place { cwd, session_dir, own_dirs, allowances, .. } = place;
-    View { cwd, session_dir, own_dirs, allowances, home }
+fn view<'a>(place: &'a CallPlace, home: Option<&'a Path>) -> SecrecyView<'a> {
+    let CallPlace { cwd, session_dir, own_dirs, allowances, .. } = place;
+    SecrecyView { cwd, session_dir, own_dirs, allowances, home }
 }
 
 /// Folders of the home directory whose files are secrets, and how deep they are looked through.
@@ -150,7 +150,7 @@ const MOST_SECRETS: usize = 500;
 
 /// True if a file with several names is one of the known secrets: those of the home directory,
 /// lisle's own credentials, and the `.env` files of the working directory.
-fn is_other_name(id: (u64, u64), place: &Place) -> bool {
+fn is_other_name(id: (u64, u64), place: &CallPlace) -> bool {
     let is = |path: &Path| std::fs::metadata(path).is_ok_and(|meta| (meta.dev(), meta.ino()) == id);
     let among = |folder: &Path, wanted: &dyn Fn(&str) -> bool| {
         let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().take(MOST_SECRETS);
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn places_are_judged_on_the_real_path() {
-        use tool::Place::{Inside, Outside, Protected, SessionFolder};
+        use tool::PathPlace::{Inside, Outside, Protected, SessionFolder};
         let (_dir, root) = tree();
         symlink(root.join("work/.git"), root.join("work/innocent")).unwrap();
         symlink(root.join("outside"), root.join("state/sessions/s1/data")).unwrap();
@@ -231,12 +231,12 @@ mod tests {
             std::fs::create_dir_all(own.join(folder)).unwrap();
         }
         let at = |name: &str| classify(&follow(&own.join("worktrees/w").join(name)).unwrap(), &place);
-        assert_eq!(at("260902-a-b/src/main.rs"), tool::Place::Inside);
-        assert_eq!(at("260902-a-b/.git"), tool::Place::Protected);
-        assert_eq!(at("260902-c-d/src/main.rs"), tool::Place::Protected);
+        assert_eq!(at("260902-a-b/src/main.rs"), tool::PathPlace::Inside);
+        assert_eq!(at("260902-a-b/.git"), tool::PathPlace::Protected);
+        assert_eq!(at("260902-c-d/src/main.rs"), tool::PathPlace::Protected);
         // A folder of lisle's own is none that somebody works in.
         place.cwd = own.join("worktrees/w");
-        assert_eq!(classify(&follow(&own.join("worktrees/w/x")).unwrap(), &place), tool::Place::Protected);
+        assert_eq!(classify(&follow(&own.join("worktrees/w/x")).unwrap(), &place), tool::PathPlace::Protected);
     }
 
     #[test]
@@ -249,7 +249,10 @@ mod tests {
         std::fs::write(place.cwd.join(".git/HEAD"), "x").unwrap();
         std::fs::write(place.cwd.join(".git/config"), "[core]\n\thooksPath = githooks\n").unwrap();
         let at = |name: &str| classify(&follow(&place.cwd).unwrap().join(name), &place);
-        assert_eq!((at("githooks/pre-commit"), at("src/main.rs")), (tool::Place::Protected, tool::Place::Inside));
+        assert_eq!(
+            (at("githooks/pre-commit"), at("src/main.rs")),
+            (tool::PathPlace::Protected, tool::PathPlace::Inside)
+        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! `set_status` and `set_labels`: the properties that an agent may give a session, checked against what the workspace
 //! defines.
 
-use super::input::{self, Fields};
+use super::input::{self, InputFields};
 use super::sessions::{meant, session};
-use super::{Place, Run, RunError, Tool, plain, seen::Seen};
+use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::nearest::nearest;
 use crate::domain::property::{add_label, remove_label, split_label};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 const MOST_LABELS: usize = 20;
 
 /// The session that a call of this place changes, and whether it is its own.
-fn touched(named: Option<SessionId>, place: &Place) -> Result<Touch, String> {
+fn touched(named: Option<SessionId>, place: &CallPlace) -> Result<Touch, String> {
     let own = place.session_dir.file_name().and_then(|name| name.to_str()).and_then(|name| SessionId::parse(name).ok());
     match (named, own) {
         (None, None) => Err("This call belongs to no session.".to_owned()),
@@ -63,26 +63,26 @@ impl Tool for SetStatus {
         subject(input::subject(input, "status"), input)
     }
 
-    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        let fields = Fields::of("set_status", input)?;
+    fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        let fields = InputFields::of("set_status", input)?;
         status(&fields)?;
         Ok(plain("set_status", self.subject(input), touched(session(&fields)?, place)?))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move { Ok(set_status(&input, &with).await.unwrap_or_else(Outcome::error)) })
     }
 }
 
-fn status<'a>(fields: &Fields<'a>) -> Result<&'a str, String> {
+fn status<'a>(fields: &InputFields<'a>) -> Result<&'a str, String> {
     match fields.text("status")?.trim() {
         "" => Err("`status` is empty. `session_info` names the statuses that there are.".to_owned()),
         word => Ok(word),
     }
 }
 
-async fn set_status(input: &Value, with: &Run) -> Result<Outcome, String> {
-    let fields = Fields::of("set_status", input)?;
+async fn set_status(input: &Value, with: &RunContext) -> Result<Outcome, String> {
+    let fields = InputFields::of("set_status", input)?;
     let word = status(&fields)?;
     let defined = with.host.properties();
     let wanted = word.replace('_', "-");
@@ -96,7 +96,7 @@ async fn set_status(input: &Value, with: &Run) -> Result<Outcome, String> {
     if meta.status == known.id {
         return Ok(Outcome::ok(format!("The status was {} already.", known.id)));
     }
-    with.host.change(meta.id.clone(), Change::Status(known.id.clone())).await?;
+    with.host.change(meta.id.clone(), PropertyChange::Status(known.id.clone())).await?;
     Ok(Outcome::ok(format!("The status of {} is {} now; it was {}.", meta.id, known.id, meta.status)))
 }
 
@@ -135,19 +135,19 @@ impl Tool for SetLabels {
         subject([names("add", "+"), names("remove", "-")].concat().join(" "), input)
     }
 
-    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        let fields = Fields::of("set_labels", input)?;
+    fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        let fields = InputFields::of("set_labels", input)?;
         labels(&fields)?;
         Ok(plain("set_labels", self.subject(input), touched(session(&fields)?, place)?))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move { Ok(set_labels(&input, &with).await.unwrap_or_else(Outcome::error)) })
     }
 }
 
 /// Labels to add and to remove; at least one.
-fn labels(fields: &Fields<'_>) -> Result<(Vec<String>, Vec<String>), String> {
+fn labels(fields: &InputFields<'_>) -> Result<(Vec<String>, Vec<String>), String> {
     let list = |name: &str| -> Result<Vec<String>, String> {
         let items = fields.list_if_any(name)?.unwrap_or_default();
         if items.len() > MOST_LABELS {
@@ -164,8 +164,8 @@ fn labels(fields: &Fields<'_>) -> Result<(Vec<String>, Vec<String>), String> {
     Ok(both)
 }
 
-async fn set_labels(input: &Value, with: &Run) -> Result<Outcome, String> {
-    let fields = Fields::of("set_labels", input)?;
+async fn set_labels(input: &Value, with: &RunContext) -> Result<Outcome, String> {
+    let fields = InputFields::of("set_labels", input)?;
     let (add, remove) = labels(&fields)?;
     let defined = with.host.properties();
     for entry in &add {
@@ -184,7 +184,7 @@ async fn set_labels(input: &Value, with: &Run) -> Result<Outcome, String> {
         add_label(&mut entries, entry);
     }
     if entries != meta.labels {
-        with.host.change(meta.id.clone(), Change::Labels(entries.clone())).await?;
+        with.host.change(meta.id.clone(), PropertyChange::Labels(entries.clone())).await?;
     }
     Ok(Outcome::ok(format!("The labels of {} are: {}.", meta.id, told(&entries))))
 }

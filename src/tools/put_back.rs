@@ -1,12 +1,13 @@
-//! What a command did to files that configure or run code, without having asked, is taken back: what is new is put aside,
-//! what was changed or removed is as it was before. So nothing of it takes effect until the user has seen it.
+//! Restoration of files that configure or run code and that a command changed without having asked: what is new is
+//! put aside, what was changed or removed is as it was before. So nothing of it takes effect until the user has seen
+//! it.
 //!
 //! A command may lay links while this happens, so none is followed.
 
 use super::files;
 use super::restore;
 use crate::domain::undo::Thing;
-use crate::sandbox::guard::{Change, Earlier, What};
+use crate::sandbox::guard::{Earlier, GuardedChange, What};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
@@ -18,10 +19,10 @@ use std::path::{Path, PathBuf};
 /// Bytes of a file that is copied because it lies on another disk; of a larger one the beginning is kept.
 const MOST: u64 = 64 * 1024 * 1024;
 
-/// What became of a change.
+/// Outcome of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// What the command wrote lies here now; the path is as it was before.
+pub(super) enum ChangeFate {
+    /// The command's version lies here now; the path is as it was before.
     Aside(PathBuf),
     /// It is as it was before, and there is nothing to keep.
     Restored,
@@ -30,18 +31,18 @@ pub(super) enum Fate {
 }
 
 /// Takes one change back. What was written comes to lie in `folder`. Blocks.
-pub(super) fn put_back(change: &Change, folder: &Path) -> Fate {
+pub(super) fn put_back(change: &GuardedChange, folder: &Path) -> ChangeFate {
     let done = match &change.what {
-        What::Made => aside(&change.path, folder).map(Fate::Aside),
+        What::Made => aside(&change.path, folder).map(ChangeFate::Aside),
         What::Changed(None) | What::Gone(None) => Err("what it was before was not kept".to_owned()),
         What::Changed(Some(earlier)) => aside(&change.path, folder).and_then(|copy| {
             let put = restored(&change.path, earlier);
-            put.map(|()| Fate::Aside(copy.clone()))
+            put.map(|()| ChangeFate::Aside(copy.clone()))
                 .map_err(|why| format!("{why}; what was there is in {}", copy.display()))
         }),
-        What::Gone(Some(earlier)) => restored(&change.path, earlier).map(|()| Fate::Restored),
+        What::Gone(Some(earlier)) => restored(&change.path, earlier).map(|()| ChangeFate::Restored),
     };
-    done.unwrap_or_else(Fate::Left)
+    done.unwrap_or_else(ChangeFate::Left)
 }
 
 fn restored(path: &Path, earlier: &Earlier) -> Result<(), String> {
@@ -116,11 +117,11 @@ pub(super) fn tidy(path: &Path, cwd: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::guard::By;
+    use crate::sandbox::guard::ChangedBy;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
-    fn change(path: &Path, what: What) -> Change {
-        Change { path: path.to_owned(), what, by: By::Command }
+    fn change(path: &Path, what: What) -> GuardedChange {
+        GuardedChange { path: path.to_owned(), what, by: ChangedBy::Command }
     }
 
     #[test]
@@ -134,25 +135,25 @@ mod tests {
         // New.
         std::fs::write(at(".vscode/tasks.json"), "evil").unwrap();
         let fate = put_back(&change(&at(".vscode/tasks.json"), What::Made), &kept);
-        assert_eq!(fate, Fate::Aside(kept.join("1-tasks.json")));
+        assert_eq!(fate, ChangeFate::Aside(kept.join("1-tasks.json")));
         assert_eq!(std::fs::read_to_string(kept.join("1-tasks.json")).unwrap(), "evil");
         tidy(&at(".vscode/tasks.json"), &cwd);
         assert!(!at(".vscode").exists() && cwd.exists());
         // Changed, by a link in its place, and gone with its folder.
         symlink("/etc/passwd", at("hook")).unwrap();
         let fate = put_back(&change(&at("hook"), What::Changed(earlier("mine", 0o100_755))), &kept);
-        assert_eq!(fate, Fate::Aside(kept.join("1-hook")));
+        assert_eq!(fate, ChangeFate::Aside(kept.join("1-hook")));
         assert!(!at("hook").is_symlink() && kept.join("1-hook").is_symlink());
         assert_eq!(std::fs::metadata(at("hook")).unwrap().permissions().mode() & 0o777, 0o755);
         let fate = put_back(&change(&at("sub/.envrc"), What::Gone(earlier("target", 0o120_777))), &kept);
-        assert_eq!((fate, std::fs::read_link(at("sub/.envrc")).unwrap()), (Fate::Restored, "target".into()));
+        assert_eq!((fate, std::fs::read_link(at("sub/.envrc")).unwrap()), (ChangeFate::Restored, "target".into()));
         // What is not known stays, and nothing is followed.
         std::fs::write(at("x"), "new").unwrap();
-        assert!(matches!(put_back(&change(&at("x"), What::Changed(None)), &kept), Fate::Left(_)));
+        assert!(matches!(put_back(&change(&at("x"), What::Changed(None)), &kept), ChangeFate::Left(_)));
         std::fs::create_dir(root.join("outside")).unwrap();
         std::fs::write(root.join("outside/f"), "mine").unwrap();
         symlink(root.join("outside"), at("lure")).unwrap();
-        assert!(matches!(put_back(&change(&at("lure/f"), What::Made), &kept), Fate::Left(_)));
+        assert!(matches!(put_back(&change(&at("lure/f"), What::Made), &kept), ChangeFate::Left(_)));
         assert_eq!(std::fs::read_to_string(root.join("outside/f")).unwrap(), "mine");
     }
 

@@ -3,7 +3,7 @@
 //!
 //! A command that met one of them unasked would stop halfway.
 
-use super::{Place, held, words};
+use super::{CallPlace, held, words};
 use crate::domain::paths::{is_protected, is_protected_for_commands, lexical};
 use crate::domain::reach::{Clean, reach};
 use crate::domain::tool::{self, Touch};
@@ -20,9 +20,9 @@ const MOST_MATCHES: usize = 2_000;
 const PASSED_OVER: &[&str] = &["node_modules", "target", ".venv", "vendor"];
 
 /// The writes, and the secrets that an answer shows, each once.
-pub(super) fn look(command: &str, place: &Place) -> Vec<Touch> {
+pub(super) fn look(command: &str, place: &CallPlace) -> Vec<Touch> {
     let look = looked(command, place);
-    let writes = look.found.into_iter().map(|path| Touch::Write { path, place: tool::Place::Protected });
+    let writes = look.found.into_iter().map(|path| Touch::Write { path, place: tool::PathPlace::Protected });
     let secrets = look.secrets.into_iter().filter(|path| !in_dependency(path, &place.cwd));
     writes.chain(secrets.map(|path| Touch::Read { path, secret: true })).collect()
 }
@@ -37,8 +37,8 @@ pub(super) struct Removed {
 }
 
 /// Help for what the line removes or moves as a whole. Blocks.
-pub(super) fn removed(command: &str, place: &Place) -> Removed {
-    let Look { secrets, trees: mut mounted, .. } = looked(command, place);
+pub(super) fn removed(command: &str, place: &CallPlace) -> Removed {
+    let ReachLook { secrets, trees: mut mounted, .. } = looked(command, place);
     let granted = &place.allowances.granted.writable;
     mounted.retain(|tree| tree.is_dir() && !tree.starts_with(&place.cwd) && granted.contains(tree));
     Removed { secrets, mounted }
@@ -49,8 +49,8 @@ fn in_dependency(path: &Path, cwd: &Path) -> bool {
     below.iter().any(|part| PASSED_OVER.iter().any(|passed| part == *passed))
 }
 
-fn looked<'a>(command: &str, place: &'a Place) -> Look<'a> {
-    let mut look = Look { place, left: MOST, found: Vec::new(), secrets: Vec::new(), trees: Vec::new() };
+fn looked<'a>(command: &str, place: &'a CallPlace) -> ReachLook<'a> {
+    let mut look = ReachLook { place, left: MOST, found: Vec::new(), secrets: Vec::new(), trees: Vec::new() };
     let mut bases = vec![place.cwd.clone()];
     let mut made: Vec<PathBuf> = Vec::new();
     for argv in &commands(command) {
@@ -123,8 +123,8 @@ pub(super) fn commands(line: &str) -> Vec<Vec<String>> {
     out
 }
 
-struct Look<'a> {
-    place: &'a Place,
+struct ReachLook<'a> {
+    place: &'a CallPlace,
     left: usize,
     found: Vec<PathBuf>,
     secrets: Vec<PathBuf>,
@@ -132,7 +132,7 @@ struct Look<'a> {
     trees: Vec<PathBuf>,
 }
 
-impl Look<'_> {
+impl ReachLook<'_> {
     /// Whatever protected or hidden lies at or below a tree that goes.
     fn removed(&mut self, tree: &Path) {
         let tree = lexical(Path::new("/"), tree);

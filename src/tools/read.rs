@@ -3,8 +3,8 @@
 //! Files it has read are noted, so that they may be written afterwards. It never blocks on what is not a file.
 
 use super::files::{self, FileError};
-use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, plain, seen::Seen, still, text};
+use super::input::{self, InputFields};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, places, plain, seen::Seen, still, text};
 use super::{keep, notebook};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
@@ -19,9 +19,9 @@ const MOST_LINES: u64 = 20_000;
 const LONGEST_LINE: usize = 2_000;
 
 /// The tool.
-pub struct Read;
+pub struct ReadTool;
 
-impl Tool for Read {
+impl Tool for ReadTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "read".to_owned(),
@@ -52,27 +52,27 @@ impl Tool for Read {
         input::subject(input, "path")
     }
 
-    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        let call = Call::of(input)?;
+    fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        let call = ReadInput::of(input)?;
         let path = paths::resolve(call.path, place)?;
         check(&path, place)?;
         Ok(plain("read", self.subject(input), places::reading(path, place)))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         blocking(move || work(&input, &with))
     }
 }
 
-struct Call<'a> {
+struct ReadInput<'a> {
     path: &'a str,
     offset: u64,
     limit: u64,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ReadInput<'a> {
     fn of(input: &'a Value) -> Result<Self, String> {
-        let fields = Fields::of("read", input)?;
+        let fields = InputFields::of("read", input)?;
         Ok(Self {
             path: fields.text("path")?,
             offset: fields.number("offset", 1..=u64::MAX)?.unwrap_or(1),
@@ -82,7 +82,7 @@ impl<'a> Call<'a> {
 }
 
 /// Checks that there is something to read.
-fn check(path: &Path, place: &Place) -> Result<(), String> {
+fn check(path: &Path, place: &CallPlace) -> Result<(), String> {
     match files::look(path) {
         Ok(meta) if meta.is_dir() => Err(explain(FileError::Directory(path.to_owned()), path, place)),
         Ok(_) if crate::domain::paths::is_device(path) && !places::is_secret(path, place) => Err(format!(
@@ -95,7 +95,7 @@ fn check(path: &Path, place: &Place) -> Result<(), String> {
 }
 
 /// The sentence for the model when a file cannot be read, with what can be done instead.
-pub(crate) fn explain(error: FileError, path: &Path, place: &Place) -> String {
+pub(crate) fn explain(error: FileError, path: &Path, place: &CallPlace) -> String {
     let shown = paths::shown(path, place);
     match error {
         FileError::Missing(_) | FileError::NoFolder(_) => {
@@ -118,8 +118,8 @@ pub(crate) fn explain(error: FileError, path: &Path, place: &Place) -> String {
     }
 }
 
-fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
-    let call = Call::of(input)?;
+fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
+    let call = ReadInput::of(input)?;
     let path = paths::resolve(call.path, &with.place)?;
     let shown = paths::shown(&path, &with.place);
     let subject = with.facts.subject.clone();
@@ -172,7 +172,12 @@ fn work(input: &Value, with: &Run) -> Result<Outcome, Halt> {
 }
 
 /// A picture or a PDF goes to the model as what it is: a copy that the session keeps. `None` for any other file.
-fn shown_whole(path: &Path, shown: &str, loaded: &files::Loaded, with: &Run) -> Result<Option<Outcome>, Halt> {
+fn shown_whole(
+    path: &Path,
+    shown: &str,
+    loaded: &files::LoadedFile,
+    with: &RunContext,
+) -> Result<Option<Outcome>, Halt> {
     let bytes = &loaded.bytes;
     let picture = keep::image(bytes).is_some();
     if !picture && !bytes.starts_with(b"%PDF-") {

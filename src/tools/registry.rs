@@ -1,7 +1,7 @@
 //! All tools by name, each behind the two checks that hold for every tool: the facts are gathered again right before
 //! it runs, and its result is cut to what the model may get.
 
-use super::{Place, Run, RunError, Tool, limits, seen::Seen, summary};
+use super::{CallPlace, RunContext, RunError, Tool, limits, seen::Seen, summary};
 use crate::domain::foreign;
 use crate::domain::tool::{CallFacts, INTENT, Outcome, ToolSpec, intent};
 use futures_util::future::BoxFuture;
@@ -17,8 +17,8 @@ impl Registry {
     #[must_use]
     pub fn standard() -> Self {
         let tools: Vec<Arc<dyn Tool>> = vec![
-            Arc::new(super::read::Read),
-            Arc::new(super::list::List),
+            Arc::new(super::read::ReadTool),
+            Arc::new(super::list::ListTool),
             Arc::new(super::glob::Glob),
             Arc::new(super::grep::Grep),
             Arc::new(super::write::Write),
@@ -31,7 +31,7 @@ impl Registry {
             Arc::new(super::fetch::Fetch::default()),
             Arc::new(super::todo::Todo),
             Arc::new(super::submit_plan::SubmitPlan),
-            Arc::new(super::step::Step),
+            Arc::new(super::step::StepTool),
             Arc::new(super::ask_user::AskUser),
             Arc::new(super::call_llm::CallLlm),
             Arc::new(super::spawn::Spawn),
@@ -83,11 +83,11 @@ impl Tool for Guarded {
         self.0.subject(&foreign::input(&self.0.spec().name, input))
     }
 
-    fn inspect(&self, input: &Value, place: &Place, seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, place: &CallPlace, seen: &Seen) -> Result<CallFacts, String> {
         self.0.inspect(&foreign::input(&self.0.spec().name, input), place, seen)
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         let tool = Arc::clone(&self.0);
         let input = foreign::input(&tool.spec().name, &input).into_owned();
         Box::pin(async move {
@@ -129,7 +129,7 @@ impl Tool for Guarded {
     }
 }
 
-async fn fitted(text: String, (tool, masks): (String, bool), place: Place) -> limits::Fitted {
+async fn fitted(text: String, (tool, masks): (String, bool), place: CallPlace) -> limits::Fitted {
     let work = move || {
         let text = if masks { limits::without_keys(text) } else { text };
         limits::fit(text, &tool, &place)

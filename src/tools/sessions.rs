@@ -1,8 +1,8 @@
 //! `session_info` and `list_sessions`: what the agent can know of its own session and of the others in the workspace.
 
 use super::host::Host;
-use super::input::{self, Fields};
-use super::{Place, Run, RunError, Tool, plain, seen::Seen};
+use super::input::{self, InputFields};
+use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::message::{Body, Message};
 use crate::domain::session::{Activity, SessionMeta};
@@ -52,20 +52,20 @@ impl Tool for SessionInfo {
         input::subject(input, "session")
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        let fields = Fields::of("session_info", input)?;
+    fn inspect(&self, input: &Value, _place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        let fields = InputFields::of("session_info", input)?;
         session(&fields)?;
         fields.number("messages", 0..=MOST_MESSAGES)?;
         Ok(plain("session_info", self.subject(input), Touch::Inner))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move { Ok(info(&input, &with).await.unwrap_or_else(Outcome::error)) })
     }
 }
 
 /// The id of another session, where one is named.
-pub(super) fn session(fields: &Fields<'_>) -> Result<Option<SessionId>, String> {
+pub(super) fn session(fields: &InputFields<'_>) -> Result<Option<SessionId>, String> {
     let Some(text) = fields.text_if_any("session")?.filter(|text| !text.trim().is_empty()) else { return Ok(None) };
     let id = SessionId::parse(text.trim()).map_err(|error| format!("{error}. `list_sessions` has the ids."))?;
     Ok(Some(id))
@@ -82,8 +82,8 @@ pub(super) async fn meant(host: &Arc<dyn Host>, id: Option<SessionId>) -> Result
     found.ok_or_else(|| format!("There is no session {id} in this workspace. `list_sessions` has the ids."))
 }
 
-async fn info(input: &Value, with: &Run) -> Result<Outcome, String> {
-    let fields = Fields::of("session_info", input)?;
+async fn info(input: &Value, with: &RunContext) -> Result<Outcome, String> {
+    let fields = InputFields::of("session_info", input)?;
     let wanted = session(&fields)?;
     let count = usize::try_from(fields.number("messages", 0..=MOST_MESSAGES)?.unwrap_or(0)).unwrap_or(0);
     let meta = meant(&with.host, wanted).await?;
@@ -216,17 +216,17 @@ impl Tool for ListSessions {
         ["words", "status", "label"].into_iter().filter_map(part).collect::<Vec<_>>().join(" ")
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        Wanted::of(input)?;
+    fn inspect(&self, input: &Value, _place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        SessionFilter::of(input)?;
         Ok(plain("list_sessions", self.subject(input), Touch::Inner))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move { Ok(list(&input, &with).await.unwrap_or_else(Outcome::error)) })
     }
 }
 
-struct Wanted {
+struct SessionFilter {
     words: Vec<String>,
     status: Option<String>,
     label: Option<String>,
@@ -236,9 +236,9 @@ struct Wanted {
     offset: usize,
 }
 
-impl Wanted {
+impl SessionFilter {
     fn of(input: &Value) -> Result<Self, String> {
-        let fields = Fields::of("list_sessions", input)?;
+        let fields = InputFields::of("list_sessions", input)?;
         let text = |name: &str| Ok::<_, String>(fields.text_if_any(name)?.filter(|text| !text.trim().is_empty()));
         let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         Ok(Self {
@@ -253,8 +253,8 @@ impl Wanted {
     }
 }
 
-async fn list(input: &Value, with: &Run) -> Result<Outcome, String> {
-    let wanted = Wanted::of(input)?;
+async fn list(input: &Value, with: &RunContext) -> Result<Outcome, String> {
+    let wanted = SessionFilter::of(input)?;
     let defined = with.host.properties();
     let own = with.host.own().map(|own| own.id);
     let mut all = with.host.sessions().await?;
@@ -298,7 +298,7 @@ mod tests {
     use super::super::host::{Alone, Completion, NotDone, Spawned, Task};
     use super::*;
     use crate::domain::ids::{CallId, MessageId};
-    use crate::domain::inbox::Change;
+    use crate::domain::inbox::PropertyChange;
     use crate::domain::message::UserText;
     use crate::domain::permission::Mode;
     use crate::domain::property::{Label, Properties, ValueType};
@@ -308,7 +308,7 @@ mod tests {
     /// Three sessions and one that the first of them spawned; changes are kept.
     #[derive(Default)]
     struct Three {
-        changes: Mutex<Vec<(SessionId, Change)>>,
+        changes: Mutex<Vec<(SessionId, PropertyChange)>>,
     }
 
     fn id(name: &str) -> SessionId {
@@ -358,7 +358,7 @@ mod tests {
             let said = UserText { text: format!("hello {}", "x".repeat(3_000)), ..UserText::default() };
             Box::pin(async { Ok(vec![Message::new(MessageId::new("m"), At(0), Body::User(said))]) })
         }
-        fn change(&self, session: SessionId, change: Change) -> BoxFuture<'static, Result<(), String>> {
+        fn change(&self, session: SessionId, change: PropertyChange) -> BoxFuture<'static, Result<(), String>> {
             self.changes.lock().unwrap_or_else(PoisonError::into_inner).push((session, change));
             Box::pin(async { Ok(()) })
         }
@@ -411,8 +411,8 @@ mod tests {
         assert!(bench.ok("set_status", json!({"status": "todo"})).text.contains("already"));
         bench.ok("set_labels", json!({"add": ["prio::2"], "remove": ["bug"], "session": "s1"}));
         let changes = host.changes.lock().unwrap().clone();
-        let labels = Change::Labels(vec!["prio::2".into()]);
-        assert_eq!(changes, [(id("s1"), Change::Status("in-progress".into())), (id("s1"), labels)]);
+        let labels = PropertyChange::Labels(vec!["prio::2".into()]);
+        assert_eq!(changes, [(id("s1"), PropertyChange::Status("in-progress".into())), (id("s1"), labels)]);
         for (tool, input, says) in [
             ("set_status", json!({"status": "dnoe"}), "Did you mean \"done\"?"),
             ("set_status", json!({"status": " "}), "`status` is empty"),

@@ -1,8 +1,8 @@
 //! `spawn`: a session of its own for one task. The engine runs it; its last answer is the result of the call.
 
 use super::host::{NotDone, Task, WhichModel};
-use super::input::{self, Fields};
-use super::{Place, Run, RunError, Tool, plain, seen::Seen};
+use super::input::{self, InputFields};
+use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
 use crate::domain::permission::Mode;
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
@@ -56,14 +56,14 @@ impl Tool for Spawn {
         }
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        Call::of(input)?;
+    fn inspect(&self, input: &Value, _place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        SpawnInput::of(input)?;
         Ok(plain("spawn", self.subject(input), Touch::Inner))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move {
-            let call = match Call::of(&input) {
+            let call = match SpawnInput::of(&input) {
                 Ok(call) => call,
                 Err(sentence) => return Ok(Outcome::error(sentence)),
             };
@@ -98,7 +98,7 @@ impl Tool for Spawn {
     }
 }
 
-struct Call {
+struct SpawnInput {
     title: String,
     prompt: String,
     mode: Option<Mode>,
@@ -107,9 +107,9 @@ struct Call {
     background: bool,
 }
 
-impl Call {
+impl SpawnInput {
     fn of(input: &Value) -> Result<Self, String> {
-        let fields = Fields::of("spawn", input)?;
+        let fields = InputFields::of("spawn", input)?;
         let prompt = fields.text("prompt")?.trim();
         if prompt.is_empty() {
             return Err("`prompt` is empty. Say the whole task.".to_owned());
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn a_task_is_read() {
-        let call = Call::of(&json!({"prompt": " look\naround ", "mode": "safe", "model": "small"})).unwrap();
+        let call = SpawnInput::of(&json!({"prompt": " look\naround ", "mode": "safe", "model": "small"})).unwrap();
         assert_eq!((call.title.as_str(), call.prompt.as_str()), ("look around", "look\naround"));
         assert_eq!((call.mode, call.model), (Some(Mode::Explore), WhichModel::Small));
         let bench = Bench::new();

@@ -1,7 +1,7 @@
 //! `step`: the agent reports how far a step of the approved plan is. Which plan that is the engine knows.
 
-use super::input::{Fields, one_line};
-use super::{Place, Run, RunError, Tool, plain, seen::Seen};
+use super::input::{InputFields, one_line};
+use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
 use crate::domain::plan::StepStatus;
 use crate::domain::tool::{CallFacts, Outcome, Then, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 const LONGEST: usize = 300;
 
 /// The tool.
-pub struct Step;
+pub struct StepTool;
 
-impl Tool for Step {
+impl Tool for StepTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec {
             name: "step".to_owned(),
@@ -39,23 +39,23 @@ impl Tool for Step {
     }
 
     fn subject(&self, input: &Value) -> String {
-        match Report::of(input) {
-            Ok(Report { number, status, note }) if note.is_empty() => format!("{number} {}", status.word()),
-            Ok(Report { number, status, note }) => format!("{number} {}: {note}", status.word()),
+        match StepReport::of(input) {
+            Ok(StepReport { number, status, note }) if note.is_empty() => format!("{number} {}", status.word()),
+            Ok(StepReport { number, status, note }) => format!("{number} {}: {note}", status.word()),
             Err(_) => String::new(),
         }
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
-        Report::of(input)?;
+    fn inspect(&self, input: &Value, _place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
+        StepReport::of(input)?;
         Ok(plain("step", self.subject(input), Touch::Inner))
     }
 
-    fn run(&self, input: Value, _with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, _with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move {
-            Ok(match Report::of(&input) {
+            Ok(match StepReport::of(&input) {
                 Err(sentence) => Outcome::error(sentence),
-                Ok(Report { number, status, .. }) => {
+                Ok(StepReport { number, status, .. }) => {
                     let text = format!("Step {number} is {}.", status.word());
                     Outcome { then: Then::Step { number, status }, ..Outcome::ok(text) }
                 }
@@ -64,15 +64,15 @@ impl Tool for Step {
     }
 }
 
-struct Report {
+struct StepReport {
     number: u32,
     status: StepStatus,
     note: String,
 }
 
-impl Report {
+impl StepReport {
     fn of(input: &Value) -> Result<Self, String> {
-        let fields = Fields::of("step", input)?;
+        let fields = InputFields::of("step", input)?;
         let number = input.get("number").and_then(Value::as_u64).and_then(|n| u32::try_from(n).ok());
         let number = number.filter(|n| *n > 0).ok_or("`number` must be the step's number in the plan, from 1.")?;
         let status = match fields.text("status")? {
@@ -100,7 +100,7 @@ mod tests {
         let bench = Bench::new();
         let outcome = bench.ok("step", json!({"number": 2, "status": "done"}));
         assert_eq!(outcome.then, Then::Step { number: 2, status: StepStatus::Done });
-        assert_eq!(Step.subject(&json!({"number": 2, "status": "failed", "note": "no\nnet"})), "2 failed: no net");
+        assert_eq!(StepTool.subject(&json!({"number": 2, "status": "failed", "note": "no\nnet"})), "2 failed: no net");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! `submit_plan`: keeps a plan as a markdown file below the session's `plans/` and hands it to the user.
 
 use super::files::{self, FileError};
-use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, plain, seen::Seen};
+use super::input::{self, InputFields};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, plain, seen::Seen};
 use crate::domain::plan::Outline;
 use crate::domain::tool::{CallFacts, Outcome, Then, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
@@ -47,12 +47,12 @@ impl Tool for SubmitPlan {
         input::subject(input, "title")
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, _place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         Plan::of(input)?;
         Ok(plain("submit_plan", self.subject(input), Touch::Inner))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         blocking(move || {
             let today = jiff::Zoned::now().date();
             let plan = Plan::of(&input)?;
@@ -74,7 +74,7 @@ struct Plan {
 
 impl Plan {
     fn of(input: &Value) -> Result<Self, String> {
-        let fields = Fields::of("submit_plan", input)?;
+        let fields = InputFields::of("submit_plan", input)?;
         let title = input::one_line(fields.text("title")?, 200);
         let summary = fields.text("summary")?.trim().to_owned();
         let list = fields.list("steps")?;
@@ -121,7 +121,7 @@ impl Plan {
     }
 
     /// Writes the plan to a name that is free: `YYYY-MM-DD-slug.md`, then `-2`, `-3` and so on.
-    fn save(&self, place: &Place, today: jiff::civil::Date) -> Result<PathBuf, String> {
+    fn save(&self, place: &CallPlace, today: jiff::civil::Date) -> Result<PathBuf, String> {
         let folder = paths::follow(&place.session_dir)?.join("plans");
         let stem = format!("{today}-{}", slug(&self.title));
         for number in 1..1_000 {

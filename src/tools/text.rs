@@ -34,7 +34,7 @@ pub enum Newlines {
 
 /// Form of a text in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form {
+pub struct TextForm {
     /// The encoding.
     pub encoding: Encoding,
     /// It begins with a byte order mark (which is not part of the text).
@@ -43,9 +43,9 @@ pub struct Form {
     pub newlines: Newlines,
 }
 
-impl Form {
+impl TextForm {
     /// Form of a new file.
-    pub const PLAIN: Form = Form { encoding: Encoding::Utf8, bom: false, newlines: Newlines::Lf };
+    pub const PLAIN: TextForm = TextForm { encoding: Encoding::Utf8, bom: false, newlines: Newlines::Lf };
 
     /// Unusual properties, in words; `None` for UTF-8 with `\n`.
     #[must_use]
@@ -72,7 +72,7 @@ impl Form {
 ///
 /// # Errors
 /// Kind of binary data, in words.
-pub fn decode(bytes: &[u8]) -> Result<(String, Form), &'static str> {
+pub fn decode(bytes: &[u8]) -> Result<(String, TextForm), &'static str> {
     let (text, encoding, bom) = if let Some(rest) = bytes.strip_prefix(b"\xef\xbb\xbf") {
         match std::str::from_utf8(rest) {
             Ok(text) => (text.to_owned(), Encoding::Utf8, true),
@@ -94,14 +94,14 @@ pub fn decode(bytes: &[u8]) -> Result<(String, Form), &'static str> {
         }
     };
     let newlines = newlines(&text);
-    Ok((text, Form { encoding, bom, newlines }))
+    Ok((text, TextForm { encoding, bom, newlines }))
 }
 
 /// Puts a text into bytes. Line endings are written as they stand in `text`.
 ///
 /// # Errors
 /// The first character that the encoding does not have.
-pub fn encode(text: &str, form: Form) -> Result<Vec<u8>, char> {
+pub fn encode(text: &str, form: TextForm) -> Result<Vec<u8>, char> {
     let mut out = Vec::with_capacity(text.len() + 4);
     match form.encoding {
         Encoding::Utf8 => {
@@ -323,7 +323,7 @@ mod tests {
             (b"\x1b[31mred\x1b[0m\n", "\x1b[31mred\x1b[0m\n", Encoding::Utf8, false, Newlines::Lf),
         ] {
             let (got, form) = decode(bytes).unwrap();
-            assert_eq!((got.as_str(), form), (text, Form { encoding, bom, newlines: lines }));
+            assert_eq!((got.as_str(), form), (text, TextForm { encoding, bom, newlines: lines }));
             assert_eq!(encode(&got, form).unwrap(), bytes, "the bytes come back");
         }
     }
@@ -365,7 +365,7 @@ mod tests {
 
     #[test]
     fn latin1_says_what_it_cannot_hold() {
-        let form = Form { encoding: Encoding::Latin1, ..Form::PLAIN };
+        let form = TextForm { encoding: Encoding::Latin1, ..TextForm::PLAIN };
         assert_eq!(encode("é", form), Ok(vec![0xe9]));
         assert_eq!(encode("a€", form), Err('€'));
     }

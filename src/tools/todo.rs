@@ -1,7 +1,7 @@
 //! `todo`: the agent's own list of what it is doing, for the user to see.
 
-use super::input::{Fields, one_line};
-use super::{Place, Run, RunError, Tool, plain, seen::Seen};
+use super::input::{InputFields, one_line};
+use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
 use crate::domain::tool::{CallFacts, Outcome, Then, TodoItem, TodoStatus, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -56,12 +56,12 @@ impl Tool for Todo {
         }
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, _place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         items(input)?;
         Ok(plain("todo", self.subject(input), Touch::Inner))
     }
 
-    fn run(&self, input: Value, _with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, _with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move {
             Ok(match items(&input) {
                 Err(sentence) => Outcome::error(sentence),
@@ -83,7 +83,7 @@ impl Tool for Todo {
 }
 
 fn items(input: &Value) -> Result<Vec<TodoItem>, String> {
-    let list = Fields::of("todo", input)?.list("items")?;
+    let list = InputFields::of("todo", input)?.list("items")?;
     if list.len() > MOST {
         return Err(format!("`items` holds {} entries; at most {MOST} are kept. Make them coarser.", list.len()));
     }
@@ -91,7 +91,7 @@ fn items(input: &Value) -> Result<Vec<TodoItem>, String> {
     for (index, item) in list.iter().enumerate() {
         let number = index + 1;
         let named = |why: String| format!("Item {number}: {why}");
-        let fields = Fields::of("an item", item).map_err(named)?;
+        let fields = InputFields::of("an item", item).map_err(named)?;
         let content = one_line(fields.text("content").map_err(named)?, LONGEST);
         if content.is_empty() {
             return Err(named("`content` is empty.".to_owned()));

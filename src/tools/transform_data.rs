@@ -1,10 +1,10 @@
 //! `transform_data`: a script that reads files it is given and writes one file to the session's `data/`, and can do nothing
 //! else: it always runs in the read-only profile, without a network, in `data/` as its directory.
 
-use super::held_process::{self, Line, Taker, blocking};
-use super::input::{self, Fields};
-use super::kept::Kept;
-use super::{Halt, Place, Run, RunError, Tool, files, paths, places, same_facts, seen::Seen, settled, text};
+use super::held_process::{self, CommandRun, Taker, blocking};
+use super::input::{self, InputFields};
+use super::kept::KeptOutput;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, files, paths, places, same_facts, seen::Seen, settled, text};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use crate::sandbox::environment;
 use futures_util::future::BoxFuture;
@@ -66,17 +66,17 @@ impl Tool for TransformData {
         input::subject(input, "output")
     }
 
-    fn inspect(&self, input: &Value, place: &Place, _seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         Ok(wanted(input, place)?.facts(place))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         Box::pin(async move { settled(work(&input, with).await) })
     }
 }
 
 /// A call, with its paths followed.
-struct Wanted {
+struct TransformCall {
     language: &'static str,
     ending: &'static str,
     interpreter: PathBuf,
@@ -87,8 +87,8 @@ struct Wanted {
     timeout: Duration,
 }
 
-fn wanted(input: &Value, place: &Place) -> Result<Wanted, String> {
-    let fields = Fields::of("transform_data", input)?;
+fn wanted(input: &Value, place: &CallPlace) -> Result<TransformCall, String> {
+    let fields = InputFields::of("transform_data", input)?;
     let language = fields.text("language")?;
     let known = LANGUAGES.iter().find(|(name, ..)| *name == language);
     let Some((language, programs, ending)) = known.copied() else {
@@ -127,7 +127,7 @@ fn wanted(input: &Value, place: &Place) -> Result<Wanted, String> {
     let output = output(fields.text("output")?, &data)?;
     let seconds = fields.number("timeout_s", 1..=MOST_TIMEOUT)?.unwrap_or(TIMEOUT);
     let (script, timeout) = (script.to_owned(), Duration::from_secs(seconds));
-    Ok(Wanted { language, ending, interpreter, script, inputs, data, output, timeout })
+    Ok(TransformCall { language, ending, interpreter, script, inputs, data, output, timeout })
 }
 
 /// Path of the result: a name below `data/`, through no link.
@@ -146,7 +146,7 @@ fn output(name: &str, data: &Path) -> Result<PathBuf, String> {
 }
 
 /// The first of these programs on the search path that commands get, with every link followed.
-fn find(programs: &[&str], place: &Place) -> Option<PathBuf> {
+fn find(programs: &[&str], place: &CallPlace) -> Option<PathBuf> {
     let path = environment::cleaned(std::env::vars_os(), &place.cwd);
     let path = path.into_iter().find(|(name, _)| name == OsStr::new("PATH")).map(|(_, value)| value)?;
     let folders: Vec<PathBuf> = std::env::split_paths(&path).filter(|folder| folder.is_absolute()).collect();
@@ -157,8 +157,8 @@ fn find(programs: &[&str], place: &Place) -> Option<PathBuf> {
     programs.iter().find_map(|name| folders.iter().map(|folder| folder.join(name)).find(is_program))
 }
 
-impl Wanted {
-    fn facts(&self, place: &Place) -> CallFacts {
+impl TransformCall {
+    fn facts(&self, place: &CallPlace) -> CallFacts {
         let hash = files::hex(&files::hash(self.script.as_bytes()));
         let interpreter = paths::follow(&self.interpreter).unwrap_or_else(|_| self.interpreter.clone());
         let mut touches = vec![Touch::Script { interpreter, script: hash }];
@@ -185,7 +185,7 @@ impl Drop for Script {
     }
 }
 
-fn prepare(wanted: &Wanted) -> Result<Script, String> {
+fn prepare(wanted: &TransformCall) -> Result<Script, String> {
     use std::os::unix::fs::DirBuilderExt;
     let folder = wanted.output.parent().unwrap_or(&wanted.data);
     let made = std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -206,7 +206,7 @@ fn prepare(wanted: &Wanted) -> Result<Script, String> {
     Ok(Script(path))
 }
 
-struct Printed<'a>(Kept, &'a tokio::sync::mpsc::Sender<String>, u64);
+struct Printed<'a>(KeptOutput, &'a tokio::sync::mpsc::Sender<String>, u64);
 
 impl Taker for Printed<'_> {
     async fn take(&mut self, bytes: &[u8]) {
@@ -221,7 +221,7 @@ impl Taker for Printed<'_> {
     }
 }
 
-async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
+async fn work(input: &Value, with: RunContext) -> Result<Outcome, Halt> {
     let (input, place) = (input.clone(), with.place.clone());
     let (wanted, now) = blocking(move || {
         let wanted = wanted(&input, &place)?;
@@ -240,15 +240,15 @@ async fn work(input: &Value, with: Run) -> Result<Outcome, Halt> {
     }
     command.push(script.0.clone().into());
     command.extend(wanted.inputs.iter().chain([&wanted.output]).map(|path| path.clone().into()));
-    let line = Line {
+    let line = CommandRun {
         command,
         cwd: wanted.data.clone(),
         timeout: wanted.timeout,
         output_limit: OUTPUT_LIMIT,
-        told: super::held::Told::default(),
+        told: super::held::NamedPlaces::default(),
     };
     let running = held_process::start(&with.place, with.sandbox, line, &with.host, &with.call).await?;
-    let mut printed = Printed(Kept::default(), &with.progress, 0);
+    let mut printed = Printed(KeptOutput::default(), &with.progress, 0);
     let over = running.see_it_through(&mut printed, &with.stop).await;
     drop(script);
     let printed = printed.0.text();
@@ -314,7 +314,7 @@ mod tests {
             facts.touches[1..],
             [
                 Touch::Read { path: bench.path("a.csv"), secret: false },
-                Touch::Write { path: output, place: tool::Place::SessionFolder }
+                Touch::Write { path: output, place: tool::PathPlace::SessionFolder }
             ]
         );
         let secret = json!({"language": "bash", "script": "x", "inputs": [".env"], "output": "o"});

@@ -4,7 +4,7 @@
 //! file is read only where its facts say that it may have changed. Who keeps the contents is the caller's business.
 
 use super::attributes;
-use crate::domain::undo::{Attributes, Entry, Thing};
+use crate::domain::undo::{Attributes, Thing, UndoEntry};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
@@ -74,15 +74,15 @@ fn is_repository(name: &OsStr) -> bool {
 
 /// Entry under one path, with the stamp that tells if it changed.
 #[derive(Clone, Debug, PartialEq)]
-struct Node {
-    facts: Facts,
+struct TreeNode {
+    facts: EntryFacts,
     thing: Thing,
     /// It changed so shortly before it was looked at that the next look has to read it again.
     fresh: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Facts {
+struct EntryFacts {
     mode: u32,
     ino: u64,
     len: u64,
@@ -92,9 +92,9 @@ struct Facts {
 
 /// A directory as it was at one look.
 #[derive(Clone, Debug, Default)]
-pub struct Table {
+pub struct DirectoryTable {
     root: PathBuf,
-    nodes: BTreeMap<PathBuf, Node>,
+    nodes: BTreeMap<PathBuf, TreeNode>,
     /// Repositories' own folders and files, by number: that one went is told.
     repositories: BTreeMap<PathBuf, u64>,
     /// The folders that were listed to their end; `None` for all of them.
@@ -111,7 +111,7 @@ pub struct Stopped;
 /// Keeps a content and gives its hash, or says why not.
 pub type Keep<'a> = &'a mut dyn FnMut(&[u8]) -> Result<String, String>;
 
-impl Table {
+impl DirectoryTable {
     /// The directory.
     #[must_use]
     pub fn root(&self) -> &Path {
@@ -130,15 +130,15 @@ impl Table {
     /// [`Stopped`] when `stop` was cancelled.
     pub fn look(
         root: &Path,
-        before: Option<&Table>,
+        before: Option<&DirectoryTable>,
         limits: &Limits,
         keep: Keep<'_>,
         stop: &CancellationToken,
-    ) -> Result<Table, Stopped> {
+    ) -> Result<DirectoryTable, Stopped> {
         let before = before.filter(|table| table.root == root);
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-        let mut look = Look {
-            table: Table { root: root.to_owned(), listed: Some(HashSet::new()), ..Table::default() },
+        let mut look = TreeLook {
+            table: DirectoryTable { root: root.to_owned(), listed: Some(HashSet::new()), ..DirectoryTable::default() },
             before,
             limits,
             keep,
@@ -155,7 +155,7 @@ impl Table {
             }
             Err(error) => look.table.gaps.push(format!("{} could not be looked at: {error}.", root.display())),
         }
-        let Look { mut table, full, unkept, .. } = look;
+        let TreeLook { mut table, full, unkept, .. } = look;
         if full {
             table.gaps.push(format!(
                 "{} has more than {} entries; not all of them were looked at.",
@@ -171,10 +171,10 @@ impl Table {
 
     /// Differences of `after`, by path.
     #[must_use]
-    pub fn changes(&self, after: &Table) -> Vec<Entry> {
+    pub fn changes(&self, after: &DirectoryTable) -> Vec<UndoEntry> {
         let mut out = Vec::new();
         let mut add = |below: &PathBuf, before: Thing, now: Thing| {
-            out.push(Entry { path: self.root.join(below), before, after: now });
+            out.push(UndoEntry { path: self.root.join(below), before, after: now });
         };
         for (path, node) in &after.nodes {
             match self.nodes.get(path) {
@@ -233,9 +233,9 @@ impl Table {
     }
 }
 
-struct Look<'a, 'k> {
-    table: Table,
-    before: Option<&'a Table>,
+struct TreeLook<'a, 'k> {
+    table: DirectoryTable,
+    before: Option<&'a DirectoryTable>,
     limits: &'a Limits,
     keep: Keep<'k>,
     stop: &'a CancellationToken,
@@ -245,7 +245,7 @@ struct Look<'a, 'k> {
     unkept: Option<String>,
 }
 
-impl Look<'_, '_> {
+impl TreeLook<'_, '_> {
     fn folder(&mut self, folder: &OwnedFd, below: &Path, depth: usize) -> Result<(), Stopped> {
         if depth > DEEPEST {
             self.table.gaps.push(format!("{} lies too deep to be looked into.", below.display()));
@@ -324,7 +324,7 @@ impl Look<'_, '_> {
         Ok(())
     }
 
-    fn node(&mut self, folder: &OwnedFd, name: &OsStr, path: &Path, stat: &Stat) -> Option<Node> {
+    fn node(&mut self, folder: &OwnedFd, name: &OsStr, path: &Path, stat: &Stat) -> Option<TreeNode> {
         let facts = facts(stat);
         let known = self.before.and_then(|before| before.nodes.get(path));
         if let Some(known) = known.filter(|known| known.facts == facts && !known.fresh) {
@@ -365,7 +365,7 @@ impl Look<'_, '_> {
             },
             _ => Thing::Special,
         };
-        Some(Node { facts, thing, fresh })
+        Some(TreeNode { facts, thing, fresh })
     }
 }
 
@@ -388,9 +388,9 @@ fn read(folder: &OwnedFd, name: &OsStr, most: u64) -> Result<Option<(Vec<u8>, At
 }
 
 #[allow(clippy::unnecessary_cast, clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::useless_conversion)]
-fn facts(stat: &Stat) -> Facts {
+fn facts(stat: &Stat) -> EntryFacts {
     let nanos = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-    Facts {
+    EntryFacts {
         mode: stat.st_mode as u32,
         ino: stat.st_ino as u64,
         len: stat.st_size.max(0) as u64,

@@ -5,10 +5,10 @@
 //! broad: text that no shell would take for a path is looked up like one, and a path that does not
 //! exist is ignored.
 
-use super::{Place, paths, places, reach};
+use super::{CallPlace, paths, places, reach};
 use crate::domain::paths::{is_device, is_secret, lexical};
 use crate::domain::permission::{READERS, WIDE_READERS};
-use crate::domain::tool::{Program, Touch};
+use crate::domain::tool::{StartedProgram, Touch};
 use crate::sandbox::environment;
 use crate::sandbox::places::below_temp;
 use globset::{GlobBuilder, GlobMatcher};
@@ -29,20 +29,20 @@ pub(super) struct Looked {
     /// Paths reached through the words and not visible in them, each once.
     pub(super) touches: Vec<Touch>,
     /// The files of the programs that are known to only read.
-    pub(super) programs: Vec<Program>,
+    pub(super) programs: Vec<StartedProgram>,
     /// Reason why some words could not be looked up.
     pub(super) unseen: Option<String>,
 }
 
 /// A word, and whether a pattern's mark stood in it without quotes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Word {
+struct PatternWord {
     text: String,
     open: bool,
 }
 
 /// Looks the words of `command` up.
-pub(super) fn look(command: &str, place: &Place) -> Looked {
+pub(super) fn look(command: &str, place: &CallPlace) -> Looked {
     let home = std::env::home_dir();
     let words = all_words(command);
     let mut out = Looked::default();
@@ -87,7 +87,7 @@ pub(super) fn look(command: &str, place: &Place) -> Looked {
 }
 
 /// The paths that the words of a line may name, each with the folder that it is seen from.
-pub(super) fn below(command: &str, place: &Place) -> Vec<(PathBuf, PathBuf)> {
+pub(super) fn below(command: &str, place: &CallPlace) -> Vec<(PathBuf, PathBuf)> {
     let words = all_words(command);
     let bases = bases(&words, place, std::env::home_dir().as_deref());
     let mut out = Vec::new();
@@ -101,7 +101,7 @@ pub(super) fn below(command: &str, place: &Place) -> Vec<(PathBuf, PathBuf)> {
 
 /// Paths outside of the working directory that the line names by their whole letters: absolute ones, those that begin with
 /// `~/` or `..`, without patterns. Not all of them are there.
-pub(super) fn named(command: &str, place: &Place) -> Vec<PathBuf> {
+pub(super) fn named(command: &str, place: &CallPlace) -> Vec<PathBuf> {
     let words = all_words(command);
     let home = std::env::home_dir();
     let mut out = Vec::new();
@@ -126,7 +126,7 @@ pub(super) fn named(command: &str, place: &Place) -> Vec<PathBuf> {
 }
 
 /// Secrets that the line itself names, whole words of a single command line alone: whoever decided saw these as well.
-pub(super) fn secrets(command: &str, place: &Place) -> Vec<PathBuf> {
+pub(super) fn secrets(command: &str, place: &CallPlace) -> Vec<PathBuf> {
     // What stands behind a remark or in a text for a program need not have been seen.
     if command.contains(['#', '\n']) || command.contains("<<") {
         return Vec::new();
@@ -188,7 +188,7 @@ fn push_new<T: PartialEq>(list: &mut Vec<T>, item: T) {
 }
 
 /// A path whose letters do not show what it is: a link.
-fn hidden(given: &Path, place: &Place) -> Option<Touch> {
+fn hidden(given: &Path, place: &CallPlace) -> Option<Touch> {
     let full = place.cwd.join(given);
     full.symlink_metadata().ok()?;
     // The way the kernel goes: a `..` behind a link leads out of the link's target.
@@ -200,7 +200,7 @@ fn hidden(given: &Path, place: &Place) -> Option<Touch> {
 }
 
 /// A secret or a device behind a path that stands nowhere in the line.
-fn reached(full: &Path, is_hidden: fn(&Path, &Place) -> bool, place: &Place) -> Option<Touch> {
+fn reached(full: &Path, is_hidden: fn(&Path, &CallPlace) -> bool, place: &CallPlace) -> Option<Touch> {
     full.symlink_metadata().ok()?;
     let path = paths::follow(full).ok()?;
     let secret = is_hidden(&path, place) || is_secret(full);
@@ -208,7 +208,7 @@ fn reached(full: &Path, is_hidden: fn(&Path, &Place) -> bool, place: &Place) -> 
 }
 
 /// The folders in which a command of the line may run: where it starts, and where its `cd`s lead.
-fn bases(words: &[Word], place: &Place, home: Option<&Path>) -> Vec<PathBuf> {
+fn bases(words: &[PatternWord], place: &CallPlace, home: Option<&Path>) -> Vec<PathBuf> {
     let mut out = vec![place.cwd.clone()];
     for (at, _) in words.iter().enumerate().filter(|(_, word)| word.text == "cd") {
         let to = words.get(at + 1..).unwrap_or_default().iter().find(|word| !word.text.starts_with('-'));
@@ -283,7 +283,7 @@ fn matcher(name: &str) -> Option<GlobMatcher> {
 }
 
 /// The files of the programs among the words, by the search path that the command gets.
-fn programs(words: &[Word], place: &Place) -> Vec<Program> {
+fn programs(words: &[PatternWord], place: &CallPlace) -> Vec<StartedProgram> {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     let known = |name: &str| READERS.contains(&name) || WIDE_READERS.contains(&name);
     let mut names: Vec<&str> = words.iter().map(|word| word.text.as_str()).filter(|name| known(name)).collect();
@@ -305,7 +305,7 @@ fn programs(words: &[Word], place: &Place) -> Vec<Program> {
             let path = paths::follow(&named).unwrap_or_else(|_| named.clone());
             let dir = paths::follow(dir).unwrap_or_else(|_| dir.clone());
             let inside = [&path, &named, &dir].into_iter().any(|at| at.starts_with(&cwd) || at.starts_with(&place.cwd));
-            Some(Program { name: name.to_owned(), path, inode: meta.ino(), inside })
+            Some(StartedProgram { name: name.to_owned(), path, inode: meta.ino(), inside })
         })
     };
     names.into_iter().filter_map(found).collect()
@@ -321,13 +321,13 @@ fn candidates(word: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The words of a line, and of the texts in it that a shell runs.
-fn all_words(command: &str) -> Vec<Word> {
+fn all_words(command: &str) -> Vec<PatternWord> {
     let mut out = Vec::new();
     collect(command, DEEPEST, &mut out);
     out
 }
 
-fn collect(text: &str, depth: usize, out: &mut Vec<Word>) {
+fn collect(text: &str, depth: usize, out: &mut Vec<PatternWord>) {
     // Braces may separate commands or be letters of a name.
     let mut words = split(text, ";|&<>(){}`$");
     let again = split(text, ";|&<>()`$");
@@ -342,10 +342,10 @@ fn collect(text: &str, depth: usize, out: &mut Vec<Word>) {
 }
 
 /// Words after quote removal, split at blanks and at these separators. `$HOME` stands as `~`.
-fn split(command: &str, separators: &str) -> Vec<Word> {
+fn split(command: &str, separators: &str) -> Vec<PatternWord> {
     let command = command.replace("${HOME}", "~").replace("$HOME", "~");
     let mut out = Vec::new();
-    let mut word = Word { text: String::new(), open: false };
+    let mut word = PatternWord { text: String::new(), open: false };
     let mut quote = None;
     let mut rest = command.chars().peekable();
     while let Some(c) = rest.next() {
@@ -367,7 +367,7 @@ fn split(command: &str, separators: &str) -> Vec<Word> {
                 Some(c) => word.text.extend(['\\', c]),
             },
             (None, c) if c.is_whitespace() || separators.contains(c) => {
-                out.push(std::mem::replace(&mut word, Word { text: String::new(), open: false }));
+                out.push(std::mem::replace(&mut word, PatternWord { text: String::new(), open: false }));
             }
             (None, '*' | '?' | '[') => {
                 word.open = true;

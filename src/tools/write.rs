@@ -3,10 +3,10 @@
 //! The change that was decided on is worked out again right before it is made, and checked once more at the rename.
 
 use super::attributes;
-use super::files::{self, FileError, Loaded};
-use super::input::{self, Fields};
-use super::text::{self, Encoding, Form, Newlines};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, read, same_facts, seen::Seen};
+use super::files::{self, FileError, LoadedFile};
+use super::input::{self, InputFields};
+use super::text::{self, Encoding, Newlines, TextForm};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, places, read, same_facts, seen::Seen};
 use crate::domain::diff::FileDiff;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
@@ -44,19 +44,19 @@ impl Tool for Write {
         input::subject(input, "path")
     }
 
-    fn inspect(&self, input: &Value, place: &Place, seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, place: &CallPlace, seen: &Seen) -> Result<CallFacts, String> {
         Ok(planned(input, place, seen)?.facts("write", self.subject(input), place))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         blocking(move || {
             carry_out("write", input::subject(&input, "path"), &with, || planned(&input, &with.place, &with.seen))
         })
     }
 }
 
-fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Change, String> {
-    let fields = Fields::of("write", input)?;
+fn planned(input: &Value, place: &CallPlace, seen: &Seen) -> Result<PlannedWrite, String> {
+    let fields = InputFields::of("write", input)?;
     let (path, content) = (fields.text("path")?, fields.text("content")?);
     if path.ends_with('/') {
         return Err(format!("{path} names a directory. Give the path of a file."));
@@ -69,7 +69,7 @@ fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Change, String> 
     };
     let Some((loaded, old, form)) = before else {
         let after = content.as_bytes().to_vec();
-        return Ok(Change { path, before: None, old: None, new: content.to_owned(), after, note: None });
+        return Ok(PlannedWrite { path, before: None, old: None, new: content.to_owned(), after, note: None });
     };
     let mut form = form;
     // A model writes `\n`; a file that had CRLF throughout keeps it.
@@ -79,7 +79,7 @@ fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Change, String> 
     let after = match text::encode(&new, form) {
         Ok(bytes) => bytes,
         Err(c) => {
-            form = Form { encoding: Encoding::Utf8, ..form };
+            form = TextForm { encoding: Encoding::Utf8, ..form };
             note = Some(format!("it was Latin-1, which has no `{c}`, and is UTF-8 now"));
             text::encode(&new, form).map_err(|c| format!("`{c}` cannot be written."))?
         }
@@ -87,15 +87,15 @@ fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Change, String> 
     if after == loaded.bytes {
         return Err(format!("{} has exactly this content already. Nothing to do.", paths::shown(&path, place)));
     }
-    Ok(Change { path, before: Some(loaded), old: Some(old), new, after, note })
+    Ok(PlannedWrite { path, before: Some(loaded), old: Some(old), new, after, note })
 }
 
 /// A change of one file, worked out and not yet made.
-pub(crate) struct Change {
+pub(crate) struct PlannedWrite {
     /// The resolved path.
     pub path: PathBuf,
     /// Current content; `None` for a new file.
-    pub before: Option<Loaded>,
+    pub before: Option<LoadedFile>,
     /// Its text.
     pub old: Option<String>,
     /// The text that comes.
@@ -106,14 +106,14 @@ pub(crate) struct Change {
     pub note: Option<String>,
 }
 
-impl Change {
+impl PlannedWrite {
     /// Diff to show.
-    pub fn diff(&self, place: &Place) -> FileDiff {
+    pub fn diff(&self, place: &CallPlace) -> FileDiff {
         FileDiff::between(&paths::shown(&self.path, place), self.old.as_deref(), &self.new)
     }
 
     /// Facts for the decision.
-    pub fn facts(&self, tool: &str, subject: String, place: &Place) -> CallFacts {
+    pub fn facts(&self, tool: &str, subject: String, place: &CallPlace) -> CallFacts {
         CallFacts {
             tool: tool.to_owned(),
             subject,
@@ -128,7 +128,7 @@ impl Change {
     }
 
     /// Touched files.
-    pub fn touches(&self, place: &Place) -> Vec<Touch> {
+    pub fn touches(&self, place: &CallPlace) -> Vec<Touch> {
         let mut touches = Vec::new();
         // The diff shows what is in the file, so changing a secret is also reading it.
         if self.before.is_some() && places::is_secret(&self.path, place) {
@@ -143,7 +143,7 @@ impl Change {
 ///
 /// # Errors
 /// The sentence for the model.
-pub(crate) fn known(path: &Path, place: &Place, seen: &Seen) -> Result<(Loaded, String, Form), String> {
+pub(crate) fn known(path: &Path, place: &CallPlace, seen: &Seen) -> Result<(LoadedFile, String, TextForm), String> {
     let shown = paths::shown(path, place);
     let loaded = files::load(path).map_err(|e| explain(e, path, place))?;
     match seen.hash(path) {
@@ -166,7 +166,7 @@ pub(crate) fn known(path: &Path, place: &Place, seen: &Seen) -> Result<(Loaded, 
 }
 
 /// A sentence for the model.
-pub(crate) fn explain(error: FileError, path: &Path, place: &Place) -> String {
+pub(crate) fn explain(error: FileError, path: &Path, place: &CallPlace) -> String {
     let shown = paths::shown(path, place);
     match error {
         FileError::NoFolder(_) => format!("{shown} lies below a file, which cannot hold other files."),
@@ -176,7 +176,7 @@ pub(crate) fn explain(error: FileError, path: &Path, place: &Place) -> String {
 }
 
 /// Notice about a file that had more than one name: the new file replaces one of them.
-pub(crate) fn other_names(before: Option<&Loaded>) -> Option<String> {
+pub(crate) fn other_names(before: Option<&LoadedFile>) -> Option<String> {
     let before = before.filter(|before| before.names > 1)?;
     let others = match before.names - 1 {
         1 => "another name, which keeps".to_owned(),
@@ -189,8 +189,8 @@ pub(crate) fn other_names(before: Option<&Loaded>) -> Option<String> {
 pub(crate) fn carry_out(
     tool: &str,
     subject: String,
-    with: &Run,
-    plan: impl Fn() -> Result<Change, String>,
+    with: &RunContext,
+    plan: impl Fn() -> Result<PlannedWrite, String>,
 ) -> Result<Outcome, Halt> {
     let change = plan()?;
     let facts = change.facts(tool, subject.clone(), &with.place);
@@ -312,10 +312,10 @@ mod tests {
         symlink(&outside, bench.path("link")).unwrap();
         symlink(outside.join("later"), bench.path("dangling")).unwrap();
         for (path, real, place) in [
-            ("link/f", outside.join("f"), tool::Place::Outside),
-            ("dangling", outside.join("later"), tool::Place::Outside),
-            ("f", bench.path("f"), tool::Place::Inside),
-            (".git/hooks/x", bench.path(".git/hooks/x"), tool::Place::Protected),
+            ("link/f", outside.join("f"), tool::PathPlace::Outside),
+            ("dangling", outside.join("later"), tool::PathPlace::Outside),
+            ("f", bench.path("f"), tool::PathPlace::Inside),
+            (".git/hooks/x", bench.path(".git/hooks/x"), tool::PathPlace::Protected),
         ] {
             let facts = bench.inspect("write", &json!({"path": path, "content": "x\n"})).unwrap();
             assert_eq!(facts.touches, [Touch::Write { path: real, place }], "{path}");
@@ -340,7 +340,7 @@ mod tests {
         symlink(&outside, bench.path("sub")).unwrap();
         match bench.run_with("write", input, facts) {
             Err(RunError::FactsChanged(now)) => {
-                assert_eq!(now.touches, [Touch::Write { path: outside.join("f"), place: tool::Place::Outside }]);
+                assert_eq!(now.touches, [Touch::Write { path: outside.join("f"), place: tool::PathPlace::Outside }]);
             }
             other => panic!("{other:?}"),
         }

@@ -9,7 +9,7 @@ use lisle::domain::session::ThinkingLevel;
 use lisle::domain::usage::RequestUsage;
 use lisle::provider::http::{Endpoint, Key};
 use lisle::provider::openai_chat::OpenAiChat;
-use lisle::provider::{Chunk, Item, ModelRequest, Provider, ProviderError, Stop};
+use lisle::provider::{Chunk, ConversationItem, ModelRequest, Provider, ProviderError, Stop};
 use serde_json::{Value, json};
 use std::time::Duration;
 use support::model_server::{Gate, ModelServer, Script, chunk};
@@ -30,7 +30,7 @@ fn request() -> ModelRequest {
     ModelRequest {
         model: "m".into(),
         system: "be kind".into(),
-        items: vec![Item::User("hello".into())],
+        items: vec![ConversationItem::User("hello".into())],
         tools: vec![],
         thinking: ThinkingLevel::Medium,
     }

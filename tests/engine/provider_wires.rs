@@ -22,7 +22,9 @@ use lisle::provider::gemini::Gemini;
 use lisle::provider::http::{Endpoint, Key};
 use lisle::provider::openai_chat::OpenAiChat;
 use lisle::provider::openai_responses::OpenAiResponses;
-use lisle::provider::{Call, CallResult, Chunk, Item, ModelRequest, Provider, ProviderError, Reply, Stop};
+use lisle::provider::{
+    CallResult, Chunk, ConversationItem, ModelRequest, ProposedCall, Provider, ProviderError, Reply, Stop,
+};
 use serde_json::{Value, json};
 use std::time::Duration;
 use support::model_server::{Asked, Gate, ModelServer, Script};
@@ -92,7 +94,7 @@ fn request(wire: Wire) -> ModelRequest {
     ModelRequest {
         model: wire.model().into(),
         system: "be kind".into(),
-        items: vec![Item::User("hello".into())],
+        items: vec![ConversationItem::User("hello".into())],
         tools: vec![],
         thinking: ThinkingLevel::Medium,
     }
@@ -183,7 +185,11 @@ async fn thinking_comes_back_to_the_byte_after_the_tools() {
             .iter()
             .map(|call| CallResult { id: call.id.clone(), text: "ok".into(), failed: false, media: Vec::new() })
             .collect();
-        let items = vec![Item::User("hello".into()), Item::Assistant(reply), Item::Results(results)];
+        let items = vec![
+            ConversationItem::User("hello".into()),
+            ConversationItem::Assistant(reply),
+            ConversationItem::Results(results),
+        ];
         let (chunks, error) = ask(&*provider, ModelRequest { items, ..request(wire) }).await;
         assert_eq!((error, text(&chunks).as_str()), (None, "Grüße 🌊!"));
         let sent = server.asked()[1].body.clone();
@@ -392,7 +398,10 @@ async fn thinking_that_the_server_cannot_read_any_more_is_left_out() {
             .iter()
             .map(|call| CallResult { id: call.id.clone(), text: "ok".into(), failed: false, media: Vec::new() })
             .collect();
-        let next = ModelRequest { items: vec![Item::Assistant(reply), Item::Results(results)], ..request(wire) };
+        let next = ModelRequest {
+            items: vec![ConversationItem::Assistant(reply), ConversationItem::Results(results)],
+            ..request(wire)
+        };
         assert_eq!(ask(&*provider, next.clone()).await.1, None, "{wire:?}");
         let asked = server.asked();
         let secret = if wire == Wire::Responses { "gAAAAABo" } else { "CiQB0e2Kb" };
@@ -487,9 +496,10 @@ async fn deepseek_gets_the_thinking_of_every_call_where_it_wants_it() {
     let words = "The reasoning_content in the thinking mode must be passed back to the API.";
     let server = ModelServer::start([Script::json(400, &json!({"error": {"message": words}})), Script::says("hi")]);
     let provider = OpenAiChat::new(endpoint(&server)).unwrap();
-    let calls = vec![Call { id: CallId::new("c"), name: "read".into(), input: json!({}) }];
+    let calls = vec![ProposedCall { id: CallId::new("c"), name: "read".into(), input: json!({}) }];
     let results = vec![CallResult { id: CallId::new("c"), text: "x".into(), failed: false, media: Vec::new() }];
-    let items = vec![Item::Assistant(Reply { calls, ..Reply::default() }), Item::Results(results)];
+    let items =
+        vec![ConversationItem::Assistant(Reply { calls, ..Reply::default() }), ConversationItem::Results(results)];
     assert_eq!(ask(&provider, ModelRequest { items, ..request(Wire::Responses) }).await.1, None);
     assert_eq!(server.asked()[1].json()["messages"][1]["reasoning_content"], "");
 }

@@ -8,9 +8,9 @@ mod whole;
 use lisle::domain::ids::CallId;
 use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::Outcome;
-use lisle::sandbox::{Ended, Invocation, Report};
+use lisle::sandbox::{Ended, Invocation, RunReport};
 use lisle::tools::registry::Registry;
-use lisle::tools::{Place, Run, RunError, seen::Seen};
+use lisle::tools::{CallPlace, RunContext, RunError, seen::Seen};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
 struct Bench {
     _dir: tempfile::TempDir,
     cwd: PathBuf,
-    place: Place,
+    place: CallPlace,
     sandbox: Sandbox,
     stop: CancellationToken,
 }
@@ -35,7 +35,7 @@ impl Bench {
         let root = dir.path().canonicalize().unwrap();
         let cwd = root.join("work");
         std::fs::create_dir(&cwd).unwrap();
-        let place = Place {
+        let place = CallPlace {
             cwd: cwd.clone(),
             session_dir: root.join("session"),
             own_dirs: vec![],
@@ -54,7 +54,7 @@ impl Bench {
         let seen = Arc::new(Seen::default());
         let facts = bash.inspect(&input, &self.place, &seen).unwrap();
         let (progress, mut messages) = tokio::sync::mpsc::channel(8);
-        let with = Run {
+        let with = RunContext {
             sandbox: self.sandbox,
             place: self.place.clone(),
             facts,
@@ -104,12 +104,12 @@ fn read_all(mut from: impl Read) -> String {
 }
 
 /// Output and report of a parent whose control pipe stays open.
-fn finished(mut child: Child) -> (String, Report) {
+fn finished(mut child: Child) -> (String, RunReport) {
     let _control = child.stdin.take();
     let said = child.stderr.take().unwrap();
     let reader = std::thread::spawn(move || read_all(said));
     let output = read_all(child.stdout.take().unwrap());
-    let report = Report::parse(&reader.join().unwrap()).unwrap();
+    let report = RunReport::parse(&reader.join().unwrap()).unwrap();
     assert_eq!(child.wait().unwrap().code(), report.code());
     (output, report)
 }
@@ -270,7 +270,7 @@ fn the_end_of_the_control_pipe_ends_everything() {
     let pids = escaped(&String::from_utf8(start).unwrap());
     assert!(pids.iter().all(|pid| alive(pid)));
     drop(child.stdin.take());
-    let report = Report::parse(&read_all(child.stderr.take().unwrap())).unwrap();
+    let report = RunReport::parse(&read_all(child.stderr.take().unwrap())).unwrap();
     assert_eq!((report.ended, report.stuck), (Ended::Asked, 0));
     for pid in pids {
         assert!(!alive(&pid), "{pid} lives");
@@ -307,7 +307,7 @@ fn kill_nine_of_whoever_holds_the_pipe_ends_everything() {
         assert!(!alive(&pid), "{pid} lives");
     }
     let report = std::fs::read_to_string(bench.cwd.join("report")).unwrap();
-    assert_eq!(Report::parse(&report).unwrap().ended, Ended::Asked);
+    assert_eq!(RunReport::parse(&report).unwrap().ended, Ended::Asked);
     shell.kill().unwrap();
     shell.wait().unwrap();
 }
@@ -366,7 +366,7 @@ fn wrong_arguments_are_told() {
         [&["__run"][..], &["__run", "--what"], &["__run", "--timeout-ms", "1", "--output-limit", "1", "--", "/no/such"]]
     {
         let done = Command::new(LISLE).args(args).stdin(Stdio::piped()).output().unwrap();
-        let report = Report::parse(&String::from_utf8_lossy(&done.stderr)).unwrap();
+        let report = RunReport::parse(&String::from_utf8_lossy(&done.stderr)).unwrap();
         assert_eq!((report.ended, done.status.code()), (Ended::NotStarted, Some(127)));
         assert!(report.error.is_some());
     }

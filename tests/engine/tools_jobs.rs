@@ -9,7 +9,7 @@ use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::Outcome;
 use lisle::tools::jobs::{Jobs, MOST_RUNNING};
 use lisle::tools::registry::Registry;
-use lisle::tools::{Place, Run, RunError, seen::Seen};
+use lisle::tools::{CallPlace, RunContext, RunError, seen::Seen};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
 struct Bench {
     _dir: tempfile::TempDir,
     root: PathBuf,
-    place: Place,
+    place: CallPlace,
     sandbox: Sandbox,
     stop: CancellationToken,
     jobs: Arc<Jobs>,
@@ -32,7 +32,7 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         std::fs::create_dir(root.join("work")).unwrap();
-        let place = Place {
+        let place = CallPlace {
             cwd: root.join("work"),
             session_dir: root.join("session"),
             own_dirs: vec![],
@@ -50,7 +50,7 @@ impl Bench {
         let seen = Arc::new(Seen::default());
         let facts = tool.inspect(&input, &self.place, &seen).unwrap();
         let (progress, _messages) = tokio::sync::mpsc::channel(8);
-        let with = Run {
+        let with = RunContext {
             sandbox: self.sandbox,
             place: self.place.clone(),
             facts,

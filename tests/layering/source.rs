@@ -101,7 +101,7 @@ pub fn without_tests(code: &str, tests_only: bool) -> String {
     out + rest
 }
 
-/// Where the item that begins here ends: at its `;`, or at the brace that closes its first one.
+/// End of the item that begins here: at its `;`, or at the brace that closes its first one.
 pub fn item_end(code: &str) -> usize {
     let mut open = 0;
     for (at, c) in code.char_indices() {
@@ -151,7 +151,7 @@ pub fn paths(code: &str) -> Vec<(usize, String)> {
     out
 }
 
-/// Whether the text before a word is a `::` with something before it, so that the word is no beginning of a path.
+/// True if the text before a word is a `::` with something before it, so that the word is no beginning of a path.
 pub fn ends_with_path(before: &str) -> bool {
     before.strip_suffix("::").is_some_and(|head| head.ends_with(|c: char| c.is_alphanumeric() || "_>".contains(c)))
 }

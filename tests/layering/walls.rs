@@ -16,7 +16,7 @@ struct Room {
     uses: &'static [&'static str],
 }
 
-/// What only named rooms may use. A longer path allows less: `std::time::Instant` is not `std::time::Duration`.
+/// Paths that only named rooms may use. A longer path allows less: `std::time::Instant` is not `std::time::Duration`.
 const GUARDED: &[&str] = &[
     "crossterm",
     "directories",
@@ -49,7 +49,7 @@ const GUARDED: &[&str] = &[
     "anyhow",
 ];
 
-/// What lies below a guarded path and is free all the same: constants of the target, the same at every look.
+/// Exceptions below a guarded path: constants of the target, the same at every look.
 const FREE: &[&str] = &["std::env::consts"];
 
 /// The house, in reading order.
@@ -222,7 +222,7 @@ const STARTS_PROGRAMS: &[(&str, &str)] = &[
     ("src/runtime/doctor.rs", "tmux tells its settings; the arguments are fixed"),
 ];
 
-/// What starts programs, and modules by which it could be meant.
+/// Functions that start programs, and modules by which they could be meant.
 fn starts_programs(path: &str) -> bool {
     ["std::process", "tokio::process"].iter().any(|module| {
         path.strip_prefix(module).is_some_and(|rest| ["", "::*"].contains(&rest) || begins(rest, "::Command"))
@@ -295,7 +295,7 @@ fn check(file: &Path, source: &str) -> Vec<Breach> {
     breaches
 }
 
-/// Whether `path` is `prefix` or lies below it.
+/// True if `path` is `prefix` or lies below it.
 fn begins(path: &str, prefix: &str) -> bool {
     path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
 }
@@ -308,7 +308,7 @@ fn room_of(file: &Path) -> Option<String> {
     (!matches!(name, "main" | "lib")).then(|| name.to_owned())
 }
 
-/// How many modules deep a file is: `src/a.rs` and `src/a/mod.rs` 1, `src/a/b.rs` 2.
+/// Depth of a file in modules: `src/a.rs` and `src/a/mod.rs` 1, `src/a/b.rs` 2.
 fn module_depth(file: &Path) -> usize {
     let parts = file.components().count() - 1;
     if file.file_name().is_some_and(|name| name == "mod.rs") { parts - 1 } else { parts }

@@ -10,7 +10,7 @@ use lisle::domain::tool::ToolSpec;
 use lisle::domain::usage::RequestUsage;
 use lisle::provider::anthropic::Anthropic;
 use lisle::provider::http::{Endpoint, Key};
-use lisle::provider::{Chunk, Item, ModelRequest, Provider, ProviderError, Stop};
+use lisle::provider::{Chunk, ConversationItem, ModelRequest, Provider, ProviderError, Stop};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -34,7 +34,7 @@ fn request() -> ModelRequest {
     ModelRequest {
         model: MODEL.into(),
         system: "be kind".into(),
-        items: vec![Item::User("hello".into())],
+        items: vec![ConversationItem::User("hello".into())],
         tools: vec![],
         thinking: ThinkingLevel::Medium,
     }

@@ -101,7 +101,7 @@ impl Room {
     }
 }
 
-/// What the model was told of its calls, in their order.
+/// Results of calls that the model got, in their order.
 fn results(asked: &Value) -> Vec<String> {
     let messages = asked["messages"].as_array().unwrap();
     let tool = messages.iter().filter(|message| message["role"] == "tool");
@@ -234,7 +234,7 @@ fn a_key_that_a_server_repeats_stands_nowhere() {
     }
 }
 
-/// Whether a process runs with this word among its arguments.
+/// True if a process runs with this word among its arguments.
 fn runs(word: &str) -> bool {
     std::fs::read_dir("/proc").into_iter().flatten().flatten().any(|entry| {
         std::fs::read(entry.path().join("cmdline"))

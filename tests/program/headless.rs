@@ -59,7 +59,7 @@ impl Place {
         sessions[0]["id"].as_str().unwrap().to_owned()
     }
 
-    /// What the user said in a session.
+    /// Texts of the user in a session.
     fn said(&self, session: &str) -> Vec<String> {
         let shown: Value = serde_json::from_str(&out(&self.lisle(&["sessions", "show", session, "--json"]))).unwrap();
         let rows = shown["messages"].as_array().unwrap().iter().filter(|row| row["body"]["row"] == "user");

@@ -15,7 +15,7 @@ use lisle::app::state::chat::Entry;
 use lisle::app::state::panel::{Choice, Panel};
 use lisle::app::{Msg, update};
 use lisle::domain::message::{AssistantText, Body};
-use lisle::domain::request::{Ask, Question, Request};
+use lisle::domain::request::{AgentQuestion, Ask, Request};
 use lisle::domain::session::Activity;
 use lisle::domain::{CallId, Message, MessageId, Mode, RequestId, SessionId, SessionMeta};
 use lisle::ui::linear::{LineSource, Printer};
@@ -120,7 +120,7 @@ impl Drop for Killed {
     }
 }
 
-/// What came out is what the file says.
+/// The output is the content of the file.
 #[track_caller]
 fn golden(name: &str, lines: &[&str], out: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/linear").join(name).with_extension("txt");
@@ -395,7 +395,7 @@ fn a_key_is_not_shown_while_it_is_written() {
 /// A question with two answers.
 fn question(id: &str, text: &str) -> Request {
     let options = vec!["left".to_owned(), "right".to_owned()];
-    let question = Question { call: CallId::new("c"), text: text.to_owned(), options };
+    let question = AgentQuestion { call: CallId::new("c"), text: text.to_owned(), options };
     Request { id: RequestId::new(id), ask: Ask::Question(question) }
 }
 
@@ -424,7 +424,7 @@ fn help_is_read_out() {
     assert!(said("/help").iter().any(|line| line.starts_with("topics of /help: access, agents,")));
 }
 
-/// What the state is told, and what is said to that, for a line so many milliseconds after the start.
+/// Effects and output of a line that comes so many milliseconds after the start.
 fn hear(printer: &mut Printer, state: &mut State, line: &str, ms: u64) -> (Vec<Line>, String) {
     let now = screen::NOW.plus(ms);
     let heard = printer.hear(state, line, now, false);

@@ -1,4 +1,4 @@
-//! What can be done to sessions without a screen, by the real binary: the list and its filters, changes, the trash,
+//! Sessions without a screen, by the real binary: the list and its filters, changes, the trash,
 //! labels, statuses and views. What comes out on stdout is the result and nothing else.
 
 #![allow(clippy::unwrap_used, reason = "a failing test should stop where it fails")]
@@ -36,7 +36,7 @@ impl Place {
         command.output().unwrap()
     }
 
-    /// What a command that goes well prints.
+    /// Output of a command that goes well.
     fn out(&self, args: &[&str]) -> String {
         let output = self.lisle(args);
         assert_eq!(code(&output), 0, "{args:?}: {}", err(&output));
@@ -350,7 +350,7 @@ fn files_are_verified_and_repaired() {
     assert!(err(&none).contains("260101-no-where could not be read"), "{}", err(&none));
 }
 
-/// What the program prints in a terminal when this is typed, and its exit status.
+/// Output of the program in a terminal when this is typed, and its exit status.
 fn in_a_terminal(place: &Place, args: &[&str], typed: &str) -> (String, u32) {
     let pair = native_pty_system().openpty(PtySize { rows: 24, cols: 100, pixel_width: 0, pixel_height: 0 }).unwrap();
     let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_lisle"));

@@ -11,11 +11,11 @@ use rustix::process::Signal;
 use std::path::Path;
 use std::time::Duration;
 
-/// What the status line shows in the default permission mode.
+/// Text of the status line in the default permission mode.
 const READY: &str = "Ask to Edit";
-/// What stands in an empty composer while nothing runs.
+/// Text of an empty composer while nothing runs.
 const NOTHING_RUNS: &str = "Write a message";
-/// What stands in it before anything was said.
+/// Text of an empty composer before the first message.
 const NOTHING_SAID: &str = "What is to be done?";
 /// Every mode that is switched on, with what switches it off.
 const MODES: &[(&str, &str)] = &[
@@ -379,7 +379,7 @@ fn frames_are_held_together_only_where_the_terminal_can() {
     }
 }
 
-/// How often these bytes were sent.
+/// Number of times that these bytes were sent.
 fn times(pty: &Pty, bytes: &str) -> usize {
     pty.look(|seen| String::from_utf8_lossy(&seen.raw).matches(bytes).count())
 }

@@ -1,4 +1,4 @@
-//! What each class of attacks reaches in each combination, as a table: `.ci/walls` prints it for docs/security.md.
+//! Reach of each class of attacks in each combination, as a table: `.ci/walls` prints it for docs/security.md.
 
 use super::walls::{Tried, Way, Yard, tools, ways};
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,7 +80,7 @@ fn rows(yard: &Yard, other: &str) -> Vec<Row> {
     ]
 }
 
-/// What worked, with the versions of Landlock and the users for which it did.
+/// Attacks that worked, with the versions of Landlock and the users for which they did.
 fn cell(found: Vec<(Way, Tried)>) -> String {
     let mut by: BTreeMap<Tried, (BTreeSet<i32>, BTreeSet<bool>, bool)> = BTreeMap::new();
     let outcomes: BTreeSet<Tried> = found.iter().map(|(_, tried)| tried.clone()).collect();

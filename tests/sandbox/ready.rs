@@ -1,7 +1,7 @@
 //! A parent of commands that waits for its order does what one does that was started for it.
 
-use lisle::sandbox::parent::{self, Order, Parent};
-use lisle::sandbox::{Bounds, Ended, Invocation, Namespaces, Network, Profile, Report, able};
+use lisle::sandbox::parent::{self, Order, StartedParent};
+use lisle::sandbox::{Bounds, Ended, Invocation, Namespaces, Network, Profile, RunReport, able};
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -23,11 +23,11 @@ fn order(cwd: &Path, profile: Profile, line: &str) -> Order {
     }
 }
 
-fn outcome(mut held: Parent) -> (String, Report) {
+fn outcome(mut held: StartedParent) -> (String, RunReport) {
     let (mut said, mut report) = (String::new(), String::new());
     held.output.read_to_string(&mut said).unwrap();
     held.report.read_to_string(&mut report).unwrap();
-    let report = Report::parse(&report).unwrap_or_else(|| panic!("{said} {report}"));
+    let report = RunReport::parse(&report).unwrap_or_else(|| panic!("{said} {report}"));
     (said, report)
 }
 
@@ -166,7 +166,7 @@ fn what_is_replaced_from_outside_is_covered_again() {
 }
 
 /// Starts a command that waits for `go` and then reads a hidden file under every name that it may have by now.
-fn held_reader(cwd: &Path, spaces: Namespaces, line: &str) -> Parent {
+fn held_reader(cwd: &Path, spaces: Namespaces, line: &str) -> StartedParent {
     let bounds = Bounds {
         readable: ["/usr", "/bin", "/lib", "/lib64"].map(Into::into).to_vec(),
         writable: vec![cwd.to_owned()],

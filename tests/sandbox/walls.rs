@@ -126,7 +126,7 @@ pub struct Yard {
     pub outside: PathBuf,
 }
 
-/// What worked.
+/// Attack that worked.
 pub type Tried = BTreeSet<String>;
 
 impl Yard {
@@ -174,7 +174,7 @@ impl Yard {
             .unwrap()
     }
 
-    /// What a class of attacks achieves.
+    /// Result of a class of attacks.
     fn attack(&self, way: Way, more: &[&str], class: &str, arguments: &[&str]) -> String {
         let program = [&[tools().walls.to_str().unwrap(), class], arguments].concat();
         let out = self.held(way, more, &program);
@@ -182,7 +182,7 @@ impl Yard {
         String::from_utf8(out.stdout).unwrap()
     }
 
-    /// What a class of attacks achieves, held or not; `None` for what would do harm where nothing holds it.
+    /// Result of a class of attacks, held or not; `None` for what would do harm where nothing holds it.
     pub fn tried(&self, way: Option<Way>, class: &str, arguments: &[&str]) -> Option<Tried> {
         let program = [&[tools().walls.to_str().unwrap(), class], arguments].concat();
         let out = match way {
@@ -611,15 +611,15 @@ fn run(yard: &Yard, timeout: &str, line: &str) -> std::process::Child {
     command.spawn().unwrap()
 }
 
-/// What a command says, and what its parent says of it. Its control pipe is open for as long.
-fn outcome(mut child: std::process::Child) -> (String, lisle::sandbox::Report) {
+/// Output of a command, and the report of its parent. Its control pipe is open for as long.
+fn outcome(mut child: std::process::Child) -> (String, lisle::sandbox::RunReport) {
     let control = child.stdin.take();
     let (mut said, mut report) = (String::new(), String::new());
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     child.stderr.take().unwrap().read_to_string(&mut report).unwrap();
     child.wait().unwrap();
     drop(control);
-    let report = lisle::sandbox::Report::parse(&report).unwrap_or_else(|| panic!("{said} {report}"));
+    let report = lisle::sandbox::RunReport::parse(&report).unwrap_or_else(|| panic!("{said} {report}"));
     (said, report)
 }
 

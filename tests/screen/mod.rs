@@ -96,7 +96,7 @@ pub fn shot(name: &str, state: &State, width: u16, height: u16) -> String {
     format!("{}\n\ncaret: {caret}", text(&terminal(&buf)))
 }
 
-/// What a terminal shows after `buf` was written to it.
+/// Screen of a terminal after `buf` was written to it.
 pub fn terminal(buf: &Buffer) -> vt100::Parser {
     let mut bytes = Vec::new();
     let mut backend = CrosstermBackend::new(&mut bytes);

@@ -10,7 +10,7 @@ use lisle::domain::inbox::{self, HitIn, Searched, SessionHits, TrashId, Trashed}
 use lisle::domain::job::JobShown;
 use lisle::domain::ledger::Ledger;
 use lisle::domain::message::{AssistantText, Body, Failure, FailureAction, Info, InfoKind, Plan, Thinking, UserText};
-use lisle::domain::request::{Ask, Question, Request};
+use lisle::domain::request::{AgentQuestion, Ask, Request};
 use lisle::domain::session::Activity;
 use lisle::domain::tool::{TodoItem, TodoStatus, ToolFigures};
 use lisle::domain::undo::{UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
@@ -58,7 +58,7 @@ fn asked(dice: &mut Dice) -> Request {
         2 => plan(),
         _ => {
             let options = (0..dice.roll(12)).map(|_| dice.text()).collect();
-            Ask::Question(Question { call: CallId::new("q"), text: dice.text(), options })
+            Ask::Question(AgentQuestion { call: CallId::new("q"), text: dice.text(), options })
         }
     };
     Request { id: RequestId::new(format!("r{}", dice.roll(4))), ask }
@@ -187,7 +187,7 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, 
     vec![(Some(session), event)]
 }
 
-/// What the engine tells when it is asked, without being asked.
+/// Events of the engine, also those that nobody asked for.
 fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
     let file = |dice: &mut Dice| UndoFile {
         path: PathBuf::from("/x/a"),
@@ -219,7 +219,8 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
 fn found(dice: &mut Dice, session: &SessionId, at: At) -> Event {
     let line = dice.text();
     let mark = line.char_indices().nth(1).map_or(0, |(at, _)| at);
-    let hit = inbox::Hit { place: HitIn::User, row: Some(row_id(dice)), at: 0, when: at, line, marks: vec![(0, mark)] };
+    let hit =
+        inbox::RowHit { place: HitIn::User, row: Some(row_id(dice)), at: 0, when: at, line, marks: vec![(0, mark)] };
     let hits =
         SessionHits { session: session.clone(), title: dice.text(), last_message: at, hits: vec![hit], total: 7 };
     Event::Found { search: dice.roll(8) as u64, results: vec![hits], end: dice.once_in(2).then(Searched::default) }

@@ -109,7 +109,7 @@ fn keys_of(name: &str) -> (keymap::Table, Vec<Key>) {
     (table, keys)
 }
 
-/// What happens next.
+/// Next step.
 fn any_msg(dice: &mut Dice, state: &State, keys: &[Key], armed: &[Timer], seq: &mut u64) -> Vec<Msg> {
     let size = state.screen.size;
     match dice.roll(100) {

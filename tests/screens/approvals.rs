@@ -1,4 +1,4 @@
-//! What is asked on the screen: in full, part by part, with what a yes for longer would remember, at every size.
+//! Questions on the screen: in full, part by part, with what a yes for longer would remember, at every size.
 
 use super::*;
 use lisle::app::state::overlay::Reach;

@@ -16,8 +16,8 @@ use lisle::app::state::overlay::{Bin, Card, Confirm, Deed, Overlay, Prompt, Want
 use lisle::app::state::picker::{Item, Kind, Picker, Value};
 use lisle::app::state::{Current, Focus, Size, State};
 use lisle::domain::contract::{Command, Queued};
-use lisle::domain::inbox::{HealthReport, Hit, HitIn, Searched, SessionHits, TrashId, Trashed};
-use lisle::domain::ledger::{Entry, Ledger};
+use lisle::domain::inbox::{HealthReport, HitIn, RowHit, Searched, SessionHits, TrashId, Trashed};
+use lisle::domain::ledger::{Ledger, LedgerEntry};
 use lisle::domain::message::{AssistantText, Body, UserText};
 use lisle::domain::permission::{Authority, Decision, Sandbox};
 use lisle::domain::property::{Properties, ValueType};
@@ -102,15 +102,15 @@ fn shots(name: &str, state: &State) {
     }
 }
 
-fn hit(place: HitIn, line: &str, query: &Query, when: At) -> Hit {
+fn hit(place: HitIn, line: &str, query: &Query, when: At) -> RowHit {
     let row = (place != HitIn::Title).then(|| MessageId::new("m2"));
-    Hit { place, row, at: 400, when, line: line.to_owned(), marks: query.marks(line) }
+    RowHit { place, row, at: 400, when, line: line.to_owned(), marks: query.marks(line) }
 }
 
 fn found(query: &str) -> Find {
     let parsed = Query::parse(query).unwrap();
     let hit = |place, line: &str, when| hit(place, line, &parsed, when);
-    let session = |name: &str, title: &str, at: At, total: u64, hits: Vec<Hit>| SessionHits {
+    let session = |name: &str, title: &str, at: At, total: u64, hits: Vec<RowHit>| SessionHits {
         session: id(name),
         title: title.to_owned(),
         last_message: at,
@@ -275,7 +275,7 @@ fn audit() {
     let session = id("260902-swift-river");
     state.overlays = vec![Overlay::Audit(Audit::new(session.clone()))];
     insta::assert_snapshot!("audit-reading-80x24", shot("audit-reading", &state, 80, 24));
-    let entry = |call: &str, minutes: i64, tool: &str, subject: &str, decision: Option<Decision>| Entry {
+    let entry = |call: &str, minutes: i64, tool: &str, subject: &str, decision: Option<Decision>| LedgerEntry {
         at: ago(minutes * MINUTE),
         call: CallId::new(call),
         tool: tool.to_owned(),

@@ -4,7 +4,7 @@ use super::*;
 use lisle::app::state::sessions::undo::Undo;
 use lisle::app::state::sessions::{Facet, Grouping, Wish};
 use lisle::domain::colour::{Colour, Rgb, System};
-use lisle::domain::inbox::Change;
+use lisle::domain::inbox::PropertyChange;
 use lisle::domain::property::{Label, Properties};
 use lisle::domain::session::BranchedFrom;
 
@@ -96,7 +96,7 @@ fn marks_folds_filters_and_the_way_back() {
     state.sessions.marks.toggle(&id("260901-old-oak"));
     insta::assert_snapshot!("marked-100x30", list_only("marked", &state, 100, 30));
     let metas: Vec<&SessionMeta> = state.sessions.metas().filter(|meta| state.sessions.marks.has(&meta.id)).collect();
-    let undo = Undo::of(&metas, &Change::Archived(true), "Archived 2 sessions".to_owned(), NOW).unwrap().0;
+    let undo = Undo::of(&metas, &PropertyChange::Archived(true), "Archived 2 sessions".to_owned(), NOW).unwrap().0;
     state.sessions.undo = Some(undo);
     state.sessions.marks.clear();
     state.sessions.fold_all();

@@ -37,7 +37,7 @@ use lisle::domain::contract::{ConnectionInfo, Queued};
 use lisle::domain::diff::FileDiff;
 use lisle::domain::manual;
 use lisle::domain::message::{AssistantText, Body, Plan, Thinking, UserText};
-use lisle::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Question, Request};
+use lisle::domain::request::{AgentQuestion, Approval, Ask, PartShown, PartState, PlanReview, Request};
 use lisle::domain::rule::{Offer, Rule, RuleScope};
 use lisle::domain::session::Activity;
 use lisle::domain::tool::{Proposal, TodoItem, TodoStatus, ToolCall, ToolFigures, ToolStatus};
@@ -388,7 +388,7 @@ fn plans_and_questions() {
     let options = vec!["PostgreSQL".to_owned(), "SQLite, as now".to_owned()];
     ask(
         &mut state,
-        Ask::Question(Question { call: CallId::new("q"), text: "Which **database**?".to_owned(), options }),
+        Ask::Question(AgentQuestion { call: CallId::new("q"), text: "Which **database**?".to_owned(), options }),
     );
     focus_panel(&mut state, Some(0));
     insta::assert_snapshot!("question-100x30", shot("question", &state, 100, 30));
@@ -690,7 +690,10 @@ fn any_state() -> impl Strategy<Value = State> {
                 4 | 5 => ask(&mut state, plan()),
                 _ => {
                     let options = vec![text.clone(); usize::from(scroll)];
-                    ask(&mut state, Ask::Question(Question { call: CallId::new("q"), text: text.clone(), options }));
+                    ask(
+                        &mut state,
+                        Ask::Question(AgentQuestion { call: CallId::new("q"), text: text.clone(), options }),
+                    );
                 }
             }
             if what > 0 && flags[1] {

@@ -12,7 +12,7 @@ use lisle::domain::finding::Finding;
 use lisle::domain::message::{AssistantText, Body, UserText};
 use lisle::domain::model::{LevelMeaning, ModelFigures, ModelPrice};
 use lisle::domain::session::ThinkingLevel;
-use lisle::domain::setting::{Holds, Said, Setting, SettingGroup};
+use lisle::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
 use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use lisle::domain::{CallId, ConnectionName, Event, Level, Message, MessageId, Notice, Stamped};
 use lisle::keymap::action::{Action, AppAction, ModelAction, PickerAction, SessionAction};
@@ -192,7 +192,14 @@ fn thinking_levels_say_what_they_mean() {
     shots("thinking", &state);
 }
 
-fn setting(key: &str, group: SettingGroup, value: &str, said: Said, choices: &[&str], holds: Holds) -> Setting {
+fn setting(
+    key: &str,
+    group: SettingGroup,
+    value: &str,
+    said: SettingSource,
+    choices: &[&str],
+    holds: Holds,
+) -> Setting {
     Setting {
         key: key.to_owned(),
         group,
@@ -212,10 +219,10 @@ fn settings() {
     let fx = act(&mut state, AppAction::Settings);
     assert!(fx.contains(&Effect::Settings));
     let settings = vec![
-        setting("ui.theme", SettingGroup::Screen, "auto", Said::Default, &[], Holds::Now),
-        setting("ui.glyphs", SettingGroup::Screen, "auto", Said::Line(4), &["auto", "ascii"], Holds::Now),
-        setting("sandbox", SettingGroup::Permissions, "workspace", Said::Default, &[], Holds::NextStart),
-        setting("store.fsync", SettingGroup::Files, "normal", Said::Line(9), &[], Holds::NextStart),
+        setting("ui.theme", SettingGroup::Screen, "auto", SettingSource::Default, &[], Holds::Now),
+        setting("ui.glyphs", SettingGroup::Screen, "auto", SettingSource::Line(4), &["auto", "ascii"], Holds::Now),
+        setting("sandbox", SettingGroup::Permissions, "workspace", SettingSource::Default, &[], Holds::NextStart),
+        setting("store.fsync", SettingGroup::Files, "normal", SettingSource::Line(9), &[], Holds::NextStart),
     ];
     update(&mut state, NOW, Msg::Settings(settings));
     shots("settings", &state);

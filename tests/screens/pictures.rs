@@ -11,7 +11,7 @@ use lisle::app::state::chat::{Density, Entry};
 use lisle::app::{Msg, update};
 use lisle::domain::attachment::{Attachment, AttachmentKind};
 use lisle::domain::message::{AssistantText, UserText};
-use lisle::domain::picture::{Known, Pixels};
+use lisle::domain::picture::{KnownPicture, Pixels};
 use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use lisle::domain::{At, Body, CallId, Message, MessageId};
 use lisle::ui::chat::picture::place;
@@ -50,9 +50,10 @@ fn pictures() -> State {
     });
     state.conversations.open.get_mut(&session()).unwrap().chat.entries = entries.collect();
     let sized = |name: &str, width, height| {
-        (PathBuf::from(format!("/s/attachments/{name}")), Known::Sized(Pixels { width, height }))
+        (PathBuf::from(format!("/s/attachments/{name}")), KnownPicture::Sized(Pixels { width, height }))
     };
-    let cut = (PathBuf::from("/s/attachments/cut\u{1b}[31m.png"), Known::Broken("the picture is broken".to_owned()));
+    let cut =
+        (PathBuf::from("/s/attachments/cut\u{1b}[31m.png"), KnownPicture::Broken("the picture is broken".to_owned()));
     let sizes = vec![sized("login 画面.png", 1280, 720), sized("chart.png", 300, 100), cut];
     update(&mut state, NOW, Msg::Measured(sizes));
     state.conversations.density = Density::Tails;

@@ -12,7 +12,7 @@ use lisle::app::state::open::Open;
 use lisle::app::state::panel::{Choice, Panel, Stage};
 use lisle::app::state::{Current, Focus, Size, State};
 use lisle::domain::message::{Body, Info, InfoKind, Plan, UserText};
-use lisle::domain::plan::{Mark, Outline, Progress, StepStatus};
+use lisle::domain::plan::{Outline, Progress, StepMark, StepStatus};
 use lisle::domain::request::{Ask, PlanOrigin, PlanReview, Request};
 use lisle::domain::{At, Level, Message, MessageId, Mode, RequestId, SessionId, SessionMeta};
 use lisle::keymap;
@@ -90,8 +90,8 @@ fn panel(state: &mut State) -> &mut Panel {
 fn mark(state: &mut State) {
     let plan = panel(state).plan.as_mut().unwrap();
     plan.outline.apply(&[
-        Mark { number: 2, struck: true, comment: None },
-        Mark { number: 3, struck: false, comment: Some("Only where it is decoded, not in the router.".into()) },
+        StepMark { number: 2, struck: true, comment: None },
+        StepMark { number: 3, struck: false, comment: Some("Only where it is decoded, not in the router.".into()) },
     ]);
     plan.at = Some(2);
 }

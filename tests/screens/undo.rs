@@ -1,4 +1,4 @@
-//! What an undo of files would do, and what a session changed: at several sizes, through a terminal emulator. With
+//! Preview of an undo of files, and the changes of a session: at several sizes, through a terminal emulator. With
 //! `LISLE_PICTURES=DIR` each screen is also written there as SVG.
 
 // What goes wrong in a helper of a test is the test's failure.

@@ -1,3 +1,3 @@
-//! What several tests share.
+//! Support that several tests share.
 
 pub mod model_server;

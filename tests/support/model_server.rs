@@ -15,7 +15,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
-/// How long a test waits for a condition before it fails.
+/// Limit for a condition that a test waits for.
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// A request as it came.
@@ -194,7 +194,7 @@ fn usage() -> String {
 }
 
 struct Shared {
-    /// Whether questions for the models are scripted too.
+    /// True if questions for the models are scripted too.
     lists: bool,
     scripts: Mutex<VecDeque<Script>>,
     asked: watch::Sender<Vec<Asked>>,
@@ -260,7 +260,7 @@ impl ModelServer {
         self.shared.scripts.lock().unwrap().push_back(script);
     }
 
-    /// What was asked so far.
+    /// Requests so far.
     pub fn asked(&self) -> Vec<Asked> {
         self.shared.asked.borrow().clone()
     }

@@ -4,11 +4,11 @@ use futures_util::future::BoxFuture;
 use lisle::domain::ids::CallId;
 use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::{CallFacts, Outcome, Touch};
-use lisle::sandbox::proxy::Known;
+use lisle::sandbox::proxy::KnownHosts;
 use lisle::sandbox::{Allowances, Network, able};
 use lisle::tools::host::{Completion, Host};
 use lisle::tools::registry::Registry;
-use lisle::tools::{Place, Run, seen::Seen};
+use lisle::tools::{CallPlace, RunContext, seen::Seen};
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 
 pub const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
 
-/// What this system can do is said by the program itself.
+/// The program itself reports what this system can do.
 pub fn held() -> bool {
     if lisle::sandbox::is_enforced() && able::own_network(Path::new(LISLE)).is_ok() {
         return true;
@@ -51,7 +51,7 @@ impl Host for Door {
 
 pub struct Bench {
     _dir: tempfile::TempDir,
-    pub place: Place,
+    pub place: CallPlace,
     pub door: Arc<Door>,
 }
 
@@ -61,8 +61,8 @@ impl Bench {
         let root = dir.path().canonicalize().unwrap();
         let cwd = root.join("work");
         std::fs::create_dir(&cwd).unwrap();
-        let place = Place {
-            known: Arc::new(Known::of(&cwd, private)),
+        let place = CallPlace {
+            known: Arc::new(KnownHosts::of(&cwd, private)),
             cwd,
             session_dir: root.join("session"),
             own_dirs: vec![],
@@ -80,7 +80,7 @@ impl Bench {
         let input = json!({"command": command, "timeout_s": 60});
         let facts = bash.inspect(&input, &self.place, &seen).unwrap();
         let (progress, _shown) = tokio::sync::mpsc::channel(8);
-        let with = Run {
+        let with = RunContext {
             sandbox: Sandbox::Workspace,
             place: self.place.clone(),
             facts,

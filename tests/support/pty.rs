@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// Longer than anything here takes on a loaded machine; a test that works never waits for it.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
-/// How the terminal answers queries.
+/// Answers of the terminal to queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answers {
     /// As a terminal of today: kitty keyboard, synchronized output, a dark background.
@@ -39,11 +39,12 @@ const MODERN: &[(&[u8], &[u8])] = &[
     (b"\x1b[?2031$p", b"\x1b[?2031;0$y"),
     (b"\x1b]11;?\x1b\\", b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\"),
     (b"\x1b[6n", b"\x1b[2;2R"),
+    (b"\x1b[5n", b"\x1b[0n"),
     (b"\x1b[c", b"\x1b[?62;22c"),
 ];
 const OLD: &[(&[u8], &[u8])] = &[(b"\x1b[c", b"\x1b[?1;2c")];
 
-/// What is started, and in what.
+/// Program to start, and its surroundings.
 pub struct Start {
     program: PathBuf,
     args: Vec<String>,
@@ -154,7 +155,7 @@ fn wait(mut child: Box<dyn Child + Send + Sync>, ended: &mpsc::Sender<ExitStatus
     }
 }
 
-/// What comes out of the program, as fast as the line carries it.
+/// Output of the program, as fast as the line carries it.
 struct Line {
     reader: Box<dyn Read + Send>,
     carries: Option<u32>,
@@ -220,7 +221,7 @@ pub fn find(haystack: &[u8], needle: &[u8]) -> Option<usize> {
     haystack.windows(needle.len()).position(|window| window == needle)
 }
 
-/// What came out of the terminal so far.
+/// Output of the terminal so far.
 pub struct Seen {
     parser: vt100::Parser,
     /// Every byte.

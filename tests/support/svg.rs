@@ -1,5 +1,5 @@
-//! What a terminal shows as an SVG picture, and several of them as a film that runs by itself: for looking at screens, and
-//! for the pictures of the README.
+//! Screen of a terminal as an SVG picture, and several of them as a film that runs by itself: for looking at screens,
+//! and for the pictures of the README.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where its screen cannot be drawn")]
 #![allow(dead_code, reason = "each test binary uses a part of it")]

@@ -7,7 +7,7 @@ use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::contract::TurnEnd;
 use crate::domain::ids::At;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::message::Body;
 use crate::domain::notice::Level;
 use crate::domain::property::{Category, append_labels};
@@ -34,12 +34,12 @@ impl Machine {
     // ---- status and labels ----
 
     /// A person changed the properties.
-    pub(super) fn change(&mut self, now: At, change: &Change, out: &mut Vec<Step>) {
+    pub(super) fn change(&mut self, now: At, change: &PropertyChange, out: &mut Vec<Step>) {
         let before = self.meta.clone();
         change.apply(&mut self.meta, now);
         match change {
-            Change::Status(_) => self.automation.set_status_by_user(true),
-            Change::Unread(false) => self.meta.last_read = self.transcript.last().cloned(),
+            PropertyChange::Status(_) => self.automation.set_status_by_user(true),
+            PropertyChange::Unread(false) => self.meta.last_read = self.transcript.last().cloned(),
             _ => {}
         }
         if self.meta != before {

@@ -8,7 +8,7 @@ use crate::domain::message::{Body, Message};
 use crate::domain::permission::Decision;
 use crate::domain::request::Request;
 use crate::domain::tool::{CallFacts, Child, ToolCall, ToolFigures, ToolStatus};
-use crate::provider::Call;
+use crate::provider::ProposedCall;
 
 /// The calls of one response.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -21,7 +21,7 @@ pub struct Batch {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Underway {
     /// The call as proposed.
-    pub call: Call,
+    pub call: ProposedCall,
     /// Its row.
     pub row: Message,
     /// Time of the proposal, by the clock. The row's time may be later: it is never before that of
@@ -75,7 +75,7 @@ pub struct Asking {
 
 impl Batch {
     /// Adds a call that is proposed now, with its row.
-    pub fn push(&mut self, now: At, call: Call, row: Message, reads_only: bool) {
+    pub fn push(&mut self, now: At, call: ProposedCall, row: Message, reads_only: bool) {
         self.calls.push(Underway {
             call,
             row,
@@ -109,7 +109,7 @@ impl Batch {
     }
 
     /// Marks the next calls that may be looked at now, and names them.
-    pub fn startable(&mut self) -> Vec<Call> {
+    pub fn startable(&mut self) -> Vec<ProposedCall> {
         let mut found = Vec::new();
         let mut all_before_done = true;
         let mut changers_before_done = true;

@@ -10,12 +10,12 @@ use crate::domain::ids::{At, CallId};
 use crate::domain::message::{Body, InfoKind, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
-use crate::domain::request::{Approval, Ask, Question, Request};
+use crate::domain::request::{AgentQuestion, Approval, Ask, Request};
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus, Touch, intent};
 use crate::domain::{Event, foreign};
 use crate::permit::{self, Allowed, Refusal, Verdict};
-use crate::provider::Call;
+use crate::provider::ProposedCall;
 use crate::tools::RunError;
 
 /// A mode counts as Execute only after it has stood for so long, so that cycling through it lets nothing run.
@@ -24,7 +24,7 @@ pub(super) const EXECUTE_SETTLES_MS: u64 = 1000;
 const STEERED: &str = "skipped: the user sent a new message";
 
 impl Machine {
-    pub(super) fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<Call>, out: &mut Vec<Step>) {
+    pub(super) fn propose(&mut self, now: At, turn_id: Option<String>, calls: Vec<ProposedCall>, out: &mut Vec<Step>) {
         let mut batch = Batch::default();
         for (number, call) in calls.into_iter().enumerate() {
             let mut call = self.in_our_words(call);
@@ -60,14 +60,14 @@ impl Machine {
 
     /// A call of a tool by the name and the fields that another program gives it, as it is meant here: models imitate the
     /// history that they see.
-    fn in_our_words(&self, call: Call) -> Call {
+    fn in_our_words(&self, call: ProposedCall) -> ProposedCall {
         let offered = |name: &str| self.config.tools.iter().any(|(spec, _)| spec.name == name);
         let name = match foreign::tool(&call.name) {
             Some(ours) if !offered(&call.name) && offered(ours) => ours.to_owned(),
             _ => call.name,
         };
         let input = if offered(&name) { foreign::input(&name, &call.input).into_owned() } else { call.input };
-        Call { name, input, ..call }
+        ProposedCall { name, input, ..call }
     }
 
     /// Keeps what became final, starts what may start, and goes on when all calls have results.
@@ -125,7 +125,7 @@ impl Machine {
     }
 
     /// Decides on a call.
-    fn judge(&mut self, now: At, call: &Call, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
+    fn judge(&mut self, now: At, call: &ProposedCall, facts: CallFacts, repeated: bool, out: &mut Vec<Step>) {
         if self.turn.as_ref().is_some_and(|turn| turn.typed) {
             self.run_call(now, call, facts, Authority::Typed, out);
             return;
@@ -141,9 +141,9 @@ impl Machine {
                 let reason = "The same call with the same input came three times in a row. Do something else.";
                 Verdict::Deny(Refusal { reason: reason.to_owned(), rule: None })
             }
-            Verdict::Allow(_) if repeated => Verdict::Ask(permit::Question {
+            Verdict::Allow(_) if repeated => Verdict::Ask(permit::PermissionQuestion {
                 reasons: vec!["The same call with the same input comes for the third time in a row.".to_owned()],
-                ..permit::Question::default()
+                ..permit::PermissionQuestion::default()
             }),
             other => other,
         };
@@ -177,7 +177,7 @@ impl Machine {
     /// True if editing the command already answered the question about it. Questions asked every
     /// time are asked all the same, and so is a command with characters that could not be seen
     /// while it was edited.
-    fn answered_by_editing(&mut self, id: &CallId, facts: &CallFacts, question: &permit::Question) -> bool {
+    fn answered_by_editing(&mut self, id: &CallId, facts: &CallFacts, question: &permit::PermissionQuestion) -> bool {
         let Some(edited) = self.open_call(id).and_then(|one| one.edited.as_mut()) else { return false };
         if !std::mem::take(&mut edited.fresh) {
             return false;
@@ -187,12 +187,12 @@ impl Machine {
     }
 
     /// True if this is the third equal call in a row.
-    fn count_repeats(&mut self, call: &Call) -> bool {
+    fn count_repeats(&mut self, call: &ProposedCall) -> bool {
         self.turn.as_mut().is_some_and(|turn| turn.repeats.count(call))
     }
 
     /// The mode that counts for a call: Execute only for calls proposed after it has stood for a second.
-    fn mode_for(&mut self, call: &Call) -> Mode {
+    fn mode_for(&mut self, call: &ProposedCall) -> Mode {
         let settled = self.mode_since.plus(EXECUTE_SETTLES_MS);
         let proposed = match &mut self.turn {
             Some(Turn { work: Work::Calling(batch), .. }) => batch.open(&call.id).map(|one| one.proposed),
@@ -204,7 +204,14 @@ impl Machine {
         }
     }
 
-    fn ask(&mut self, now: At, call: &Call, facts: CallFacts, question: permit::Question, out: &mut Vec<Step>) {
+    fn ask(
+        &mut self,
+        now: At,
+        call: &ProposedCall,
+        facts: CallFacts,
+        question: permit::PermissionQuestion,
+        out: &mut Vec<Step>,
+    ) {
         let mut question = question;
         if matches!(facts.proposal, Proposal::Command { .. }) && call.input.get("background") == Some(&true.into()) {
             question.risks.push("goes on in the background until it is ended".to_owned());
@@ -236,7 +243,7 @@ impl Machine {
     pub(super) fn run_call(
         &mut self,
         now: At,
-        call: &Call,
+        call: &ProposedCall,
         facts: CallFacts,
         authority: Authority,
         out: &mut Vec<Step>,
@@ -364,7 +371,7 @@ impl Machine {
         out.push(Step::Emit(Event::Row(Box::new(row))));
     }
 
-    fn put_question(&mut self, now: At, id: &CallId, mut question: Question, out: &mut Vec<Step>) {
+    fn put_question(&mut self, now: At, id: &CallId, mut question: AgentQuestion, out: &mut Vec<Step>) {
         question.call = id.clone();
         let request = Request { id: self.request_id(now), ask: Ask::Question(question) };
         let Some(one) = self.open_call(id) else { return };
@@ -415,7 +422,7 @@ fn is_written_whole(facts: &CallFacts) -> bool {
 }
 
 /// Subject of a call before its tool was asked: the first of the usual fields.
-fn subject(call: &Call) -> String {
+fn subject(call: &ProposedCall) -> String {
     ["command", "path", "url", "pattern", "title", "question"]
         .iter()
         .find_map(|key| call.input.get(key).and_then(serde_json::Value::as_str))

@@ -8,7 +8,7 @@ use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::ids::{At, CallId, RequestId};
 use crate::domain::permission::Mode;
-use crate::domain::request::{Answer, Approval, Ask, Request};
+use crate::domain::request::{Approval, Ask, Request, UserAnswer};
 use crate::domain::tool::CallFacts;
 use crate::permit::{self, Verdict};
 
@@ -72,15 +72,15 @@ impl Machine {
     }
 
     /// An answer for one that waits.
-    pub(super) fn answer_connecting(&mut self, now: At, request: &RequestId, answer: Answer, out: &mut Vec<Step>) {
+    pub(super) fn answer_connecting(&mut self, now: At, request: &RequestId, answer: UserAnswer, out: &mut Vec<Step>) {
         let Some(Connecting { number, asking }) = self.asks.connecting(request).cloned() else { return };
         let outcome = match answer {
-            Answer::Once => Ok(()),
-            Answer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
+            UserAnswer::Once => Ok(()),
+            UserAnswer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
                 Some(_) => Ok(()),
                 None => return out.push(Step::Emit(Event::Asked(Box::new(asking.request)))),
             },
-            Answer::No(reason) => Err(match reason.filter(|reason| !reason.trim().is_empty()) {
+            UserAnswer::No(reason) => Err(match reason.filter(|reason| !reason.trim().is_empty()) {
                 Some(reason) => format!("The user refused this host: {reason}"),
                 None => "The user refused this host.".to_owned(),
             }),

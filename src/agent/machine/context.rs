@@ -9,7 +9,7 @@ use crate::agent::{context, tokens};
 use crate::domain::context::{ContextPart, ContextReport, ContextSort, Measured};
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Failure, FailureAction, Message};
-use crate::provider::{Item, ModelRequest, ProviderError};
+use crate::provider::{ConversationItem, ModelRequest, ProviderError};
 use std::sync::Arc;
 
 /// Number of the largest results that are named.
@@ -92,11 +92,11 @@ impl Machine {
         let one = |slot: &mut (u64, u64), guess: u64| *slot = (slot.0 + 1, slot.1 + guess);
         for (at, item) in items.iter().enumerate() {
             match item {
-                Item::User(_) if at == 0 && carried => {
+                ConversationItem::User(_) if at == 0 && carried => {
                     add(ContextSort::Carried, "carried over by the last compaction", 1, tokens::item(item));
                 }
-                Item::User(_) => one(&mut user, tokens::item(item)),
-                Item::Assistant(reply) => {
+                ConversationItem::User(_) => one(&mut user, tokens::item(item)),
+                ConversationItem::Assistant(reply) => {
                     let text = tokens::text(&reply.text);
                     if !reply.text.is_empty() {
                         one(&mut said, text);
@@ -105,7 +105,9 @@ impl Machine {
                         one(&mut calls, tokens::text(&call.name) + tokens::text(&call.input.to_string()));
                     }
                 }
-                Item::Results(all) => all.iter().for_each(|result| one(&mut results, tokens::text(&result.text))),
+                ConversationItem::Results(all) => {
+                    all.iter().for_each(|result| one(&mut results, tokens::text(&result.text)))
+                }
             }
         }
         for (sort, name, (count, guess)) in [

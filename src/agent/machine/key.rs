@@ -8,7 +8,7 @@ use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::ids::{At, ConnectionName, RequestId};
 use crate::domain::notice::Level;
-use crate::domain::request::{Answer, Ask, KeyRequest, Request};
+use crate::domain::request::{Ask, KeyRequest, Request, UserAnswer};
 use crate::provider::ProviderError;
 
 impl Machine {
@@ -52,11 +52,11 @@ impl Machine {
         self.asks.key().is_some_and(|asked| asked.request.id == *request)
     }
 
-    pub(super) fn answer_key(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
+    pub(super) fn answer_key(&mut self, now: At, answer: UserAnswer, out: &mut Vec<Step>) {
         let Some(asked) = self.asks.key() else { return };
         match answer {
-            Answer::Key(key) => out.push(Step::StoreKey(asked.connection.clone(), key)),
-            Answer::No(_) => {
+            UserAnswer::Key(key) => out.push(Step::StoreKey(asked.connection.clone(), key)),
+            UserAnswer::No(_) => {
                 let failure = asked.failure.clone();
                 self.settle_key(out);
                 if let Some(failure) = failure.filter(|_| self.turn.is_some()) {

@@ -10,7 +10,7 @@ use crate::domain::contract::InForce;
 use crate::domain::ids::At;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Mode};
-use crate::domain::request::{Answer, Ask, Request};
+use crate::domain::request::{Ask, Request, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::CallFacts;
 use crate::permit::{self, Verdict};
@@ -48,10 +48,10 @@ impl Machine {
         }
     }
 
-    pub(super) fn answer_trust(&mut self, answer: &Answer, out: &mut Vec<Step>) {
+    pub(super) fn answer_trust(&mut self, answer: &UserAnswer, out: &mut Vec<Step>) {
         let yes = match answer {
-            Answer::Trust(yes) => *yes,
-            Answer::No(_) => false,
+            UserAnswer::Trust(yes) => *yes,
+            UserAnswer::No(_) => false,
             _ => {
                 out.push(notice(Level::Info, "That was already settled.", ""));
                 return;

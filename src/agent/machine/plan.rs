@@ -14,7 +14,7 @@ use crate::domain::message::{Body, InfoKind, Message, Plan};
 use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
 use crate::domain::plan::{self, APPROVED, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
-use crate::domain::request::{Answer, Ask, PlanOrigin, PlanReview, Request};
+use crate::domain::request::{Ask, PlanOrigin, PlanReview, Request, UserAnswer};
 use crate::domain::tool::{CallFacts, Outcome, Touch};
 use crate::permit::{self, Struck, Verdict};
 use std::borrow::Cow;
@@ -129,23 +129,23 @@ impl Machine {
 
     // ---- its answers ----
 
-    pub(super) fn answer_plan(&mut self, now: At, answer: Answer, out: &mut Vec<Step>) {
+    pub(super) fn answer_plan(&mut self, now: At, answer: UserAnswer, out: &mut Vec<Step>) {
         if self.turn.is_some() {
             let text = "A turn runs: the plan can be answered when it has ended.";
             out.push(notice(Level::Warning, text, "Esc stops the turn."));
             return self.stays_asked(out);
         }
         match answer {
-            Answer::PlanApprove(approval) => self.approve_plan(now, approval, out),
-            Answer::PlanEdited(text) => self.edit_plan(text, out),
-            Answer::PlanChanges(text) => {
+            UserAnswer::PlanApprove(approval) => self.approve_plan(now, approval, out),
+            UserAnswer::PlanEdited(text) => self.edit_plan(text, out),
+            UserAnswer::PlanChanges(text) => {
                 let read = self.own.plan.as_ref().and_then(|plan| now_reads(&plan.review));
                 self.drop_plan(out);
                 self.label(&text);
                 let read = read.map(|read| format!("\n\n{read}")).unwrap_or_default();
                 self.begin(now, format!("Change the plan: {text}{read}"), out);
             }
-            Answer::PlanDecline => self.decline_plan(now, out),
+            UserAnswer::PlanDecline => self.decline_plan(now, out),
             _ => {
                 out.push(stale_answer());
                 self.stays_asked(out);
@@ -375,7 +375,7 @@ fn now_reads(review: &PlanReview) -> Option<String> {
 }
 
 /// The message that tells the agent of the approval.
-fn approved(mode: Mode, review: &PlanReview, steps: &[plan::Step], draft: Option<&str>) -> String {
+fn approved(mode: Mode, review: &PlanReview, steps: &[plan::PlanStep], draft: Option<&str>) -> String {
     let mut out = format!("{APPROVED} Permission mode: {}.\n\n", mode.shown());
     out.push_str(&format!("Plan: {}\nFile: {}\n", review.title, review.path.display()));
     if let Some(read) = now_reads(review) {

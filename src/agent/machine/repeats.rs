@@ -1,7 +1,7 @@
 //! Equal calls in a row, within a turn.
 
 use crate::domain::tool::without_intent;
-use crate::provider::Call;
+use crate::provider::ProposedCall;
 use serde_json::Value;
 
 /// Number of equal calls in a row that ask, whatever the mode.
@@ -26,7 +26,7 @@ pub(super) struct Repeats {
 
 impl Repeats {
     /// Counts a call. True if this is the third equal one in a row.
-    pub(super) fn count(&mut self, call: &Call) -> bool {
+    pub(super) fn count(&mut self, call: &ProposedCall) -> bool {
         // To ask again how far a job is is what it is for.
         if call.name == POLLS {
             return false;

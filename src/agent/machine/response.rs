@@ -9,7 +9,7 @@ use crate::domain::Event;
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{AssistantText, Body, CutBy, Message, Native, Thinking};
 use crate::domain::usage::RequestUsage;
-use crate::provider::Call;
+use crate::provider::ProposedCall;
 
 /// A response in the making.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,7 +19,7 @@ pub struct Response {
     /// The model that was asked.
     pub model: Option<String>,
     /// The calls, in order.
-    pub calls: Vec<Call>,
+    pub calls: Vec<ProposedCall>,
     /// Usage and cost so far, if the provider reported them.
     pub used: Option<(RequestUsage, f64)>,
     text: Option<Growing>,

@@ -21,27 +21,27 @@ use crate::agent::queue::Queue;
 use crate::agent::step::{Input, RunNo, Safety, Step};
 use crate::domain::contract::{Act, QueueEdit, Queued, TurnEnd};
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId, RequestId, SessionId};
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Body, CutBy, Info, InfoKind, Message, Native, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Mode};
 use crate::domain::plan::PlanApproval;
 use crate::domain::property::{AutoRule, Label};
-use crate::domain::request::{Answer, Ask, PlanReview, Request};
+use crate::domain::request::{Ask, PlanReview, Request, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Activity;
-use crate::domain::tool::{CallFacts, Outcome, Place, Proposal, Then, ToolFigures, ToolSpec, ToolStatus, Touch};
+use crate::domain::tool::{CallFacts, Outcome, PathPlace, Proposal, Then, ToolFigures, ToolSpec, ToolStatus, Touch};
 use crate::domain::usage::RequestUsage;
 use crate::domain::{Event, SessionMeta};
 use crate::permit;
-use crate::provider::{Call, Chunk, Item, ProviderError, Stop};
+use crate::provider::{Chunk, ConversationItem, ProposedCall, ProviderError, Stop};
 use crate::tools::RunError;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-fn for_session() -> Answer {
-    Answer::Remember { scope: RuleScope::Session, rules: Vec::new() }
+fn for_session() -> UserAnswer {
+    UserAnswer::Remember { scope: RuleScope::Session, rules: Vec::new() }
 }
 
 fn cargo_test() -> Rule {
@@ -118,7 +118,7 @@ impl Bench {
     fn calls(&mut self, calls: &[(&str, &str)]) -> Vec<Step> {
         for (id, name) in calls {
             let input = json!({"path": id});
-            self.chunk(Chunk::Call(Call { id: CallId::new(*id), name: (*name).into(), input }));
+            self.chunk(Chunk::Call(ProposedCall { id: CallId::new(*id), name: (*name).into(), input }));
         }
         self.stop_with(Stop::Calls)
     }
@@ -151,7 +151,7 @@ fn write(path: &str) -> CallFacts {
     CallFacts {
         tool: "write".into(),
         subject: path.into(),
-        touches: vec![Touch::Write { path: path.into(), place: Place::Inside }],
+        touches: vec![Touch::Write { path: path.into(), place: PathPlace::Inside }],
         proposal: Proposal::Change { diff: Default::default(), before: "1".into(), after: "2".into() },
         secrets_here: false,
     }
@@ -252,7 +252,7 @@ fn a_model_that_pauses_is_asked_again_with_what_it_said() {
     let steps = b.stop_with(Stop::Paused);
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!("{steps:?}") };
     assert!(
-        matches!(request.items.last(), Some(Item::Assistant(reply)) if reply.text == "I search." && reply.native == [native])
+        matches!(request.items.last(), Some(ConversationItem::Assistant(reply)) if reply.text == "I search." && reply.native == [native])
     );
     b.text("Found.");
     assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Done));
@@ -298,7 +298,7 @@ fn stopping_keeps_the_text_holds_the_queue_and_ignores_late_news() {
     let steps = b.act(Act::Queue(QueueEdit::Release));
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
     assert!(
-        matches!(request.items.last(), Some(Item::User(said)) if said.text.contains("interrupted") && said.text.ends_with("two"))
+        matches!(request.items.last(), Some(ConversationItem::User(said)) if said.text.contains("interrupted") && said.text.ends_with("two"))
     );
 }
 
@@ -370,11 +370,11 @@ fn reads_run_side_by_side_and_changes_in_order() {
     assert!(steps.iter().any(|s| matches!(s, Step::Inspect(_, c) if c.id.as_str() == "d")));
 }
 
-fn approve(b: &Bench, mode: Mode, compact: bool) -> Answer {
+fn approve(b: &Bench, mode: Mode, compact: bool) -> UserAnswer {
     let review = &b.machine.own.plan.as_ref().expect("a plan waits").review;
     let covers = crate::domain::plan::hash(&review.markdown);
     let marks = crate::domain::plan::Outline::parse(&review.markdown).marks();
-    Answer::PlanApprove(PlanApproval { mode, compact, marks, covers })
+    UserAnswer::PlanApprove(PlanApproval { mode, compact, marks, covers })
 }
 
 fn with_plan() -> Bench {
@@ -417,12 +417,12 @@ fn a_plan_pauses_and_only_its_answers_leave_explore() {
 fn a_plan_can_be_changed_declined_or_dropped() {
     let mut b = with_plan();
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id, answer: Answer::PlanChanges("smaller".into()) });
+    let steps = b.act(Act::Answer { request: id, answer: UserAnswer::PlanChanges("smaller".into()) });
     assert!(kept(&steps).iter().any(|r| matches!(&r.body, Body::User(u) if u.text.contains("smaller"))));
     assert_eq!(b.machine.meta.mode, Mode::Explore);
     let mut b = with_plan();
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: Answer::PlanDecline });
+    b.act(Act::Answer { request: id, answer: UserAnswer::PlanDecline });
     assert!(!b.machine.meta.plan_pending && !b.machine.is_running());
     let mut b = with_plan();
     b.act(Act::Mode { mode: Mode::Execute, drop_plan: true });
@@ -456,7 +456,7 @@ fn failures_are_retried_with_the_text_left_where_it_is_and_then_told() {
     assert!(b.machine.queue.held);
     let steps = b.act(Act::Retry);
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
-    assert_eq!(request.items, [Item::User("go".into())], "the broken text is not sent again");
+    assert_eq!(request.items, [ConversationItem::User("go".into())], "the broken text is not sent again");
     let mut b = Bench::new(Mode::Ask);
     b.send("go");
     let run = b.run();
@@ -474,7 +474,7 @@ fn steering_skips_what_was_not_started_and_kills_nothing() {
     assert!(b.call("a").result.is_none());
     let steps = b.ran("a", "done");
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!("{steps:#?}") };
-    assert!(matches!(request.items.last(), Some(Item::User(said)) if said.text == "use ninja"));
+    assert!(matches!(request.items.last(), Some(ConversationItem::User(said)) if said.text == "use ninja"));
 }
 
 #[test]
@@ -566,7 +566,7 @@ fn a_turn_has_a_limit_and_the_third_equal_call_asks() {
         b.send("go");
         for round in 0..3 {
             let id = format!("same{round}");
-            let call = Call { id: CallId::new(id.clone()), name: "read".into(), input: json!({"path": "x"}) };
+            let call = ProposedCall { id: CallId::new(id.clone()), name: "read".into(), input: json!({"path": "x"}) };
             b.chunk(Chunk::Call(call));
             b.stop_with(Stop::Calls);
             b.found(&id, read("/w/x"));
@@ -586,7 +586,7 @@ fn an_agent_that_repeats_itself_is_ended_where_nobody_can_be_asked() {
     for round in 1..=6 {
         let id = format!("same{round}");
         let input = json!({"path": "missing"});
-        b.chunk(Chunk::Call(Call { id: CallId::new(id.clone()), name: "read".into(), input }));
+        b.chunk(Chunk::Call(ProposedCall { id: CallId::new(id.clone()), name: "read".into(), input }));
         b.stop_with(Stop::Calls);
         let run = b.run();
         let steps = b.feed(Input::Inspected(run, CallId::new(id), Err("there is no such file".into())));
@@ -608,7 +608,7 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
         };
         b.found("q", inner);
         let question =
-            crate::domain::request::Question { call: CallId::new("?"), text: "which?".into(), options: vec![] };
+            crate::domain::request::AgentQuestion { call: CallId::new("?"), text: "which?".into(), options: vec![] };
         let run = b.run();
         b.feed(Input::Ran(
             run,
@@ -619,7 +619,7 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
     let mut b = Bench::new(Mode::Explore);
     ask(&mut b);
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: Answer::Reply("this one".into()) });
+    b.act(Act::Answer { request: id, answer: UserAnswer::Reply("this one".into()) });
     assert!(b.call("q").result.unwrap().contains("this one"));
     let mut b = Bench::with(Mode::Ask, |rules| rules.headless = true);
     ask(&mut b);
@@ -638,7 +638,7 @@ fn a_turn_that_died_is_told_with_the_next_one() {
     let rows = kept(&steps);
     assert!(matches!(&rows[0].body, Body::Info(info) if info.kind == InfoKind::Restarted));
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
-    let Some(Item::User(said)) = request.items.last() else { panic!("{request:?}") };
+    let Some(ConversationItem::User(said)) = request.items.last() else { panic!("{request:?}") };
     assert!(said.text.starts_with("[lisle was restarted") && said.text.ends_with("go on"), "{}", said.text);
     assert!(!said.text.contains("The user interrupted"));
     b.text("ok");
@@ -679,7 +679,7 @@ proptest! {
             match what {
                 0 => { b.send("m"); }
                 1 => { b.text("t"); }
-                2 => { calls += 1; b.chunk(Chunk::Call(Call { id: CallId::new(format!("c{calls}")), name: ["read", "write", "bash", "nope"][usize::from(which)].into(), input: json!({"n": calls}) })); }
+                2 => { calls += 1; b.chunk(Chunk::Call(ProposedCall { id: CallId::new(format!("c{calls}")), name: ["read", "write", "bash", "nope"][usize::from(which)].into(), input: json!({"n": calls}) })); }
                 3 => { b.stop_with(Stop::Calls); }
                 4 => { b.stop_with(Stop::Done); }
                 5 => { b.feed(Input::Inspected(run, id, Ok([read("/w/a"), write("/w/b"), command("ls"), command("make")][usize::from(which)].clone()))); }
@@ -687,7 +687,7 @@ proptest! {
                 7 => { b.act(Act::Stop); }
                 8 => { b.feed(Input::Failed(run, broken(which > 1))); }
                 9 => { b.feed(Input::RetryNow(run)); }
-                10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(Act::Answer { request: r.id, answer: [Answer::Once, for_session(), Answer::No(None), Answer::PlanDecline][usize::from(which)].clone() }); } }
+                10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(Act::Answer { request: r.id, answer: [UserAnswer::Once, for_session(), UserAnswer::No(None), UserAnswer::PlanDecline][usize::from(which)].clone() }); } }
                 11 => { b.act(Act::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }); }
                 12 => { b.feed(Input::Reaped(RunNo(run.0.saturating_sub(1)))); }
                 _ => { b.act(Act::steer("s")); }

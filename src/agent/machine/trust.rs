@@ -63,7 +63,7 @@ impl Trust {
 
     /// Takes an answer of the session back.
     pub(super) fn forget(&mut self, rule: &Rule) {
-        let this = |one: &permit::Standing| {
+        let this = |one: &permit::StandingRule| {
             one.scope == RuleScope::Session && matches!(&one.clause, Clause::Rule(kept) if kept == rule)
         };
         self.rules.standing.retain(|one| !this(one));
@@ -161,7 +161,7 @@ impl Trust {
         InForce { rules, trust: self.untrusted.clone() }
     }
 
-    fn known(&self, one: &permit::Standing) -> KnownRule {
+    fn known(&self, one: &permit::StandingRule) -> KnownRule {
         let (rule, pattern) = (one.clause.rule(), one.clause.pattern().map(str::to_owned));
         let known = |hits: &&Hits| hits.rule == rule && hits.pattern == pattern && hits.scope == one.scope;
         KnownRule {

@@ -10,7 +10,7 @@ use crate::domain::message::Message;
 use crate::domain::notice::Level;
 use crate::domain::permission::Sandbox;
 use crate::permit::shell::Hold;
-use crate::provider::Call;
+use crate::provider::ProposedCall;
 use serde_json::json;
 
 /// Seconds after which such a command is ended.
@@ -37,7 +37,7 @@ impl Machine {
         self.tell_confined(out);
         let id = format!("typed-{}-{}", self.stamp(now).0, self.letters());
         let input = json!({"command": command, "timeout_s": TIMEOUT_S});
-        let call = Call { id: CallId::new(id), name: "bash".to_owned(), input };
+        let call = ProposedCall { id: CallId::new(id), name: "bash".to_owned(), input };
         self.propose(now, None, vec![call], out);
     }
 

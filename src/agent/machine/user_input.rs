@@ -10,7 +10,7 @@ use crate::domain::ids::{At, CallId, RequestId};
 use crate::domain::message::{CutBy, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
-use crate::domain::request::{Answer, Ask};
+use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::session::{SessionSwitch, TitleFrom};
 use crate::domain::tool::{Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
@@ -171,7 +171,7 @@ impl Machine {
 
     // ---- answers ----
 
-    fn answer(&mut self, now: At, request: &RequestId, answer: Answer, out: &mut Vec<Step>) {
+    fn answer(&mut self, now: At, request: &RequestId, answer: UserAnswer, out: &mut Vec<Step>) {
         if self.own.plan.as_ref().is_some_and(|plan| plan.request == *request) {
             self.answer_plan(now, answer, out);
             return;
@@ -192,11 +192,11 @@ impl Machine {
         };
         match asked {
             Some((call, Stage::Asking(asking))) => match answer {
-                Answer::Once => {
+                UserAnswer::Once => {
                     out.push(Step::Emit(Event::Settled { request: request.clone() }));
                     self.run_call(now, &call, asking.facts, Authority::Person, out);
                 }
-                Answer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
+                UserAnswer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
                     Some(authority) => {
                         out.push(Step::Emit(Event::Settled { request: request.clone() }));
                         self.run_call(now, &call, asking.facts, authority, out);
@@ -205,14 +205,14 @@ impl Machine {
                     // It goes on waiting: what it would keep is not what was asked. Faces took it for answered.
                     None => out.push(Step::Emit(Event::Asked(Box::new(asking.request)))),
                 },
-                Answer::Instead(command) => self.instead(now, &call.id, &asking, command, out),
-                Answer::No(reason) => self.refused(now, &call.id, reason, out),
+                UserAnswer::Instead(command) => self.instead(now, &call.id, &asking, command, out),
+                UserAnswer::No(reason) => self.refused(now, &call.id, reason, out),
                 answer => unheard(request, answer, out),
             },
             Some((call, Stage::Answering(_))) => {
                 let (failed, text) = match answer {
-                    Answer::Reply(text) => (false, format!("The user answered: {text}")),
-                    Answer::No(reason) => (
+                    UserAnswer::Reply(text) => (false, format!("The user answered: {text}")),
+                    UserAnswer::No(reason) => (
                         true,
                         format!("The user did not answer.{}", reason.map(|r| format!(" {r}")).unwrap_or_default()),
                     ),
@@ -352,7 +352,7 @@ pub(super) fn give_back(act: Act, why: &str, out: &mut Vec<Step>) {
 }
 
 /// An answer that nobody waits for any more.
-pub(super) fn unheard(request: &RequestId, answer: Answer, out: &mut Vec<Step>) {
+pub(super) fn unheard(request: &RequestId, answer: UserAnswer, out: &mut Vec<Step>) {
     out.push(stale_answer());
     give_back(Act::Answer { request: request.clone(), answer }, "That was already settled.", out);
 }

@@ -2,7 +2,7 @@
 
 use crate::agent::run_tasks::RunTasks;
 use crate::agent::undo::Keeper;
-use crate::sandbox::proxy::Known;
+use crate::sandbox::proxy::KnownHosts;
 use crate::sandbox::{Allowances, Network};
 use crate::tools::seen::Seen;
 use std::collections::HashMap;
@@ -19,7 +19,7 @@ pub(super) struct Calls {
     /// Calls that wait for permission to connect, by number.
     reaching: HashMap<u64, oneshot::Sender<Result<(), String>>>,
     /// Hosts that commands reach without a question, by directory, as before the first command.
-    known_hosts: Mutex<HashMap<PathBuf, Arc<Known>>>,
+    known_hosts: Mutex<HashMap<PathBuf, Arc<KnownHosts>>>,
     /// Keeps what calls change.
     keeper: Arc<Keeper>,
 }
@@ -72,12 +72,13 @@ impl Calls {
     }
 
     /// Read before the first command of a directory, and never again: what a command writes adds nothing.
-    pub(super) fn known_hosts(&self, cwd: &Path, allowances: &Allowances) -> Arc<Known> {
+    pub(super) fn known_hosts(&self, cwd: &Path, allowances: &Allowances) -> Arc<KnownHosts> {
         if allowances.network != Network::Proxy {
             return Arc::default();
         }
         let mut known = self.known_hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = known.entry(cwd.to_owned()).or_insert_with(|| Arc::new(Known::of(cwd, &allowances.private_hosts)));
+        let known =
+            known.entry(cwd.to_owned()).or_insert_with(|| Arc::new(KnownHosts::of(cwd, &allowances.private_hosts)));
         Arc::clone(known)
     }
 }

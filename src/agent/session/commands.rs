@@ -10,7 +10,7 @@ use super::idle_work::Due;
 use super::view::Show;
 use crate::domain::contract::Act;
 use crate::domain::ids::At;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::message::UserText;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::{Event, SessionMeta};
@@ -227,7 +227,7 @@ impl SessionActor {
     }
 
     /// Changes properties. What goes wrong comes back as a sentence: one batch tells it once.
-    pub(super) async fn change(&mut self, change: Change) -> Result<(), String> {
+    pub(super) async fn change(&mut self, change: PropertyChange) -> Result<(), String> {
         if self.idle_work.is_releasing() {
             return Err("it is being deleted".to_owned());
         }

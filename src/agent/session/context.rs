@@ -15,7 +15,7 @@ use crate::domain::contract::ConnectionInfo;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
-use crate::provider::{Item, ModelRequest, Provider};
+use crate::provider::{ConversationItem, ModelRequest, Provider};
 use crate::tools::files::{self, FileError};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -89,7 +89,7 @@ impl SessionActor {
         let request = ModelRequest {
             model,
             system: asked.system,
-            items: vec![Item::User(asked.text.into())],
+            items: vec![ConversationItem::User(asked.text.into())],
             tools: Vec::new(),
             thinking: ThinkingLevel::Off,
         };

@@ -10,12 +10,12 @@ use crate::domain::contract::TurnEnd;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::Activity;
 use crate::domain::{Event, SessionMeta};
-use crate::store::{Followed, Follower, News};
+use crate::store::{FolderWatch, Followed, Follower};
 use tokio::net::unix::pipe;
 
 impl SessionActor {
     /// Follows what was read where somebody else writes or may write it, and somebody here looks.
-    pub(super) fn follow(&mut self, follower: Option<Follower>, news: Option<News>) {
+    pub(super) fn follow(&mut self, follower: Option<Follower>, news: Option<FolderWatch>) {
         self.view.unfollow();
         let store = &self.shared.setup.store;
         let pace = match self.files.ownership() {

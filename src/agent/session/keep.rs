@@ -15,7 +15,7 @@ use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
 use crate::domain::{Event, MessageId, SessionId, SessionMeta};
-use crate::store::{Access, Elsewhere, Health, Loaded, Merged, StoreError, Urgency, Writer};
+use crate::store::{Access, Elsewhere, Health, LoadedSession, Merged, StoreError, Urgency, Writer};
 
 impl SessionActor {
     /// Reads the session to look at it, if that was not done. Its lock goes back at once, unless something is to happen
@@ -66,9 +66,18 @@ impl SessionActor {
         }
     }
 
-    async fn take(&mut self, loaded: Loaded, show: Show, hold: Hold) {
-        let Loaded { mut meta, own, rows: last, earlier, queue, died_in_turn, taken_from, foreign_last_write, access } =
-            loaded;
+    async fn take(&mut self, loaded: LoadedSession, show: Show, hold: Hold) {
+        let LoadedSession {
+            mut meta,
+            own,
+            rows: last,
+            earlier,
+            queue,
+            died_in_turn,
+            taken_from,
+            foreign_last_write,
+            access,
+        } = loaded;
         let left_in = meta.mode;
         let last_end = LastEnd { died: died_in_turn, taken_from, foreign: foreign_last_write };
         let mut remarks = last_end.restrict(&mut meta, self.shared.loosest());

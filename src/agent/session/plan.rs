@@ -6,7 +6,7 @@ use super::SessionActor;
 use crate::domain::Event;
 use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::request::Answer;
+use crate::domain::request::UserAnswer;
 use crate::tools::files::{self, FileError};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ impl SessionActor {
     /// Looks at a plan's file before the plan is approved: what is approved is what was shown. False when it holds
     /// something else, which is asked for anew.
     pub(super) async fn look_at_plan(&mut self, act: &Act) -> bool {
-        let Act::Answer { request, answer: Answer::PlanApprove(_) } = act else { return true };
+        let Act::Answer { request, answer: UserAnswer::PlanApprove(_) } = act else { return true };
         let Some(review) = self.machine.plan_asked(request) else { return true };
         let (path, shown) = (review.path.clone(), review.markdown.clone());
         if !self.is_own(&path) || self.machine.is_running() {

@@ -13,9 +13,9 @@ use crate::domain::permission::{Holding, Mode, Sandbox};
 use crate::domain::session::Activity;
 use crate::domain::tool::CallFacts;
 use crate::domain::{CallId, Event};
-use crate::provider::{Call, ProviderError};
+use crate::provider::{ProposedCall, ProviderError};
 use crate::store::Durability;
-use crate::tools::Place;
+use crate::tools::CallPlace;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ impl SessionActor {
         self.out.send(event).await;
     }
 
-    fn run(&mut self, run: RunNo, call: Call, facts: CallFacts, sandbox: Sandbox) {
+    fn run(&mut self, run: RunNo, call: ProposedCall, facts: CallFacts, sandbox: Sandbox) {
         let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
         let mut site = self.site(Some((Decided { run, mode }, &call.id)));
         site.place.allow(&self.machine.extras(mode, &facts));
@@ -207,7 +207,7 @@ impl SessionActor {
         let call = decided.map(|(_, call)| call);
         let engine = self.engine(call);
         CallContext {
-            place: Place {
+            place: CallPlace {
                 cwd: self.machine.meta().cwd.clone(),
                 session_dir: self.shared.setup.store.session_dir(&self.machine.meta().id),
                 own_dirs: settings.own_dirs.clone(),

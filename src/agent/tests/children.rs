@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::contract::Enhanced;
-use crate::domain::request::{Answer, Ask, Request};
+use crate::domain::request::{Ask, Request, UserAnswer};
 use crate::domain::session::{Activity, TitleFrom};
 use crate::domain::tool::{ToolCall, ToolStatus};
 
@@ -92,7 +92,7 @@ async fn what_a_child_waits_for_is_seen_at_its_parent_and_answered_in_the_child(
     let seen = engine.changed(|meta| matches!(&meta.activity, Activity::NeedsYou(_)) && meta.parent.is_none()).await;
     assert_eq!(seen.id, parent);
     assert!(matches!(seen.activity, Activity::NeedsYou(what) if what.contains("approve: write x.txt")));
-    engine.act(&child, Act::Answer { request: request.id, answer: Answer::Once }).await;
+    engine.act(&child, Act::Answer { request: request.id, answer: UserAnswer::Once }).await;
     assert_eq!(engine.ended_in(&parent).await, TurnEnd::Done);
     assert_eq!(std::fs::read_to_string(home.path().join("project/x.txt")).unwrap().trim_end(), "hi");
     engine.end().await;
@@ -201,7 +201,7 @@ async fn the_answer_of_a_child_in_the_background_comes_as_a_message() {
         Some(request) => request,
         None => engine.asked().await.1,
     };
-    engine.act(&child.session, Act::Answer { request: request.id, answer: Answer::No(None) }).await;
+    engine.act(&child.session, Act::Answer { request: request.id, answer: UserAnswer::No(None) }).await;
     let text = engine
         .until(|event| match event {
             Event::Row(row) => match &row.body {

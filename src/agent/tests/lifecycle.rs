@@ -82,7 +82,7 @@ async fn a_batch_changes_what_it_can_and_names_the_rest_once() {
     engine.act(&id("s1"), Act::send("hi")).await;
     engine.ended().await;
     engine.rest();
-    engine.send(Command::Change { sessions: all.clone(), change: Change::Flagged(true) }).await;
+    engine.send(Command::Change { sessions: all.clone(), change: PropertyChange::Flagged(true) }).await;
     let notice = engine.notice("could not be changed").await;
     assert!(notice.text.starts_with("2 sessions") && notice.text.contains("held") && notice.text.contains("missing"));
     let changed: std::collections::BTreeSet<_> = engine
@@ -125,9 +125,11 @@ async fn a_status_that_the_user_sets_in_a_turn_stays() {
     engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
     let request =
         engine.until(|event| if let Event::Asked(request) = event { Some(request.id.clone()) } else { None }).await;
-    engine.send(Command::Change { sessions: vec![session.clone()], change: Change::Status("done".into()) }).await;
+    engine
+        .send(Command::Change { sessions: vec![session.clone()], change: PropertyChange::Status("done".into()) })
+        .await;
     engine.changed(|meta| meta.status == "done").await;
-    let answer = crate::domain::request::Answer::Reply("yes".into());
+    let answer = crate::domain::request::UserAnswer::Reply("yes".into());
     engine.act(&session, Act::Answer { request, answer }).await;
     engine.ended().await;
     assert_eq!(engine.store.read(&session, 1).unwrap().meta.status, "done");

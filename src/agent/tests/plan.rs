@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::domain::message::InfoKind;
-use crate::domain::plan::{Mark, Outline, PlanApproval, Progress, StepStatus, hash};
-use crate::domain::request::{Answer, Ask, PlanOrigin, PlanReview, Request};
+use crate::domain::plan::{Outline, PlanApproval, Progress, StepMark, StepStatus, hash};
+use crate::domain::request::{Ask, PlanOrigin, PlanReview, Request, UserAnswer};
 
 /// A session with a plan that waits, and the request.
 async fn planned(engine: &mut Engine) -> (SessionId, Request) {
@@ -27,9 +27,9 @@ fn review(request: &Request) -> &PlanReview {
 fn approve(request: &Request, mode: Mode, compact: bool, struck: &[u32]) -> Act {
     let markdown = &review(request).markdown;
     let marks = Outline::parse(markdown).marks().into_iter();
-    let marks = marks.map(|mark| Mark { struck: struck.contains(&mark.number), ..mark }).collect();
+    let marks = marks.map(|mark| StepMark { struck: struck.contains(&mark.number), ..mark }).collect();
     let approval = PlanApproval { mode, compact, marks, covers: hash(markdown) };
-    Act::Answer { request: request.id.clone(), answer: Answer::PlanApprove(approval) }
+    Act::Answer { request: request.id.clone(), answer: UserAnswer::PlanApprove(approval) }
 }
 
 async fn progress(engine: &mut Engine, over: bool) -> Progress {
@@ -98,7 +98,7 @@ async fn an_edited_plan_is_kept_in_its_file() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let (id, request) = planned(&mut engine).await;
-    let answer = Answer::PlanEdited("# Mine\n\n1. Only list\n".into());
+    let answer = UserAnswer::PlanEdited("# Mine\n\n1. Only list\n".into());
     engine.act(&id, Act::Answer { request: request.id.clone(), answer }).await;
     let again = asked(&mut engine).await;
     assert_eq!(review(&again).origin, PlanOrigin::EditedByUser);

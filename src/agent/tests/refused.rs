@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::domain::ids::RequestId;
-use crate::domain::plan::{Mark, PlanApproval};
-use crate::domain::request::Answer;
+use crate::domain::plan::{PlanApproval, StepMark};
+use crate::domain::request::UserAnswer;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_act_that_carries_words_comes_back_from_a_session_that_is_held_elsewhere() {
@@ -13,7 +13,7 @@ async fn every_act_that_carries_words_comes_back_from_a_session_that_is_held_els
     let session = id("260101-held");
     assert!(engine.open(&session).await.meta.held_by.is_some());
     let answer = |answer| Act::Answer { request: RequestId::new("r"), answer };
-    let marks = vec![Mark { number: 1, struck: false, comment: Some("careful".into()) }];
+    let marks = vec![StepMark { number: 1, struck: false, comment: Some("careful".into()) }];
     for act in [
         Act::send("hello"),
         Act::steer("hello"),
@@ -21,10 +21,10 @@ async fn every_act_that_carries_words_comes_back_from_a_session_that_is_held_els
         Act::Compact { wish: "the names".into() },
         Act::Rename { title: "A title".into() },
         Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
-        answer(Answer::Reply("yes".into())),
-        answer(Answer::No(Some("because".into()))),
-        answer(Answer::PlanChanges("smaller".into())),
-        answer(Answer::PlanApprove(PlanApproval { mode: Mode::Ask, compact: false, marks, covers: String::new() })),
+        answer(UserAnswer::Reply("yes".into())),
+        answer(UserAnswer::No(Some("because".into()))),
+        answer(UserAnswer::PlanChanges("smaller".into())),
+        answer(UserAnswer::PlanApprove(PlanApproval { mode: Mode::Ask, compact: false, marks, covers: String::new() })),
     ] {
         engine.act(&session, act.clone()).await;
         let back = engine.until(|event| match event {

@@ -94,7 +94,7 @@ async fn a_change_that_is_stuck_on_its_disk_holds_up_no_other_session() {
     let (stuck, other) = (stored(&store, "261101-stuck-pine", |_| {}), stored(&store, "261101-other-pine", |_| {}));
     let mut engine = Engine::on(store, home.path(), |_| {});
     dead.armed.store(true, SeqCst);
-    engine.send(Command::Change { sessions: vec![stuck], change: Change::Flagged(true) }).await;
+    engine.send(Command::Change { sessions: vec![stuck], change: PropertyChange::Flagged(true) }).await;
     let waits = dead.clone();
     tokio::task::spawn_blocking(move || waits.came()).await.unwrap();
     engine.send(Command::Open { session: other.clone(), rows: 50 }).await;

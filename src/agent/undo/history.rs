@@ -2,7 +2,7 @@
 //! each path. Pure.
 
 use super::chain::{Chains, Way};
-use crate::domain::undo::{Entry, Thing};
+use crate::domain::undo::{Thing, UndoEntry};
 use crate::domain::{At, CallId, MessageId, SessionId};
 use crate::store::checkpoints::Record;
 use std::collections::{BTreeMap, HashMap};
@@ -16,7 +16,7 @@ pub(super) struct Change {
     pub(super) row: Option<MessageId>,
     pub(super) turn: Option<MessageId>,
     pub(super) at: At,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<UndoEntry>,
     pub(super) gaps: Vec<String>,
     /// The command that ran meanwhile, where these changes may be somebody else's.
     pub(super) during: Option<String>,
@@ -41,7 +41,7 @@ pub(super) fn others(lists: Vec<(SessionId, Vec<Record>)>) -> Vec<Other> {
     let mut out = Vec::new();
     for (session, records) in lists {
         let History { changes, restorations, .. } = History::read(records, &[]);
-        let paths = |entries: Vec<Entry>| entries.into_iter().map(|entry| entry.path).collect();
+        let paths = |entries: Vec<UndoEntry>| entries.into_iter().map(|entry| entry.path).collect();
         for change in changes {
             let (began, ended) = (change.at, change.ended);
             out.push(Other { session: session.clone(), began, ended, paths: paths(change.entries) });
@@ -58,7 +58,7 @@ pub(super) fn others(lists: Vec<(SessionId, Vec<Record>)>) -> Vec<Other> {
 pub(super) struct Restoration {
     pub(super) number: u64,
     pub(super) at: At,
-    pub(super) entries: Vec<Entry>,
+    pub(super) entries: Vec<UndoEntry>,
     undoes: Vec<u64>,
     pub(super) redoes: Option<u64>,
     at_record: usize,
@@ -159,13 +159,13 @@ impl History {
         for (place, one) in all {
             match one {
                 One::Change(change) => {
-                    for Entry { path, before, after } in &change.entries {
+                    for UndoEntry { path, before, after } in &change.entries {
                         let shared = change.shared(path, others);
                         chains.change(change.number, (path, before, after), change.records, shared);
                     }
                 }
                 One::Restoration(one) => {
-                    for Entry { path, before, after } in &one.entries {
+                    for UndoEntry { path, before, after } in &one.entries {
                         chains.restoration(one.number, (path, before, after), (&one.undoes, one.redoes), place);
                     }
                     let told = one.entries.iter().map(|entry| entry.path.as_path()).collect();

@@ -8,14 +8,14 @@ use super::UndoSettings;
 use super::reach::{Intent, Reach};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Touch};
-use crate::domain::undo::{Entry, Thing};
+use crate::domain::undo::{Thing, UndoEntry};
 use crate::domain::{At, CallId, MessageId};
 use crate::sandbox::plain_file;
 use crate::sandbox::repository::Repository;
 use crate::store::checkpoints::{Checkpoints, NoRoom, Record, Sync};
 use crate::tools::files::LARGEST;
 use crate::tools::restore::{look, see};
-use crate::tools::tree::{LAG, Limits, Stopped, Table};
+use crate::tools::tree::{DirectoryTable, LAG, Limits, Stopped};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,7 +47,7 @@ enum Told {
 #[derive(Debug, Default)]
 struct Memory {
     /// The working directory as it was looked at last.
-    table: Option<Arc<Table>>,
+    table: Option<Arc<DirectoryTable>>,
     /// The number of the last change.
     last: Option<u64>,
 }
@@ -96,7 +96,7 @@ enum Kind {
     /// The directory was looked at, or is still being looked at.
     Command {
         look: Option<JoinHandle<Looked>>,
-        before: Option<Arc<Table>>,
+        before: Option<Arc<DirectoryTable>>,
         began: i64,
         reach: Reach,
         /// Entries of the repository's own folders that configure or run code.
@@ -115,7 +115,7 @@ impl Underway {
     }
 }
 
-type Looked = Result<Arc<Table>, String>;
+type Looked = Result<Arc<DirectoryTable>, String>;
 
 impl Keeper {
     pub(in crate::agent) fn new(settings: UndoSettings, own_dirs: Vec<PathBuf>) -> Self {
@@ -201,7 +201,7 @@ impl Keeper {
         }
         let after = || Thing::unkept("lisle ended meanwhile");
         let entries =
-            kept.iter().map(|(path, before)| Entry { path: path.clone(), before: before.clone(), after: after() });
+            kept.iter().map(|(path, before)| UndoEntry { path: path.clone(), before: before.clone(), after: after() });
         let entries = entries.collect();
         if let Err(error) = about.checkpoints.add(&begun(&about, change, entries), Sync::Yes) {
             gaps.push(format!("{error}."));
@@ -264,12 +264,12 @@ impl Keeper {
     }
 
     /// Changes of the repository's code, including new files.
-    fn changed_code(before: Vec<(PathBuf, Thing)>, cwd: &Path) -> Vec<Entry> {
+    fn changed_code(before: Vec<(PathBuf, Thing)>, cwd: &Path) -> Vec<UndoEntry> {
         let known: Vec<PathBuf> = before.iter().map(|(path, _)| path.clone()).collect();
         let new = code_files(cwd).into_iter().filter(|path| !known.contains(path)).map(|path| (path, Thing::Absent));
         let entry = |(path, before): (PathBuf, Thing)| {
             let after = see(&path, MOST_CODE).ok()?;
-            (after != before).then_some(Entry { path, before, after })
+            (after != before).then_some(UndoEntry { path, before, after })
         };
         before.into_iter().chain(new).filter_map(entry).collect()
     }
@@ -279,7 +279,7 @@ impl Keeper {
         let before = self.memory.lock().unwrap_or_else(PoisonError::into_inner).table.clone();
         let limits: Limits = self.settings.limits(&self.own_dirs);
         let mut keep = |bytes: &[u8]| about.checkpoints.keep(bytes, Sync::No).map_err(|error| error.to_string());
-        let table = Table::look(&about.cwd, before.as_deref(), &limits, &mut keep, &self.stop);
+        let table = DirectoryTable::look(&about.cwd, before.as_deref(), &limits, &mut keep, &self.stop);
         let table = Arc::new(table.map_err(|Stopped| "lisle is ending.".to_owned())?);
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).table = Some(table.clone());
         Ok(table)
@@ -356,11 +356,11 @@ impl Keeper {
     fn changed(
         &self,
         about: &About,
-        before: Arc<Table>,
+        before: Arc<DirectoryTable>,
         late: bool,
         (began, ended): (i64, i64),
         gaps: &mut Vec<String>,
-    ) -> Vec<Entry> {
+    ) -> Vec<UndoEntry> {
         let after = match self.look(about) {
             Ok(after) => after,
             Err(gap) => {
@@ -381,7 +381,7 @@ impl Keeper {
             |path: &Path| after.changed_at(path).is_none_or(|at| at >= began.saturating_sub(LAG) && at <= ended);
         let mut changes = before.changes(&after);
         // What lies in a folder that was moved keeps its times.
-        let made = |entry: &&Entry| matches!((&entry.before, &entry.after), (Thing::Absent, Thing::Folder { .. }));
+        let made = |entry: &&UndoEntry| matches!((&entry.before, &entry.after), (Thing::Absent, Thing::Folder { .. }));
         let moved: HashSet<PathBuf> =
             changes.iter().filter(made).map(|entry| entry.path.clone()).filter(|path| meanwhile(path)).collect();
         let came_along = |path: &Path| path.ancestors().skip(1).any(|above| moved.contains(above));
@@ -445,7 +445,7 @@ fn written(facts: &CallFacts) -> Vec<PathBuf> {
     facts.touches.iter().filter_map(write).collect()
 }
 
-fn begun(about: &About, change: u64, entries: Vec<Entry>) -> Record {
+fn begun(about: &About, change: u64, entries: Vec<UndoEntry>) -> Record {
     let subject: String = about.facts.subject.lines().next().unwrap_or_default().chars().take(200).collect();
     Record::Begun {
         change,
@@ -461,14 +461,14 @@ fn begun(about: &About, change: u64, entries: Vec<Entry>) -> Record {
 
 /// Changes of the kept files. A content that the call was not to write is somebody else's: the call
 /// wrote its own before that, or nothing if it did not end well.
-fn changed_files(kept: Vec<(PathBuf, Thing)>, intent: &Intent, did: bool) -> Vec<Entry> {
+fn changed_files(kept: Vec<(PathBuf, Thing)>, intent: &Intent, did: bool) -> Vec<UndoEntry> {
     let entry = |(path, before): (PathBuf, Thing)| {
         let found = see(&path, LARGEST).unwrap_or_else(|error| Thing::unkept(error.to_string()));
         if found == before {
             return None;
         }
         let after = intent.left(&before, found, did)?;
-        (after != before).then_some(Entry { path, before, after })
+        (after != before).then_some(UndoEntry { path, before, after })
     };
     kept.into_iter().filter_map(entry).collect()
 }

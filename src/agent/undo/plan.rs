@@ -4,7 +4,7 @@ use super::chain::Way;
 use super::history::{Change, History, others, short};
 use crate::domain::diff::FileDiff;
 use crate::domain::undo::{
-    ChangeKind, ChangedFile, Changes, Entry, Thing, UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState,
+    ChangeKind, ChangedFile, Changes, Thing, UndoAim, UndoDeed, UndoEntry, UndoFile, UndoPlan, UndoState,
 };
 use crate::domain::{At, CallId, MessageId};
 use crate::store::StoreError;
@@ -76,7 +76,7 @@ pub(in crate::agent) struct Worked {
 #[derive(Clone, Debug)]
 pub(super) struct Item {
     /// Current and planned entry.
-    pub(super) entry: Entry,
+    pub(super) entry: UndoEntry,
     /// Planned entry if everything is undone, including other people's changes in between.
     pub(super) whole: Thing,
 }
@@ -196,7 +196,7 @@ fn one(
     let shown = known.shown(path, folder);
     let during = history.during(&way.over).map(short);
     let file = UndoFile { path: path.to_owned(), shown, deed, lines, state, during };
-    let entry = Entry { path: path.to_owned(), before: now, after: target.clone() };
+    let entry = UndoEntry { path: path.to_owned(), before: now, after: target.clone() };
     Some((file, Item { entry, whole: way.whole.clone() }))
 }
 

@@ -2,7 +2,7 @@
 
 use super::plan::{Item, Known, Worked, plan};
 use crate::domain::At;
-use crate::domain::undo::{Entry, Thing, UndoAim, UndoState};
+use crate::domain::undo::{Thing, UndoAim, UndoEntry, UndoState};
 use crate::store::checkpoints::{Checkpoints, Record, Sync};
 use crate::tools::files::{FileError, LARGEST};
 use crate::tools::restore as disk;
@@ -49,7 +49,7 @@ pub(in crate::agent) fn restore(
     if !plan.any {
         return Ok(done);
     }
-    let mut todo: Vec<(String, Entry)> = Vec::new();
+    let mut todo: Vec<(String, UndoEntry)> = Vec::new();
     for (file, item) in plan.files.into_iter().zip(items) {
         match file.state {
             UndoState::Lost(why) => done.left.push((file.shown, why)),
@@ -80,7 +80,7 @@ pub(in crate::agent) fn restore(
     }
     let records = checkpoints.records().map_err(|error| error.to_string())?;
     let number = records.iter().map(Record::number).max().unwrap_or(0) + 1;
-    let entries: Vec<Entry> = todo.iter().map(|(_, item)| item.clone()).collect();
+    let entries: Vec<UndoEntry> = todo.iter().map(|(_, item)| item.clone()).collect();
     let begun = Record::Restoring { restore: number, at: now, undoes, redoes, entries };
     checkpoints.add(&begun, Sync::Yes).map_err(|error| error.to_string())?;
     let mut entries = Vec::new();
@@ -105,7 +105,7 @@ pub(in crate::agent) fn restore(
 }
 
 /// Keeps what is there now.
-fn keep(checkpoints: &Checkpoints, item: &Entry) -> Result<(), String> {
+fn keep(checkpoints: &Checkpoints, item: &UndoEntry) -> Result<(), String> {
     let Thing::File { hash, .. } = &item.before else { return Ok(()) };
     match disk::look(&item.path, LARGEST) {
         Ok((Thing::File { hash: now, .. }, Some(bytes))) if now == *hash => {
@@ -119,19 +119,19 @@ fn keep(checkpoints: &Checkpoints, item: &Entry) -> Result<(), String> {
 
 /// First what goes, deepest first; then folders, outermost first; then files; the rights of folders last, since they may
 /// forbid the rest.
-fn in_order(todo: &[(String, Entry)]) -> Vec<&(String, Entry)> {
-    let goes = |entry: &Entry| match (&entry.before, &entry.after) {
+fn in_order(todo: &[(String, UndoEntry)]) -> Vec<&(String, UndoEntry)> {
+    let goes = |entry: &UndoEntry| match (&entry.before, &entry.after) {
         (_, Thing::Absent) => true,
         (Thing::Folder { .. }, Thing::Folder { .. }) => false,
         // Another kind of thing comes into its place.
         (Thing::Folder { .. }, _) => true,
         _ => false,
     };
-    let mut out: Vec<&(String, Entry)> = todo.iter().filter(|(_, entry)| goes(entry)).collect();
+    let mut out: Vec<&(String, UndoEntry)> = todo.iter().filter(|(_, entry)| goes(entry)).collect();
     out.sort_by(|a, b| b.1.path.cmp(&a.1.path));
-    let mut folders: Vec<&(String, Entry)> = Vec::new();
-    let mut rights: Vec<&(String, Entry)> = Vec::new();
-    let mut rest: Vec<&(String, Entry)> = Vec::new();
+    let mut folders: Vec<&(String, UndoEntry)> = Vec::new();
+    let mut rights: Vec<&(String, UndoEntry)> = Vec::new();
+    let mut rest: Vec<&(String, UndoEntry)> = Vec::new();
     for one in todo.iter().filter(|(_, entry)| !goes(entry)) {
         match (&one.1.before, &one.1.after) {
             (Thing::Folder { .. }, Thing::Folder { .. }) => rights.push(one),
@@ -153,7 +153,7 @@ enum Applied {
     NotEmpty,
 }
 
-fn apply(checkpoints: &Checkpoints, item: &Entry, lost: &mut Vec<String>) -> Result<Applied, String> {
+fn apply(checkpoints: &Checkpoints, item: &UndoEntry, lost: &mut Vec<String>) -> Result<Applied, String> {
     let said = |error: FileError| match error {
         FileError::Changed(_) => "It changed at this very moment.".to_owned(),
         FileError::NoFolder(_) => "A folder above it is a link or a file now.".to_owned(),

@@ -4,7 +4,7 @@
 
 use super::{About, Done, Keeper, Known, Since, UndoSettings, changes, plan, restore};
 use crate::domain::permission::Sandbox;
-use crate::domain::tool::{CallFacts, Place, Proposal, Touch};
+use crate::domain::tool::{CallFacts, PathPlace, Proposal, Touch};
 use crate::domain::undo::{ChangeKind, UndoAim, UndoDeed, UndoState};
 use crate::domain::{At, CallId, MessageId, SessionId};
 use crate::store::checkpoints::{Bounds, Checkpoints};
@@ -135,7 +135,7 @@ impl Bench {
     /// Runs a file tool with this effect.
     fn tool(&mut self, turn: &str, path: &str, act: impl FnOnce(&Path)) -> Vec<String> {
         let path = self.work.join(path);
-        let about = self.about(turn, Touch::Write { path: path.clone(), place: Place::Inside });
+        let about = self.about(turn, Touch::Write { path: path.clone(), place: PathPlace::Inside });
         self.call(about, true, |_| act(&path))
     }
 
@@ -444,7 +444,7 @@ fn a_death_while_a_call_runs_is_told() {
     let mut bench = Bench::new();
     write(&bench.work.join("f"), "old");
     let path = bench.work.join("f");
-    let about = bench.about("m1", Touch::Write { path: path.clone(), place: Place::Inside });
+    let about = bench.about("m1", Touch::Write { path: path.clone(), place: PathPlace::Inside });
     let kept = bench.runtime.block_on(bench.keeper.begin(about));
     write(&path, "new");
     drop(kept);

@@ -8,7 +8,7 @@ use crate::app::slash as commands;
 use crate::app::slash::{Call, Slash, Unknown};
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed, Overlay};
-use crate::domain::command::Origin;
+use crate::domain::command::CommandOrigin;
 use crate::domain::{Level, Notice, nearest};
 
 /// Runs an offered command; one that cannot do without words is completed instead.
@@ -47,7 +47,7 @@ pub(crate) fn begin_own(state: &mut State, name: &str, fx: &mut Vec<Effect>) {
 pub(crate) fn run_own(state: &mut State, at: usize, args: &str, fx: &mut Vec<Effect>) {
     let Some(own) = state.drafts.commands.get(at).cloned() else { return };
     let text = own.fill(args);
-    if own.origin != Origin::Repository || state.drafts.seen_commands.contains(&own.hash) {
+    if own.origin != CommandOrigin::Repository || state.drafts.seen_commands.contains(&own.hash) {
         send::send(state, text, send::How::Queue, fx);
         return;
     }

@@ -6,7 +6,7 @@ use crate::app::shell::draft;
 use crate::app::shell::focus::SEEN;
 use crate::app::state::State;
 use crate::app::state::panel::Choice;
-use crate::domain::request::{Answer, Ask};
+use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 
@@ -57,6 +57,6 @@ pub(crate) fn reply(state: &mut State, text: &str, fx: &mut Vec<Effect>) -> bool
         // It comes back here where the answer does not count.
         panel.begun = Some((Choice::Words, text.to_owned()));
     }
-    state.follow_up(Intent::Answer { session, request, answer: Answer::Reply(text.trim().to_owned()) });
+    state.follow_up(Intent::Answer { session, request, answer: UserAnswer::Reply(text.trim().to_owned()) });
     true
 }

@@ -3,7 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::state::State;
 use crate::domain::ids::SessionId;
-use crate::domain::picture::{Known, Want};
+use crate::domain::picture::{KnownPicture, Want};
 use std::path::PathBuf;
 
 /// After each message: the session that is shown has files whose size is not known yet, or another one is shown.
@@ -21,7 +21,7 @@ pub(crate) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 /// Sizes came.
-pub(crate) fn measured(state: &mut State, sizes: Vec<(PathBuf, Known)>) {
+pub(crate) fn measured(state: &mut State, sizes: Vec<(PathBuf, KnownPicture)>) {
     state.conversations.gallery.measured(sizes);
 }
 
@@ -73,7 +73,7 @@ mod tests {
             settle(&mut state, &mut fx);
         }
         assert_eq!(fx, [Effect::Measure { session: session.clone(), files: vec![path.clone()] }]);
-        let size = Known::Sized(Pixels { width: 4, height: 2 });
+        let size = KnownPicture::Sized(Pixels { width: 4, height: 2 });
         measured(&mut state, vec![(path.clone(), size.clone())]);
         assert_eq!(state.conversations.gallery.known(&path), Some(&size));
         fx.clear();
@@ -97,6 +97,6 @@ mod tests {
         // What cannot be made is known as broken.
         let other = state.current_id().cloned().unwrap();
         made(&mut state, &other, want, Err("it is cut off".to_owned()));
-        assert_eq!(state.conversations.gallery.known(&path), Some(&Known::Broken("it is cut off".to_owned())));
+        assert_eq!(state.conversations.gallery.known(&path), Some(&KnownPicture::Broken("it is cut off".to_owned())));
     }
 }

@@ -12,7 +12,7 @@ use crate::app::state::edit::Line;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
 use crate::domain::contract::Act;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::keymap::action::{HelpAction, PickerAction};
 
 /// Esc over the panes.
@@ -216,7 +216,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
                 Value::LabelEntry(entry) => {
                     wipe(picker);
                     properties::offer_new_label(state);
-                    return session_changes::change_all(state, sessions, Change::AddLabel(entry), fx);
+                    return session_changes::change_all(state, sessions, PropertyChange::AddLabel(entry), fx);
                 }
                 Value::NewLabel(name) => {
                     wipe(picker);
@@ -229,7 +229,7 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             overlay::close(state);
             match value {
                 Value::Act(action) => state.follow_up(Intent::ActFrom { action, from }),
-                Value::Status(id) => session_changes::change_all(state, sessions, Change::Status(id), fx),
+                Value::Status(id) => session_changes::change_all(state, sessions, PropertyChange::Status(id), fx),
                 value => choose(state, value, fx),
             }
         }

@@ -8,7 +8,7 @@ use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Overlay, Prompt, Wanted};
 use crate::domain::contract::{Act, Command};
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use std::path::PathBuf;
 
 /// Enter in a line that was asked for.
@@ -25,7 +25,7 @@ pub(crate) fn answer_prompt(state: &mut State, fx: &mut Vec<Effect>) {
     overlay::close(state);
     match wanted {
         Wanted::LabelValue { label, sessions, .. } => {
-            session_changes::change_all(state, sessions, Change::AddLabel(format!("{label}::{text}")), fx);
+            session_changes::change_all(state, sessions, PropertyChange::AddLabel(format!("{label}::{text}")), fx);
         }
         Wanted::Cwd(session) if !text.is_empty() => set_cwd(state, &session, &text, fx),
         Wanted::Import if !text.is_empty() => import(state, &text, fx),

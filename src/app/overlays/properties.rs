@@ -8,7 +8,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Hit, Item, Kind, Picker, Value};
 use crate::domain::contract::Command;
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::nearest::nearest;
 use crate::domain::property::{Category, Definition, Label, Properties, ValueType, split_label};
 use crate::domain::{Level, Notice};
@@ -137,7 +137,7 @@ pub(crate) fn defined(state: &mut State, properties: Properties, fx: &mut Vec<Ef
     state.engine.properties = properties;
     if let Some((name, sessions)) = state.engine.new_label.take() {
         match known(&state.engine.properties, &name).map(|label| label.id.clone()) {
-            Some(id) => session_changes::change_all(state, sessions, Change::AddLabel(id), fx),
+            Some(id) => session_changes::change_all(state, sessions, PropertyChange::AddLabel(id), fx),
             None => state.engine.new_label = Some((name, sessions)),
         }
     }
@@ -162,7 +162,7 @@ pub(crate) fn status_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) 
         let near = nearest(&wanted, statuses.iter().map(|status| status.id.as_str()));
         return Err(no_such("status", name, near));
     };
-    session_changes::change_all(state, session_changes::targets(state), Change::Status(id), fx);
+    session_changes::change_all(state, session_changes::targets(state), PropertyChange::Status(id), fx);
     Ok(())
 }
 
@@ -181,7 +181,9 @@ pub(crate) fn label_named(state: &mut State, text: &str, fx: &mut Vec<Effect>) -
         None => labels::toggle(state, &id, sessions, fx),
         Some(value) => match problem(wanted, value) {
             Some(why) => return Err(format!("{name}: {why}.")),
-            None => session_changes::change_all(state, sessions, Change::AddLabel(format!("{id}::{value}")), fx),
+            None => {
+                session_changes::change_all(state, sessions, PropertyChange::AddLabel(format!("{id}::{value}")), fx)
+            }
         },
     }
     Ok(())

@@ -9,7 +9,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Facts, Group, Item, Kind, Picker, Value};
 use crate::domain::contract::Act;
 use crate::domain::session::SessionSwitch;
-use crate::domain::setting::{Holds, Said, Setting, SettingGroup};
+use crate::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, ChatAction, ModeAction, ModelAction, SessionAction};
 
@@ -172,10 +172,10 @@ fn of_file(state: &State, setting: &Setting, group: usize) -> Item {
     let theme = setting.key == "ui.theme" && !state.theme.current.is_empty();
     let value = if theme { state.theme.current.clone() } else { setting.value.clone() };
     let said = match setting.said {
-        Said::Line(line) => format!("config.toml:{line}"),
-        Said::Default if theme && value != setting.value => "chosen here".to_owned(),
-        Said::Default => "default".to_owned(),
-        Said::Kept => "chosen here".to_owned(),
+        SettingSource::Line(line) => format!("config.toml:{line}"),
+        SettingSource::Default if theme && value != setting.value => "chosen here".to_owned(),
+        SettingSource::Default => "default".to_owned(),
+        SettingSource::Kept => "chosen here".to_owned(),
     };
     let when = match (&setting.until_then, setting.holds) {
         (Some(_), _) => "from the next start",
@@ -206,7 +206,7 @@ pub(crate) fn change(state: &mut State, key: &str, fx: &mut Vec<Effect>) {
     let Some(next) = setting.next().map(str::to_owned) else {
         let name = key.rsplit('.').next().unwrap_or(key);
         let text = match (setting.said, key.rsplit_once('.')) {
-            (Said::Line(line), _) => format!("{key} is changed in config.toml, on line {line}."),
+            (SettingSource::Line(line), _) => format!("{key} is changed in config.toml, on line {line}."),
             (_, Some((table, _))) => format!("{key} is changed in config.toml: `{name} = …` below [{table}]."),
             (_, None) => format!("{key} is changed in config.toml: `{name} = …` at its beginning."),
         };

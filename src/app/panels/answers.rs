@@ -9,7 +9,7 @@ use crate::app::state::panel::{Choice, Panel};
 use crate::app::state::{Focus, State};
 use crate::domain::contract::Act;
 use crate::domain::ids::{RequestId, SessionId};
-use crate::domain::request::Answer;
+use crate::domain::request::UserAnswer;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 
@@ -59,7 +59,13 @@ pub(crate) fn place(panel: &Panel, choice: &Choice) -> Option<usize> {
     panel.choices.iter().position(|other| other == choice)
 }
 
-pub(crate) fn give(state: &mut State, session: &SessionId, request: &RequestId, answer: Answer, fx: &mut Vec<Effect>) {
+pub(crate) fn give(
+    state: &mut State,
+    session: &SessionId,
+    request: &RequestId,
+    answer: UserAnswer,
+    fx: &mut Vec<Effect>,
+) {
     let mut answered = vec![(session.clone(), request.clone())];
     let own = focus::focused(state).map(|(_, panel)| panel.clone());
     if let Some(Overlay::Inbox(inbox)) = state.overlays.last_mut() {

@@ -7,7 +7,7 @@ use crate::app::shell::focus::SEEN;
 use crate::app::shell::{draft, focus};
 use crate::app::state::panel::{Choice, Letter, Stage};
 use crate::app::state::{Focus, State};
-use crate::domain::request::Answer;
+use crate::domain::request::UserAnswer;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{AnswerAction, Context};
 use crate::keymap::key::Key;
@@ -134,7 +134,7 @@ pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
     if draft::is_held(state, &session, fx) {
         return;
     }
-    answers::give(state, &session, &panel.request, Answer::Once, fx);
+    answers::give(state, &session, &panel.request, UserAnswer::Once, fx);
     if here {
         // What is being typed goes on; the next request is safe for the time that it has to stand there.
         state.input.quiet_until = quiet;

@@ -11,7 +11,7 @@ use crate::app::state::edit::Editor;
 use crate::app::state::hidden::Hidden;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::{Choice, Extent, Panel, Stage};
-use crate::domain::request::Answer;
+use crate::domain::request::UserAnswer;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
 use crate::keymap::key::Key;
@@ -154,7 +154,7 @@ pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     }
     if let Some(answer) = panel.answer(&choice) {
         let struck = panel.plan.as_ref().is_some_and(|plan| plan.outline.is_all_struck());
-        if plan::refused(state, struck && matches!(answer, Answer::PlanApprove(_))) {
+        if plan::refused(state, struck && matches!(answer, UserAnswer::PlanApprove(_))) {
             return;
         }
         return answers::give(state, &session, &request, answer, fx);
@@ -221,7 +221,7 @@ pub(crate) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     if let Stage::Secret { key } = &panel.stage {
         let (request, key) = (panel.request.clone(), key.key());
         return match key {
-            Some(key) => answers::give(state, &session, &request, Answer::Key(key), fx),
+            Some(key) => answers::give(state, &session, &request, UserAnswer::Key(key), fx),
             None => state.notify(Notice::new(Level::Info, "Write or paste the key first; Esc goes back.")),
         };
     }
@@ -230,7 +230,7 @@ pub(crate) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     }
     let Stage::Writing { purpose, text } = &panel.stage else { return };
     let answer = match (purpose.with_words(&text.text()), &panel.plan) {
-        (Some(Answer::PlanChanges(words)), Some(plan)) => Some(Answer::PlanChanges(plan.wish(&words))),
+        (Some(UserAnswer::PlanChanges(words)), Some(plan)) => Some(UserAnswer::PlanChanges(plan.wish(&words))),
         (answer, _) => answer,
     };
     let request = panel.request.clone();

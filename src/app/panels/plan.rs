@@ -80,7 +80,10 @@ pub(crate) fn edited(state: &mut State, session: &SessionId, request: RequestId,
         let notice = Notice::new(Level::Warning, "The plan that you edited does not wait any more.");
         return state.notify(notice.hint(where_to));
     }
-    fx.push(session::to(session, Act::Answer { request, answer: crate::domain::request::Answer::PlanEdited(text) }));
+    fx.push(session::to(
+        session,
+        Act::Answer { request, answer: crate::domain::request::UserAnswer::PlanEdited(text) },
+    ));
     focus::hush(state);
 }
 

@@ -3,12 +3,12 @@
 use crate::app::effect::Effect;
 use crate::app::shell::session_changes;
 use crate::app::state::State;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::session::SessionMeta;
 use crate::domain::{Level, Notice};
 
 /// Changes what is chosen: to what most are not yet, so that a mixed lot becomes one.
-fn toggle(state: &mut State, has: fn(&SessionMeta) -> bool, to: fn(bool) -> Change, fx: &mut Vec<Effect>) {
+fn toggle(state: &mut State, has: fn(&SessionMeta) -> bool, to: fn(bool) -> PropertyChange, fx: &mut Vec<Effect>) {
     let ids = state.chosen();
     if ids.is_empty() {
         return session_changes::nothing(state);
@@ -19,12 +19,12 @@ fn toggle(state: &mut State, has: fn(&SessionMeta) -> bool, to: fn(bool) -> Chan
 
 /// Flags what is chosen, or takes the flags away where all have one.
 pub(crate) fn flag(state: &mut State, fx: &mut Vec<Effect>) {
-    toggle(state, |meta| meta.flagged, Change::Flagged, fx);
+    toggle(state, |meta| meta.flagged, PropertyChange::Flagged, fx);
 }
 
 /// Archives what is chosen, or takes it back into the list where all of it is archived.
 pub(crate) fn archive(state: &mut State, fx: &mut Vec<Effect>) {
-    toggle(state, |meta| meta.archived, Change::Archived, fx);
+    toggle(state, |meta| meta.archived, PropertyChange::Archived, fx);
 }
 
 /// Takes what is chosen back into the list.
@@ -36,15 +36,15 @@ pub(crate) fn unarchive(state: &mut State, fx: &mut Vec<Effect>) {
     if !session_changes::metas(state, &ids).iter().any(|meta| meta.archived) {
         return state.notify(Notice::new(Level::Info, "It is not archived.").hint("/archive archives it"));
     }
-    session_changes::change(state, &ids, Change::Archived(false), fx);
+    session_changes::change(state, &ids, PropertyChange::Archived(false), fx);
 }
 
 /// Hides what is chosen, or shows it again where all of it is hidden.
 pub(crate) fn hide(state: &mut State, fx: &mut Vec<Effect>) {
-    toggle(state, |meta| meta.hidden, Change::Hidden, fx);
+    toggle(state, |meta| meta.hidden, PropertyChange::Hidden, fx);
 }
 
 /// Marks what is chosen as unread, or as read where all is unread.
 pub(crate) fn unread(state: &mut State, fx: &mut Vec<Effect>) {
-    toggle(state, |meta| meta.unread, Change::Unread, fx);
+    toggle(state, |meta| meta.unread, PropertyChange::Unread, fx);
 }

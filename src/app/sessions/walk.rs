@@ -6,7 +6,7 @@ use crate::app::state::State;
 use crate::app::state::sessions::needs_you;
 use crate::domain::contract::{Act, Command, NewSession};
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::permission::Mode;
 use crate::domain::plan::is_approval;
 use crate::domain::session::{Activity, SessionMeta};
@@ -47,7 +47,7 @@ pub(crate) fn reset(state: &mut State, fx: &mut Vec<Effect>) {
     if meta.activity != Activity::Idle {
         session::stop(state, fx);
     }
-    session_changes::change(state, &[meta.id], Change::Archived(true), fx);
+    session_changes::change(state, &[meta.id], PropertyChange::Archived(true), fx);
     session::begin(state, settings, fx);
 }
 

@@ -6,13 +6,13 @@ use crate::app::state::State;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Overlay, Prompt, Wanted};
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::property::{Label, ValueType, split_label};
 
 /// Adds a label to sessions, or takes it away from them where all have it. One that wants a value asks for it.
 pub(crate) fn toggle(state: &mut State, id: &str, sessions: Vec<SessionId>, fx: &mut Vec<Effect>) {
     if all_have(state, &sessions, id) {
-        return session_changes::change_all(state, sessions, Change::RemoveLabel(id.to_owned()), fx);
+        return session_changes::change_all(state, sessions, PropertyChange::RemoveLabel(id.to_owned()), fx);
     }
     let label =
         flat(&state.engine.properties.labels, 0).into_iter().map(|(_, label)| label).find(|label| label.id == id);
@@ -23,7 +23,7 @@ pub(crate) fn toggle(state: &mut State, id: &str, sessions: Vec<SessionId>, fx: 
             let prompt = Prompt { title, line: Line::default(), problem: None, wanted };
             overlay::open(state, Overlay::Prompt(Box::new(prompt)));
         }
-        None => session_changes::change_all(state, sessions, Change::AddLabel(id.to_owned()), fx),
+        None => session_changes::change_all(state, sessions, PropertyChange::AddLabel(id.to_owned()), fx),
     }
 }
 

@@ -7,7 +7,7 @@ use crate::app::state::State;
 use crate::app::state::sessions::undo::{Undo, named};
 use crate::domain::contract::Command;
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::Change;
+use crate::domain::inbox::PropertyChange;
 use crate::domain::property::split_label;
 use crate::domain::session::SessionMeta;
 use crate::domain::{Level, Notice};
@@ -18,7 +18,7 @@ pub(crate) fn metas<'s>(state: &'s State, ids: &[SessionId]) -> Vec<&'s SessionM
 }
 
 /// A change of sessions in words: `Archived 3 sessions`.
-fn in_words(state: &State, change: &Change, metas: &[&SessionMeta]) -> String {
+fn in_words(state: &State, change: &PropertyChange, metas: &[&SessionMeta]) -> String {
     let who = named(metas);
     let catalogue = state.sessions.catalogue();
     let label = |entry: &str| {
@@ -29,26 +29,26 @@ fn in_words(state: &State, change: &Change, metas: &[&SessionMeta]) -> String {
         }
     };
     match change {
-        Change::Status(id) => {
+        PropertyChange::Status(id) => {
             let name = catalogue.status_entry(id).map_or(id.as_str(), |entry| entry.name.as_str());
             format!("{name}: {who}")
         }
-        Change::Flagged(true) => format!("Flagged {who}"),
-        Change::Flagged(false) => format!("Unflagged {who}"),
-        Change::Archived(true) => format!("Archived {who}"),
-        Change::Archived(false) => format!("Back in the list: {who}"),
-        Change::Unread(true) => format!("Unread: {who}"),
-        Change::Unread(false) => format!("Read: {who}"),
-        Change::Hidden(true) => format!("Hid {who}"),
-        Change::Hidden(false) => format!("No longer hidden: {who}"),
-        Change::AddLabel(entry) => format!("{} on {who}", label(entry)),
-        Change::RemoveLabel(id) => format!("{} off {who}", label(id)),
-        Change::Labels(_) => format!("Labelled {who}"),
+        PropertyChange::Flagged(true) => format!("Flagged {who}"),
+        PropertyChange::Flagged(false) => format!("Unflagged {who}"),
+        PropertyChange::Archived(true) => format!("Archived {who}"),
+        PropertyChange::Archived(false) => format!("Back in the list: {who}"),
+        PropertyChange::Unread(true) => format!("Unread: {who}"),
+        PropertyChange::Unread(false) => format!("Read: {who}"),
+        PropertyChange::Hidden(true) => format!("Hid {who}"),
+        PropertyChange::Hidden(false) => format!("No longer hidden: {who}"),
+        PropertyChange::AddLabel(entry) => format!("{} on {who}", label(entry)),
+        PropertyChange::RemoveLabel(id) => format!("{} off {who}", label(id)),
+        PropertyChange::Labels(_) => format!("Labelled {who}"),
     }
 }
 
 /// Changes sessions and opens the way back. Those that are so already are left alone.
-pub(crate) fn change(state: &mut State, ids: &[SessionId], change: Change, fx: &mut Vec<Effect>) {
+pub(crate) fn change(state: &mut State, ids: &[SessionId], change: PropertyChange, fx: &mut Vec<Effect>) {
     let all = metas(state, ids);
     let changed: Vec<&SessionMeta> = all
         .iter()
@@ -57,7 +57,7 @@ pub(crate) fn change(state: &mut State, ids: &[SessionId], change: Change, fx: &
         .collect();
     let what = in_words(state, &change, &changed);
     let Some((undo, sessions)) = Undo::of(&all, &change, what, state.clock.now) else { return };
-    if let Change::Unread(unread) = change {
+    if let PropertyChange::Unread(unread) = change {
         // What is on the screen would count as read at once.
         let shown = state.current_id().filter(|id| unread && sessions.contains(id)).cloned();
         state.conversations.left_unread = shown;
@@ -118,7 +118,7 @@ pub(crate) fn undo_over(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 /// Changes properties of sessions.
-pub(crate) fn change_all(state: &mut State, sessions: Vec<SessionId>, change: Change, fx: &mut Vec<Effect>) {
+pub(crate) fn change_all(state: &mut State, sessions: Vec<SessionId>, change: PropertyChange, fx: &mut Vec<Effect>) {
     if sessions.is_empty() {
         return text::nothing_yet(state);
     }

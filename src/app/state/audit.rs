@@ -1,7 +1,7 @@
 //! The ledger of a session on the screen: which of its calls are shown, and which one is selected.
 
 use crate::domain::SessionId;
-use crate::domain::ledger::{Entry, Fate, Ledger};
+use crate::domain::ledger::{Fate, Ledger, LedgerEntry};
 use crate::domain::permission::Authority;
 
 /// The ledger on the screen.
@@ -50,7 +50,7 @@ impl Shown {
         }
     }
 
-    fn has(self, entry: &Entry) -> bool {
+    fn has(self, entry: &LedgerEntry) -> bool {
         match self {
             Shown::All => true,
             Shown::Refused => entry.fate() == Fate::Refused,
@@ -68,7 +68,7 @@ impl Audit {
 
     /// The calls that are shown, oldest first.
     #[must_use]
-    pub fn entries(&self) -> Vec<&Entry> {
+    pub fn entries(&self) -> Vec<&LedgerEntry> {
         let all = self.ledger.iter().flat_map(|ledger| &ledger.entries);
         all.filter(|entry| self.shown.has(entry)).collect()
     }

@@ -3,8 +3,8 @@
 
 use super::edit::Line;
 use crate::domain::ids::{At, MessageId, SessionId};
-use crate::domain::inbox::{Hit, HitIn, Searched, SessionHits};
-use crate::domain::query::{Query, QueryError, Word};
+use crate::domain::inbox::{HitIn, RowHit, Searched, SessionHits};
+use crate::domain::query::{Query, QueryError, QueryWord};
 
 /// Progress of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -172,14 +172,14 @@ impl Find {
 
     /// The hit at a place.
     #[must_use]
-    pub fn hit(&self, (group, hit): (usize, usize)) -> Option<(&SessionHits, &Hit)> {
+    pub fn hit(&self, (group, hit): (usize, usize)) -> Option<(&SessionHits, &RowHit)> {
         let group = self.groups.get(group)?;
         Some((group, group.hits.get(hit)?))
     }
 
     /// The selected hit with its session.
     #[must_use]
-    pub fn chosen(&self) -> Option<(&SessionHits, &Hit)> {
+    pub fn chosen(&self) -> Option<(&SessionHits, &RowHit)> {
         self.hit(self.selected?)
     }
 
@@ -221,8 +221,8 @@ pub struct Stop {
 impl Trail {
     /// The way through the hits of a session that begins at one of them; `None` where that is no row.
     #[must_use]
-    pub fn of(found: &SessionHits, from: &Hit, query: &str) -> Option<Self> {
-        let stop = |hit: &Hit| Stop { row: hit.row.clone(), at: hit.at, when: hit.when };
+    pub fn of(found: &SessionHits, from: &RowHit, query: &str) -> Option<Self> {
+        let stop = |hit: &RowHit| Stop { row: hit.row.clone(), at: hit.at, when: hit.when };
         let mut stops: Vec<Stop> = Vec::new();
         for stop in found.hits.iter().filter(|hit| hit.row.is_some()).map(stop) {
             // Several lines of one row are one stop.
@@ -248,7 +248,7 @@ impl Marker {
     /// Marks a text wherever it stands, large and small letters alike.
     #[must_use]
     pub fn of_text(text: &str) -> Self {
-        Self { query: Query { words: Word::new(text).into_iter().collect(), ..Query::default() } }
+        Self { query: Query { words: QueryWord::new(text).into_iter().collect(), ..Query::default() } }
     }
 
     /// Marks the words of a query; nothing where it cannot be understood.
@@ -268,12 +268,12 @@ impl Marker {
 mod tests {
     use super::*;
 
-    fn hit(place: HitIn, at: u64) -> Hit {
+    fn hit(place: HitIn, at: u64) -> RowHit {
         let row = (place != HitIn::Title).then(|| MessageId::new(format!("m{at}")));
-        Hit { place, row, at, when: At(1), line: "a line".to_owned(), marks: vec![(0, 1)] }
+        RowHit { place, row, at, when: At(1), line: "a line".to_owned(), marks: vec![(0, 1)] }
     }
 
-    fn hits(name: &str, hits: Vec<Hit>, total: u64) -> SessionHits {
+    fn hits(name: &str, hits: Vec<RowHit>, total: u64) -> SessionHits {
         let session = SessionId::parse(name).unwrap();
         SessionHits { session, title: name.to_owned(), last_message: At(1), hits, total }
     }

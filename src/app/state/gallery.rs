@@ -1,7 +1,7 @@
 //! State of the pictures in conversations: their sizes, and those that the runtime has ready.
 
 use crate::domain::ids::SessionId;
-use crate::domain::picture::{Known, Pixels, Want};
+use crate::domain::picture::{KnownPicture, Pixels, Want};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ pub enum Ready {
 pub struct Gallery {
     /// Pixels of a cell, where the terminal draws pictures; `None` where it does not.
     pub cell: Option<Pixels>,
-    known: HashMap<PathBuf, Known>,
+    known: HashMap<PathBuf, KnownPicture>,
     asked: HashSet<PathBuf>,
     ready: HashMap<Want, Ready>,
     /// The session whose pictures are ready or coming.
@@ -32,7 +32,7 @@ pub struct Gallery {
 impl Gallery {
     /// Size of a file's picture, or why it has none.
     #[must_use]
-    pub fn known(&self, path: &Path) -> Option<&Known> {
+    pub fn known(&self, path: &Path) -> Option<&KnownPicture> {
         self.known.get(path)
     }
 
@@ -53,7 +53,7 @@ impl Gallery {
     }
 
     /// Sizes came.
-    pub fn measured(&mut self, sizes: Vec<(PathBuf, Known)>) {
+    pub fn measured(&mut self, sizes: Vec<(PathBuf, KnownPicture)>) {
         for (path, known) in sizes {
             self.asked.remove(&path);
             self.known.insert(path, known);
@@ -80,7 +80,7 @@ impl Gallery {
             }
             Err(why) => {
                 self.ready.remove(&want);
-                self.known.insert(want.path, Known::Broken(why));
+                self.known.insert(want.path, KnownPicture::Broken(why));
             }
         }
     }

@@ -8,7 +8,7 @@ use super::plan::PlanView;
 use crate::domain::Mode;
 use crate::domain::diff::FileDiff;
 use crate::domain::ids::{At, RequestId};
-use crate::domain::request::{Answer, Approval, Ask, Request};
+use crate::domain::request::{Approval, Ask, Request, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::Proposal;
 
@@ -97,19 +97,19 @@ impl Choice {
 
     /// The answer with these words, for one that needs them; `None` for no words.
     #[must_use]
-    pub fn with_words(&self, words: &str) -> Option<Answer> {
+    pub fn with_words(&self, words: &str) -> Option<UserAnswer> {
         if words.trim().is_empty() {
             return None;
         }
         // A command is its bytes.
         if *self == Choice::Instead {
-            return Some(Answer::Instead(words.to_owned()));
+            return Some(UserAnswer::Instead(words.to_owned()));
         }
         let words = words.trim();
         match self {
-            Choice::Reason => Some(Answer::No(Some(words.to_owned()))),
-            Choice::PlanChanges => Some(Answer::PlanChanges(words.to_owned())),
-            Choice::Words => Some(Answer::Reply(words.to_owned())),
+            Choice::Reason => Some(UserAnswer::No(Some(words.to_owned()))),
+            Choice::PlanChanges => Some(UserAnswer::PlanChanges(words.to_owned())),
+            Choice::Words => Some(UserAnswer::Reply(words.to_owned())),
             _ => None,
         }
     }
@@ -308,29 +308,29 @@ impl Panel {
 
     /// The answer that this choice gives, where no words are needed for it.
     #[must_use]
-    pub fn answer(&self, choice: &Choice) -> Option<Answer> {
+    pub fn answer(&self, choice: &Choice) -> Option<UserAnswer> {
         match choice {
-            Choice::Once => Some(Answer::Once),
+            Choice::Once => Some(UserAnswer::Once),
             Choice::Session | Choice::Workspace => {
-                Some(Answer::Remember { scope: choice.scope()?, rules: self.rules.clone() })
+                Some(UserAnswer::Remember { scope: choice.scope()?, rules: self.rules.clone() })
             }
-            Choice::No => Some(Answer::No(None)),
+            Choice::No => Some(UserAnswer::No(None)),
             Choice::PlanToAsk => self.approval(Mode::Ask, false),
             Choice::PlanToExecute => self.approval(Mode::Execute, false),
             Choice::PlanCompactToAsk => self.approval(Mode::Ask, true),
             Choice::PlanCompactToExecute => self.approval(Mode::Execute, true),
-            Choice::PlanDecline => Some(Answer::PlanDecline),
-            Choice::Option(text) => Some(Answer::Reply(text.clone())),
-            Choice::Trust => Some(Answer::Trust(true)),
-            Choice::Distrust => Some(Answer::Trust(false)),
-            Choice::NoKey => Some(Answer::No(None)),
+            Choice::PlanDecline => Some(UserAnswer::PlanDecline),
+            Choice::Option(text) => Some(UserAnswer::Reply(text.clone())),
+            Choice::Trust => Some(UserAnswer::Trust(true)),
+            Choice::Distrust => Some(UserAnswer::Trust(false)),
+            Choice::NoKey => Some(UserAnswer::No(None)),
             Choice::Reason | Choice::Instead | Choice::PlanChanges | Choice::Words => None,
             Choice::PlanEdit | Choice::StepComment(_) | Choice::Key => None,
         }
     }
 
-    fn approval(&self, mode: Mode, compact: bool) -> Option<Answer> {
-        self.plan.as_ref().map(|plan| Answer::PlanApprove(plan.approval(mode, compact)))
+    fn approval(&self, mode: Mode, compact: bool) -> Option<UserAnswer> {
+        self.plan.as_ref().map(|plan| UserAnswer::PlanApprove(plan.approval(mode, compact)))
     }
 
     /// True if a part of the request can be remembered.

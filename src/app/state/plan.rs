@@ -2,7 +2,7 @@
 //! them. Nothing of it is the engine's before the answer is given.
 
 use crate::domain::Mode;
-use crate::domain::plan::{Mark, Outline, PlanApproval, Step, hash};
+use crate::domain::plan::{Outline, PlanApproval, PlanStep, StepMark, hash};
 use crate::domain::request::PlanReview;
 
 /// A plan in its panel.
@@ -14,7 +14,7 @@ pub struct PlanView {
     pub at: Option<usize>,
     /// As it was submitted or edited.
     markdown: String,
-    marks: Vec<Mark>,
+    marks: Vec<StepMark>,
 }
 
 impl PlanView {
@@ -34,7 +34,7 @@ impl PlanView {
 
     /// The step that is looked at.
     #[must_use]
-    pub fn step(&self) -> Option<&Step> {
+    pub fn step(&self) -> Option<&PlanStep> {
         self.outline.steps.get(self.at?)
     }
 

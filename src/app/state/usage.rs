@@ -1,7 +1,7 @@
 //! Usage of requests: the grouping, and the selected row.
 
 use crate::domain::SessionId;
-use crate::domain::spending::{Group, Spending};
+use crate::domain::spending::{Spending, UsageGroup};
 
 /// Sheet with the usage of requests.
 #[derive(Clone, Debug)]
@@ -63,7 +63,7 @@ impl Usage {
 
     /// The rows that are shown.
     #[must_use]
-    pub fn rows(&self) -> &[Group] {
+    pub fn rows(&self) -> &[UsageGroup] {
         let Some(spending) = &self.spending else { return &[] };
         match self.shown {
             Shown::Days => &spending.days,

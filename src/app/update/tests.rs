@@ -24,7 +24,7 @@ use crate::domain::contract::Act;
 use crate::domain::contract::{Configured, Event, Opened, Queued, Stamped};
 use crate::domain::ids::{CallId, MessageId, RequestId};
 use crate::domain::message::{AssistantText, Body, UserText};
-use crate::domain::request::{Answer, Approval, Ask, PlanReview, Question, Request};
+use crate::domain::request::{AgentQuestion, Approval, Ask, PlanReview, Request, UserAnswer};
 use crate::domain::rule::{Offer, Rule, RuleScope};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::tool::Proposal;
@@ -105,7 +105,7 @@ pub(super) fn plan(id: &str, markdown: &str) -> Request {
 
 pub(super) fn question(id: &str, options: &[&str]) -> Request {
     let options = options.iter().map(|option| (*option).to_owned()).collect();
-    let ask = Ask::Question(Question { call: CallId::new(id), text: "Which?".to_owned(), options });
+    let ask = Ask::Question(AgentQuestion { call: CallId::new(id), text: "Which?".to_owned(), options });
     Request { id: RequestId::new(id), ask }
 }
 
@@ -263,7 +263,7 @@ impl Screen {
     }
 }
 
-pub(super) fn answered(acts: &[Act]) -> Vec<Answer> {
+pub(super) fn answered(acts: &[Act]) -> Vec<UserAnswer> {
     acts.iter()
         .filter_map(|act| match act {
             Act::Answer { answer, .. } => Some(answer.clone()),

@@ -22,7 +22,7 @@ const WHOLE: &str = r#"{
 }
 "#;
 
-fn parsed(text: &str) -> (Written, Vec<Problem>) {
+fn parsed(text: &str) -> (PermissionsFile, Vec<Problem>) {
     parse(Path::new("/ws/permissions.json"), text)
 }
 

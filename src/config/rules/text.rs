@@ -7,14 +7,14 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// An object with its fields in order, each as a part of the text. A key may stand more than once.
-pub(super) struct Entry<'a> {
+pub(super) struct RuleEntry<'a> {
     pub(super) raw: &'a str,
     pub(super) fields: Vec<(String, &'a RawValue)>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> RuleEntry<'a> {
     pub(super) fn parse(text: &'a str) -> serde_json::Result<Self> {
-        let fields: Fields<'a> = serde_json::from_str(text)?;
+        let fields: RuleFields<'a> = serde_json::from_str(text)?;
         Ok(Self { raw: text, fields: fields.0 })
     }
 
@@ -25,9 +25,9 @@ impl<'a> Entry<'a> {
     }
 }
 
-struct Fields<'a>(Vec<(String, &'a RawValue)>);
+struct RuleFields<'a>(Vec<(String, &'a RawValue)>);
 
-impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+impl<'de: 'a, 'a> Deserialize<'de> for RuleFields<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct All;
         impl<'de> Visitor<'de> for All {
@@ -43,7 +43,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
                 Ok(all)
             }
         }
-        deserializer.deserialize_map(All).map(Fields)
+        deserializer.deserialize_map(All).map(RuleFields)
     }
 }
 
@@ -116,7 +116,7 @@ fn mark(text: &str) -> (&'static str, &str) {
 
 /// The items of the `rules` key; none where there is no such key.
 fn listed(body: &str) -> Result<Vec<&str>, String> {
-    let root = Entry::parse(body).map_err(|error| format!("it is not JSON ({error}); correct it first"))?;
+    let root = RuleEntry::parse(body).map_err(|error| format!("it is not JSON ({error}); correct it first"))?;
     let lists: Vec<&RawValue> = root.fields.into_iter().filter(|(key, _)| key == "rules").map(|(_, raw)| raw).collect();
     match lists.as_slice() {
         [] => Ok(Vec::new()),
@@ -127,7 +127,7 @@ fn listed(body: &str) -> Result<Vec<&str>, String> {
 
 /// The text with one item more at the end of the `rules` list, which is made when there is none.
 fn with(body: &str, item: &str) -> Result<String, String> {
-    let root = Entry::parse(body).map_err(|error| error.to_string())?;
+    let root = RuleEntry::parse(body).map_err(|error| error.to_string())?;
     if let Some((_, list)) = root.fields.iter().find(|(key, _)| key == "rules") {
         let last = items(list.get()).ok().and_then(|items| items.last().copied());
         return Ok(match last {

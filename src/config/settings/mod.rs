@@ -12,7 +12,7 @@ pub mod write;
 use crate::domain::ids::ConnectionName;
 use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
-use read::{Report, Section};
+use read::{Section, SettingsReport};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub struct Settings {
     /// `[store]` `fsync`
     pub fsync: Fsync,
     /// Automatic changes of sessions: `auto_status`, `[auto_archive]`, `[trash]`
-    pub inbox: Inbox,
+    pub inbox: InboxSettings,
     /// `[undo]`
     pub undo: Undo,
     /// `default_connection`
@@ -71,7 +71,7 @@ impl Default for Settings {
             while_running: WhileRunning::default(),
             ui: Ui::default(),
             fsync: Fsync::default(),
-            inbox: Inbox::default(),
+            inbox: InboxSettings::default(),
             undo: Undo::default(),
             default_connection: None,
             default_connection_line: None,
@@ -150,7 +150,7 @@ impl Default for Limits {
 
 /// Automatic changes of sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Inbox {
+pub struct InboxSettings {
     /// `auto_status`: a session's status follows the work. Never in the workspace of another program.
     pub auto_status: bool,
     /// `[auto_archive]` `idle_days`: days without a message before a session is archived; `None`: never.
@@ -159,7 +159,7 @@ pub struct Inbox {
     pub trash_days: u32,
 }
 
-impl Default for Inbox {
+impl Default for InboxSettings {
     fn default() -> Self {
         Self { auto_status: true, archive_idle_days: None, trash_days: 30 }
     }
@@ -432,12 +432,12 @@ pub struct Connection {
     /// Requests that it answers at a time.
     pub parallel_requests: Option<u32>,
     /// Figures of models beside the built-in ones: `[connections.NAME.figures."MODEL"]`.
-    pub figures: BTreeMap<String, Figures>,
+    pub figures: BTreeMap<String, StatedFigures>,
 }
 
 /// Figures of a model. Prices are US dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Figures {
+pub struct StatedFigures {
     /// The context window in tokens.
     pub window: Option<u64>,
     /// The most tokens of one answer.
@@ -463,7 +463,7 @@ impl Settings {
     #[must_use]
     pub fn parse(path: &Path, text: &str) -> (Self, Vec<Problem>) {
         let (document, errors) = toml::de::DeTable::parse_recoverable(text);
-        let report = Report::new(path, text);
+        let report = SettingsReport::new(path, text);
         for error in &errors {
             report.syntax(error);
         }
@@ -643,7 +643,7 @@ fn connection(section: &Section<'_>) -> Option<Connection> {
     out.parallel_requests = parallel(section);
     if let Some(models) = section.table("figures") {
         for (name, section) in models.tables() {
-            let figures = Figures {
+            let figures = StatedFigures {
                 window: section.whole("window", 1..=1_000_000_000),
                 max_output: section.whole("max_output", 1..=1_000_000_000),
                 thinks: section.choice_of("thinks", Thinks::CHOICES).flatten(),

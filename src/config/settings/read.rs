@@ -11,13 +11,13 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// Collects what is wrong with one file.
-pub(super) struct Report<'a> {
+pub(super) struct SettingsReport<'a> {
     path: &'a Path,
     text: &'a str,
     problems: RefCell<Vec<Problem>>,
 }
 
-impl<'a> Report<'a> {
+impl<'a> SettingsReport<'a> {
     pub(super) fn new(path: &'a Path, text: &'a str) -> Self {
         Self { path, text, problems: RefCell::default() }
     }
@@ -71,7 +71,7 @@ pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
 
 /// A table of the document. Every key that is asked for counts as known; [`Section::finish`] reports the others.
 pub(super) struct Section<'a> {
-    report: &'a Report<'a>,
+    report: &'a SettingsReport<'a>,
     /// Dotted, empty for the document itself.
     name: String,
     table: &'a DeTable<'a>,
@@ -82,7 +82,7 @@ pub(super) struct Section<'a> {
 type Entry<'a> = (&'a Spanned<std::borrow::Cow<'a, str>>, &'a Spanned<DeValue<'a>>);
 
 impl<'a> Section<'a> {
-    pub(super) fn new(report: &'a Report<'a>, name: String, table: &'a DeTable<'a>) -> Self {
+    pub(super) fn new(report: &'a SettingsReport<'a>, name: String, table: &'a DeTable<'a>) -> Self {
         Self { report, name, table, known: RefCell::default(), line: None }
     }
 

@@ -1,7 +1,7 @@
 //! Settings for clients: each with its value, the source of the value, and the values it can be changed to.
 
 use super::{Settings, read};
-use crate::domain::setting::{Holds, Said, Setting, SettingGroup};
+use crate::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
 
 /// One row of the table: the key, its group, the sentence, how its value is read, what it can be changed to, from when on.
 type Row = (&'static str, SettingGroup, &'static str, fn(&Settings) -> String, &'static [&'static str], Holds);
@@ -245,7 +245,7 @@ pub fn shown(settings: &Settings, started: &Settings, text: &str) -> Vec<Setting
             key: (*key).to_owned(),
             group: *group,
             about: (*about).to_owned(),
-            said: line.map_or(Said::Default, Said::Line),
+            said: line.map_or(SettingSource::Default, SettingSource::Line),
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
             holds: *holds,
             until_then: (*holds == Holds::NextStart && now != before).then_some(before),
@@ -301,10 +301,10 @@ mod tests {
         let (settings, _) = Settings::parse(Path::new("/c"), text);
         let all = shown(&settings, &Settings::default(), text);
         let said = |key: &str| all.iter().find(|one| one.key == key).map(|one| (one.said, one.value.as_str())).unwrap();
-        assert_eq!(said("auto_status"), (Said::Line(2), "false"));
-        assert_eq!(said("ui.glyphs"), (Said::Line(5), "ascii"));
-        assert_eq!(said("sandbox"), (Said::Line(9), "off"));
-        assert_eq!(said("ui.mouse"), (Said::Default, "on"));
+        assert_eq!(said("auto_status"), (SettingSource::Line(2), "false"));
+        assert_eq!(said("ui.glyphs"), (SettingSource::Line(5), "ascii"));
+        assert_eq!(said("sandbox"), (SettingSource::Line(9), "off"));
+        assert_eq!(said("ui.mouse"), (SettingSource::Default, "on"));
         let later = all.iter().find(|one| one.key == "auto_status").and_then(|one| one.until_then.as_deref());
         assert_eq!(later, Some("true"));
     }

@@ -92,7 +92,7 @@ provider = "openai"
     assert_eq!(settings.while_running, WhileRunning::Steer);
     assert_eq!((settings.ui.fps, settings.ui.glyphs, settings.ui.mouse), (30, Glyphs::Ascii, Mouse::Off));
     assert_eq!(settings.fsync, Fsync::Always);
-    assert_eq!(settings.inbox, Inbox { auto_status: false, archive_idle_days: Some(14), trash_days: 0 });
+    assert_eq!(settings.inbox, InboxSettings { auto_status: false, archive_idle_days: Some(14), trash_days: 0 });
     assert_eq!(settings.default_connection, Some(ConnectionName::new("local")));
     assert_eq!(settings.default_connection_line, Some(2));
     let local = &settings.connections[&ConnectionName::new("local")];

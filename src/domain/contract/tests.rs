@@ -9,8 +9,8 @@ use crate::domain::message::{
 };
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Sandbox};
-use crate::domain::plan::{Mark, PlanApproval, Step};
-use crate::domain::request::{Approval, Ask, KeyRequest, PartShown, PartState, PlanReview, Question, TrustWhat};
+use crate::domain::plan::{PlanApproval, PlanStep, StepMark};
+use crate::domain::request::{AgentQuestion, Approval, Ask, KeyRequest, PartShown, PartState, PlanReview, TrustWhat};
 use crate::domain::rule::Offer;
 use crate::domain::secret::Key;
 use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
@@ -95,25 +95,25 @@ fn every_command_crosses_a_wire() {
         Act::Cut { by: CutBy::TimeLimit },
         Act::Retry,
         Act::Compact { wish: "keep the paths".into() },
-        Act::Answer { request: RequestId::new("r"), answer: Answer::No(None) },
-        Act::Answer { request: RequestId::new("r"), answer: Answer::PlanChanges("x".into()) },
+        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::No(None) },
+        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanChanges("x".into()) },
         Act::Answer {
             request: RequestId::new("r"),
-            answer: Answer::Remember { scope: RuleScope::Session, rules: vec![rule()] },
+            answer: UserAnswer::Remember { scope: RuleScope::Session, rules: vec![rule()] },
         },
-        Act::Answer { request: RequestId::new("r"), answer: Answer::Instead("ls".into()) },
+        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::Instead("ls".into()) },
         Act::Answer {
             request: RequestId::new("r"),
-            answer: Answer::PlanApprove(PlanApproval {
+            answer: UserAnswer::PlanApprove(PlanApproval {
                 mode: Mode::Execute,
                 compact: true,
-                marks: vec![Mark { number: 1, struck: true, comment: Some("c".into()) }],
+                marks: vec![StepMark { number: 1, struck: true, comment: Some("c".into()) }],
                 covers: "h".into(),
             }),
         },
-        Act::Answer { request: RequestId::new("r"), answer: Answer::PlanEdited("# P".into()) },
-        Act::Answer { request: RequestId::new("r"), answer: Answer::Trust(true) },
-        Act::Answer { request: RequestId::new("r"), answer: Answer::Key(Key::new("sk-1").unwrap()) },
+        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanEdited("# P".into()) },
+        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::Trust(true) },
+        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::Key(Key::new("sk-1").unwrap()) },
         Act::Mode { mode: Mode::Execute, drop_plan: true },
         Act::DropPlan,
         Act::Model { connection: None, model: "m".into() },
@@ -143,8 +143,8 @@ fn every_command_crosses_a_wire() {
         Command::OpenAt { session: session(), at: 4_096, rows: 3 },
         Command::Later { session: session(), cursor: 4_096, rows: 3 },
         Command::Leave { session: session() },
-        Command::Change { sessions: vec![session()], change: Change::Status("done".into()) },
-        Command::Change { sessions: vec![], change: Change::Labels(vec!["a::b".into()]) },
+        Command::Change { sessions: vec![session()], change: PropertyChange::Status("done".into()) },
+        Command::Change { sessions: vec![], change: PropertyChange::Labels(vec!["a::b".into()]) },
         Command::Branch { session: session(), at: Some(MessageId::new("m")), title: Some("t".into()) },
         Command::Rewind { session: session(), at: MessageId::new("m"), files: Some(vec!["/w/a".into()]) },
         Command::PlanUndo { session: session(), aim: UndoAim::Since(MessageId::new("m")) },
@@ -170,6 +170,8 @@ fn every_command_crosses_a_wire() {
         Command::Enhance { session: session(), number: 1, draft: "d".into() },
         Command::Remember { text: "t".into() },
         Command::Usage { session: Some(session()) },
+        Command::Figures { connection: ConnectionName::new("c"), models: vec!["m".into()] },
+        Command::Levels { connection: ConnectionName::new("c"), model: "m".into() },
         Command::Shutdown,
     ]);
     let lines = there_and_back(commands);
@@ -242,7 +244,7 @@ fn every_event_crosses_a_wire() {
         would_run_now: true,
         irreversible: false,
     };
-    let question = Question { call: CallId::new("c"), text: "?".into(), options: vec!["a".into()] };
+    let question = AgentQuestion { call: CallId::new("c"), text: "?".into(), options: vec!["a".into()] };
     let review = PlanReview { path: "p".into(), title: "t".into(), capped: true, ..PlanReview::default() };
     let request = |ask| Request { id: RequestId::new("r"), ask };
     let mut events: Vec<Event> = bodies.into_iter().map(|body| Event::Row(Box::new(row(body)))).collect();
@@ -340,7 +342,7 @@ fn every_event_crosses_a_wire() {
         Event::Settled { request: RequestId::new("r") },
         Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
         Event::Jobs(vec![job()]),
-        Event::Plan(Some(Box::new(Progress { steps: vec![Step::default()], ..Progress::default() }))),
+        Event::Plan(Some(Box::new(Progress { steps: vec![PlanStep::default()], ..Progress::default() }))),
         Event::TurnStarted { at: At(1) },
         Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },
         Event::TurnEnded { end: TurnEnd::Plan },

@@ -1,12 +1,14 @@
 //! From the text of a condition to what can be asked: words, then the tree, with the types of all its parts.
 
-use super::{Equality, ExpressionError, FIELDS, FUNCTIONS, Function, Kind, Node, Order, Sum, nearest};
+use super::{
+    Equality, ExpressionError, ExpressionNode, ExpressionType, FIELDS, FUNCTIONS, Function, Order, Sum, nearest,
+};
 
 /// Nesting limit of parentheses, `not` and `-`.
 const NESTED: usize = 40;
 
 #[derive(Clone, Debug, PartialEq)]
-enum Word {
+enum ExpressionToken {
     Number(f64),
     Text(String),
     /// A name, its dots included.
@@ -23,7 +25,7 @@ fn error<T>(at: usize, text: impl Into<String>) -> Result<T, ExpressionError> {
     Err(ExpressionError { at, text: text.into() })
 }
 
-fn words(text: &str) -> Result<Vec<(usize, Word)>, ExpressionError> {
+fn words(text: &str) -> Result<Vec<(usize, ExpressionToken)>, ExpressionError> {
     let mut out = Vec::new();
     let mut at = 0;
     while let Some(first) = text.get(at..).and_then(|rest| rest.chars().next()) {
@@ -35,22 +37,22 @@ fn words(text: &str) -> Result<Vec<(usize, Word)>, ExpressionError> {
         } else if first.is_ascii_digit() {
             let len = run(&|c| c.is_ascii_digit() || c == '.');
             match rest[..len].parse() {
-                Ok(number) if !rest[..len].ends_with('.') => (len, Word::Number(number)),
+                Ok(number) if !rest[..len].ends_with('.') => (len, ExpressionToken::Number(number)),
                 _ => return error(at, format!("{:?} is no number.", &rest[..len])),
             }
         } else if first.is_ascii_alphabetic() || first == '_' || first == '$' {
             let len = run(&|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.'));
-            (len, Word::Name(rest[..len].to_owned()))
+            (len, ExpressionToken::Name(rest[..len].to_owned()))
         } else if first == '"' {
             let (len, content) = quoted(rest, at)?;
-            (len, Word::Text(content))
+            (len, ExpressionToken::Text(content))
         } else if first == '\'' {
             return error(at, "Texts stand in double quotes: \"done\".");
         } else if let Some(sign) = SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
             if sign == "=" {
                 return error(at, "Two values are compared with ==.");
             }
-            (sign.len(), Word::Sign(sign))
+            (sign.len(), ExpressionToken::Sign(sign))
         } else {
             return error(at, format!("{first:?} is not understood here."));
         };
@@ -81,9 +83,9 @@ fn quoted(rest: &str, at: usize) -> Result<(usize, String), ExpressionError> {
 }
 
 /// Reads a whole condition.
-pub(super) fn parse(text: &str) -> Result<Node, ExpressionError> {
+pub(super) fn parse(text: &str) -> Result<ExpressionNode, ExpressionError> {
     let words = words(text)?;
-    let mut reader = Reader { words: &words, next: 0, end: text.len(), nested: 0 };
+    let mut reader = ExpressionParser { words: &words, next: 0, end: text.len(), nested: 0 };
     if words.is_empty() {
         return error(0, "The condition is empty. An example: hasUnread == true");
     }
@@ -91,30 +93,30 @@ pub(super) fn parse(text: &str) -> Result<Node, ExpressionError> {
     if let Some((at, word)) = reader.words.get(reader.next) {
         return error(*at, format!("{} is too much here: and, or or an operator is missing before it.", shown(word)));
     }
-    if part.kind == Kind::List {
+    if part.kind == ExpressionType::List {
         return error(part.at, "A list alone is no condition: use contains(labels, \"bug\").");
     }
     Ok(part.node)
 }
 
-fn shown(word: &Word) -> String {
+fn shown(word: &ExpressionToken) -> String {
     match word {
-        Word::Number(number) => number.to_string(),
-        Word::Text(text) => format!("{text:?}"),
-        Word::Name(name) => name.clone(),
-        Word::Sign(sign) => (*sign).to_owned(),
+        ExpressionToken::Number(number) => number.to_string(),
+        ExpressionToken::Text(text) => format!("{text:?}"),
+        ExpressionToken::Name(name) => name.clone(),
+        ExpressionToken::Sign(sign) => (*sign).to_owned(),
     }
 }
 
 /// A part of the tree, its type, and where it begins.
-struct Part {
-    node: Node,
-    kind: Kind,
+struct ExpressionPart {
+    node: ExpressionNode,
+    kind: ExpressionType,
     at: usize,
 }
 
-impl Part {
-    fn needs(&self, kind: Kind, by: &str) -> Result<(), ExpressionError> {
+impl ExpressionPart {
+    fn needs(&self, kind: ExpressionType, by: &str) -> Result<(), ExpressionError> {
         if self.kind == kind {
             return Ok(());
         }
@@ -122,24 +124,24 @@ impl Part {
     }
 }
 
-struct Reader<'a> {
-    words: &'a [(usize, Word)],
+struct ExpressionParser<'a> {
+    words: &'a [(usize, ExpressionToken)],
     next: usize,
     end: usize,
     nested: usize,
 }
 
-type Read = Result<Part, ExpressionError>;
+type Read = Result<ExpressionPart, ExpressionError>;
 
-impl Reader<'_> {
+impl ExpressionParser<'_> {
     fn at(&self) -> usize {
         self.words.get(self.next).map_or(self.end, |(at, _)| *at)
     }
 
     fn peek(&self, ahead: usize) -> &str {
         match self.words.get(self.next + ahead) {
-            Some((_, Word::Sign(sign))) => sign,
-            Some((_, Word::Name(name))) => name,
+            Some((_, ExpressionToken::Sign(sign))) => sign,
+            Some((_, ExpressionToken::Name(name))) => name,
             _ => "",
         }
     }
@@ -169,28 +171,33 @@ impl Reader<'_> {
     }
 
     /// Parts of true or false with one word between them.
-    fn chain(&mut self, word: &str, inner: fn(&mut Self) -> Read, make: fn(Vec<Node>) -> Node) -> Read {
+    fn chain(
+        &mut self,
+        word: &str,
+        inner: fn(&mut Self) -> Read,
+        make: fn(Vec<ExpressionNode>) -> ExpressionNode,
+    ) -> Read {
         let first = inner(self)?;
         if self.peek(0) != word {
             return Ok(first);
         }
-        first.needs(Kind::Bool, word)?;
+        first.needs(ExpressionType::Bool, word)?;
         let at = first.at;
         let mut nodes = vec![first.node];
         while self.take(word) {
             let part = inner(self)?;
-            part.needs(Kind::Bool, word)?;
+            part.needs(ExpressionType::Bool, word)?;
             nodes.push(part.node);
         }
-        Ok(Part { node: make(nodes), kind: Kind::Bool, at })
+        Ok(ExpressionPart { node: make(nodes), kind: ExpressionType::Bool, at })
     }
 
     fn or(&mut self) -> Read {
-        self.chain("or", Self::and, Node::Or)
+        self.chain("or", Self::and, ExpressionNode::Or)
     }
 
     fn and(&mut self) -> Read {
-        self.chain("and", Self::not, Node::And)
+        self.chain("and", Self::not, ExpressionNode::And)
     }
 
     /// `not` holds weaker than in Filtrex, where `not a == b` asks whether "not a" is b: the same for what is true or
@@ -201,8 +208,8 @@ impl Reader<'_> {
             return self.within();
         }
         let part = self.deeper(Self::not)?;
-        part.needs(Kind::Bool, "not")?;
-        Ok(Part { node: Node::Not(Box::new(part.node)), kind: Kind::Bool, at })
+        part.needs(ExpressionType::Bool, "not")?;
+        Ok(ExpressionPart { node: ExpressionNode::Not(Box::new(part.node)), kind: ExpressionType::Bool, at })
     }
 
     fn within(&mut self) -> Read {
@@ -214,19 +221,19 @@ impl Reader<'_> {
                 return Ok(one);
             }
             let list = self.list(&one)?;
-            let node = Node::In(Box::new(one.node), list);
-            let node = if negated { Node::Not(Box::new(node)) } else { node };
-            one = Part { node, kind: Kind::Bool, at: one.at };
+            let node = ExpressionNode::In(Box::new(one.node), list);
+            let node = if negated { ExpressionNode::Not(Box::new(node)) } else { node };
+            one = ExpressionPart { node, kind: ExpressionType::Bool, at: one.at };
         }
     }
 
     /// List after `in`: values in parentheses, or `labels`.
-    fn list(&mut self, one: &Part) -> Result<Vec<Node>, ExpressionError> {
+    fn list(&mut self, one: &ExpressionPart) -> Result<Vec<ExpressionNode>, ExpressionError> {
         let opened = self.at();
         if !self.take("(") {
             let part = self.equality()?;
-            part.needs(Kind::List, "in")?;
-            if !matches!(one.kind, Kind::Text | Kind::List) {
+            part.needs(ExpressionType::List, "in")?;
+            if !matches!(one.kind, ExpressionType::Text | ExpressionType::List) {
                 return error(one.at, format!("A list holds texts, and this is {}.", one.kind.words()));
             }
             return Ok(vec![part.node]);
@@ -234,8 +241,8 @@ impl Reader<'_> {
         let mut nodes = Vec::new();
         loop {
             let part = self.deeper(Self::or)?;
-            let fits = part.kind == one.kind || (one.kind == Kind::List && part.kind == Kind::Text);
-            if !fits && part.kind != Kind::List {
+            let fits = part.kind == one.kind || (one.kind == ExpressionType::List && part.kind == ExpressionType::Text);
+            if !fits && part.kind != ExpressionType::List {
                 let text = format!("This is {}, and what is looked for is {}.", part.kind.words(), one.kind.words());
                 return error(part.at, text);
             }
@@ -262,7 +269,7 @@ impl Reader<'_> {
             };
             self.next += 1;
             let part = self.order()?;
-            if kind == Kind::List || part.kind == Kind::List {
+            if kind == ExpressionType::List || part.kind == ExpressionType::List {
                 return error(here, "A list is not compared: use contains(labels, \"bug\").");
             }
             if kind != part.kind {
@@ -271,12 +278,12 @@ impl Reader<'_> {
                 return error(here, text);
             }
             rest.push((equality, part.node));
-            kind = Kind::Bool;
+            kind = ExpressionType::Bool;
         }
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(Part { node: Node::Equal(Box::new(first.node), rest), kind, at })
+        Ok(ExpressionPart { node: ExpressionNode::Equal(Box::new(first.node), rest), kind, at })
     }
 
     fn order(&mut self) -> Read {
@@ -291,16 +298,20 @@ impl Reader<'_> {
                 ">=" => Order::MoreOrSame,
                 _ => break,
             };
-            first.needs(Kind::Number, &word)?;
+            first.needs(ExpressionType::Number, &word)?;
             self.next += 1;
             let part = self.sum()?;
-            part.needs(Kind::Number, &word)?;
+            part.needs(ExpressionType::Number, &word)?;
             rest.push((order, part.node));
         }
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(Part { node: Node::Ordered(Box::new(first.node), rest), kind: Kind::Bool, at: first.at })
+        Ok(ExpressionPart {
+            node: ExpressionNode::Ordered(Box::new(first.node), rest),
+            kind: ExpressionType::Bool,
+            at: first.at,
+        })
     }
 
     fn sum(&mut self) -> Read {
@@ -320,16 +331,20 @@ impl Reader<'_> {
         let first = inner(self)?;
         let mut rest = Vec::new();
         while let Some((sign, sum)) = signs.iter().find(|(sign, _)| *sign == self.peek(0)) {
-            first.needs(Kind::Number, sign)?;
+            first.needs(ExpressionType::Number, sign)?;
             self.next += 1;
             let part = inner(self)?;
-            part.needs(Kind::Number, sign)?;
+            part.needs(ExpressionType::Number, sign)?;
             rest.push((*sum, part.node));
         }
         if rest.is_empty() {
             return Ok(first);
         }
-        Ok(Part { node: Node::Sum(Box::new(first.node), rest), kind: Kind::Number, at: first.at })
+        Ok(ExpressionPart {
+            node: ExpressionNode::Sum(Box::new(first.node), rest),
+            kind: ExpressionType::Number,
+            at: first.at,
+        })
     }
 
     fn minus(&mut self) -> Read {
@@ -338,8 +353,8 @@ impl Reader<'_> {
             return self.single();
         }
         let part = self.deeper(Self::minus)?;
-        part.needs(Kind::Number, "-")?;
-        Ok(Part { node: Node::Minus(Box::new(part.node)), kind: Kind::Number, at })
+        part.needs(ExpressionType::Number, "-")?;
+        Ok(ExpressionPart { node: ExpressionNode::Minus(Box::new(part.node)), kind: ExpressionType::Number, at })
     }
 
     fn single(&mut self) -> Read {
@@ -348,23 +363,25 @@ impl Reader<'_> {
             return error(at, "Something is missing at the end.");
         };
         self.next += 1;
-        let part = |node, kind| Ok(Part { node, kind, at });
+        let part = |node, kind| Ok(ExpressionPart { node, kind, at });
         match word {
-            Word::Number(number) => part(Node::Number(*number), Kind::Number),
-            Word::Text(text) => part(Node::Text(text.clone()), Kind::Text),
-            Word::Sign("(") => {
+            ExpressionToken::Number(number) => part(ExpressionNode::Number(*number), ExpressionType::Number),
+            ExpressionToken::Text(text) => part(ExpressionNode::Text(text.clone()), ExpressionType::Text),
+            ExpressionToken::Sign("(") => {
                 let inner = self.deeper(Self::or)?;
                 self.close(at)?;
                 Ok(inner)
             }
-            Word::Sign(sign) => error(at, format!("{sign} stands where a value is needed.")),
-            Word::Name(name) if KEYWORDS.contains(&name.as_str()) => {
+            ExpressionToken::Sign(sign) => error(at, format!("{sign} stands where a value is needed.")),
+            ExpressionToken::Name(name) if KEYWORDS.contains(&name.as_str()) => {
                 error(at, format!("{name} stands where a value is needed."))
             }
-            Word::Name(name) if self.peek(0) == "(" => self.call(name, at),
-            Word::Name(name) if name == "true" || name == "false" => part(Node::Bool(name == "true"), Kind::Bool),
-            Word::Name(name) => match FIELDS.iter().find(|(known, ..)| known == name) {
-                Some((_, field, kind)) => part(Node::Field(*field), *kind),
+            ExpressionToken::Name(name) if self.peek(0) == "(" => self.call(name, at),
+            ExpressionToken::Name(name) if name == "true" || name == "false" => {
+                part(ExpressionNode::Bool(name == "true"), ExpressionType::Bool)
+            }
+            ExpressionToken::Name(name) => match FIELDS.iter().find(|(known, ..)| known == name) {
+                Some((_, field, kind)) => part(ExpressionNode::Field(*field), *kind),
                 None => error(at, unknown("field", name, &super::field_names().collect::<Vec<_>>())),
             },
         }
@@ -376,7 +393,7 @@ impl Reader<'_> {
         };
         let opened = self.at();
         self.take("(");
-        let mut inputs: Vec<Part> = Vec::new();
+        let mut inputs: Vec<ExpressionPart> = Vec::new();
         if self.peek(0) != ")" {
             loop {
                 inputs.push(self.deeper(Self::or)?);
@@ -386,17 +403,19 @@ impl Reader<'_> {
             }
         }
         self.close(opened)?;
-        let kinds: Vec<Kind> = inputs.iter().map(|input| input.kind).collect();
+        let kinds: Vec<ExpressionType> = inputs.iter().map(|input| input.kind).collect();
         let kind = match (function, kinds.as_slice()) {
-            (Function::DaysSince | Function::HoursSince, [Kind::Number]) => Kind::Number,
-            (Function::Length, [Kind::Text | Kind::List]) => Kind::Number,
-            (Function::Contains, [Kind::Text | Kind::List, Kind::Text]) => Kind::Bool,
-            (Function::StartsWith, [Kind::Text, Kind::Text]) => Kind::Bool,
-            (Function::Lower, [Kind::Text]) => Kind::Text,
+            (Function::DaysSince | Function::HoursSince, [ExpressionType::Number]) => ExpressionType::Number,
+            (Function::Length, [ExpressionType::Text | ExpressionType::List]) => ExpressionType::Number,
+            (Function::Contains, [ExpressionType::Text | ExpressionType::List, ExpressionType::Text]) => {
+                ExpressionType::Bool
+            }
+            (Function::StartsWith, [ExpressionType::Text, ExpressionType::Text]) => ExpressionType::Bool,
+            (Function::Lower, [ExpressionType::Text]) => ExpressionType::Text,
             _ => return error(at, format!("{name} cannot be used like this; it is written {usage}.")),
         };
         let nodes = inputs.into_iter().map(|input| input.node).collect();
-        Ok(Part { node: Node::Call(*function, nodes), kind, at })
+        Ok(ExpressionPart { node: ExpressionNode::Call(*function, nodes), kind, at })
     }
 }
 

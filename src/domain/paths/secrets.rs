@@ -366,7 +366,7 @@ fn is_swap(ending: &str) -> bool {
     ending.len() == 3 && ending.starts_with("sw") && ending.ends_with(|c: char| c.is_ascii_lowercase())
 }
 
-/// What an ending such as `bak` or `1` adds.
+/// Meaning of an ending such as `bak` or `1`.
 fn is_copy(ending: &str) -> bool {
     COPIES.contains(&ending)
         || !ending.is_empty() && ending.len() <= 2 && ending.bytes().all(|byte| byte.is_ascii_digit())

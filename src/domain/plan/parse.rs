@@ -1,20 +1,20 @@
 //! Markdown to steps, tolerant to how models write them: `1.`, `1)`, `### Step 1`, all-ones, bullets that should have
 //! been indented.
 
-use super::{COMMENT, Form, Outline, Step, StepStatus};
+use super::{COMMENT, Outline, PlanForm, PlanStep, StepStatus};
 
 /// A list or a row of step headings.
-struct Run {
+struct StepRun {
     start: usize,
     end: usize,
     items: Vec<Vec<String>>,
-    form: Form,
+    form: PlanForm,
     /// The heading before it says that these are the steps.
     named: bool,
 }
 
 /// A line that begins an item of a numbered list.
-struct Item<'l> {
+struct ListItem<'l> {
     indent: usize,
     number: u64,
     /// Start of its text, in cells.
@@ -24,7 +24,7 @@ struct Item<'l> {
 
 /// An open code block: its sign, how often, and its indentation.
 #[derive(Clone, Copy)]
-struct Fence {
+struct OpenFence {
     sign: char,
     count: usize,
     indent: usize,
@@ -35,7 +35,7 @@ pub(super) fn outline(markdown: &str) -> Outline {
     let runs = runs(&lines);
     let chosen = runs
         .iter()
-        .position(|run| run.form != Form::List)
+        .position(|run| run.form != PlanForm::List)
         .or_else(|| runs.iter().rposition(|run| run.named))
         .or_else(|| runs.len().checked_sub(1));
     let Some(run) = chosen.and_then(|at| runs.into_iter().nth(at)) else {
@@ -43,7 +43,7 @@ pub(super) fn outline(markdown: &str) -> Outline {
     };
     let text = |lines: &[&str]| lines.join("\n");
     let items = run.items.into_iter().filter_map(step).enumerate();
-    let steps = items.map(|(n, step)| Step { number: u32::try_from(n + 1).unwrap_or(u32::MAX), ..step }).collect();
+    let steps = items.map(|(n, step)| PlanStep { number: u32::try_from(n + 1).unwrap_or(u32::MAX), ..step }).collect();
     Outline {
         before: text(&lines[..run.start]).trim_end().to_owned(),
         steps,
@@ -52,9 +52,9 @@ pub(super) fn outline(markdown: &str) -> Outline {
     }
 }
 
-fn runs(lines: &[&str]) -> Vec<Run> {
-    let mut found: Vec<Run> = Vec::new();
-    let mut fence: Option<Fence> = None;
+fn runs(lines: &[&str]) -> Vec<StepRun> {
+    let mut found: Vec<StepRun> = Vec::new();
+    let mut fence: Option<OpenFence> = None;
     let mut named = false;
     let mut at = 0;
     while let Some(line) = lines.get(at) {
@@ -85,7 +85,7 @@ fn runs(lines: &[&str]) -> Vec<Run> {
 }
 
 /// Keeps track of code blocks; whether the line belongs to one.
-fn step_over(fence: &mut Option<Fence>, line: &str) -> bool {
+fn step_over(fence: &mut Option<OpenFence>, line: &str) -> bool {
     match *fence {
         Some(open) => {
             if closes(open, line) {
@@ -101,11 +101,11 @@ fn step_over(fence: &mut Option<Fence>, line: &str) -> bool {
 }
 
 /// The list that begins with `first` on line `start`.
-fn list(lines: &[&str], start: usize, first: &Item<'_>) -> Run {
+fn list(lines: &[&str], start: usize, first: &ListItem<'_>) -> StepRun {
     let mut items: Vec<Vec<String>> = Vec::new();
     let mut current = vec![first.text.trim_end().to_owned()];
     let (mut number, mut offset) = (first.number, first.offset);
-    let mut fence: Option<Fence> = None;
+    let mut fence: Option<OpenFence> = None;
     let mut after_blank = false;
     let mut at = start + 1;
     while let Some(line) = lines.get(at) {
@@ -155,7 +155,7 @@ fn list(lines: &[&str], start: usize, first: &Item<'_>) -> Run {
         at += 1;
     }
     items.push(current);
-    Run { start, end: at, items, form: Form::List, named: false }
+    StepRun { start, end: at, items, form: PlanForm::List, named: false }
 }
 
 /// True if an item of this number comes before the next heading.
@@ -176,7 +176,7 @@ fn goes_on(lines: &[&str], number: u64) -> bool {
 }
 
 /// Steps that are headings, until a heading of the same depth or above that is none.
-fn headings(lines: &[&str], start: usize, depth: usize) -> Run {
+fn headings(lines: &[&str], start: usize, depth: usize) -> StepRun {
     let mut items: Vec<Vec<String>> = Vec::new();
     let mut fence = None;
     let mut at = start;
@@ -195,11 +195,11 @@ fn headings(lines: &[&str], start: usize, depth: usize) -> Run {
         }
         at += 1;
     }
-    Run { start, end: at, items, form: Form::Headings(depth), named: true }
+    StepRun { start, end: at, items, form: PlanForm::Headings(depth), named: true }
 }
 
 /// The step that these lines are; `None` where they are blank.
-fn step(mut lines: Vec<String>) -> Option<Step> {
+fn step(mut lines: Vec<String>) -> Option<PlanStep> {
     let blank = |line: &String| line.trim().is_empty();
     while lines.last().is_some_and(blank) {
         lines.pop();
@@ -229,7 +229,7 @@ fn step(mut lines: Vec<String>) -> Option<Step> {
     *first = bare.unwrap_or(trimmed).trim().to_owned();
     let text = lines.join("\n");
     let comment = comment.filter(|comment| !comment.is_empty());
-    Some(Step { number: 0, text, status: StepStatus::Open, struck, comment })
+    Some(PlanStep { number: 0, text, status: StepStatus::Open, struck, comment })
 }
 
 fn indentation(line: &str) -> usize {
@@ -253,7 +253,7 @@ fn dedented(line: &str, cells: usize) -> String {
     rest.trim_end().to_owned()
 }
 
-fn item(line: &str) -> Option<Item<'_>> {
+fn item(line: &str) -> Option<ListItem<'_>> {
     let indent = indentation(line);
     let body = line.trim_start();
     let digits = body.bytes().take_while(u8::is_ascii_digit).count();
@@ -268,7 +268,7 @@ fn item(line: &str) -> Option<Item<'_>> {
     }
     let gap = indentation(rest).min(4);
     let number = body[..digits].parse().ok()?;
-    Some(Item { indent, number, offset: indent + digits + 1 + gap, text })
+    Some(ListItem { indent, number, offset: indent + digits + 1 + gap, text })
 }
 
 /// A heading: its depth and its text.
@@ -292,16 +292,16 @@ fn step_title(title: &str) -> Option<&str> {
     Some(if text.is_empty() { title } else { text })
 }
 
-fn opens(line: &str) -> Option<Fence> {
+fn opens(line: &str) -> Option<OpenFence> {
     let body = line.trim_start();
     let sign = body.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let count = body.chars().take_while(|c| *c == sign).count();
     let info = &body[count..];
     let is = count >= 3 && !(sign == '`' && info.contains('`'));
-    is.then(|| Fence { sign, count, indent: indentation(line) })
+    is.then(|| OpenFence { sign, count, indent: indentation(line) })
 }
 
-fn closes(open: Fence, line: &str) -> bool {
+fn closes(open: OpenFence, line: &str) -> bool {
     let body = line.trim();
     body.len() >= open.count && body.chars().all(|c| c == open.sign)
 }

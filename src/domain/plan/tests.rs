@@ -44,23 +44,23 @@ fn marks_are_written_and_read_back() {
     assert_eq!(plan.in_words(), "3 steps");
     assert!(!plan.is_marked());
     plan.apply(&[
-        Mark { number: 2, struck: true, comment: None },
-        Mark { number: 1, struck: false, comment: Some("only\nthe first".into()) },
-        Mark { number: 9, struck: true, comment: None },
-        Mark { number: 3, struck: false, comment: Some("  ".into()) },
+        StepMark { number: 2, struck: true, comment: None },
+        StepMark { number: 1, struck: false, comment: Some("only\nthe first".into()) },
+        StepMark { number: 9, struck: true, comment: None },
+        StepMark { number: 3, struck: false, comment: Some("  ".into()) },
     ]);
     assert_eq!(plan.in_words(), "3 steps, 1 struck, 1 comment");
     let text = plan.render();
     assert_eq!(text, "# T\n\n1. a\n   more\n   > Comment: only\n   > the first\n2. ~~b~~\n3. c\n\nend\n");
     assert_eq!(Outline::parse(&text), plan);
-    plan.apply(&[1, 2, 3].map(|number| Mark { number, struck: true, comment: None }));
+    plan.apply(&[1, 2, 3].map(|number| StepMark { number, struck: true, comment: None }));
     assert!(plan.is_all_struck());
 }
 
 #[test]
 fn steps_that_are_headings_stay_headings() {
     let mut plan = Outline::parse("# T\n\n### Step 1: a\n\nbody\n\n### Step 2: b\n");
-    plan.apply(&[Mark { number: 2, struck: true, comment: Some("no".into()) }]);
+    plan.apply(&[StepMark { number: 2, struck: true, comment: Some("no".into()) }]);
     let text = plan.render();
     assert_eq!(text, "# T\n\n### Step 1: a\n\nbody\n\n### Step 2: ~~b~~\n> Comment: no\n");
     assert_eq!(Outline::parse(&text), plan);
@@ -69,7 +69,7 @@ fn steps_that_are_headings_stay_headings() {
 #[test]
 fn steps_tick_off() {
     let mut plan = Outline::parse("1. a\n2. b\n3. c");
-    plan.apply(&[Mark { number: 2, struck: true, comment: None }]);
+    plan.apply(&[StepMark { number: 2, struck: true, comment: None }]);
     let mut progress = Progress { steps: plan.steps, ..Progress::default() };
     assert_eq!((progress.figures(), progress.next().map(|step| step.number)), ((0, 2), Some(1)));
     assert_eq!(progress.set(1, StepStatus::Done), Ok(()));
@@ -100,10 +100,10 @@ proptest! {
         before in "[a-z ]{0,20}",
         after in "[a-z ]{0,20}",
     ) {
-        let steps = steps.into_iter().enumerate().map(|(n, (text, struck, comment))| Step {
+        let steps = steps.into_iter().enumerate().map(|(n, (text, struck, comment))| PlanStep {
             number: u32::try_from(n + 1).unwrap(), text, status: StepStatus::Open, struck, comment,
         }).collect();
-        let plan = Outline { before: before.trim().to_owned(), steps, after: after.trim().to_owned(), form: Form::List };
+        let plan = Outline { before: before.trim().to_owned(), steps, after: after.trim().to_owned(), form: PlanForm::List };
         prop_assert_eq!(Outline::parse(&plan.render()), plan);
     }
 

@@ -2,7 +2,7 @@
 
 use super::super::inbox::HitIn;
 use super::super::nearest::nearest;
-use super::{Named, Query, QueryError, When, Word};
+use super::{NamedFilter, Query, QueryError, QueryWord, When};
 
 /// The filters, in the order in which they are named to the user.
 const FILTERS: [&str; 7] = ["status", "label", "tool", "file", "after", "before", "in"];
@@ -20,7 +20,7 @@ const ELSEWHERE: [(&str, &str); 7] = [
 const WORDS: usize = 60;
 
 /// A part of the query between blanks.
-struct Part {
+struct QueryPart {
     at: usize,
     not: bool,
     /// The filter's name, when it looks like one.
@@ -37,7 +37,7 @@ pub(super) fn query(text: &str) -> Result<Query, QueryError> {
             Some(key) => filter(&mut query, key, &part)?,
             None => {
                 let words = if part.not { &mut query.without } else { &mut query.words };
-                if let Some(word) = Word::new(&part.value)
+                if let Some(word) = QueryWord::new(&part.value)
                     && !words.contains(&word)
                 {
                     if words.len() == WORDS {
@@ -53,7 +53,7 @@ pub(super) fn query(text: &str) -> Result<Query, QueryError> {
     Ok(query)
 }
 
-fn parts(text: &str) -> Vec<Part> {
+fn parts(text: &str) -> Vec<QueryPart> {
     let mut parts = Vec::new();
     let mut chars = text.char_indices().peekable();
     while let Some((at, c)) = chars.peek().copied() {
@@ -61,7 +61,7 @@ fn parts(text: &str) -> Vec<Part> {
             chars.next();
             continue;
         }
-        let mut part = Part { at, not: false, key: None, value: String::new(), quoted: false };
+        let mut part = QueryPart { at, not: false, key: None, value: String::new(), quoted: false };
         let mut behind = text[at..].chars().skip(1);
         if c == '-' && behind.next().is_some_and(|next| next != '-' && !next.is_whitespace()) {
             part.not = true;
@@ -121,7 +121,7 @@ fn meant(word: &str) -> Option<&'static str> {
     other.or_else(near)
 }
 
-fn filter(query: &mut Query, key: &str, part: &Part) -> Result<(), QueryError> {
+fn filter(query: &mut Query, key: &str, part: &QueryPart) -> Result<(), QueryError> {
     let error = |text: String| Err(QueryError { at: part.at, text });
     if !FILTERS.contains(&key) {
         let known = FILTERS.map(|name| format!("{name}:")).join(" ");
@@ -130,10 +130,10 @@ fn filter(query: &mut Query, key: &str, part: &Part) -> Result<(), QueryError> {
             "There is no filter {key}:. Did you mean {meant}:? Quote it to search for the text itself. The filters are {known}"
         ));
     }
-    let Some(word) = Word::new(&part.value).filter(|_| !part.value.trim().is_empty()) else {
+    let Some(word) = QueryWord::new(&part.value).filter(|_| !part.value.trim().is_empty()) else {
         return error(format!("{key}: needs a value right behind the colon, such as {}.", example(key)));
     };
-    let named = Named { name: part.value.trim().to_owned(), word, at: part.at, not: part.not };
+    let named = NamedFilter { name: part.value.trim().to_owned(), word, at: part.at, not: part.not };
     match key {
         "status" => query.statuses.push(named),
         "label" => query.labels.push(named),

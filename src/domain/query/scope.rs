@@ -1,6 +1,6 @@
 //! Meaning of a query's names and dates in one workspace at one moment, and the sessions that match.
 
-use super::{Named, Query, QueryError, either};
+use super::{NamedFilter, Query, QueryError, either};
 use crate::domain::fold;
 use crate::domain::property::{Label, Properties, split_label};
 use crate::domain::{At, SessionMeta};
@@ -9,8 +9,8 @@ use jiff::tz::TimeZone;
 /// The sessions that a query looks at.
 #[derive(Clone, Debug)]
 pub struct Scope {
-    statuses: Vec<(Named, Vec<String>)>,
-    labels: Vec<(Named, Vec<String>, Option<String>)>,
+    statuses: Vec<(NamedFilter, Vec<String>)>,
+    labels: Vec<(NamedFilter, Vec<String>, Option<String>)>,
     known: Vec<String>,
     default: String,
     after: At,
@@ -109,7 +109,7 @@ fn gather<'a>(
     }
 }
 
-fn unknown<'a>(kind: &str, named: &Named, known: impl Iterator<Item = &'a str>) -> QueryError {
+fn unknown<'a>(kind: &str, named: &NamedFilter, known: impl Iterator<Item = &'a str>) -> QueryError {
     let known: Vec<&str> = known.collect();
     let there =
         if known.is_empty() { "There is none yet.".to_owned() } else { format!("There are {}.", known.join(", ")) };

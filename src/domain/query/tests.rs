@@ -14,7 +14,7 @@ fn parsed(text: &str) -> Query {
     Query::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-fn words(words: &[Word]) -> Vec<String> {
+fn words(words: &[QueryWord]) -> Vec<String> {
     words.iter().map(|word| String::from_utf8(word.folded.clone()).unwrap()).collect()
 }
 
@@ -58,7 +58,7 @@ fn filters() {
     let query = parsed(
         "x status:in_progress -label:\"Needs care\" TOOL:Bash file:src/main.rs in:user -in:tool after:7d before:2026-11-01",
     );
-    let names = |named: &[Named]| named.iter().map(|one| (one.name.clone(), one.not)).collect::<Vec<_>>();
+    let names = |named: &[NamedFilter]| named.iter().map(|one| (one.name.clone(), one.not)).collect::<Vec<_>>();
     assert_eq!(words(&query.words), ["x"]);
     assert_eq!(names(&query.statuses), [("in_progress".to_owned(), false)]);
     assert_eq!(names(&query.labels), [("Needs care".to_owned(), true)]);

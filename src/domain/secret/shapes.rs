@@ -221,7 +221,8 @@ pub fn quoted(text: &str) -> String {
     cut_out(text, &found(text, Strict::No)).map_or_else(|| text.to_owned(), |(text, _)| text)
 }
 
-/// Whether a text that stands alone, such as the value of a variable, holds a key: in any of the shapes, cut ones included.
+/// True if a text that stands alone, such as the value of a variable, holds a key: in any of the shapes, cut ones
+/// included.
 #[must_use]
 pub(super) fn names_a_key(text: &str) -> bool {
     let bare = text.trim();

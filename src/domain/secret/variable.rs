@@ -112,7 +112,7 @@ const OPAQUE_CHANGES: usize = 6;
 /// … and so many digits of a hexadecimal number no usual number.
 const OPAQUE_HEX: usize = 32;
 
-/// Whether a variable holds a credential.
+/// True if a variable holds a credential.
 #[must_use]
 pub fn is_secret_variable(name: &str, value: &str) -> bool {
     is_secret_name(name) || is_secret_value(name, value)

@@ -1,4 +1,4 @@
-//! What a command that is not proved to read only seems to do: for the rows of secrets and protected paths, and for
+//! Likely effects of a command that is not proved to read only: for the rows of secrets and protected paths, and for
 //! the words of warning beside a question. Guessed from the loose reading.
 
 use super::{grave, loose};
@@ -31,13 +31,13 @@ const WORST_FIRST: &[&str] = &[
     "network",
 ];
 
-/// Where a word of warning stands among others: the lower, the worse.
+/// Rank of a word of warning: the lower, the worse.
 #[must_use]
 pub fn gravity(risk: &str) -> usize {
     WORST_FIRST.iter().position(|known| *known == risk).unwrap_or(WORST_FIRST.len())
 }
 
-/// What a command seems to touch.
+/// Likely effects of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Looks {
     /// Words that name secrets.
@@ -46,7 +46,7 @@ pub struct Looks {
     pub protected: Vec<String>,
     /// Targets of redirections that lie outside the working directory and the temporary folders.
     pub writes_outside: Vec<String>,
-    /// What makes it riskier, a few words each, the worst first.
+    /// Risks, a few words each, the worst first.
     pub risks: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Looks {
         self.risks.retain(|risk| risk != "network" && risk != SENDS_SECRET);
     }
 
-    /// What a network part of a line carries where another part names a secret.
+    /// Warning about a network part of a line where another part names a secret.
     pub(in crate::permit) fn with_secret(risks: &mut Vec<String>) {
         if !risks.iter().any(|risk| risk == SENDS_SECRET) {
             risks.insert(0, SENDS_SECRET.to_owned());
@@ -165,7 +165,7 @@ fn note_word(word: &str, cwd: &Path, hosts: bool, out: &mut Looks, risks: &mut B
     }
 }
 
-/// What a program, or a word that may be one, means for the risk.
+/// Risk of a program, or of a word that may be one.
 fn risk(name: &str, next: &[String]) -> Vec<&'static str> {
     let first = next.iter().find(|word| !word.starts_with('-')).map_or("", String::as_str);
     let mut out = Vec::new();

@@ -1,6 +1,6 @@
 //! `find`: starting points, then an expression. What `-exec` runs is handed back to be judged.
 
-use super::word::{Opens, Word};
+use super::word::{Opens, ShellWord};
 
 /// Tests and actions without an argument.
 const ALONE: &str = "-print -print0 -ls -depth -d -daystart -mount -xdev -empty -executable -readable -writable -follow \
@@ -18,19 +18,19 @@ fn has(list: &str, word: &str) -> bool {
 }
 
 /// Effects of a `find`.
-pub(super) struct Found {
+pub(super) struct FindEffects {
     /// The words that may be paths.
     pub(super) paths: Vec<String>,
     /// The commands that it runs, with what stands for the files marked as found.
-    pub(super) runs: Vec<Vec<Word>>,
+    pub(super) runs: Vec<Vec<ShellWord>>,
 }
 
 /// Checks the arguments.
 ///
 /// # Errors
 /// The argument that is not known to only read.
-pub(super) fn read_only(arguments: &[Word]) -> Result<Found, String> {
-    let mut out = Found { paths: Vec::new(), runs: Vec::new() };
+pub(super) fn read_only(arguments: &[ShellWord]) -> Result<FindEffects, String> {
+    let mut out = FindEffects { paths: Vec::new(), runs: Vec::new() };
     let mut rest = arguments.iter().peekable();
     while rest.next_if(|word| word.known().is_some_and(|text| ["-H", "-L", "-P"].contains(&text))).is_some() {}
     while let Some(word) = rest
@@ -55,7 +55,7 @@ pub(super) fn read_only(arguments: &[Word]) -> Result<Found, String> {
         if has(VALUED, text) || has(FILES, text) {
             let value = rest
                 .next()
-                .and_then(Word::known)
+                .and_then(ShellWord::known)
                 .ok_or_else(|| format!("what follows `find {text}` is only known when it runs: put it in quotes"))?;
             if has(FILES, text) {
                 out.paths.push(value.to_owned());
@@ -65,7 +65,7 @@ pub(super) fn read_only(arguments: &[Word]) -> Result<Found, String> {
         if text != "-exec" {
             return Err(format!("`find {text}` is not known to only read"));
         }
-        let mut command: Vec<Word> = Vec::new();
+        let mut command: Vec<ShellWord> = Vec::new();
         loop {
             let Some(word) = rest.next() else { return Err("`find -exec` has no end".to_owned()) };
             let end = word.known() == Some(";")

@@ -2,7 +2,7 @@
 //!
 //! Broad on purpose: a needless question costs less than a lost disk.
 
-use super::loose::{self, Simple};
+use super::loose::{self, LooseCommand};
 use std::collections::BTreeSet;
 use std::path::{Component, Path};
 
@@ -170,7 +170,7 @@ pub(super) struct Starts {
 }
 
 /// Positions of programs in a simple command: its beginning, and after each wrapper.
-pub(super) fn starts(command: &Simple) -> Starts {
+pub(super) fn starts(command: &LooseCommand) -> Starts {
     let words = &command.words;
     let mut out = Starts { programs: BTreeSet::new(), runs_text: false };
     let first = words.iter().position(|word| !KEYWORDS.contains(&word.as_str()) && !is_assignment(word));

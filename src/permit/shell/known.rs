@@ -3,19 +3,19 @@
 //!
 //! Nothing in such a line runs but what is handed back: no loops, no substitutions, no variables, no background.
 
-use super::syntax::{self, Node, Redirect, Simple};
+use super::syntax::{self, Redirect, SimpleCommand, SyntaxNode};
 use super::{tree, wrap};
 
 /// A line whose commands are known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct DefiniteCommands {
     /// Simple commands, in order.
-    pub commands: Vec<Command>,
+    pub commands: Vec<DefiniteCommand>,
 }
 
 /// A simple command of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command {
+pub struct DefiniteCommand {
     /// As it stands in the line.
     pub text: String,
     /// Words after quote removal; `None` if the shell or a variable influences them.
@@ -24,14 +24,14 @@ pub struct Command {
     pub writes: Option<Vec<String>>,
 }
 
-impl Known {
+impl DefiniteCommands {
     /// Only `test` and `[` have this word, which tell whether a file is there and never what is in it.
     pub(in crate::permit) fn only_tests(&self, word: &str) -> bool {
-        let names = |command: &&Command| {
+        let names = |command: &&DefiniteCommand| {
             let written = command.writes.as_ref().is_none_or(|writes| writes.iter().any(|path| path == word));
             written || command.text.contains(word)
         };
-        let tests = |command: &Command| match command.argv.as_deref() {
+        let tests = |command: &DefiniteCommand| match command.argv.as_deref() {
             Some([program, ..]) => {
                 (program == "test" || program == "[")
                     && command.writes.as_ref().is_some_and(Vec::is_empty)
@@ -46,7 +46,7 @@ impl Known {
 
 /// Reads a line; `None` where more than simple commands could run, or where what runs is not certain.
 #[must_use]
-pub fn known(line: &str) -> Option<Known> {
+pub fn known(line: &str) -> Option<DefiniteCommands> {
     if line.chars().nth(super::LONGEST).is_some() {
         return None;
     }
@@ -54,13 +54,13 @@ pub fn known(line: &str) -> Option<Known> {
     tree::confirm(line, &nodes).ok()?;
     let mut commands = Vec::new();
     for node in &nodes {
-        let Node::Simple(simple) = node else { return None };
+        let SyntaxNode::Simple(simple) = node else { return None };
         commands.push(command(line, simple)?);
     }
-    Some(Known { commands })
+    Some(DefiniteCommands { commands })
 }
 
-fn command(line: &str, simple: &Simple) -> Option<Command> {
+fn command(line: &str, simple: &SimpleCommand) -> Option<DefiniteCommand> {
     let text = line.get(simple.at.clone())?.trim().to_owned();
     let plain = simple.assignments.iter().all(|(name, value)| {
         !simple.words.is_empty() && value.known().is_some_and(|value| wrap::harmless(name, value))
@@ -77,7 +77,7 @@ fn command(line: &str, simple: &Simple) -> Option<Command> {
     });
     // A program whose name is quoted or made of pieces is not the one that it reads like.
     let named = simple.words.first().is_some_and(|program| program.bare);
-    Some(Command { text, argv: words.filter(|_| plain && inputs && named), writes: written.collect() })
+    Some(DefiniteCommand { text, argv: words.filter(|_| plain && inputs && named), writes: written.collect() })
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 /// Possible simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Simple {
+pub(super) struct LooseCommand {
     /// Words after quote removal; `$` and globs stay as written.
     pub(super) words: Vec<String>,
     /// Operators and targets of its redirections.
@@ -16,7 +16,7 @@ pub(super) struct Simple {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
     /// In no order.
-    pub(super) commands: Vec<Simple>,
+    pub(super) commands: Vec<LooseCommand>,
     /// True if something was nested deeper than the limit.
     pub(super) too_deep: bool,
 }
@@ -31,24 +31,24 @@ pub(super) fn split(text: &str) -> Pieces {
     pieces
 }
 
-struct Reader<'a> {
+struct LooseReader<'a> {
     chars: Vec<char>,
     at: usize,
     word: Option<String>,
     /// The operator whose target comes next.
     operator: Option<String>,
-    simple: Simple,
+    simple: LooseCommand,
     depth: usize,
     pieces: &'a mut Pieces,
 }
 
 fn read(text: &str, depth: usize, pieces: &mut Pieces) {
-    let mut reader = Reader {
+    let mut reader = LooseReader {
         chars: text.chars().collect(),
         at: 0,
         word: None,
         operator: None,
-        simple: Simple::default(),
+        simple: LooseCommand::default(),
         depth,
         pieces,
     };
@@ -58,7 +58,7 @@ fn read(text: &str, depth: usize, pieces: &mut Pieces) {
     reader.end_command();
 }
 
-impl Reader<'_> {
+impl LooseReader<'_> {
     fn next(&mut self) -> Option<char> {
         let c = self.chars.get(self.at).copied();
         self.at += usize::from(c.is_some());

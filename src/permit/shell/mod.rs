@@ -27,17 +27,17 @@ mod wrap;
 pub(in crate::permit) use facts::NAMES_SECRET;
 pub use facts::{Looks, gravity, looks};
 pub(super) use grave::wraps;
-pub use known::{Command, Known, known};
+pub use known::{DefiniteCommand, DefiniteCommands, known};
 pub use pieces::pieces;
 pub use remote::{Remote, is_root_socket, remote};
 
-use crate::domain::tool::Program;
+use crate::domain::tool::StartedProgram;
 use walk::Walk;
 
 /// Longer lines are not read-only.
 pub const LONGEST: usize = 10_000;
 
-/// What a command line is.
+/// Verdict on a command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Judged {
     /// Every part of it only reads. With the words that may be paths: secrets and devices among them are the caller's
@@ -49,7 +49,7 @@ pub enum Judged {
     Catastrophic(String),
 }
 
-/// What holds a command that was judged to only read, in case the judge is wrong.
+/// Confinement of a command that was judged to only read, in case the judge is wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hold {
     /// Nothing: only the short list of programs counts as proved.
@@ -62,11 +62,11 @@ pub enum Hold {
 /// A command line, judged whole and part by part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Judgement {
-    /// What the whole line is.
+    /// Verdict on the whole line.
     pub verdict: Judged,
     /// Its simple commands, in order, those that wrappers run included. Empty where the line was not understood, or is
     /// kept from being read-only by something that no part and no entry of `writes` tells.
-    pub parts: Vec<Part>,
+    pub parts: Vec<CommandPart>,
     /// Files that redirections write, as they stand in the line, `/dev/null` excepted. Where every part reads, these
     /// alone keep the line from being read-only, and it may be judged as a write of them.
     pub writes: Vec<String>,
@@ -79,7 +79,7 @@ pub struct Judgement {
 
 /// A simple command of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct CommandPart {
     /// As it stands in the line.
     pub text: String,
     /// Its words after quote removal; `None` where one of them is only known when it runs.
@@ -97,10 +97,10 @@ pub struct Part {
 /// Judges a command line with what the executor found out about it: no program of it may be a file of the working
 /// directory, and what the shell expands must have been looked up.
 #[must_use]
-pub fn judge_found(command: &str, hold: Hold, programs: &[Program], unseen: Option<&str>) -> Judgement {
+pub fn judge_found(command: &str, hold: Hold, programs: &[StartedProgram], unseen: Option<&str>) -> Judgement {
     let mut judgement = judge(command, hold);
     let Judged::ReadOnly(_) = judgement.verdict else { return judgement };
-    let own = |part: &Part| {
+    let own = |part: &CommandPart| {
         let name = part.program.as_ref()?;
         programs.iter().find(|program| program.inside && program.name == *name)
     };
@@ -127,7 +127,7 @@ pub fn forms() -> Vec<String> {
     table::forms()
 }
 
-/// What it may destroy that nobody can bring back; `None` where it does not look as if it did.
+/// Warning about what it may destroy that nobody can bring back; `None` where it does not look as if it did.
 #[must_use]
 pub fn danger(command: &str) -> Option<String> {
     grave::find(command)
@@ -157,7 +157,7 @@ pub fn judge(command: &str, hold: Hold) -> Judgement {
     Judgement { verdict, parts, writes, computes, expands }
 }
 
-/// What counts without a sandbox: lines that the strict reading understands, of programs of the short list.
+/// Verdict without a sandbox: on lines that the strict reading understands, of programs of the short list.
 fn short_list(command: &str, walk: &mut Walk) {
     let judged = strict::parse(command).and_then(|simples| {
         simples.iter().try_fold(Vec::new(), |mut paths, simple| {

@@ -4,7 +4,7 @@
 //! or reads a list of files from elsewhere: `tail -f`, `date -s`, `file -C`, `-z` and `-S`, `grep -r` (it would read
 //! secrets below the folder) and `-f`, `wc --files0-from`, `test -v` and `printf -v` (they run code in a subscript).
 
-use super::strict::Word;
+use super::strict::StrictWord;
 
 /// Meaning of the words that are no options.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -20,7 +20,7 @@ enum Operands {
 }
 
 /// The arguments of one program that only read.
-struct Program {
+struct ProgramArguments {
     name: &'static str,
     /// Letters that stand alone.
     flags: &'static str,
@@ -37,7 +37,7 @@ struct Program {
     operands: Operands,
 }
 
-const NOTHING: Program = Program {
+const NOTHING: ProgramArguments = ProgramArguments {
     name: "",
     flags: "",
     valued: "",
@@ -48,14 +48,14 @@ const NOTHING: Program = Program {
     operands: Operands::Paths,
 };
 
-const PROGRAMS: &[Program] = &[
-    Program {
+const PROGRAMS: &[ProgramArguments] = &[
+    ProgramArguments {
         name: "cat",
         flags: "AbeEnstTuv",
         long: &["show-all", "number-nonblank", "show-ends", "number", "squeeze-blank", "show-tabs", "show-nonprinting"],
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "head",
         flags: "qvz",
         valued: "nc",
@@ -64,7 +64,7 @@ const PROGRAMS: &[Program] = &[
         counts: true,
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "tail",
         flags: "qvz",
         valued: "nc",
@@ -73,14 +73,14 @@ const PROGRAMS: &[Program] = &[
         counts: true,
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "wc",
         flags: "cmlLw",
         long: &["bytes", "chars", "lines", "max-line-length", "words"],
         long_valued: &["total"],
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "nl",
         flags: "p",
         valued: "bdfhilnsvw",
@@ -88,7 +88,7 @@ const PROGRAMS: &[Program] = &[
         long_valued: &["body-numbering", "number-format", "number-separator", "number-width", "starting-line-number"],
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "cut",
         flags: "nsz",
         valued: "bcdf",
@@ -96,7 +96,7 @@ const PROGRAMS: &[Program] = &[
         long_valued: &["bytes", "characters", "delimiter", "fields", "output-delimiter"],
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "ls",
         flags: "aAbBcCdfFgGhHiklLmnNopqQrRsStuUvxXZ1",
         valued: "ITw",
@@ -122,7 +122,7 @@ const PROGRAMS: &[Program] = &[
         long_maybe: &["color", "classify"],
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "stat",
         flags: "Lft",
         valued: "c",
@@ -130,13 +130,13 @@ const PROGRAMS: &[Program] = &[
         long_valued: &["format", "printf"],
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "file",
         flags: "bhikLN",
         long: &["brief", "mime", "mime-type", "mime-encoding", "dereference", "no-dereference", "keep-going"],
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "grep",
         flags: "abcEFGhHilLnoPqsTUvwxyzZI",
         valued: "ABCem",
@@ -168,7 +168,7 @@ const PROGRAMS: &[Program] = &[
         counts: true,
         operands: Operands::PatternThenPaths,
     },
-    Program {
+    ProgramArguments {
         name: "basename",
         flags: "az",
         valued: "s",
@@ -177,8 +177,8 @@ const PROGRAMS: &[Program] = &[
         operands: Operands::Text,
         ..NOTHING
     },
-    Program { name: "dirname", flags: "z", long: &["zero"], operands: Operands::Text, ..NOTHING },
-    Program {
+    ProgramArguments { name: "dirname", flags: "z", long: &["zero"], operands: Operands::Text, ..NOTHING },
+    ProgramArguments {
         name: "realpath",
         flags: "eLmPqsz",
         long: &[
@@ -194,8 +194,8 @@ const PROGRAMS: &[Program] = &[
         long_valued: &["relative-to", "relative-base"],
         ..NOTHING
     },
-    Program { name: "pwd", flags: "LP", operands: Operands::None, ..NOTHING },
-    Program {
+    ProgramArguments { name: "pwd", flags: "LP", operands: Operands::None, ..NOTHING },
+    ProgramArguments {
         name: "uname",
         flags: "aimnoprsv",
         long: &[
@@ -211,15 +211,15 @@ const PROGRAMS: &[Program] = &[
         operands: Operands::None,
         ..NOTHING
     },
-    Program { name: "whoami", operands: Operands::None, ..NOTHING },
-    Program {
+    ProgramArguments { name: "whoami", operands: Operands::None, ..NOTHING },
+    ProgramArguments {
         name: "id",
         flags: "agGnruzZ",
         long: &["group", "groups", "name", "real", "user", "zero", "context"],
         operands: Operands::Text,
         ..NOTHING
     },
-    Program {
+    ProgramArguments {
         name: "date",
         flags: "uR",
         valued: "dr",
@@ -244,7 +244,7 @@ pub(super) fn names() -> Vec<&'static str> {
 ///
 /// # Errors
 /// The program or argument that is not known to only read.
-pub(super) fn read_only(words: &[Word]) -> Result<Vec<String>, String> {
+pub(super) fn read_only(words: &[StrictWord]) -> Result<Vec<String>, String> {
     let Some((program, arguments)) = words.split_first() else { return Err("there is no command in it".to_owned()) };
     let name = program.text.as_str();
     let unknown = || format!("`{name}` is not on the list of commands that only read");
@@ -268,7 +268,7 @@ pub(super) fn read_only(words: &[Word]) -> Result<Vec<String>, String> {
     }
 }
 
-fn checked(program: &Program, arguments: &[&str]) -> Result<Vec<String>, String> {
+fn checked(program: &ProgramArguments, arguments: &[&str]) -> Result<Vec<String>, String> {
     let name = program.name;
     let unknown = |option: &str| {
         let hint = match (name, option) {

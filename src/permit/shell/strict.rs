@@ -8,7 +8,7 @@ use std::str::Chars;
 
 /// A word after quote removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct StrictWord {
     /// Its text.
     pub(super) text: String,
     /// It was written without any quotes.
@@ -17,9 +17,9 @@ pub(super) struct Word {
 
 /// A simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Simple {
+pub(super) struct StrictCommand {
     /// Its words; never empty.
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<StrictWord>,
     /// Files that it gets as its input.
     pub(super) reads: Vec<String>,
 }
@@ -28,10 +28,10 @@ pub(super) struct Simple {
 ///
 /// # Errors
 /// Reason why the line is not understood.
-pub(super) fn parse(line: &str) -> Result<Vec<Simple>, String> {
+pub(super) fn parse(line: &str) -> Result<Vec<StrictCommand>, String> {
     let mut commands = Vec::new();
-    let mut simple = Simple::default();
-    let mut word: Option<Word> = None;
+    let mut simple = StrictCommand::default();
+    let mut word: Option<StrictWord> = None;
     // An operator such as `|` or `&&` is owed a command after it.
     let mut owed = false;
     let mut rest = line.chars().peekable();
@@ -82,11 +82,11 @@ pub(super) fn parse(line: &str) -> Result<Vec<Simple>, String> {
             ']' | '!' if word.is_none() && is_test(&simple) && ends(&mut rest) => word = Some(bare(c)),
             '\'' | '"' => {
                 let text = quoted(c, &mut rest)?;
-                let word = word.get_or_insert_with(|| Word { text: String::new(), bare: false });
+                let word = word.get_or_insert_with(|| StrictWord { text: String::new(), bare: false });
                 word.bare = false;
                 word.text.push_str(&text);
             }
-            c if is_plain(c) => word.get_or_insert_with(|| Word { text: String::new(), bare: true }).text.push(c),
+            c if is_plain(c) => word.get_or_insert_with(|| StrictWord { text: String::new(), bare: true }).text.push(c),
             c => return Err(refused(c)),
         }
     }
@@ -103,8 +103,8 @@ fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_-./,:+=@%".contains(c)
 }
 
-fn bare(c: char) -> Word {
-    Word { text: c.to_string(), bare: true }
+fn bare(c: char) -> StrictWord {
+    StrictWord { text: c.to_string(), bare: true }
 }
 
 /// A word is over here.
@@ -112,7 +112,7 @@ fn ends(rest: &mut Peekable<Chars<'_>>) -> bool {
     rest.peek().is_none_or(|c| matches!(c, ' ' | '\t' | '\n' | ';' | '|' | '&'))
 }
 
-fn is_test(simple: &Simple) -> bool {
+fn is_test(simple: &StrictCommand) -> bool {
     simple.words.first().is_some_and(|word| word.bare && matches!(word.text.as_str(), "[" | "test"))
 }
 

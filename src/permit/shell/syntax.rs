@@ -3,16 +3,16 @@
 //! It reads the whole line or none of it. What it leaves out is refused with the reason: functions, background,
 //! substitutions, arithmetic, `select`, `coproc`. `tree` reads the line a second time with another grammar.
 
-use super::word::{self, Opens, Word, refused};
+use super::word::{self, Opens, ShellWord, refused};
 use std::ops::Range;
 
 /// A piece of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Node {
+pub(super) enum SyntaxNode {
     /// One command.
-    Simple(Simple),
+    Simple(SimpleCommand),
     /// `[[ … ]]`: its words.
-    Condition(Vec<Word>),
+    Condition(Vec<ShellWord>),
     /// Redirections behind a group.
     Redirects(Vec<Redirect>),
     /// Commands with a variable that takes these values in turn.
@@ -20,21 +20,21 @@ pub(super) enum Node {
         /// The variable.
         name: String,
         /// Its values.
-        values: Vec<Word>,
+        values: Vec<ShellWord>,
         /// Body that runs for each.
-        body: Vec<Node>,
+        body: Vec<SyntaxNode>,
     },
     /// Words that `case` compares.
-    Case(Vec<Word>),
+    Case(Vec<ShellWord>),
 }
 
 /// A simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Simple {
+pub(super) struct SimpleCommand {
     /// Variables set for it.
-    pub(super) assignments: Vec<(String, Word)>,
+    pub(super) assignments: Vec<(String, ShellWord)>,
     /// Its words; may be empty.
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<ShellWord>,
     /// Its redirections.
     pub(super) redirects: Vec<Redirect>,
     /// Byte range in the line.
@@ -45,13 +45,13 @@ pub(super) struct Simple {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Redirect {
     /// From a file.
-    Read(Word),
+    Read(ShellWord),
     /// Into a file.
-    Write(Word),
+    Write(ShellWord),
     /// Between descriptors.
     Inner,
     /// From text in the line.
-    Text(Option<Word>),
+    Text(Option<ShellWord>),
 }
 
 /// Nesting limit of groups.
@@ -61,8 +61,8 @@ const DEEPEST: usize = 40;
 ///
 /// # Errors
 /// Reason why it is not understood.
-pub(super) fn parse(line: &str) -> Result<Vec<Node>, String> {
-    let mut reader = Reader { line, at: 0, depth: 0, docs: Vec::new(), out: Vec::new() };
+pub(super) fn parse(line: &str) -> Result<Vec<SyntaxNode>, String> {
+    let mut reader = SyntaxReader { line, at: 0, depth: 0, docs: Vec::new(), out: Vec::new() };
     let count = reader.list(&[])?;
     if reader.at < line.len() {
         return Err(reader.peek().map_or_else(String::new, refused));
@@ -73,12 +73,12 @@ pub(super) fn parse(line: &str) -> Result<Vec<Node>, String> {
     if count == 0 { Err("there is no command in it".to_owned()) } else { Ok(reader.out) }
 }
 
-struct Reader<'a> {
+struct SyntaxReader<'a> {
     line: &'a str,
     at: usize,
     depth: usize,
     docs: Vec<Doc>,
-    out: Vec<Node>,
+    out: Vec<SyntaxNode>,
 }
 
 /// A here-document whose text comes after the end of the line.
@@ -94,7 +94,7 @@ const RESERVED: &[&str] = &[
     "{", "}", "[[", "]]", "coproc", "in", "!",
 ];
 
-impl Reader<'_> {
+impl SyntaxReader<'_> {
     fn rest(&self) -> &str {
         self.line.get(self.at..).unwrap_or_default()
     }
@@ -246,7 +246,7 @@ impl Reader<'_> {
             }
         }
         if !redirects.is_empty() {
-            self.out.push(Node::Redirects(redirects));
+            self.out.push(SyntaxNode::Redirects(redirects));
         }
         Ok(())
     }
@@ -339,7 +339,7 @@ impl Reader<'_> {
         self.body(&["done"])?;
         let body = std::mem::replace(&mut self.out, outer);
         self.expect("done")?;
-        self.out.push(Node::For { name: name.text, values, body });
+        self.out.push(SyntaxNode::For { name: name.text, values, body });
         Ok(())
     }
 
@@ -376,7 +376,7 @@ impl Reader<'_> {
                 return Err("`;;` is missing in `case`".to_owned());
             }
         }
-        self.out.insert(compared, Node::Case(words));
+        self.out.insert(compared, SyntaxNode::Case(words));
         Ok(())
     }
 
@@ -391,7 +391,7 @@ impl Reader<'_> {
             }
             let begin = self.at;
             if self.eat("&&") || self.eat("||") {
-                words.push(Word::literal("&&", begin..self.at));
+                words.push(ShellWord::literal("&&", begin..self.at));
                 continue;
             }
             match self.peek() {
@@ -399,11 +399,11 @@ impl Reader<'_> {
                 _ => return Err("`[[` is only understood with simple comparisons".to_owned()),
             }
         }
-        self.out.push(Node::Condition(words));
+        self.out.push(SyntaxNode::Condition(words));
         Ok(())
     }
 
-    fn word(&mut self) -> Result<Word, String> {
+    fn word(&mut self) -> Result<ShellWord, String> {
         let (word, end) = word::read(self.line, self.at)?;
         if end == self.at {
             return Err(self.peek().map_or_else(|| "a word is missing".to_owned(), refused));
@@ -413,7 +413,7 @@ impl Reader<'_> {
     }
 
     fn simple(&mut self) -> Result<(), String> {
-        let mut simple = Simple { at: self.at..self.at, ..Simple::default() };
+        let mut simple = SimpleCommand { at: self.at..self.at, ..SimpleCommand::default() };
         loop {
             self.blanks();
             if let Some(redirect) = self.redirect()? {
@@ -445,7 +445,7 @@ impl Reader<'_> {
                 |c| format!("there is no command before `{}`", c.escape_debug()),
             ));
         }
-        self.out.push(Node::Simple(simple));
+        self.out.push(SyntaxNode::Simple(simple));
         Ok(())
     }
 

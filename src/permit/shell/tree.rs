@@ -4,7 +4,7 @@
 //! It is lenient where `syntax` is strict, and knows constructs that `syntax` may have taken for words. What the two do
 //! not agree on is not understood.
 
-use super::syntax::{Node, Simple};
+use super::syntax::{SimpleCommand, SyntaxNode};
 use std::ops::Range;
 use tree_sitter::{Node as Branch, Parser, TreeCursor};
 
@@ -67,7 +67,7 @@ const TOKENS: &[&str] = &[
 ///
 /// # Errors
 /// The point on which the two parses disagree.
-pub(super) fn confirm(line: &str, nodes: &[Node]) -> Result<(), String> {
+pub(super) fn confirm(line: &str, nodes: &[SyntaxNode]) -> Result<(), String> {
     let differ = || "the two readings of the line differ, so it is not understood".to_owned();
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_bash::LANGUAGE.into()).map_err(|_| differ())?;
@@ -118,13 +118,13 @@ fn words(command: Branch<'_>) -> Vec<Range<usize>> {
 }
 
 /// Byte ranges of the words in our own parse. `[` is no command to the other one.
-fn ranges(nodes: &[Node], out: &mut Vec<Vec<Range<usize>>>) {
+fn ranges(nodes: &[SyntaxNode], out: &mut Vec<Vec<Range<usize>>>) {
     for node in nodes {
         match node {
-            Node::Simple(Simple { words, .. }) if words.first().is_some_and(|word| word.text != "[") => {
+            SyntaxNode::Simple(SimpleCommand { words, .. }) if words.first().is_some_and(|word| word.text != "[") => {
                 out.push(words.iter().map(|word| word.at.clone()).collect());
             }
-            Node::For { body, .. } => ranges(body, out),
+            SyntaxNode::For { body, .. } => ranges(body, out),
             _ => {}
         }
     }

@@ -1,18 +1,18 @@
 //! Judges the commands of a line one by one: redirections, assignments, the program by its row, and what wrappers and
 //! shells inside it run.
 
-use super::syntax::{Node, Redirect, Simple};
-use super::word::{Opens, Word};
-use super::{Hold, Part, find, programs, strict, syntax, table, tree, wrap};
+use super::syntax::{Redirect, SimpleCommand, SyntaxNode};
+use super::word::{Opens, ShellWord};
+use super::{CommandPart, Hold, find, programs, strict, syntax, table, tree, wrap};
 
 /// Simple commands that are judged in one line, those of each turn of a loop counted.
 const MOST: usize = 400;
 /// Folders that a line may have changed to.
 const MOST_BASES: usize = 16;
-/// How deep shells may be wrapped in each other.
+/// Limit of shells wrapped in each other.
 const DEEPEST: usize = 4;
 
-/// What came out about a line.
+/// Findings about a line.
 #[derive(Default)]
 pub(super) struct Walk {
     hold: Hold,
@@ -22,7 +22,7 @@ pub(super) struct Walk {
     /// Words that may be paths.
     pub(super) paths: Vec<String>,
     /// The simple commands.
-    pub(super) parts: Vec<Part>,
+    pub(super) parts: Vec<CommandPart>,
     /// Files that redirections write.
     pub(super) writes: Vec<String>,
     /// Words that the shell replaces by names of files.
@@ -36,7 +36,7 @@ pub(super) struct Walk {
 }
 
 /// Names with the words that they stand for.
-type Variables<'a> = Vec<(&'a str, &'a Word)>;
+type Variables<'a> = Vec<(&'a str, &'a ShellWord)>;
 
 impl Walk {
     /// Judges a whole line.
@@ -75,24 +75,24 @@ impl Walk {
         }
     }
 
-    fn nodes(&mut self, line: &str, nodes: &[Node], variables: &Variables<'_>) {
+    fn nodes(&mut self, line: &str, nodes: &[SyntaxNode], variables: &Variables<'_>) {
         for node in nodes {
             match node {
-                Node::Simple(simple) => self.simple(line, simple, variables),
-                Node::Condition(words) => {
-                    let words: Vec<Word> = words.iter().map(|word| put_in(word, variables)).collect();
+                SyntaxNode::Simple(simple) => self.simple(line, simple, variables),
+                SyntaxNode::Condition(words) => {
+                    let words: Vec<ShellWord> = words.iter().map(|word| put_in(word, variables)).collect();
                     match condition(&words) {
                         Ok(paths) => self.read(paths),
                         Err(why) => self.refuse_whole(why),
                     }
                 }
-                Node::Redirects(redirects) => self.redirects(redirects, variables),
-                Node::Case(words) => {
+                SyntaxNode::Redirects(redirects) => self.redirects(redirects, variables),
+                SyntaxNode::Case(words) => {
                     if let Some(word) = words.iter().find(|word| unknown(&put_in(word, variables)).is_some()) {
                         self.refuse_whole(format!("`{}` is only known when it runs", word.text));
                     }
                 }
-                Node::For { name, values, body } => {
+                SyntaxNode::For { name, values, body } => {
                     for value in values {
                         let value = put_in(value, variables);
                         if let Some(why) = unknown(&value) {
@@ -169,12 +169,12 @@ impl Walk {
         }
     }
 
-    fn simple(&mut self, line: &str, simple: &Simple, variables: &Variables<'_>) {
+    fn simple(&mut self, line: &str, simple: &SimpleCommand, variables: &Variables<'_>) {
         if self.parts.len() >= MOST {
             self.refuse_whole("it has too many commands".to_owned());
             return;
         }
-        let words: Vec<Word> = simple.words.iter().map(|word| put_in(word, variables)).collect();
+        let words: Vec<ShellWord> = simple.words.iter().map(|word| put_in(word, variables)).collect();
         let text = line.get(simple.at.clone()).unwrap_or_default().trim().to_owned();
         let mut refused = None;
         let (part, written) = (self.parts.len(), self.writes.len());
@@ -187,7 +187,7 @@ impl Walk {
         if words.is_empty() {
             if refused.is_some() || simple.redirects.is_empty() {
                 let why = refused.unwrap_or_default();
-                self.parts.push(Part {
+                self.parts.push(CommandPart {
                     text,
                     argv: None,
                     program: None,
@@ -198,7 +198,7 @@ impl Walk {
                 self.refuse(why);
             } else {
                 let (argv, why) = (Some(Vec::new()), String::new());
-                self.parts.push(Part { text, argv, program: None, reads: true, why, writes: Vec::new() });
+                self.parts.push(CommandPart { text, argv, program: None, reads: true, why, writes: Vec::new() });
             }
         } else {
             self.program(text, &words, refused);
@@ -211,13 +211,13 @@ impl Walk {
     }
 
     /// Judges one program with its arguments, and what it runs.
-    fn program(&mut self, text: String, words: &[Word], refused: Option<String>) {
+    fn program(&mut self, text: String, words: &[ShellWord], refused: Option<String>) {
         let argv: Option<Vec<String>> = words.iter().map(|word| word.known().map(str::to_owned)).collect();
         let at = self.parts.len();
         // With a variable before it, it is another command than its words say.
         let argv = argv.filter(|_| refused.is_none());
-        let program = words.first().and_then(Word::known).map(str::to_owned);
-        self.parts.push(Part { text, argv, program, reads: false, why: String::new(), writes: Vec::new() });
+        let program = words.first().and_then(ShellWord::known).map(str::to_owned);
+        self.parts.push(CommandPart { text, argv, program, reads: false, why: String::new(), writes: Vec::new() });
         self.computes |= computes(words);
         let outcome = refused.map_or(Ok(()), Err).and_then(|()| self.reads(words));
         let expands: Vec<String> = words.iter().filter(|word| word.expands()).map(|word| word.text.clone()).collect();
@@ -237,7 +237,7 @@ impl Walk {
         }
     }
 
-    fn reads(&mut self, words: &[Word]) -> Result<(), String> {
+    fn reads(&mut self, words: &[ShellWord]) -> Result<(), String> {
         let Some((program, arguments)) = words.split_first() else {
             return Err("there is no command in it".to_owned());
         };
@@ -301,7 +301,8 @@ impl Walk {
             },
             "type" => named(arguments),
             "exit" | "break" | "continue" => {
-                let number = |word: &Word| word.known().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
+                let number =
+                    |word: &ShellWord| word.known().is_some_and(|text| text.bytes().all(|b| b.is_ascii_digit()));
                 if arguments.iter().all(number) { Ok(Vec::new()) } else { Err(format!("`{name}` takes a number")) }
             }
             _ => match table::find(name) {
@@ -321,7 +322,7 @@ impl Walk {
         }
     }
 
-    fn wrapped(&mut self, name: &str, arguments: &[Word]) -> Result<(), String> {
+    fn wrapped(&mut self, name: &str, arguments: &[ShellWord]) -> Result<(), String> {
         // `command -v name` looks a name up.
         if name == "command"
             && let Some((first, rest)) = arguments.split_first()
@@ -344,7 +345,7 @@ impl Walk {
     }
 
     /// A command inside another one.
-    fn inner(&mut self, command: &[Word]) {
+    fn inner(&mut self, command: &[ShellWord]) {
         if command.is_empty() {
             return;
         }
@@ -357,7 +358,7 @@ impl Walk {
     }
 
     /// `cd`: what follows may run there, or where it was before.
-    fn change(&mut self, arguments: &[Word]) -> Result<(), String> {
+    fn change(&mut self, arguments: &[ShellWord]) -> Result<(), String> {
         let mut rest = arguments;
         while let Some((first, others)) = rest.split_first()
             && first.known().is_some_and(|text| ["-P", "-L", "--"].contains(&text))
@@ -381,15 +382,15 @@ impl Walk {
     }
 }
 
-/// Whether a command reads the content of files that its words do not name.
-fn computes(words: &[Word]) -> bool {
+/// True if a command reads the content of files that its words do not name.
+fn computes(words: &[ShellWord]) -> bool {
     let Some((name, rest)) = words.split_first() else { return false };
     let long = |option: &str| rest.iter().any(|word| word.text.split('=').next() == Some(option));
     let letter = |letters: &[char]| {
         let mut short = rest.iter().filter(|word| word.text.starts_with('-') && !word.text.starts_with("--"));
         short.any(|word| word.text.contains(letters))
     };
-    let found = |word: &Word| matches!(word.opens, Opens::Found | Opens::Anything);
+    let found = |word: &ShellWord| matches!(word.opens, Opens::Found | Opens::Anything);
     match name.text.as_str() {
         "grep" | "egrep" | "fgrep" => {
             letter(&['r', 'R', 'd']) || long("--recursive") || long("--dereference-recursive") || long("--directories")
@@ -416,19 +417,19 @@ fn joined(base: &str, path: &str) -> String {
 }
 
 /// The word with the value of the loop's variable in its place.
-fn put_in(word: &Word, variables: &Variables<'_>) -> Word {
+fn put_in(word: &ShellWord, variables: &Variables<'_>) -> ShellWord {
     if let Opens::Mixed(names) = &word.opens {
         let strange = names.iter().find(|name| !variables.iter().any(|(known, _)| known == name));
         let opens = match strange {
             Some(name) => Opens::Unknown(format!("`${name}` is only known when it runs")),
             None => Opens::Printed,
         };
-        return Word { opens, ..word.clone() };
+        return ShellWord { opens, ..word.clone() };
     }
     let Opens::Variable { name, quoted } = &word.opens else { return word.clone() };
     let Some((_, value)) = variables.iter().find(|(known, _)| known == name) else {
         let opens = Opens::Unknown(format!("`${name}` is only known when it runs"));
-        return Word { opens, ..word.clone() };
+        return ShellWord { opens, ..word.clone() };
     };
     let plain =
         |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-./,:+=@%".contains(c));
@@ -439,11 +440,11 @@ fn put_in(word: &Word, variables: &Variables<'_>) -> Word {
         // Without quotes it is taken apart at blanks.
         _ => Opens::Anything,
     };
-    Word { text: value.text.clone(), bare: false, opens, at: word.at.clone() }
+    ShellWord { text: value.text.clone(), bare: false, opens, at: word.at.clone() }
 }
 
 /// Why a word that must be known is not.
-fn unknown(word: &Word) -> Option<String> {
+fn unknown(word: &ShellWord) -> Option<String> {
     match &word.opens {
         Opens::Literal | Opens::Home | Opens::Pattern | Opens::Found => None,
         Opens::Unknown(why) => Some(why.clone()),
@@ -452,16 +453,16 @@ fn unknown(word: &Word) -> Option<String> {
 }
 
 /// The judgement of the short list, where all words are known.
-fn short(words: &[Word]) -> Option<Result<Vec<String>, String>> {
-    let known: Option<Vec<strict::Word>> = words
+fn short(words: &[ShellWord]) -> Option<Result<Vec<String>, String>> {
+    let known: Option<Vec<strict::StrictWord>> = words
         .iter()
-        .map(|word| word.known().map(|text| strict::Word { text: text.to_owned(), bare: word.bare }))
+        .map(|word| word.known().map(|text| strict::StrictWord { text: text.to_owned(), bare: word.bare }))
         .collect();
     known.map(|words| programs::read_only(&words))
 }
 
 /// Words that are only printed.
-fn printed(words: &[Word]) -> Result<(), String> {
+fn printed(words: &[ShellWord]) -> Result<(), String> {
     words
         .iter()
         .find_map(|word| match &word.opens {
@@ -473,7 +474,7 @@ fn printed(words: &[Word]) -> Result<(), String> {
 }
 
 /// The words of `test` and `[`.
-fn tested(words: &[Word]) -> Result<Vec<String>, String> {
+fn tested(words: &[ShellWord]) -> Result<Vec<String>, String> {
     if let Some(why) = words.iter().find_map(unknown) {
         return Err(why);
     }
@@ -486,8 +487,8 @@ fn tested(words: &[Word]) -> Result<Vec<String>, String> {
 }
 
 /// Names that are looked up.
-fn named(words: &[Word]) -> Result<Vec<String>, String> {
-    let known = |word: &Word| {
+fn named(words: &[ShellWord]) -> Result<Vec<String>, String> {
+    let known = |word: &ShellWord| {
         let option = ["-a", "-t", "-p", "-P", "-f"].contains(&word.text.as_str());
         word.known().is_some_and(|text| option || !text.starts_with('-'))
     };
@@ -495,7 +496,7 @@ fn named(words: &[Word]) -> Result<Vec<String>, String> {
 }
 
 /// `[[ … ]]` with tests that only look: no arithmetic, which runs subscripts, and no `-v`.
-fn condition(words: &[Word]) -> Result<Vec<String>, String> {
+fn condition(words: &[ShellWord]) -> Result<Vec<String>, String> {
     const UNARY: &[&str] = &[
         "-a", "-b", "-c", "-d", "-e", "-f", "-g", "-h", "-k", "-p", "-r", "-s", "-u", "-w", "-x", "-G", "-L", "-N",
         "-O", "-S", "-n", "-z",
@@ -511,7 +512,7 @@ fn condition(words: &[Word]) -> Result<Vec<String>, String> {
             Some((first, rest)) if first.known() == Some("!") => rest,
             _ => part,
         };
-        let known = |word: &Word| unknown(word).is_none() || word.opens == Opens::Printed;
+        let known = |word: &ShellWord| unknown(word).is_none() || word.opens == Opens::Printed;
         if !part.iter().all(known) {
             return odd();
         }
@@ -524,7 +525,7 @@ fn condition(words: &[Word]) -> Result<Vec<String>, String> {
                 Some("=" | "==" | "!=") => {}
                 Some("-nt" | "-ot" | "-ef") => paths.extend([one.text.clone(), two.text.clone()]),
                 Some("-eq" | "-ne" | "-lt" | "-le" | "-gt" | "-ge") => {
-                    let number = |word: &Word| {
+                    let number = |word: &ShellWord| {
                         let text = word.text.trim_start_matches('-');
                         word.text == "$?"
                             || word.known().is_some() && !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit())

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// A word after quote removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct ShellWord {
     /// Its text; for a pattern with its marks, for one that begins at the home folder with `~` before it.
     pub(super) text: String,
     /// It was written without quotes and backslashes.
@@ -47,7 +47,7 @@ pub(super) enum Opens {
     Unknown(String),
 }
 
-impl Word {
+impl ShellWord {
     /// A word that is what it says.
     pub(super) fn literal(text: &str, at: Range<usize>) -> Self {
         Self { text: text.to_owned(), bare: true, opens: Opens::Literal, at }
@@ -85,7 +85,7 @@ pub(super) fn is_loop_name(name: &str) -> bool {
 }
 
 /// Reads one word.
-pub(super) struct Reading<'a> {
+pub(super) struct WordReader<'a> {
     line: &'a str,
     at: usize,
     text: String,
@@ -112,8 +112,8 @@ fn ends(c: char) -> bool {
 ///
 /// # Errors
 /// Reason why it is not understood.
-pub(super) fn read(line: &str, at: usize) -> Result<(Word, usize), String> {
-    let mut reading = Reading {
+pub(super) fn read(line: &str, at: usize) -> Result<(ShellWord, usize), String> {
+    let mut reading = WordReader {
         line,
         at,
         text: String::new(),
@@ -131,7 +131,7 @@ pub(super) fn read(line: &str, at: usize) -> Result<(Word, usize), String> {
     reading.finished(at)
 }
 
-impl Reading<'_> {
+impl WordReader<'_> {
     fn peek(&self) -> Option<char> {
         self.line.get(self.at..).and_then(|rest| rest.chars().next())
     }
@@ -315,7 +315,7 @@ impl Reading<'_> {
         }
     }
 
-    fn finished(self, start: usize) -> Result<(Word, usize), String> {
+    fn finished(self, start: usize) -> Result<(ShellWord, usize), String> {
         // `{a,b}` and `{1..3}` are several words, `{name}>` is a redirection. Other braces are themselves.
         let next_redirects = matches!(self.line.as_bytes().get(self.at), Some(b'<' | b'>'));
         if self.brace && (self.comma || self.text.contains("..") || next_redirects) {
@@ -343,7 +343,7 @@ impl Reading<'_> {
         } else {
             Opens::Literal
         };
-        Ok((Word { text, bare: self.bare, opens, at: start..self.at }, self.at))
+        Ok((ShellWord { text, bare: self.bare, opens, at: start..self.at }, self.at))
     }
 }
 

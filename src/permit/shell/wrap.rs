@@ -1,6 +1,6 @@
 //! Programs that run the command given to them: which of their own options are harmless, and where the command begins.
 
-use super::word::{Opens, Word};
+use super::word::{Opens, ShellWord};
 
 /// A wrapper's options, and how many operands stand before the command.
 struct Wrapper {
@@ -36,7 +36,7 @@ const WRAPPERS: &[Wrapper] = &[
 /// Command run by a wrapper.
 pub(super) struct Wrapped {
     /// The command; empty where none is given.
-    pub(super) command: Vec<Word>,
+    pub(super) command: Vec<ShellWord>,
     /// Reason why the wrapper's own words are not harmless.
     pub(super) refused: Option<String>,
 }
@@ -51,13 +51,13 @@ fn has(list: &str, word: &str) -> bool {
 }
 
 /// Takes a wrapper's words apart. `None` where the command's beginning is not known.
-pub(super) fn unwrapped(name: &str, arguments: &[Word]) -> Option<Wrapped> {
+pub(super) fn unwrapped(name: &str, arguments: &[ShellWord]) -> Option<Wrapped> {
     let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == name)?;
     let mut refused = None;
     let mut replaced = None;
     let mut counted = false;
     let mut at = 0;
-    while let Some(text) = arguments.get(at).map(Word::known) {
+    while let Some(text) = arguments.get(at).map(ShellWord::known) {
         let text = text?;
         if text == "--" {
             at += 1;
@@ -104,7 +104,7 @@ pub(super) fn unwrapped(name: &str, arguments: &[Word]) -> Option<Wrapped> {
     }
     if name == "env" {
         while let Some((variable, value)) = arguments.get(at).and_then(|word| word.text.split_once('=')) {
-            let known = arguments.get(at).and_then(Word::known).is_some();
+            let known = arguments.get(at).and_then(ShellWord::known).is_some();
             if !known || !harmless(variable, value) {
                 refused = Some(format!("`{variable}` may change what a program does"));
             }
@@ -134,8 +134,8 @@ pub(super) fn unwrapped(name: &str, arguments: &[Word]) -> Option<Wrapped> {
 }
 
 /// Word that `xargs` appends to its command.
-fn given() -> Word {
-    Word { text: "…".to_owned(), bare: false, opens: Opens::Anything, at: 0..0 }
+fn given() -> ShellWord {
+    ShellWord { text: "…".to_owned(), bare: false, opens: Opens::Anything, at: 0..0 }
 }
 
 /// True if a variable with this value only changes how something is shown.
@@ -166,7 +166,7 @@ pub(super) fn is_common(text: &str) -> bool {
 }
 
 /// The text that a shell is given with `-c`; `None` where it is not known or more is given.
-pub(super) fn shell_text(arguments: &[Word]) -> Option<&Word> {
+pub(super) fn shell_text(arguments: &[ShellWord]) -> Option<&ShellWord> {
     let (option, rest) = arguments.split_first()?;
     let letters = option.known()?.strip_prefix('-')?;
     let harmless = letters.ends_with('c') && letters[..letters.len() - 1].bytes().all(|b| b"eux".contains(&b));

@@ -1,9 +1,9 @@
-//! What opens beside the sandbox: who is asked, what an answer keeps, and what a call gets.
+//! Access beside the sandbox: who is asked, what an answer keeps, and what a call gets.
 
 use super::*;
 use crate::domain::access::{Extras, Service};
 use crate::domain::permission::Sandbox;
-use crate::domain::rule::{Offer, RuleScope, Written};
+use crate::domain::rule::{Offer, PermissionsFile, RuleScope};
 use std::path::Path;
 
 const HELD: Policy = Policy {
@@ -31,7 +31,7 @@ fn socket(service: Service, program: &str) -> Access {
     Access::Socket { service, path: "/run/x.sock".into(), program: program.to_owned() }
 }
 
-fn ask(mode: Mode, rules: &Rules, facts: &CallFacts) -> Question {
+fn ask(mode: Mode, rules: &Rules, facts: &CallFacts) -> PermissionQuestion {
     match super::super::decide(HELD, mode, rules, facts, false) {
         Verdict::Ask(question) => question,
         other => panic!("{facts:?}: {other:?}"),
@@ -157,7 +157,7 @@ fn a_repository_grants_nothing_and_a_folder_shows_no_secret() {
     };
     let of = |scope, paths: &[&str]| {
         let mut all = rules(&[]);
-        let written = Written { rules: vec![rule(paths)], ..Written::default() };
+        let written = PermissionsFile { rules: vec![rule(paths)], ..PermissionsFile::default() };
         all.add(&written, scope, Path::new("/x/permissions.json"));
         all
     };

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn question(mode: Mode, facts: &CallFacts) -> Option<Question> {
+fn question(mode: Mode, facts: &CallFacts) -> Option<PermissionQuestion> {
     match decide(mode, &[], facts, false) {
         Verdict::Ask(question) => Some(question),
         Verdict::Allow(_) => None,

@@ -1,8 +1,8 @@
-//! What rules let run, ask for and deny; what an answer is offered to keep.
+//! Rules that allow, ask and deny, and the rules that an answer offers to keep.
 
 use super::*;
 use crate::domain::access::Extras;
-use crate::domain::rule::{Effect, Hint, Offer, RuleScope, Written};
+use crate::domain::rule::{Effect, Hint, Offer, PermissionsFile, RuleScope};
 use std::path::Path;
 
 pub(super) fn bash(program: &str, args: &[&str]) -> Rule {
@@ -142,8 +142,12 @@ fn paths_below_are_neither_secret_nor_protected_nor_behind_a_link() {
     assert_eq!(offer.args.as_deref(), Some(&["out/a".to_owned()][..]), "only the very path is offered");
     // A program of the working directory that has the name of another is another program.
     let mut own = command("cargo test");
-    let inside =
-        crate::domain::tool::Program { name: "cargo".into(), path: "/w/p/bin/cargo".into(), inode: 1, inside: true };
+    let inside = crate::domain::tool::StartedProgram {
+        name: "cargo".into(),
+        path: "/w/p/bin/cargo".into(),
+        inode: 1,
+        inside: true,
+    };
     if let Some(Touch::Command { programs, .. }) = own.touches.first_mut() {
         programs.push(inside);
     }
@@ -236,7 +240,7 @@ fn offers_say_what_else_they_admit() {
         // Both are in the rule's words: the harmless one is one that it lets run.
         assert_eq!(in_ask(&[offer.rule], &command(harmless)), 'a', "{line}");
     }
-    let edit = offered(&write("/w/p/src/a.rs", Place::Inside)).remove(0);
+    let edit = offered(&write("/w/p/src/a.rs", PathPlace::Inside)).remove(0);
     assert_eq!((edit.rule, edit.harmless.as_deref()), (edits("./**"), Some("edit src/another-file")));
     assert!(edit.worst.is_some());
 }
@@ -245,23 +249,23 @@ fn offers_say_what_else_they_admit() {
 fn an_edit_rule_covers_the_file_tools_below_the_working_directory() {
     let kept = [edits("./**")];
     for tool in ["write", "edit"] {
-        let mut inside = write("/w/p/src/a.rs", Place::Inside);
+        let mut inside = write("/w/p/src/a.rs", PathPlace::Inside);
         inside.tool = tool.to_owned();
         assert_eq!(in_ask(&kept, &inside), 'a', "{tool}");
     }
     for facts in [
-        write("/w/pp/a", Place::Inside),
-        write("/w/p/../x", Place::Inside),
-        write("/w/p/.git/config", Place::Protected),
-        write("/etc/x", Place::Outside),
+        write("/w/pp/a", PathPlace::Inside),
+        write("/w/p/../x", PathPlace::Inside),
+        write("/w/p/.git/config", PathPlace::Protected),
+        write("/etc/x", PathPlace::Outside),
         command("touch a"),
     ] {
         assert_ne!(in_ask(&kept, &facts), 'a', "{facts:?}");
     }
-    assert_eq!(in_ask(&[edits("./src/**")], &write("/w/p/src/a", Place::Inside)), 'a');
-    assert_eq!(in_ask(&[edits("./src/**")], &write("/w/p/srcx/a", Place::Inside)), 'q');
-    assert_eq!(in_ask(&[edits("./a.rs")], &write("/w/p/a.rs", Place::Inside)), 'a');
-    assert_eq!(in_ask(&[edits("/w/p/**")], &write("/w/p/a.rs", Place::Inside)), 'a');
+    assert_eq!(in_ask(&[edits("./src/**")], &write("/w/p/src/a", PathPlace::Inside)), 'a');
+    assert_eq!(in_ask(&[edits("./src/**")], &write("/w/p/srcx/a", PathPlace::Inside)), 'q');
+    assert_eq!(in_ask(&[edits("./a.rs")], &write("/w/p/a.rs", PathPlace::Inside)), 'a');
+    assert_eq!(in_ask(&[edits("/w/p/**")], &write("/w/p/a.rs", PathPlace::Inside)), 'a');
     // What a command writes by redirection is judged like them.
     assert_eq!(in_ask(&kept, &command("echo x > src/y")), 'a');
     assert_eq!(in_ask(&kept, &command("make > y")), 'q');
@@ -271,12 +275,12 @@ fn an_edit_rule_covers_the_file_tools_below_the_working_directory() {
     }
     // A rule of one tool never admits another.
     let bash_alone = Rule::allow("bash");
-    assert_eq!(in_ask(std::slice::from_ref(&bash_alone), &write("/w/p/a", Place::Inside)), 'q');
+    assert_eq!(in_ask(std::slice::from_ref(&bash_alone), &write("/w/p/a", PathPlace::Inside)), 'q');
     assert_eq!(in_ask(&[bash_alone], &command("make x")), 'a');
-    assert_eq!(in_ask(&[bash("cargo", &["test"])], &write("/w/p/a", Place::Inside)), 'q');
+    assert_eq!(in_ask(&[bash("cargo", &["test"])], &write("/w/p/a", PathPlace::Inside)), 'q');
     // Rules for two things of one call.
     let mut both = command("cargo test");
-    both.touches.push(Touch::Write { path: "/w/p/a".into(), place: Place::Inside });
+    both.touches.push(Touch::Write { path: "/w/p/a".into(), place: PathPlace::Inside });
     assert_eq!(in_ask(&[edits("./**"), bash("cargo", &["test"])], &both), 'a');
     assert_eq!(in_ask(&kept, &both), 'q');
 }
@@ -340,7 +344,7 @@ fn rules_that_deny_are_found_behind_anything() {
     }
     let vendor = deny(Rule { path: Some("./vendor/**".into()), ..Rule::allow("*") });
     for facts in [
-        write("/w/p/vendor/a", Place::Inside),
+        write("/w/p/vendor/a", PathPlace::Inside),
         read("/w/p/vendor/a", false),
         command("cat vendor/a"),
         command("cp --target-directory=vendor x"),
@@ -349,11 +353,11 @@ fn rules_that_deny_are_found_behind_anything() {
     ] {
         assert_eq!(letter(&decide(Mode::Execute, std::slice::from_ref(&vendor), &facts, false)), 'd', "{facts:?}");
     }
-    assert_eq!(letter(&decide(Mode::Execute, &[vendor], &write("/w/p/vendored", Place::Inside), false)), 'a');
+    assert_eq!(letter(&decide(Mode::Execute, &[vendor], &write("/w/p/vendored", PathPlace::Inside), false)), 'a');
     // A tool that is blocked does nothing; `write` and `edit` are one matter.
     for tool in ["edit", "write"] {
         let blocked = deny(Rule::allow(tool));
-        let verdict = decide(Mode::Execute, &[blocked], &write("/w/p/a", Place::Inside), false);
+        let verdict = decide(Mode::Execute, &[blocked], &write("/w/p/a", PathPlace::Inside), false);
         assert_eq!(letter(&verdict), 'd', "{tool}");
     }
     let host = deny(Rule { host: Some("evil.example".into()), ..Rule::allow("bash") });
@@ -370,10 +374,10 @@ fn the_ledger_is_told_which_rule_it_was() {
     assert_eq!((ruled.words.as_str(), ruled.by_answer, ruled.at), ("cargo test (this session)", true, vec![0]));
     let mut rules = rules(&[]);
     let deny = Rule { note: Some("CI does that.".into()), ..as_effect(Effect::Deny, bash("git", &["push"])) };
-    let written = Written {
+    let written = PermissionsFile {
         rules: vec![deny],
         hints: vec![Hint { command: "git push".into(), text: "Open a pull request.".into(), unless: None }],
-        ..Written::default()
+        ..PermissionsFile::default()
     };
     rules.add(&written, RuleScope::Workspace, Path::new("/ws/permissions.json"));
     let verdict = super::super::decide(Policy::default(), Mode::Execute, &rules, &command("git push"), false);
@@ -385,7 +389,7 @@ fn the_ledger_is_told_which_rule_it_was() {
 fn with_patterns(patterns: &[&str]) -> Rules {
     let mut rules = rules(&[]);
     let commands = patterns.iter().map(|text| (*text).to_owned()).collect();
-    let written = Written { commands, paths: vec!["docs/**".into()], ..Written::default() };
+    let written = PermissionsFile { commands, paths: vec!["docs/**".into()], ..PermissionsFile::default() };
     rules.add(&written, RuleScope::Workspace, Path::new("/ws/permissions.json"));
     rules
 }
@@ -416,9 +420,9 @@ fn patterns_of_the_old_form_are_matched_from_the_start_of_every_part() {
     let long = format!("{}!", "a".repeat(200));
     assert_ne!(of(Mode::Ask, &long), 'a');
     let decide = |facts: &CallFacts| letter(&super::super::decide(Policy::default(), Mode::Ask, &rules, facts, false));
-    assert_eq!(decide(&write("/w/p/docs/a/b.md", Place::Inside)), 'a');
-    assert_eq!(decide(&write("/w/p/src/docs/b.md", Place::Inside)), 'q');
-    assert_eq!(decide(&write("/w/p/docs/.git/config", Place::Protected)), 'Q');
+    assert_eq!(decide(&write("/w/p/docs/a/b.md", PathPlace::Inside)), 'a');
+    assert_eq!(decide(&write("/w/p/src/docs/b.md", PathPlace::Inside)), 'q');
+    assert_eq!(decide(&write("/w/p/docs/.git/config", PathPlace::Protected)), 'Q');
 }
 
 #[test]
@@ -452,7 +456,7 @@ fn a_rule_never_answers_for_what_configures_code_however_it_gets_there() {
     let mut facts = command("cp -rT payload sub");
     assert_eq!(in_ask(std::slice::from_ref(&copies), &facts), 'a');
     // The folder holds what configures code, as the executor sees.
-    facts.touches.push(Touch::Write { path: "/w/p/sub/.envrc".into(), place: Place::Protected });
+    facts.touches.push(Touch::Write { path: "/w/p/sub/.envrc".into(), place: PathPlace::Protected });
     for mode in [Mode::Ask, Mode::Execute] {
         assert_eq!(letter(&decide(mode, std::slice::from_ref(&copies), &facts, false)), 'Q', "{mode:?}");
     }

@@ -3,14 +3,14 @@
 //! The blocks are put together from their pieces as they come. Text and thinking go out at once, calls when the response is whole, so
 //! that one which breaks off leaves no half of a batch.
 
-use super::replay::{self, Origin, kind};
+use super::replay::{self, BlockAuthor, kind};
 use crate::domain::ids::CallId;
 use crate::domain::usage::RequestUsage;
 use crate::provider::arguments::{input, made_up_id};
 use crate::provider::json::parse;
 use crate::provider::response_stream::{AFTERMATH, Broken, Mapping};
 use crate::provider::sse::Event;
-use crate::provider::{Call, Chunk, Stop};
+use crate::provider::{Chunk, ProposedCall, Stop};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Reads one response.
 #[derive(Debug, Default)]
 pub struct MessagesEvents {
-    origin: Origin,
+    origin: BlockAuthor,
     /// Tools that go by another name there.
     renamed: BTreeMap<String, String>,
     started: bool,
@@ -91,7 +91,7 @@ impl Mapping for MessagesEvents {
 }
 
 impl MessagesEvents {
-    pub(super) fn new(origin: Origin, renamed: BTreeMap<String, String>) -> Self {
+    pub(super) fn new(origin: BlockAuthor, renamed: BTreeMap<String, String>) -> Self {
         Self { origin, renamed, ..Self::default() }
     }
 
@@ -261,7 +261,7 @@ impl MessagesEvents {
     }
 
     /// The calls, now that all pieces are here.
-    fn calls(&self, cut_off: bool) -> Vec<Call> {
+    fn calls(&self, cut_off: bool) -> Vec<ProposedCall> {
         let calls: Vec<&Block> = self.blocks.iter().filter(|block| kind(&block.fields) == "tool_use").collect();
         let last = calls.len().saturating_sub(1);
         let calls = calls.into_iter().enumerate().map(|(at, block)| {
@@ -274,7 +274,7 @@ impl MessagesEvents {
                 None if block.json.is_empty() && cut_off && at == last => json!({"_raw": ""}),
                 _ => input(&block.json),
             };
-            Call { id: CallId::new(text("id")), name: self.own_name(text("name")), input: given }
+            ProposedCall { id: CallId::new(text("id")), name: self.own_name(text("name")), input: given }
         });
         calls.filter(|call| !call.name.is_empty()).collect()
     }

@@ -18,14 +18,14 @@ mod wire;
 pub use replay::WIRE;
 
 use super::client::{Ask, Client, Outgoing, Wire};
-use super::figures::Figures;
+use super::figures::ModelFacts;
 use super::http::{Endpoint, Http, KeyIn};
 use super::model_catalogue::ModelCatalogue;
 use super::{ModelRequest, ProviderError, levels};
 use crate::domain::session::ThinkingLevel;
 use map::MessagesEvents;
-use replay::Origin;
-use request_options::{Lasts, RequestOptions};
+use replay::BlockAuthor;
+use request_options::{AnthropicOptions, Lasts};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -45,7 +45,7 @@ pub struct Messages {
     /// The configuration's own `anthropic-beta`.
     betas: Vec<String>,
     /// Learned options, by model and thinking level.
-    learned: Mutex<BTreeMap<(String, &'static str), RequestOptions>>,
+    learned: Mutex<BTreeMap<(String, &'static str), AnthropicOptions>>,
 }
 
 impl Client<Messages> {
@@ -68,7 +68,7 @@ impl Client<Messages> {
 }
 
 impl Messages {
-    fn remember(&self, request: &ModelRequest, options: RequestOptions) {
+    fn remember(&self, request: &ModelRequest, options: AnthropicOptions) {
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (request.model.clone(), request.thinking.word());
         learned.entry(key).and_modify(|known| *known = known.and(options)).or_insert(options);
@@ -87,17 +87,17 @@ impl Messages {
 impl Wire for Messages {
     const NAME: &'static str = WIRE;
     const CHANGES: usize = 7;
-    type Options = RequestOptions;
+    type Options = AnthropicOptions;
     type Events = MessagesEvents;
 
-    fn options(&self, ask: &Ask<'_>) -> RequestOptions {
+    fn options(&self, ask: &Ask<'_>) -> AnthropicOptions {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let known = learned.get(&(ask.request.model.clone(), ask.request.thinking.word())).copied();
-        known.unwrap_or_else(|| RequestOptions::first(ask.request, &ask.known))
+        known.unwrap_or_else(|| AnthropicOptions::first(ask.request, &ask.known))
     }
 
-    fn outgoing(&self, ask: &Ask<'_>, options: &RequestOptions) -> Outgoing {
-        let put = RequestOptions { long: options.long && ask.kept_long, ..*options };
+    fn outgoing(&self, ask: &Ask<'_>, options: &AnthropicOptions) -> Outgoing {
+        let put = AnthropicOptions { long: options.long && ask.kept_long, ..*options };
         Outgoing {
             path: "/v1/messages".to_owned(),
             headers: self.headers(&wire::betas(ask.request, *options)),
@@ -109,7 +109,12 @@ impl Wire for Messages {
         MessagesEvents::new(origin(ask), wire::renamed(ask.request))
     }
 
-    fn after_refusal(&self, ask: &Ask<'_>, options: &RequestOptions, error: &ProviderError) -> Option<RequestOptions> {
+    fn after_refusal(
+        &self,
+        ask: &Ask<'_>,
+        options: &AnthropicOptions,
+        error: &ProviderError,
+    ) -> Option<AnthropicOptions> {
         let (next, lasts) = options.after(ask.request, error)?;
         if lasts == Lasts::FromNowOn {
             self.remember(ask.request, next);
@@ -142,22 +147,22 @@ impl Wire for Messages {
         Ok(names)
     }
 
-    fn level(&self, known: &Figures, model: &str, level: ThinkingLevel) -> Result<String, String> {
+    fn level(&self, known: &ModelFacts, model: &str, level: ThinkingLevel) -> Result<String, String> {
         Ok(match request_options::asked(model, level, known) {
-            request_options::Wanted::Nothing => levels::by_itself(),
-            request_options::Wanted::Off => levels::within(0),
-            request_options::Wanted::Tokens(tokens) => levels::within(tokens),
-            request_options::Wanted::Word(word) if level == ThinkingLevel::Off => {
+            request_options::ThinkingRequest::Nothing => levels::by_itself(),
+            request_options::ThinkingRequest::Off => levels::within(0),
+            request_options::ThinkingRequest::Tokens(tokens) => levels::within(tokens),
+            request_options::ThinkingRequest::Word(word) if level == ThinkingLevel::Off => {
                 format!("{}; this model always thinks", levels::by_word(word))
             }
-            request_options::Wanted::Word(word) => levels::by_word(word),
+            request_options::ThinkingRequest::Word(word) => levels::by_word(word),
         })
     }
 }
 
 /// The model and server whose thinking can be replayed.
-fn origin(ask: &Ask<'_>) -> Origin {
-    Origin::new(&ask.endpoint.host(), &ask.request.model)
+fn origin(ask: &Ask<'_>) -> BlockAuthor {
+    BlockAuthor::new(&ask.endpoint.host(), &ask.request.model)
 }
 
 /// An address without the `/v1` or `/v1/messages` at its end, which people copy with it.

@@ -14,12 +14,12 @@ pub const WIRE: &str = "anthropic-messages";
 
 /// Author of a block. Another server or model cannot read the thinking of this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Origin {
+pub(super) struct BlockAuthor {
     host: String,
     model: String,
 }
 
-impl Origin {
+impl BlockAuthor {
     pub(super) fn new(host: &str, model: &str) -> Self {
         let family = claude_family(model).unwrap_or_else(|| model.trim_end_matches(MILLION).to_owned());
         Self { host: host.to_owned(), model: family }
@@ -36,7 +36,7 @@ pub(super) enum Thinking {
 }
 
 /// The blocks of a response to keep, where the neutral form would lose something.
-pub(super) fn keep(origin: &Origin, blocks: &[Map<String, Value>]) -> Option<Native> {
+pub(super) fn keep(origin: &BlockAuthor, blocks: &[Map<String, Value>]) -> Option<Native> {
     if blocks.iter().all(|block| matches!(kind(block), "text" | "tool_use")) {
         return None;
     }
@@ -55,9 +55,9 @@ pub(super) fn keep(origin: &Origin, blocks: &[Map<String, Value>]) -> Option<Nat
 /// say what the reply says.
 pub(super) fn blocks(
     reply: &Reply,
-    origin: &Origin,
+    origin: &BlockAuthor,
     thinking: Thinking,
-    call: impl Fn(&crate::provider::Call) -> Value,
+    call: impl Fn(&crate::provider::ProposedCall) -> Value,
 ) -> Option<Vec<Value>> {
     if reply.native.is_empty() {
         return None;

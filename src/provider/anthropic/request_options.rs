@@ -1,7 +1,7 @@
 //! Request options: the fields that a server may refuse, and what to omit or change after a refusal. Pure.
 
 use crate::domain::session::ThinkingLevel;
-use crate::provider::figures::{Figures, MILLION, Thinks, claude_family};
+use crate::provider::figures::{MILLION, ModelFacts, Thinks, claude_family};
 use crate::provider::media::Sight;
 use crate::provider::{ModelRequest, ProviderError};
 use serde_json::Value;
@@ -15,7 +15,7 @@ const LEAST: u64 = 1_024;
 
 /// Options of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestOptions {
+pub struct AnthropicOptions {
     /// Form of the request for thinking; `None` omits it.
     pub(super) thinks: Option<Thinks>,
     /// Index of the word for the effort; one past the last for none.
@@ -45,9 +45,9 @@ pub(super) enum Lasts {
     FromNowOn,
 }
 
-impl RequestOptions {
+impl AnthropicOptions {
     /// First options for a model.
-    pub(super) fn first(request: &ModelRequest, figures: &Figures) -> Self {
+    pub(super) fn first(request: &ModelRequest, figures: &ModelFacts) -> Self {
         let claude = claude_family(&request.model).is_some();
         let thinks = thinks(&request.model, request.thinking, figures);
         let most = figures.output.unwrap_or(if claude { MOST_CLAUDE } else { MOST });
@@ -157,7 +157,7 @@ pub(super) fn efforts(level: ThinkingLevel) -> &'static [&'static str] {
 
 /// Request that a thinking level makes of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum ThinkingRequest {
     /// Not a word.
     Nothing,
     /// Not to think.
@@ -169,19 +169,19 @@ pub(super) enum Wanted {
 }
 
 /// First request to a model, which may refuse a word of it.
-pub(super) fn asked(model: &str, level: ThinkingLevel, figures: &Figures) -> Wanted {
+pub(super) fn asked(model: &str, level: ThinkingLevel, figures: &ModelFacts) -> ThinkingRequest {
     match thinks(model, level, figures) {
-        None => Wanted::Nothing,
-        Some(thinks @ (Thinks::Budget | Thinks::SmallBudget)) => Wanted::Tokens(budget(level, thinks)),
-        Some(Thinks::Adaptive) if level == ThinkingLevel::Off => Wanted::Off,
+        None => ThinkingRequest::Nothing,
+        Some(thinks @ (Thinks::Budget | Thinks::SmallBudget)) => ThinkingRequest::Tokens(budget(level, thinks)),
+        Some(Thinks::Adaptive) if level == ThinkingLevel::Off => ThinkingRequest::Off,
         Some(Thinks::Adaptive | Thinks::Always) => {
-            efforts(level).first().map_or(Wanted::Nothing, |word| Wanted::Word(word))
+            efforts(level).first().map_or(ThinkingRequest::Nothing, |word| ThinkingRequest::Word(word))
         }
     }
 }
 
 /// First form of the request for thinking; `None` omits it.
-fn thinks(model: &str, level: ThinkingLevel, figures: &Figures) -> Option<Thinks> {
+fn thinks(model: &str, level: ThinkingLevel, figures: &ModelFacts) -> Option<Thinks> {
     match (figures.thinks, level) {
         (Some(known), _) => Some(known),
         // Models that are not in the table yet think as the newest there do.

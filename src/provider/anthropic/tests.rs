@@ -10,17 +10,17 @@ use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
 use crate::provider::fault::Peer;
-use crate::provider::figures::{Figures, Thinks, built_in};
+use crate::provider::figures::{ModelFacts, Thinks, built_in};
 use crate::provider::response_stream::{Broken, Mapping, say};
-use crate::provider::sse::{Event, Reader};
-use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
+use crate::provider::sse::{Event, SseReader};
+use crate::provider::{CallResult, Chunk, ConversationItem, ProposedCall, Reply, Stop};
 use serde_json::json;
 
 const HOST: &str = "api.test";
 const MODEL: &str = "claude-sonnet-5-5";
 
-fn origin() -> Origin {
-    Origin::new(HOST, MODEL)
+fn origin() -> BlockAuthor {
+    BlockAuthor::new(HOST, MODEL)
 }
 
 fn mapper() -> MessagesEvents {
@@ -34,7 +34,7 @@ struct Heard {
     text: String,
     thinking: String,
     begun: Vec<String>,
-    calls: Vec<Call>,
+    calls: Vec<ProposedCall>,
     native: Vec<Native>,
     usage: Option<RequestUsage>,
     stop: Option<Stop>,
@@ -70,7 +70,7 @@ fn heard(chunks: Vec<Chunk>) -> Heard {
 }
 
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
-    let mut reader = Reader::default();
+    let mut reader = SseReader::default();
     let mut events = Vec::new();
     for piece in pieces {
         reader.push(piece, &mut events).unwrap();
@@ -101,8 +101,8 @@ fn usage(input: u64, output: u64, cache_read: u64, cache_creation: u64) -> Optio
     Some(RequestUsage { input, output, cache_read, cache_creation, ..RequestUsage::default() })
 }
 
-fn call(id: &str, name: &str, input: Value) -> Call {
-    Call { id: CallId::new(id), name: name.into(), input }
+fn call(id: &str, name: &str, input: Value) -> ProposedCall {
+    ProposedCall { id: CallId::new(id), name: name.into(), input }
 }
 
 /// The blocks that a response left to be replayed.
@@ -347,24 +347,24 @@ fn what_is_kept_for_an_hour_is_counted_apart() {
     assert_eq!(heard(chunks).usage, Some(wanted));
 }
 
-fn request(items: Vec<Item>) -> ModelRequest {
+fn request(items: Vec<ConversationItem>) -> ModelRequest {
     ModelRequest { model: MODEL.into(), system: String::new(), items, tools: vec![], thinking: ThinkingLevel::Medium }
 }
 
-fn options(request: &ModelRequest) -> RequestOptions {
-    RequestOptions { long: false, ..RequestOptions::first(request, &built_in(&request.model)) }
+fn options(request: &ModelRequest) -> AnthropicOptions {
+    AnthropicOptions { long: false, ..AnthropicOptions::first(request, &built_in(&request.model)) }
 }
 
 fn body(request: &ModelRequest) -> Value {
-    wire::body(request, options(request), &Origin::new(HOST, &request.model), None)
+    wire::body(request, options(request), &BlockAuthor::new(HOST, &request.model), None)
 }
 
-fn user(text: &str) -> Item {
-    Item::User(text.into())
+fn user(text: &str) -> ConversationItem {
+    ConversationItem::User(text.into())
 }
 
-fn results(ids: &[&str]) -> Item {
-    Item::Results(
+fn results(ids: &[&str]) -> ConversationItem {
+    ConversationItem::Results(
         ids.iter()
             .map(|id| CallResult { id: CallId::new(*id), text: "r".into(), failed: false, media: Vec::new() })
             .collect(),
@@ -376,7 +376,7 @@ fn thinking_goes_back_byte_for_byte_in_its_place() {
     let got = heard(hear([recorded("thinking").as_slice()]).unwrap());
     // On disk a call's input is in its own row alone.
     assert!(!got.native[0].json.contains("path"), "{}", got.native[0].json);
-    let items = vec![user("go"), Item::Assistant(got.reply()), results(&["toolu_a", "toolu_b"])];
+    let items = vec![user("go"), ConversationItem::Assistant(got.reply()), results(&["toolu_a", "toolu_b"])];
     let sent = body(&request(items.clone()));
     let redacted = "EmwKAhgBEgy3va3pzix/LafPsn4aDFIT2Xlxh0L5L8rLVyIwxtE3rAFBa8cr3qpPkNRj2YfWXGmKDxH4mPnZ5sQ7vB9URj2pLmN3kF8/dW5hR7xJ0aP1oLs9yTcMnKVf2wRpEGjH9XZaBt4UvDcPrQ==";
     let expected = concat!(
@@ -392,9 +392,9 @@ fn thinking_goes_back_byte_for_byte_in_its_place() {
     // A snapshot of the same model reads it, others do not, nor does another server.
     let plain = json!([{"type": "text", "text": "I read it."}, {"type": "tool_use", "id": "toolu_a", "name": "read", "input": {"path": "a"}},
                        {"type": "tool_use", "id": "toolu_b", "name": "read", "input": {"path": "b"}}]);
-    let content = |model: &str, host: &str, items: &[Item]| {
+    let content = |model: &str, host: &str, items: &[ConversationItem]| {
         let request = ModelRequest { model: model.into(), ..request(items.to_vec()) };
-        wire::body(&request, options(&request), &Origin::new(host, model), None)["messages"][1]["content"].clone()
+        wire::body(&request, options(&request), &BlockAuthor::new(host, model), None)["messages"][1]["content"].clone()
     };
     assert_ne!(content("claude-sonnet-5-5-20260928", HOST, &items), plain);
     assert_ne!(content("claude-sonnet-5-5[1m]", HOST, &items), plain);
@@ -405,7 +405,7 @@ fn thinking_goes_back_byte_for_byte_in_its_place() {
     let changed = |change: fn(&mut Reply)| {
         let mut reply = got.reply();
         change(&mut reply);
-        content(MODEL, HOST, &[user("go"), Item::Assistant(reply)])
+        content(MODEL, HOST, &[user("go"), ConversationItem::Assistant(reply)])
     };
     let kinds = |content: &Value| -> Vec<String> {
         content.as_array().unwrap().iter().map(|block| block["type"].as_str().unwrap().to_owned()).collect()
@@ -447,7 +447,7 @@ fn blocks_of_unknown_kinds_are_kept_and_a_paused_turn_goes_on_after_them() {
         json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "tide"}})
     );
     assert_eq!(blocks[3]["citations"][0]["encrypted_index"], "Eo0B");
-    let sent = body(&request(vec![user("when?"), Item::Assistant(got.reply())]));
+    let sent = body(&request(vec![user("when?"), ConversationItem::Assistant(got.reply())]));
     assert_eq!(sent["messages"][1]["content"], blocks);
     assert_eq!(sent["messages"][2]["content"][0]["text"], "Go on.", "it ended with text");
     // A pause right behind a server's own tool: nothing comes after it.
@@ -456,7 +456,7 @@ fn blocks_of_unknown_kinds_are_kept_and_a_paused_turn_goes_on_after_them() {
         json: json!({"host": HOST, "model": MODEL, "blocks": blocks}).to_string(),
     };
     let reply = Reply { native: vec![native(json!([blocks[1]]))], ..Reply::default() };
-    let sent = body(&request(vec![user("when?"), Item::Assistant(reply.clone())]));
+    let sent = body(&request(vec![user("when?"), ConversationItem::Assistant(reply.clone())]));
     assert_eq!(sent["messages"].as_array().unwrap().len(), 2);
     // And what the model says when it goes on is the same message.
     let more = Reply {
@@ -464,7 +464,7 @@ fn blocks_of_unknown_kinds_are_kept_and_a_paused_turn_goes_on_after_them() {
         native: vec![native(json!([blocks[1]])), native(json!([{"type": "text", "text": "At nine."}]))],
         calls: vec![],
     };
-    let sent = body(&request(vec![user("when?"), Item::Assistant(more), user("thanks")]));
+    let sent = body(&request(vec![user("when?"), ConversationItem::Assistant(more), user("thanks")]));
     assert_eq!(sent["messages"][1]["content"], json!([blocks[1], {"type": "text", "text": "At nine."}]));
 }
 
@@ -483,11 +483,11 @@ fn the_body_of_a_request() {
         user("one"),
         user("two"),
         user(" "),
-        Item::Assistant(Reply { text: "  ".into(), ..Reply::default() }),
-        Item::Assistant(reply),
-        Item::Results(answers),
+        ConversationItem::Assistant(Reply { text: "  ".into(), ..Reply::default() }),
+        ConversationItem::Assistant(reply),
+        ConversationItem::Results(answers),
         user("and now?"),
-        Item::Assistant(Reply { text: "done".into(), ..Reply::default() }),
+        ConversationItem::Assistant(Reply { text: "done".into(), ..Reply::default() }),
         user("thanks"),
     ]);
     request.system = "be kind".into();
@@ -527,9 +527,9 @@ fn the_body_of_a_request() {
         })
     );
     assert_eq!(sent.to_string().matches("cache_control").count(), 4);
-    let long = wire::body(&request, RequestOptions { long: true, ..options(&request) }, &origin(), None);
+    let long = wire::body(&request, AnthropicOptions { long: true, ..options(&request) }, &origin(), None);
     assert_eq!(long.to_string().matches(r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#).count(), 4);
-    let bare = wire::body(&request, RequestOptions { cached: false, ..options(&request) }, &origin(), None);
+    let bare = wire::body(&request, AnthropicOptions { cached: false, ..options(&request) }, &origin(), None);
     assert!(!bare.to_string().contains("cache_control"));
     assert_eq!(bare["output_config"], json!({"effort": "medium"}));
 }
@@ -540,7 +540,7 @@ fn calls_of_the_past_are_explained_where_no_tool_is_on_offer() {
         calls: vec![call("a", "read", json!({})), call("b", "my.list", json!({})), call("c", "read", json!({}))],
         ..Reply::default()
     };
-    let items = vec![user("x"), Item::Assistant(reply), results(&["a", "b", "c"])];
+    let items = vec![user("x"), ConversationItem::Assistant(reply), results(&["a", "b", "c"])];
     let sent = body(&request(items.clone()));
     assert_eq!(sent["tool_choice"], json!({"type": "none"}));
     assert_eq!(
@@ -558,16 +558,16 @@ fn calls_of_the_past_are_explained_where_no_tool_is_on_offer() {
 proptest::proptest! {
     #[test]
     fn messages_alternate_and_the_user_has_the_first_word(kinds in proptest::collection::vec(0u8..6, 0..24)) {
-        let items: Vec<Item> = kinds.iter().enumerate().flat_map(|(at, kind)| {
+        let items: Vec<ConversationItem> = kinds.iter().enumerate().flat_map(|(at, kind)| {
             let id = format!("c{at}");
-            let say = |text: &str| Item::Assistant(Reply { text: text.into(), ..Reply::default() });
+            let say = |text: &str| ConversationItem::Assistant(Reply { text: text.into(), ..Reply::default() });
             match kind {
                 0 => vec![user("u")],
                 1 => vec![user("\n")],
                 2 => vec![say("s")],
                 3 => vec![say("")],
-                4 => vec![Item::Assistant(Reply { calls: vec![call(&id, "read", json!({}))], ..Reply::default() }), results(&[&id])],
-                _ => vec![Item::Assistant(Reply { native: vec![Native { wire: "x".into(), json: "{}".into() }], ..Reply::default() })],
+                4 => vec![ConversationItem::Assistant(Reply { calls: vec![call(&id, "read", json!({}))], ..Reply::default() }), results(&[&id])],
+                _ => vec![ConversationItem::Assistant(Reply { native: vec![Native { wire: "x".into(), json: "{}".into() }], ..Reply::default() })],
             }
         }).collect();
         let sent = body(&request(items));
@@ -636,22 +636,22 @@ fn within_a_budget_a_turn_that_began_without_thinking_goes_on_without() {
         .to_string(),
     };
     let thinking = Reply { native: vec![thought], ..plain.clone() };
-    let asks = |items: Vec<Item>, model: &str| {
+    let asks = |items: Vec<ConversationItem>, model: &str| {
         let request = ModelRequest { model: model.into(), ..request(items) };
         let sent = body(&request);
         (sent.get("thinking").is_some(), sent.to_string().contains("\"hm\""))
     };
-    let turn = |reply: &Reply| vec![user("go"), Item::Assistant(reply.clone()), results(&["a"])];
+    let turn = |reply: &Reply| vec![user("go"), ConversationItem::Assistant(reply.clone()), results(&["a"])];
     assert_eq!(asks(turn(&plain), "claude-sonnet-4-5"), (false, false));
     assert_eq!(asks(turn(&thinking), "claude-sonnet-4-5"), (true, true));
     assert_eq!(asks(turn(&plain), MODEL), (true, false), "an adaptive model does not mind");
     let mut next = turn(&plain);
-    next.extend([Item::Assistant(Reply { text: "ok".into(), ..Reply::default() }), user("more")]);
+    next.extend([ConversationItem::Assistant(Reply { text: "ok".into(), ..Reply::default() }), user("more")]);
     assert_eq!(asks(next, "claude-sonnet-4-5"), (true, false), "the next turn may think again");
     // Later answers of a turn need not begin with it.
     let mut longer = turn(&thinking);
     longer.extend([
-        Item::Assistant(Reply { calls: vec![call("b", "read", json!({}))], ..Reply::default() }),
+        ConversationItem::Assistant(Reply { calls: vec![call("b", "read", json!({}))], ..Reply::default() }),
         results(&["b"]),
     ]);
     assert_eq!(asks(longer, "claude-sonnet-4-5"), (true, true));
@@ -662,7 +662,7 @@ fn ids_and_names_fit_the_api() {
     let long = "x".repeat(65);
     for (own, fits) in [("toolu_01-A", true), ("call.1", false), ("", false), ("ü", false), (long.as_str(), false)] {
         let reply = Reply { calls: vec![call(own, "functions.read file", json!({}))], ..Reply::default() };
-        let sent = body(&request(vec![user("x"), Item::Assistant(reply), results(&[own])]));
+        let sent = body(&request(vec![user("x"), ConversationItem::Assistant(reply), results(&[own])]));
         let id = sent["messages"][1]["content"][0]["id"].as_str().unwrap();
         assert_eq!(sent["messages"][2]["content"][0]["tool_use_id"], id);
         assert_eq!(id == own, fits, "{own}");
@@ -711,7 +711,7 @@ fn what_a_refusal_teaches() {
         Peer::default().status(400, &reqwest::header::HeaderMap::new(), &body.to_string(), 0)
     };
     let first = |model: &str, level| {
-        RequestOptions::first(
+        AnthropicOptions::first(
             &ModelRequest { model: model.into(), thinking: level, ..request(vec![]) },
             &built_in(model),
         )
@@ -719,19 +719,19 @@ fn what_a_refusal_teaches() {
     let old = first("claude-sonnet-4-5", ThinkingLevel::High);
     let new = first(MODEL, ThinkingLevel::Max);
     use Lasts::{FromNowOn, ThisOnce};
-    type Case<'a> = (RequestOptions, ThinkingLevel, &'a str, Option<(RequestOptions, Lasts)>);
+    type Case<'a> = (AnthropicOptions, ThinkingLevel, &'a str, Option<(AnthropicOptions, Lasts)>);
     let table: Vec<Case<'_>> = vec![
         (
             old,
             ThinkingLevel::High,
             "max_tokens: 64000 > 32000, which is the maximum allowed number of output tokens for claude-opus-4-20250514",
-            Some((RequestOptions { most: 32_000, ..old }, FromNowOn)),
+            Some((AnthropicOptions { most: 32_000, ..old }, FromNowOn)),
         ),
         (
             old,
             ThinkingLevel::High,
             "input length and `max_tokens` exceed context limit: 180000 + 64000 > 200000, decrease input length or `max_tokens` and try again",
-            Some((RequestOptions { most: 20_000, ..old }, ThisOnce)),
+            Some((AnthropicOptions { most: 20_000, ..old }, ThisOnce)),
         ),
         (
             old,
@@ -744,55 +744,55 @@ fn what_a_refusal_teaches() {
             old,
             ThinkingLevel::High,
             "\"thinking.type.enabled\" is not supported for this model. Use \"thinking.type.adaptive\" and \"output_config.effort\" to control thinking behavior.",
-            Some((RequestOptions { thinks: Some(Thinks::Adaptive), ..old }, FromNowOn)),
+            Some((AnthropicOptions { thinks: Some(Thinks::Adaptive), ..old }, FromNowOn)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "adaptive thinking is not supported on this model",
-            Some((RequestOptions { thinks: Some(Thinks::Budget), ..new }, FromNowOn)),
+            Some((AnthropicOptions { thinks: Some(Thinks::Budget), ..new }, FromNowOn)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "This model does not support effort level 'max'.",
-            Some((RequestOptions { effort: 1, ..new }, FromNowOn)),
+            Some((AnthropicOptions { effort: 1, ..new }, FromNowOn)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "thinking.adaptive.display: Extra inputs are not permitted",
-            Some((RequestOptions { shown: false, ..new }, FromNowOn)),
+            Some((AnthropicOptions { shown: false, ..new }, FromNowOn)),
         ),
         (
             old,
             ThinkingLevel::High,
             "this model does not support thinking",
-            Some((RequestOptions { thinks: None, ..old }, FromNowOn)),
+            Some((AnthropicOptions { thinks: None, ..old }, FromNowOn)),
         ),
         (
             old,
             ThinkingLevel::High,
             "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
-            Some((RequestOptions { thinks: None, ..old }, ThisOnce)),
+            Some((AnthropicOptions { thinks: None, ..old }, ThisOnce)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "messages.1.content.0: Invalid `signature` in `thinking` block",
-            Some((RequestOptions { replayed: false, ..new }, ThisOnce)),
+            Some((AnthropicOptions { replayed: false, ..new }, ThisOnce)),
         ),
         (
             new,
             ThinkingLevel::Max,
             "system.0.cache_control: Extra inputs are not permitted",
-            Some((RequestOptions { cached: false, ..new }, FromNowOn)),
+            Some((AnthropicOptions { cached: false, ..new }, FromNowOn)),
         ),
         (
             old,
             ThinkingLevel::High,
             "Unexpected value(s) `interleaved-thinking-2025-05-14` for the `anthropic-beta` header",
-            Some((RequestOptions { interleaved: false, ..old }, FromNowOn)),
+            Some((AnthropicOptions { interleaved: false, ..old }, FromNowOn)),
         ),
         (new, ThinkingLevel::Max, "messages: text content blocks must be non-empty", None),
         (new, ThinkingLevel::Max, "Your credit balance is too low to access the Anthropic API.", None),
@@ -806,10 +806,10 @@ fn what_a_refusal_teaches() {
     }
     let busy = Peer::default().status(529, &reqwest::header::HeaderMap::new(), "thinking", 0);
     assert_eq!(new.after(&ModelRequest { thinking: ThinkingLevel::Max, ..request(vec![]) }, &busy), None);
-    assert_eq!(RequestOptions::first(&request(vec![]), &Figures::default()).most, 64_000);
+    assert_eq!(AnthropicOptions::first(&request(vec![]), &ModelFacts::default()).most, 64_000);
     let unknown = ModelRequest { model: "smol".into(), ..request(vec![]) };
-    assert_eq!(RequestOptions::first(&unknown, &Figures::default()).most, 8_192);
-    assert_eq!(RequestOptions::first(&unknown, &Figures { output: Some(500), ..Figures::default() }).most, 500);
+    assert_eq!(AnthropicOptions::first(&unknown, &ModelFacts::default()).most, 8_192);
+    assert_eq!(AnthropicOptions::first(&unknown, &ModelFacts { output: Some(500), ..ModelFacts::default() }).most, 500);
 }
 
 #[test]
@@ -832,7 +832,7 @@ fn pictures_and_documents_are_blocks_also_inside_of_results() {
     use crate::provider::media::{Sight, tests::conversation};
     let content = |sight: Sight| {
         let request = request(conversation());
-        let bare = RequestOptions { sight, cached: false, ..options(&request) };
+        let bare = AnthropicOptions { sight, cached: false, ..options(&request) };
         let body = wire::body(&request, bare, &origin(), None);
         (body["messages"][0]["content"].clone(), body["messages"][2]["content"].clone())
     };

@@ -1,13 +1,13 @@
 //! From our request to the body of Anthropic's Messages.
 
-use super::replay::{self, Origin, Thinking};
-use super::request_options::{RequestOptions, budget, efforts, model};
+use super::replay::{self, BlockAuthor, Thinking};
+use super::request_options::{AnthropicOptions, budget, efforts, model};
 use crate::domain::ids::CallId;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::endpoint::lay_over;
 use crate::provider::figures::Thinks;
-use crate::provider::media::{Shown, Sight, shown};
-use crate::provider::{Call, CallResult, Item, Media, ModelRequest, Reply};
+use crate::provider::media::{MediaForm, Sight, shown};
+use crate::provider::{CallResult, ConversationItem, Media, ModelRequest, ProposedCall, Reply};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,13 +23,18 @@ const LONGEST_ID: usize = 64;
 const LONGEST_NAME: usize = 128;
 
 /// The body of a request.
-pub(super) fn body(request: &ModelRequest, options: RequestOptions, origin: &Origin, extra: Option<&Value>) -> Value {
+pub(super) fn body(
+    request: &ModelRequest,
+    options: AnthropicOptions,
+    origin: &BlockAuthor,
+    extra: Option<&Value>,
+) -> Value {
     let (model, _) = model(&request.model);
     let mut asked = thinking(request.thinking, options);
     let kept = if asked.thinks && options.replayed { Thinking::Kept } else { Thinking::Dropped };
     let mut messages = messages(request, origin, kept, options.sight);
     if asked.budget && !may_think(&messages) {
-        asked = Asked::default();
+        asked = ThinkingFields::default();
         messages = self::messages(request, origin, Thinking::Dropped, options.sight);
     }
     if options.cached {
@@ -79,14 +84,16 @@ pub(super) fn body(request: &ModelRequest, options: RequestOptions, origin: &Ori
 
 /// The API refuses a conversation with calls of tools that it was not told of, also where none is on offer any more.
 fn spoken_of(request: &ModelRequest) -> Vec<Value> {
-    let replies =
-        request.items.iter().filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
+    let replies = request
+        .items
+        .iter()
+        .filter_map(|item| if let ConversationItem::Assistant(reply) = item { Some(reply) } else { None });
     let names: BTreeSet<String> = replies.flat_map(|reply| &reply.calls).map(|call| name(&call.name)).collect();
     names.into_iter().map(|name| json!({"name": name, "input_schema": {"type": "object"}})).collect()
 }
 
 /// Values of the header `anthropic-beta`.
-pub(super) fn betas(request: &ModelRequest, options: RequestOptions) -> Vec<&'static str> {
+pub(super) fn betas(request: &ModelRequest, options: AnthropicOptions) -> Vec<&'static str> {
     let mut out = Vec::new();
     if model(&request.model).1 {
         out.push("context-1m-2025-08-07");
@@ -105,7 +112,7 @@ pub(super) fn renamed(request: &ModelRequest) -> BTreeMap<String, String> {
 
 /// Thinking fields of a request.
 #[derive(Default)]
-struct Asked {
+struct ThinkingFields {
     field: Option<Value>,
     effort: Option<&'static str>,
     /// The model may think.
@@ -114,22 +121,22 @@ struct Asked {
     budget: bool,
 }
 
-fn thinking(level: ThinkingLevel, options: RequestOptions) -> Asked {
+fn thinking(level: ThinkingLevel, options: AnthropicOptions) -> ThinkingFields {
     let Some(thinks) = options.thinks else {
         // What it did by itself before goes back to it.
-        return Asked { thinks: level != ThinkingLevel::Off, ..Asked::default() };
+        return ThinkingFields { thinks: level != ThinkingLevel::Off, ..ThinkingFields::default() };
     };
     match (thinks, level) {
         (Thinks::Budget | Thinks::SmallBudget, _) => {
             let tokens = budget(level, thinks).min(options.most.saturating_sub(ANSWER));
             if tokens < LEAST_BUDGET {
-                return Asked::default();
+                return ThinkingFields::default();
             }
             let field = json!({"type": "enabled", "budget_tokens": tokens});
-            Asked { field: Some(field), effort: None, thinks: true, budget: true }
+            ThinkingFields { field: Some(field), effort: None, thinks: true, budget: true }
         }
         (Thinks::Adaptive, ThinkingLevel::Off) => {
-            Asked { field: Some(json!({"type": "disabled"})), ..Asked::default() }
+            ThinkingFields { field: Some(json!({"type": "disabled"})), ..ThinkingFields::default() }
         }
         (Thinks::Adaptive | Thinks::Always, _) => {
             let mut field = json!({"type": "adaptive"});
@@ -137,7 +144,7 @@ fn thinking(level: ThinkingLevel, options: RequestOptions) -> Asked {
                 field["display"] = json!("summarized");
             }
             let effort = efforts(level).get(options.effort).copied();
-            Asked { field: Some(field), effort, thinks: true, budget: false }
+            ThinkingFields { field: Some(field), effort, thinks: true, budget: false }
         }
     }
 }
@@ -163,17 +170,19 @@ struct Message {
 }
 
 /// The conversation in strict alternation: what comes from one side in a row is one message.
-fn messages(request: &ModelRequest, origin: &Origin, thinking: Thinking, sight: Sight) -> Vec<Message> {
+fn messages(request: &ModelRequest, origin: &BlockAuthor, thinking: Thinking, sight: Sight) -> Vec<Message> {
     let mut out: Vec<Message> = Vec::new();
     for item in &request.items {
         let (role, content) = match item {
-            Item::User(said) => {
+            ConversationItem::User(said) => {
                 // What is asked about comes before the question, as the guides want it.
                 let shown = said.media.iter().map(|media| block(media, sight));
                 (Role::User, shown.chain(text(&said.text)).collect())
             }
-            Item::Assistant(reply) => (Role::Assistant, assistant(reply, origin, thinking)),
-            Item::Results(results) => (Role::User, results.iter().map(|one| result(one, sight)).collect::<Vec<_>>()),
+            ConversationItem::Assistant(reply) => (Role::Assistant, assistant(reply, origin, thinking)),
+            ConversationItem::Results(results) => {
+                (Role::User, results.iter().map(|one| result(one, sight)).collect::<Vec<_>>())
+            }
         };
         match out.last_mut().filter(|last| last.role == role) {
             _ if content.is_empty() => {}
@@ -201,12 +210,12 @@ fn text(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({"type": "text", "text": text}))
 }
 
-fn assistant(reply: &Reply, origin: &Origin, thinking: Thinking) -> Vec<Value> {
+fn assistant(reply: &Reply, origin: &BlockAuthor, thinking: Thinking) -> Vec<Value> {
     replay::blocks(reply, origin, thinking, call)
         .unwrap_or_else(|| text(&reply.text).into_iter().chain(reply.calls.iter().map(call)).collect())
 }
 
-fn call(call: &Call) -> Value {
+fn call(call: &ProposedCall) -> Value {
     let input = if call.input.is_object() { call.input.clone() } else { json!({}) };
     json!({"type": "tool_use", "id": id(&call.id), "name": name(&call.name), "input": input})
 }
@@ -215,11 +224,11 @@ fn call(call: &Call) -> Value {
 fn block(media: &Media, sight: Sight) -> Value {
     let source = |mime: &str, data: &str| json!({"type": "base64", "media_type": mime, "data": data});
     match shown(media, sight) {
-        Shown::Picture { mime, data } => json!({"type": "image", "source": source(mime, data)}),
-        Shown::Document { name, data } => {
+        MediaForm::Picture { mime, data } => json!({"type": "image", "source": source(mime, data)}),
+        MediaForm::Document { name, data } => {
             json!({"type": "document", "source": source("application/pdf", data), "title": name})
         }
-        Shown::Words(words) => json!({"type": "text", "text": words}),
+        MediaForm::Words(words) => json!({"type": "text", "text": words}),
     }
 }
 

@@ -4,14 +4,14 @@ use serde_json::Value;
 
 /// Error of a server, in the fields that most of them use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ServerError {
     pub(super) message: String,
     pub(super) kind: String,
     pub(super) code: String,
 }
 
 /// A kind of failure: code, title, what happened, what to do, whether it may be tried again.
-pub(super) struct Kind {
+pub(super) struct FaultKind {
     pub(super) code: &'static str,
     pub(super) title: &'static str,
     pub(super) what: String,
@@ -25,15 +25,15 @@ const CHECK_MODEL: &str = "Choose another model.";
 const WAIT: &str = "Try again in a while.";
 const NEW_CONTEXT: &str = "Compact the conversation or begin a new session.";
 
-impl Said {
-    pub(super) fn plain(body: &str) -> Said {
+impl ServerError {
+    pub(super) fn plain(body: &str) -> ServerError {
         // A page of markup says nothing in a sentence; it is in the detail.
         let message = if body.trim_start().starts_with('<') { "" } else { body.trim() };
-        Said { message: message.to_owned(), ..Said::default() }
+        ServerError { message: message.to_owned(), ..ServerError::default() }
     }
 
     /// Reads `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, `{"detail": …}` and lists of these.
-    pub(super) fn of(value: &Value) -> Said {
+    pub(super) fn of(value: &Value) -> ServerError {
         let value = value.as_array().and_then(|list| list.first()).unwrap_or(value);
         let inner = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
         let text = |key: &str| -> String {
@@ -60,7 +60,7 @@ impl Said {
         }
         // Google's errors have a status in words, and reasons and quotas in their details.
         let kind = Some(text("type")).filter(|kind| !kind.is_empty()).unwrap_or_else(|| text("status"));
-        Said { message, kind: kind + &details(inner), code: text("code") }
+        ServerError { message, kind: kind + &details(inner), code: text("code") }
     }
 }
 
@@ -77,20 +77,20 @@ fn details(error: &Value) -> String {
     out
 }
 
-pub(super) fn network(title: &'static str, what: String, advice: &'static str) -> Kind {
-    Kind { code: "network_error", title, what, advice, retry: true }
+pub(super) fn network(title: &'static str, what: String, advice: &'static str) -> FaultKind {
+    FaultKind { code: "network_error", title, what, advice, retry: true }
 }
 
 /// Meaning of a status (0 for an error inside a stream) and the server's words. The words come
 /// first: servers use the same status for very different things.
-pub(super) fn kind(status: u16, said: &Said) -> Kind {
+pub(super) fn kind(status: u16, said: &ServerError) -> FaultKind {
     let message = said.message.to_lowercase();
     let labels = format!("{} {}", said.kind, said.code).to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
     let is = |words: &[&str]| words.iter().any(|word| labels.contains(word));
     let make = |code, title, what: &str, advice, retry| {
         let shown = if status == 0 { String::new() } else { format!(" ({status})") };
-        Kind { code, title, what: format!("{what}{shown}"), advice, retry }
+        FaultKind { code, title, what: format!("{what}{shown}"), advice, retry }
     };
     if is(&["context_length", "exceed_context_size", "context_window"]) || says(OVERFLOW) {
         return make(

@@ -8,7 +8,7 @@ use crate::provider::arguments::{input, made_up_id};
 use crate::provider::json::parse;
 use crate::provider::response_stream::{Broken, Mapping};
 use crate::provider::sse::Event;
-use crate::provider::{Call, Chunk, Stop};
+use crate::provider::{Chunk, ProposedCall, Stop};
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub struct GeminiEvents {
     parts: Vec<Value>,
     /// Some parts cannot be expressed in our own fields.
     special: bool,
-    calls: Vec<Call>,
+    calls: Vec<ProposedCall>,
     usage: Option<RequestUsage>,
     finish: Option<String>,
     why: String,
@@ -140,7 +140,7 @@ impl GeminiEvents {
             };
             let id = CallId::new(self.call_id(own));
             out.push(Chunk::CallBegun(name.clone()));
-            self.calls.push(Call { id, name, input });
+            self.calls.push(ProposedCall { id, name, input });
         } else if let Some(text) = part.get("text").and_then(Value::as_str).filter(|text| !text.is_empty()) {
             let kind = if is_thought(part) { Chunk::Thinking } else { Chunk::Text };
             out.push(kind(text.to_owned()));

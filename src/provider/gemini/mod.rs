@@ -12,13 +12,13 @@ mod tests;
 mod wire;
 
 use super::client::{Ask, Client, Outgoing, Wire};
-use super::figures::Figures;
+use super::figures::ModelFacts;
 use super::http::{Endpoint, Http, KeyIn};
 use super::learning::raise;
 use super::levels;
 use super::media::{Blind, Sight, learn_blind};
 use super::model_catalogue::ModelCatalogue;
-use super::{Item, ModelRequest, ProviderError};
+use super::{ConversationItem, ModelRequest, ProviderError};
 use crate::domain::session::ThinkingLevel;
 use map::GeminiEvents;
 use serde_json::Value;
@@ -39,12 +39,12 @@ pub type Gemini = Client<GenerateContent>;
 /// Gemini's `streamGenerateContent`.
 #[derive(Default)]
 pub struct GenerateContent {
-    learned: Mutex<Learned>,
+    learned: Mutex<GeminiLearned>,
 }
 
 /// Options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestOptions {
+pub struct GeminiOptions {
     /// Index of the form of the request for thinking; one past the last for its text alone, two
     /// past it for nothing.
     thinking: usize,
@@ -56,7 +56,7 @@ pub struct RequestOptions {
 
 /// Refusals of a server so far.
 #[derive(Debug, Default)]
-struct Learned {
+struct GeminiLearned {
     /// Learned form of thinking, by model and thinking level.
     thinking: BTreeMap<(String, &'static str), usize>,
     stale: BTreeSet<String>,
@@ -78,7 +78,7 @@ impl Client<GenerateContent> {
 impl GenerateContent {
     /// Remembers what a refused request can go without. What is known only grows, so that asking again comes to an end. False where the
     /// failure is none of how the request was put.
-    fn learn(&self, request: &ModelRequest, options: &RequestOptions, error: &ProviderError) -> bool {
+    fn learn(&self, request: &ModelRequest, options: &GeminiOptions, error: &ProviderError) -> bool {
         if let Some(sight) = options.sight.after(request, error) {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
             learn_blind(&mut learned.blind, &request.model, sight);
@@ -94,7 +94,7 @@ impl GenerateContent {
             let replies = request
                 .items
                 .iter()
-                .filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
+                .filter_map(|item| if let ConversationItem::Assistant(reply) = item { Some(reply) } else { None });
             learned.stale.extend(replies.flat_map(|reply| reply.native.iter()).filter_map(wire::response_of));
             return true;
         }
@@ -109,19 +109,19 @@ impl GenerateContent {
 impl Wire for GenerateContent {
     const NAME: &'static str = WIRE;
     const CHANGES: usize = 16;
-    type Options = RequestOptions;
+    type Options = GeminiOptions;
     type Events = GeminiEvents;
 
-    fn options(&self, ask: &Ask<'_>) -> RequestOptions {
+    fn options(&self, ask: &Ask<'_>) -> GeminiOptions {
         let request = ask.request;
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let thinking = learned.thinking.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
         let known = || Sight::of(&ask.known, Sight::default());
         let sight = learned.blind.get(&request.model).copied().unwrap_or_else(known);
-        RequestOptions { thinking, stale: learned.stale.clone(), sight }
+        GeminiOptions { thinking, stale: learned.stale.clone(), sight }
     }
 
-    fn outgoing(&self, ask: &Ask<'_>, options: &RequestOptions) -> Outgoing {
+    fn outgoing(&self, ask: &Ask<'_>, options: &GeminiOptions) -> Outgoing {
         let extra = ask.endpoint.extra_body.as_ref();
         Outgoing {
             path: path(&ask.endpoint.base_url, &ask.request.model),
@@ -134,7 +134,7 @@ impl Wire for GenerateContent {
         GeminiEvents::new(&ask.endpoint.host(), &ask.request.model)
     }
 
-    fn after_refusal(&self, ask: &Ask<'_>, options: &RequestOptions, error: &ProviderError) -> Option<RequestOptions> {
+    fn after_refusal(&self, ask: &Ask<'_>, options: &GeminiOptions, error: &ProviderError) -> Option<GeminiOptions> {
         self.learn(ask.request, options, error).then(|| self.options(ask))
     }
 
@@ -159,7 +159,7 @@ impl Wire for GenerateContent {
         Ok(names)
     }
 
-    fn level(&self, _: &Figures, model: &str, level: ThinkingLevel) -> Result<String, String> {
+    fn level(&self, _: &ModelFacts, model: &str, level: ThinkingLevel) -> Result<String, String> {
         let Some(ways) = wire::thoughts(model, level) else { return levels::never(level) };
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let place = learned.thinking.get(&(model.to_owned(), level.word())).copied().unwrap_or(0);

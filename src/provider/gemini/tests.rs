@@ -16,8 +16,8 @@ use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
 use crate::provider::fault::Peer;
 use crate::provider::response_stream::{Broken, Mapping, say};
-use crate::provider::sse::{Event, Reader};
-use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
+use crate::provider::sse::{Event, SseReader};
+use crate::provider::{CallResult, Chunk, ConversationItem, ProposedCall, Reply, Stop};
 use serde_json::json;
 
 const HOST: &str = "api.test";
@@ -59,7 +59,7 @@ fn heard(chunks: Vec<Chunk>) -> Heard {
 }
 
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
-    let mut reader = Reader::default();
+    let mut reader = SseReader::default();
     let mut events = Vec::new();
     for piece in pieces {
         reader.push(piece, &mut events).unwrap();
@@ -220,16 +220,16 @@ fn failures_in_the_stream() {
     }
 }
 
-fn request(items: Vec<Item>) -> ModelRequest {
+fn request(items: Vec<ConversationItem>) -> ModelRequest {
     ModelRequest { model: MODEL.into(), system: String::new(), items, tools: vec![], thinking: ThinkingLevel::Medium }
 }
 
 fn body(request: &ModelRequest) -> Value {
-    wire::body(request, &RequestOptions::default(), HOST, None)
+    wire::body(request, &GeminiOptions::default(), HOST, None)
 }
 
-fn call(id: &str, input: Value) -> Call {
-    Call { id: CallId::new(id), name: "read".into(), input }
+fn call(id: &str, input: Value) -> ProposedCall {
+    ProposedCall { id: CallId::new(id), name: "read".into(), input }
 }
 
 fn result(id: &str, text: &str, failed: bool) -> CallResult {
@@ -244,10 +244,10 @@ fn the_body_of_a_request() {
         native: vec![],
     };
     let mut asked = request(vec![
-        Item::User("one".into()),
-        Item::User(" ".into()),
-        Item::Assistant(reply),
-        Item::Results(vec![result("c1", "A", false), result("c2", "", true)]),
+        ConversationItem::User("one".into()),
+        ConversationItem::User(" ".into()),
+        ConversationItem::Assistant(reply),
+        ConversationItem::Results(vec![result("c1", "A", false), result("c2", "", true)]),
     ]);
     asked.system = "be kind".into();
     let tool = |schema| ToolSpec { name: "read".into(), description: "reads".into(), schema };
@@ -257,7 +257,7 @@ fn the_body_of_a_request() {
     ];
     let extra = json!({"safetySettings": [], "generationConfig": null});
     assert_eq!(
-        wire::body(&asked, &RequestOptions::default(), HOST, Some(&extra)),
+        wire::body(&asked, &GeminiOptions::default(), HOST, Some(&extra)),
         json!({
             "systemInstruction": {"parts": [{"text": "be kind"}]},
             "contents": [
@@ -307,8 +307,8 @@ fn thinking_by_level_and_model() {
         ("gemma-3-27b-it", High, 0, nothing),
     ];
     for (model, thinking, way, expected) in table {
-        let asked = ModelRequest { model: model.into(), thinking, ..request(vec![Item::User("x".into())]) };
-        let body = wire::body(&asked, &RequestOptions { thinking: way, ..RequestOptions::default() }, HOST, None);
+        let asked = ModelRequest { model: model.into(), thinking, ..request(vec![ConversationItem::User("x".into())]) };
+        let body = wire::body(&asked, &GeminiOptions { thinking: way, ..GeminiOptions::default() }, HOST, None);
         let got = body.pointer("/generationConfig/thinkingConfig").cloned().unwrap_or_default();
         assert_eq!(got, expected, "{model} {thinking:?} {way}");
     }
@@ -317,8 +317,8 @@ fn thinking_by_level_and_model() {
 /// The reply that a recorded stream leads to, as it comes back with the next request.
 fn reply_of(name: &str) -> (Reply, Vec<CallResult>) {
     let got = heard(hear(&read([recorded(name).as_slice()])).unwrap());
-    let call = |(id, name, input): (String, String, Value)| Call { id: CallId::new(id), name, input };
-    let calls: Vec<Call> = got.calls.into_iter().map(call).collect();
+    let call = |(id, name, input): (String, String, Value)| ProposedCall { id: CallId::new(id), name, input };
+    let calls: Vec<ProposedCall> = got.calls.into_iter().map(call).collect();
     let results = calls.iter().map(|call| result(call.id.as_str(), "ok", false)).collect();
     (Reply { text: got.text, calls, native: got.native.into_iter().collect() }, results)
 }
@@ -327,7 +327,7 @@ fn reply_of(name: &str) -> (Reply, Vec<CallResult>) {
 fn signatures_are_given_back_byte_for_byte() {
     let parts = |name: &str| {
         let (reply, results) = reply_of(name);
-        let sent = body(&request(vec![Item::Assistant(reply), Item::Results(results)]));
+        let sent = body(&request(vec![ConversationItem::Assistant(reply), ConversationItem::Results(results)]));
         (sent["contents"][0]["parts"].clone(), sent["contents"][1]["parts"].clone())
     };
     let (model, user) = parts("thoughts-calls");
@@ -352,15 +352,15 @@ fn signatures_are_given_back_byte_for_byte() {
 #[test]
 fn signatures_go_back_only_where_they_fit() {
     let (reply, _) = reply_of("thoughts-calls");
-    let signed = |reply: &Reply, model: &str, options: &RequestOptions, host: &str| {
-        let asked = ModelRequest { model: model.into(), ..request(vec![Item::Assistant(reply.clone())]) };
+    let signed = |reply: &Reply, model: &str, options: &GeminiOptions, host: &str| {
+        let asked = ModelRequest { model: model.into(), ..request(vec![ConversationItem::Assistant(reply.clone())]) };
         wire::body(&asked, options, host, None).to_string().contains("CiQB0e2Kb/+x==")
     };
-    let options = RequestOptions::default();
+    let options = GeminiOptions::default();
     assert!(signed(&reply, MODEL, &options, HOST));
     assert!(!signed(&reply, MODEL, &options, "other.test"));
     assert!(!signed(&reply, "gemini-2.5-pro", &options, HOST));
-    assert!(!signed(&reply, MODEL, &RequestOptions { stale: ["r2".to_owned()].into(), ..options.clone() }, HOST));
+    assert!(!signed(&reply, MODEL, &GeminiOptions { stale: ["r2".to_owned()].into(), ..options.clone() }, HOST));
     assert!(!signed(&Reply { text: "Other.".into(), ..reply.clone() }, MODEL, &options, HOST));
     assert!(!signed(&Reply { calls: reply.calls[..1].to_vec(), ..reply.clone() }, MODEL, &options, HOST));
 }
@@ -454,7 +454,7 @@ fn pictures_and_documents_are_parts_also_of_results() {
     use crate::provider::media::tests::conversation;
     let contents = |model: &str, sight: Sight| {
         let request = ModelRequest { model: model.into(), ..request(conversation()) };
-        wire::body(&request, &RequestOptions { sight, ..RequestOptions::default() }, HOST, None)["contents"].clone()
+        wire::body(&request, &GeminiOptions { sight, ..GeminiOptions::default() }, HOST, None)["contents"].clone()
     };
     let inline = |mime: &str, data: &str| json!({"inlineData": {"mimeType": mime, "data": data}});
     let all = contents(MODEL, Sight::default());

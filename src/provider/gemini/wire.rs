@@ -1,14 +1,14 @@
 //! From our request to the body of Gemini's `generateContent`.
 
 use super::schema::subset;
-use super::{RequestOptions, WIRE};
+use super::{GeminiOptions, WIRE};
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::provider::arguments::is_same_call;
 use crate::provider::endpoint::lay_over;
-use crate::provider::media::{Shown, Sight, belongs_to, shown};
-use crate::provider::{CallResult, Item, Media, ModelRequest, Reply};
+use crate::provider::media::{MediaForm, Sight, belongs_to, shown};
+use crate::provider::{CallResult, ConversationItem, Media, ModelRequest, Reply};
 use serde_json::{Map, Value, json};
 
 /// Placeholder for the signature of a call that another model made, from the guide "Thought signatures".
@@ -68,7 +68,7 @@ pub(super) fn thoughts(model: &str, level: ThinkingLevel) -> Option<Vec<Value>> 
 }
 
 /// The body of a request. `host` is the server's name: signatures go back only to where they came from.
-pub(super) fn body(request: &ModelRequest, options: &RequestOptions, host: &str, extra: Option<&Value>) -> Value {
+pub(super) fn body(request: &ModelRequest, options: &GeminiOptions, host: &str, extra: Option<&Value>) -> Value {
     let mut body = Map::new();
     if !request.system.trim().is_empty() {
         body.insert("systemInstruction".into(), json!({"parts": [{"text": request.system}]}));
@@ -102,18 +102,18 @@ struct Sent {
     own: Option<String>,
 }
 
-fn contents(request: &ModelRequest, options: &RequestOptions, host: &str) -> Vec<Value> {
+fn contents(request: &ModelRequest, options: &GeminiOptions, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
     let mut sent: Vec<Sent> = Vec::new();
     for item in &request.items {
         match item {
-            Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
-            Item::User(said) => {
+            ConversationItem::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
+            ConversationItem::User(said) => {
                 let text = Some(&said.text).filter(|text| !text.trim().is_empty()).map(|text| json!({"text": text}));
                 let media = said.media.iter().map(|media| part(media, options.sight));
                 say(&mut out, "user", media.chain(text).collect());
             }
-            Item::Assistant(reply) => {
+            ConversationItem::Assistant(reply) => {
                 let parts = native(reply, &request.model, options, host);
                 let own = |at: usize| {
                     let mut calls = parts.iter().flatten().filter_map(|part| part.get("functionCall"));
@@ -125,7 +125,7 @@ fn contents(request: &ModelRequest, options: &RequestOptions, host: &str) -> Vec
                 let parts = parts.unwrap_or_else(|| plain(reply, &request.model));
                 say(&mut out, "model", parts);
             }
-            Item::Results(results) => {
+            ConversationItem::Results(results) => {
                 let rich = family(&request.model) == Family::Level;
                 let sight = Some(options.sight).filter(|_| rich);
                 let parts: Vec<Value> = results.iter().map(|one| result(one, &sent, sight)).collect();
@@ -163,9 +163,9 @@ fn say(out: &mut Vec<Value>, role: &str, parts: Vec<Value>) {
 
 fn part(media: &Media, sight: Sight) -> Value {
     match shown(media, sight) {
-        Shown::Picture { mime, data } => inline(mime, data),
-        Shown::Document { data, .. } => inline("application/pdf", data),
-        Shown::Words(words) => json!({"text": words}),
+        MediaForm::Picture { mime, data } => inline(mime, data),
+        MediaForm::Document { data, .. } => inline("application/pdf", data),
+        MediaForm::Words(words) => json!({"text": words}),
     }
 }
 
@@ -223,7 +223,7 @@ fn plain(reply: &Reply, model: &str) -> Vec<Value> {
 
 /// The server's own parts of a reply, as it sent them. Only for the server and the model that they came from, and only when they say
 /// the same as the reply.
-fn native(reply: &Reply, model: &str, options: &RequestOptions, host: &str) -> Option<Vec<Value>> {
+fn native(reply: &Reply, model: &str, options: &GeminiOptions, host: &str) -> Option<Vec<Value>> {
     let (mut parts, mut calls) = (Vec::new(), Vec::new());
     for native in reply.native.iter().filter(|native| native.wire == WIRE) {
         let kept: Value = serde_json::from_str(&native.json).ok()?;

@@ -1,18 +1,18 @@
 //! Puts tool calls together from their pieces.
 
 use crate::domain::ids::CallId;
-use crate::provider::Call;
+use crate::provider::ProposedCall;
 use crate::provider::arguments::{input, made_up_id};
 use serde_json::{Map, Value};
 
 /// The calls of one response, while they come.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    parts: Vec<Part>,
+    parts: Vec<CallPart>,
 }
 
 #[derive(Debug, Default)]
-struct Part {
+struct CallPart {
     index: Option<u64>,
     id: String,
     name: String,
@@ -20,7 +20,7 @@ struct Part {
 }
 
 /// A piece of a call as it came.
-struct Piece<'a> {
+struct CallPiece<'a> {
     index: Option<u64>,
     id: String,
     name: &'a str,
@@ -36,7 +36,7 @@ enum Arguments<'a> {
     Whole(String),
 }
 
-impl<'a> Piece<'a> {
+impl<'a> CallPiece<'a> {
     fn of(value: &'a Value) -> Self {
         let function = value.get("function").unwrap_or(value);
         let id = match value.get("id") {
@@ -62,11 +62,11 @@ impl<'a> Piece<'a> {
     }
 }
 
-impl Part {
+impl CallPart {
     /// True if this call is complete when that piece arrives, which was taken for a part of it. A
     /// server may repeat the index, the id or both for every call: then a name after complete
     /// arguments begins another call.
-    fn is_over_at(&self, piece: &Piece<'_>) -> bool {
+    fn is_over_at(&self, piece: &CallPiece<'_>) -> bool {
         let same_id = !piece.id.is_empty() && self.id == piece.id;
         let other_id = !piece.id.is_empty() && !self.id.is_empty() && !same_id;
         if self.name.is_empty() || piece.name.is_empty() {
@@ -88,11 +88,11 @@ impl Part {
 impl Calls {
     /// Takes one piece. Returns the name of a call that begins with it.
     pub(super) fn delta(&mut self, piece: &Value) -> Option<String> {
-        let piece = Piece::of(piece);
+        let piece = CallPiece::of(piece);
         let at = match self.belongs_to(&piece) {
             Some(at) => at,
             None => {
-                self.parts.push(Part { index: piece.index, ..Part::default() });
+                self.parts.push(CallPart { index: piece.index, ..CallPart::default() });
                 self.parts.len() - 1
             }
         };
@@ -121,16 +121,16 @@ impl Calls {
     }
 
     /// Index of the call that a piece continues; `None` if it begins a new one.
-    fn belongs_to(&self, piece: &Piece<'_>) -> Option<usize> {
+    fn belongs_to(&self, piece: &CallPiece<'_>) -> Option<usize> {
         let at = self.likely(piece)?;
         (!self.parts.get(at)?.is_over_at(piece)).then_some(at)
     }
 
     /// The call that has the index and the id of a piece, as far as it has any.
-    fn likely(&self, piece: &Piece<'_>) -> Option<usize> {
-        let last_where = |fits: &dyn Fn(&Part) -> bool| self.parts.iter().rposition(fits);
+    fn likely(&self, piece: &CallPiece<'_>) -> Option<usize> {
+        let last_where = |fits: &dyn Fn(&CallPart) -> bool| self.parts.iter().rposition(fits);
         if !piece.id.is_empty() {
-            let here = |part: &Part| part.index.is_none() || piece.index.is_none() || part.index == piece.index;
+            let here = |part: &CallPart| part.index.is_none() || piece.index.is_none() || part.index == piece.index;
             if let Some(at) = last_where(&|part| part.id == piece.id && here(part)) {
                 return Some(at);
             }
@@ -151,13 +151,13 @@ impl Calls {
     }
 
     /// The calls, now that all pieces are here. Nameless ones are dropped.
-    pub(super) fn take(&mut self) -> Vec<Call> {
+    pub(super) fn take(&mut self) -> Vec<ProposedCall> {
         let parts = std::mem::take(&mut self.parts).into_iter().filter(|part| !part.name.is_empty());
-        let mut out: Vec<Call> = Vec::new();
+        let mut out: Vec<ProposedCall> = Vec::new();
         for part in parts {
-            let taken = |id: &str| out.iter().any(|call: &Call| call.id.as_str() == id);
+            let taken = |id: &str| out.iter().any(|call: &ProposedCall| call.id.as_str() == id);
             let id = if part.id.is_empty() || taken(&part.id) { made_up_id() } else { part.id };
-            out.push(Call { id: CallId::new(id), name: part.name, input: input(&part.arguments) });
+            out.push(ProposedCall { id: CallId::new(id), name: part.name, input: input(&part.arguments) });
         }
         out
     }

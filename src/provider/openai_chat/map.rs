@@ -280,13 +280,13 @@ fn append(fields: &mut Map<String, Value>, key: &str, text: &str) {
 /// Takes `<think>…</think>` at the beginning of the content apart, as servers send it that leave it to us.
 #[derive(Debug, Default)]
 struct ThinkTags {
-    place: Place,
+    place: ThoughtPlace,
     /// Text that may turn out to be a tag.
     held: String,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum ThoughtPlace {
     #[default]
     Start,
     Inside,
@@ -301,33 +301,33 @@ impl ThinkTags {
 
     fn push(&mut self, text: &str, out: &mut Vec<Chunk>) {
         self.held.push_str(text);
-        if self.place == Place::Start {
+        if self.place == ThoughtPlace::Start {
             let bare = self.held.trim_start();
             if let Some(rest) = bare.strip_prefix(Self::OPEN) {
                 self.held = rest.trim_start_matches('\n').to_owned();
-                self.place = Place::Inside;
+                self.place = ThoughtPlace::Inside;
             } else if !Self::OPEN.starts_with(bare) {
-                self.place = Place::Outside;
+                self.place = ThoughtPlace::Outside;
             }
         }
-        if self.place == Place::Inside {
+        if self.place == ThoughtPlace::Inside {
             if let Some((thought, rest)) = self.held.split_once(Self::CLOSE) {
                 say(out, Chunk::Thinking, thought.to_owned());
                 self.held = rest.to_owned();
-                self.place = Place::Gap;
+                self.place = ThoughtPlace::Gap;
             } else {
                 let keep = overlap(&self.held, Self::CLOSE);
                 let rest = self.held.split_off(self.held.len() - keep);
                 say(out, Chunk::Thinking, std::mem::replace(&mut self.held, rest));
             }
         }
-        if self.place == Place::Gap {
+        if self.place == ThoughtPlace::Gap {
             self.held = self.held.trim_start().to_owned();
             if !self.held.is_empty() {
-                self.place = Place::Outside;
+                self.place = ThoughtPlace::Outside;
             }
         }
-        if self.place == Place::Outside {
+        if self.place == ThoughtPlace::Outside {
             say(out, Chunk::Text, std::mem::take(&mut self.held));
         }
     }
@@ -335,9 +335,9 @@ impl ThinkTags {
     fn finish(&mut self, out: &mut Vec<Chunk>) {
         let held = std::mem::take(&mut self.held);
         match self.place {
-            Place::Inside => say(out, Chunk::Thinking, held),
+            ThoughtPlace::Inside => say(out, Chunk::Thinking, held),
             // White space alone, as many servers send it before a call, is no text.
-            Place::Start if held.trim().is_empty() => {}
+            ThoughtPlace::Start if held.trim().is_empty() => {}
             _ => say(out, Chunk::Text, held),
         }
     }

@@ -17,9 +17,9 @@ mod wire;
 use models::names as model_names;
 pub(super) use wire::efforts;
 
-use super::azure::Place;
+use super::azure::DeploymentNaming;
 use super::client::{Ask, Client, Outgoing, Wire};
-use super::figures::Figures;
+use super::figures::ModelFacts;
 use super::http::{Endpoint, Http};
 use super::learning::{is_refusal, raise};
 use super::levels;
@@ -42,13 +42,13 @@ pub type OpenAiChat = Client<ChatCompletions>;
 
 /// OpenAI's Chat Completions.
 pub struct ChatCompletions {
-    place: Place,
-    learned: Mutex<Learned>,
+    place: DeploymentNaming,
+    learned: Mutex<ChatLearned>,
 }
 
 /// Optional fields of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RequestOptions {
+pub struct ChatOptions {
     /// Ask for usage.
     usage: bool,
     /// Index of the word for the effort; one past the last for none.
@@ -61,7 +61,7 @@ pub struct RequestOptions {
     sight: Sight,
 }
 
-impl Default for RequestOptions {
+impl Default for ChatOptions {
     fn default() -> Self {
         Self { usage: true, effort: 0, tools: true, thought: false, sight: Sight::default() }
     }
@@ -69,7 +69,7 @@ impl Default for RequestOptions {
 
 /// Refusals of a server so far.
 #[derive(Debug, Default)]
-struct Learned {
+struct ChatLearned {
     no_usage: bool,
     /// Models that cannot use tools; the user was told.
     no_tools: BTreeSet<String>,
@@ -87,14 +87,14 @@ impl Client<ChatCompletions> {
     /// # Errors
     /// When the endpoint's settings cannot be used.
     pub fn new(endpoint: Endpoint) -> Result<Self, ProviderError> {
-        Self::at(endpoint, Place::Elsewhere)
+        Self::at(endpoint, DeploymentNaming::Elsewhere)
     }
 
     /// The same for an endpoint that may be one of Azure's.
     ///
     /// # Errors
     /// As [`OpenAiChat::new`].
-    pub fn at(mut endpoint: Endpoint, place: Place) -> Result<Self, ProviderError> {
+    pub fn at(mut endpoint: Endpoint, place: DeploymentNaming) -> Result<Self, ProviderError> {
         if endpoint.host() == "openrouter.ai" {
             let (name, value) = ATTRIBUTION;
             if !endpoint.headers.iter().any(|(own, _)| own.eq_ignore_ascii_case(name)) {
@@ -108,7 +108,7 @@ impl Client<ChatCompletions> {
 impl ChatCompletions {
     /// Remembers what a refused request can go without. What is known only grows, so that asking again comes to an end. False where the
     /// failure is none of how the request was put.
-    fn learn(&self, request: &ModelRequest, options: &RequestOptions, error: &ProviderError) -> bool {
+    fn learn(&self, request: &ModelRequest, options: &ChatOptions, error: &ProviderError) -> bool {
         if let Some(sight) = options.sight.after(request, error) {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
             learn_blind(&mut learned.blind, &request.model, sight);
@@ -138,17 +138,17 @@ impl ChatCompletions {
 impl Wire for ChatCompletions {
     const NAME: &'static str = WIRE;
     const CHANGES: usize = 16;
-    type Options = RequestOptions;
+    type Options = ChatOptions;
     type Events = ChatEvents;
 
-    fn options(&self, ask: &Ask<'_>) -> RequestOptions {
+    fn options(&self, ask: &Ask<'_>) -> ChatOptions {
         let request = ask.request;
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied();
         // Few of the compatible servers take documents.
         let takes = Sight { pictures: true, documents: wire::takes_files(&ask.endpoint.host(), self.place) };
         let known = || Sight::of(&ask.known, takes);
-        RequestOptions {
+        ChatOptions {
             sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
             usage: !learned.no_usage,
             effort: effort.unwrap_or(0),
@@ -157,7 +157,7 @@ impl Wire for ChatCompletions {
         }
     }
 
-    fn outgoing(&self, ask: &Ask<'_>, options: &RequestOptions) -> Outgoing {
+    fn outgoing(&self, ask: &Ask<'_>, options: &ChatOptions) -> Outgoing {
         let extra = ask.endpoint.extra_body.as_ref();
         Outgoing {
             path: self.place.chat_path(&ask.request.model),
@@ -170,13 +170,13 @@ impl Wire for ChatCompletions {
         ChatEvents::new(&ask.endpoint.host())
     }
 
-    fn after_refusal(&self, ask: &Ask<'_>, options: &RequestOptions, error: &ProviderError) -> Option<RequestOptions> {
+    fn after_refusal(&self, ask: &Ask<'_>, options: &ChatOptions, error: &ProviderError) -> Option<ChatOptions> {
         let taught = self.learn(ask.request, options, error) || error.code == "model_no_tool_support";
         taught.then(|| self.options(ask))
     }
 
     /// Tells once that a model cannot use tools, and remembers it: the next request goes without.
-    fn failure(&self, ask: &Ask<'_>, options: &RequestOptions, mut error: ProviderError) -> ProviderError {
+    fn failure(&self, ask: &Ask<'_>, options: &ChatOptions, mut error: ProviderError) -> ProviderError {
         if error.code == "model_no_tool_support" && options.tools && !ask.request.tools.is_empty() {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
             learned.no_tools.insert(ask.request.model.clone());
@@ -189,7 +189,7 @@ impl Wire for ChatCompletions {
         list(http, catalogue, self.place).await
     }
 
-    fn level(&self, known: &Figures, model: &str, level: ThinkingLevel) -> Result<String, String> {
+    fn level(&self, known: &ModelFacts, model: &str, level: ThinkingLevel) -> Result<String, String> {
         if known.reasons == Some(false) {
             return levels::never(level);
         }
@@ -200,8 +200,12 @@ impl Wire for ChatCompletions {
 }
 
 /// The names of a server's models; what else it tells of them is remembered.
-pub(super) async fn list(http: &Http, catalogue: &ModelCatalogue, place: Place) -> Result<Vec<String>, ProviderError> {
-    if place != Place::Elsewhere {
+pub(super) async fn list(
+    http: &Http,
+    catalogue: &ModelCatalogue,
+    place: DeploymentNaming,
+) -> Result<Vec<String>, ProviderError> {
+    if place != DeploymentNaming::Elsewhere {
         // Azure lists what could be deployed, not what is.
         return Ok(http.endpoint().models.clone());
     }

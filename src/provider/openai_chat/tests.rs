@@ -7,8 +7,8 @@ use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
 use crate::domain::usage::RequestUsage;
 use crate::provider::response_stream::Broken;
-use crate::provider::sse::{Event, Reader};
-use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
+use crate::provider::sse::{Event, SseReader};
+use crate::provider::{CallResult, Chunk, ConversationItem, ProposedCall, Reply, Stop};
 use serde_json::{Value, json};
 
 const HOST: &str = "api.test";
@@ -53,7 +53,7 @@ fn heard(chunks: Vec<Chunk>) -> Heard {
 }
 
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
-    let mut reader = Reader::default();
+    let mut reader = SseReader::default();
     let mut events = Vec::new();
     for piece in pieces {
         reader.push(piece, &mut events).unwrap();
@@ -429,15 +429,15 @@ fn errors_inside_of_the_stream_and_what_is_no_json() {
     assert_eq!(ChatEvents::new(HOST).value(&other), Ok(vec![Chunk::Started(None)]));
 }
 
-fn request(items: Vec<Item>) -> ModelRequest {
+fn request(items: Vec<ConversationItem>) -> ModelRequest {
     ModelRequest { model: "m".into(), system: String::new(), items, tools: vec![], thinking: ThinkingLevel::Medium }
 }
 
-fn call(id: &str, input: Value) -> Call {
-    Call { id: CallId::new(id), name: "read".into(), input }
+fn call(id: &str, input: Value) -> ProposedCall {
+    ProposedCall { id: CallId::new(id), name: "read".into(), input }
 }
 
-const FIRST: RequestOptions = RequestOptions {
+const FIRST: ChatOptions = ChatOptions {
     usage: true,
     effort: 0,
     tools: true,
@@ -457,13 +457,13 @@ fn the_body_of_a_request() {
         CallResult { id: CallId::new("c2"), text: String::new(), failed: true, media: Vec::new() },
     ];
     let mut request = request(vec![
-        Item::User("one".into()),
-        Item::User("two".into()),
-        Item::User(" ".into()),
-        Item::Assistant(Reply { text: "  ".into(), ..Reply::default() }),
-        Item::Assistant(reply),
-        Item::Results(results),
-        Item::Assistant(Reply { text: "done".into(), ..Reply::default() }),
+        ConversationItem::User("one".into()),
+        ConversationItem::User("two".into()),
+        ConversationItem::User(" ".into()),
+        ConversationItem::Assistant(Reply { text: "  ".into(), ..Reply::default() }),
+        ConversationItem::Assistant(reply),
+        ConversationItem::Results(results),
+        ConversationItem::Assistant(Reply { text: "done".into(), ..Reply::default() }),
     ]);
     request.system = "be kind".into();
     request.tools =
@@ -492,11 +492,11 @@ fn the_body_of_a_request() {
 
 #[test]
 fn optional_fields() {
-    let mut request = request(vec![Item::User("x".into())]);
+    let mut request = request(vec![ConversationItem::User("x".into())]);
     let body = wire::body(&request, FIRST, HOST, None);
     assert_eq!(body["stream_options"], json!({"include_usage": true}));
     assert!(body.get("tools").is_none() && body.get("reasoning_effort").is_none());
-    assert!(wire::body(&request, RequestOptions { usage: false, ..FIRST }, HOST, None).get("stream_options").is_none());
+    assert!(wire::body(&request, ChatOptions { usage: false, ..FIRST }, HOST, None).get("stream_options").is_none());
     let table = [
         (ThinkingLevel::Off, 0, Some("none")),
         (ThinkingLevel::Off, 1, Some("minimal")),
@@ -510,7 +510,7 @@ fn optional_fields() {
     ];
     for (level, effort, word) in table {
         request.thinking = level;
-        let body = wire::body(&request, RequestOptions { effort, ..FIRST }, HOST, None);
+        let body = wire::body(&request, ChatOptions { effort, ..FIRST }, HOST, None);
         assert_eq!(body.get("reasoning_effort").and_then(Value::as_str), word, "{level:?} {effort}");
     }
 }
@@ -523,8 +523,9 @@ fn thinking_goes_back_only_to_the_server_it_came_from() {
         Native { wire: "anthropic-messages".into(), json: "{\"reasoning_content\":\"other\"}".into() },
         Native { wire: WIRE.into(), json: "oops".into() },
     ];
-    let with =
-        |calls: Vec<Call>| request(vec![Item::Assistant(Reply { text: "t".into(), calls, native: native.clone() })]);
+    let with = |calls: Vec<ProposedCall>| {
+        request(vec![ConversationItem::Assistant(Reply { text: "t".into(), calls, native: native.clone() })])
+    };
     let message = |request: &ModelRequest, host: &str| wire::body(request, FIRST, host, None)["messages"][0].clone();
     let called = with(vec![call("c1", json!({}))]);
     assert_eq!(message(&called, HOST)["reasoning_content"], "hm");
@@ -539,7 +540,12 @@ fn ids_of_calls_fit_the_server() {
     let id = |id: &str, host: &str| {
         let reply = Reply { calls: vec![call(id, json!({}))], ..Reply::default() };
         let results = vec![CallResult { id: CallId::new(id), text: "x".into(), failed: false, media: Vec::new() }];
-        let body = wire::body(&request(vec![Item::Assistant(reply), Item::Results(results)]), FIRST, host, None);
+        let body = wire::body(
+            &request(vec![ConversationItem::Assistant(reply), ConversationItem::Results(results)]),
+            FIRST,
+            host,
+            None,
+        );
         assert_eq!(body["messages"][0]["tool_calls"][0]["id"], body["messages"][1]["tool_call_id"]);
         body["messages"][1]["tool_call_id"].as_str().unwrap().to_owned()
     };
@@ -596,10 +602,14 @@ proptest::proptest! {
 fn a_model_without_tools_hears_of_calls_in_words() {
     let reply = Reply { text: "I look.".into(), calls: vec![call("c1", json!({"path": "a"}))], native: vec![] };
     let results = vec![CallResult { id: CallId::new("c1"), text: "A".into(), failed: false, media: Vec::new() }];
-    let mut request = request(vec![Item::User("one".into()), Item::Assistant(reply), Item::Results(results)]);
+    let mut request = request(vec![
+        ConversationItem::User("one".into()),
+        ConversationItem::Assistant(reply),
+        ConversationItem::Results(results),
+    ]);
     request.tools =
         vec![ToolSpec { name: "read".into(), description: "reads".into(), schema: json!({"type": "object"}) }];
-    let body = wire::body(&request, RequestOptions { tools: false, ..FIRST }, HOST, None);
+    let body = wire::body(&request, ChatOptions { tools: false, ..FIRST }, HOST, None);
     assert!(body.get("tools").is_none());
     assert_eq!(
         body["messages"],
@@ -613,8 +623,10 @@ fn a_model_without_tools_hears_of_calls_in_words() {
 
 #[test]
 fn a_server_that_wants_all_thinking_back_gets_an_empty_one_where_there_is_none() {
-    let asked = |calls: Vec<Call>| request(vec![Item::Assistant(Reply { text: "t".into(), calls, native: vec![] })]);
-    let thought = RequestOptions { thought: true, ..FIRST };
+    let asked = |calls: Vec<ProposedCall>| {
+        request(vec![ConversationItem::Assistant(Reply { text: "t".into(), calls, native: vec![] })])
+    };
+    let thought = ChatOptions { thought: true, ..FIRST };
     let called = asked(vec![call("c1", json!({}))]);
     assert_eq!(wire::body(&called, thought, HOST, None)["messages"][0]["reasoning_content"], "");
     assert!(wire::body(&called, FIRST, HOST, None)["messages"][0].get("reasoning_content").is_none());
@@ -638,7 +650,7 @@ fn openrouter_is_told_who_asks_and_others_are_not() {
 fn pictures_and_documents_are_parts_and_follow_results() {
     use crate::provider::media::tests::conversation;
     let request = request(conversation());
-    let messages = |options: RequestOptions, host: &str| wire::body(&request, options, host, None)["messages"].clone();
+    let messages = |options: ChatOptions, host: &str| wire::body(&request, options, host, None)["messages"].clone();
     let text = |text: &str| json!({"type": "text", "text": text});
     let jpg = json!({"type": "image_url", "image_url": {"url": "data:image/jpeg;base64,CCCC"}});
     let all = messages(FIRST, HOST);
@@ -658,7 +670,7 @@ fn pictures_and_documents_are_parts_and_follow_results() {
     assert_eq!(all[2]["content"], json!([text("a picture"), jpg]));
     assert_eq!(all.as_array().unwrap().len(), 3);
     // Servers that take nothing but text get nothing but text.
-    let blind = RequestOptions { sight: Sight { pictures: false, documents: false }, ..FIRST };
+    let blind = ChatOptions { sight: Sight { pictures: false, documents: false }, ..FIRST };
     let all = messages(blind, HOST);
     assert_eq!(
         all[0]["content"],
@@ -668,7 +680,7 @@ fn pictures_and_documents_are_parts_and_follow_results() {
         all[3]["content"],
         "[image c.jpg of the result of call c1]\n[image c.jpg could not be shown to this model]"
     );
-    let all = messages(RequestOptions { tools: false, ..blind }, HOST);
+    let all = messages(ChatOptions { tools: false, ..blind }, HOST);
     let told = all[2]["content"].as_str().unwrap();
     assert_eq!(told, "[result of call c1]\na picture\n[image c.jpg could not be shown to this model]");
 }

@@ -1,12 +1,12 @@
 //! From our request to the body of OpenAI's Chat Completions, as all compatible servers take it.
 
-use super::{RequestOptions, WIRE};
+use super::{ChatOptions, WIRE};
 use crate::domain::ids::CallId;
 use crate::domain::session::ThinkingLevel;
-use crate::provider::azure::Place;
+use crate::provider::azure::DeploymentNaming;
 use crate::provider::endpoint::lay_over;
-use crate::provider::media::{Shown, Sight, address, belongs_to, document_address, shown, told as in_words};
-use crate::provider::{CallResult, Item, Media, ModelRequest, Reply};
+use crate::provider::media::{MediaForm, Sight, address, belongs_to, document_address, shown, told as in_words};
+use crate::provider::{CallResult, ConversationItem, Media, ModelRequest, Reply};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -17,7 +17,7 @@ pub(super) const THINKING_FIELDS: [&str; 3] = ["reasoning_content", "reasoning",
 const LONGEST_ID: usize = 40;
 
 /// The body of a request. `host` is the server's name: some servers want things their own way.
-pub(super) fn body(request: &ModelRequest, options: RequestOptions, host: &str, extra: Option<&Value>) -> Value {
+pub(super) fn body(request: &ModelRequest, options: ChatOptions, host: &str, extra: Option<&Value>) -> Value {
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model));
     body.insert("messages".into(), Value::Array(messages(request, options, host)));
@@ -52,7 +52,7 @@ pub(in crate::provider) fn efforts(level: ThinkingLevel) -> &'static [&'static s
     }
 }
 
-fn messages(request: &ModelRequest, options: RequestOptions, host: &str) -> Vec<Value> {
+fn messages(request: &ModelRequest, options: ChatOptions, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
     if !request.system.trim().is_empty() {
         out.push(json!({"role": "system", "content": request.system}));
@@ -60,14 +60,14 @@ fn messages(request: &ModelRequest, options: RequestOptions, host: &str) -> Vec<
     for item in &request.items {
         match item {
             // Servers refuse empty messages, and an empty one says nothing.
-            Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
-            Item::User(said) => {
+            ConversationItem::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
+            ConversationItem::User(said) => {
                 out.push(json!({"role": "user", "content": content(&said.text, &said.media, options.sight)}));
             }
-            Item::Assistant(reply) if !options.tools => out.extend(spoken(reply)),
-            Item::Results(results) if !options.tools => out.push(told(results)),
-            Item::Assistant(reply) => out.extend(assistant(reply, options, host)),
-            Item::Results(results) => {
+            ConversationItem::Assistant(reply) if !options.tools => out.extend(spoken(reply)),
+            ConversationItem::Results(results) if !options.tools => out.push(told(results)),
+            ConversationItem::Assistant(reply) => out.extend(assistant(reply, options, host)),
+            ConversationItem::Results(results) => {
                 out.extend(results.iter().map(|result| {
                     let text = if result.text.is_empty() { "(no output)" } else { &result.text };
                     // Mistral takes pictures in a result, and no user between a result and the next answer.
@@ -124,8 +124,8 @@ fn both(first: Value, second: Value) -> Value {
 }
 
 /// The server takes PDF documents as parts of a message.
-pub(super) fn takes_files(host: &str, place: Place) -> bool {
-    place != Place::Elsewhere || matches!(host, "api.openai.com" | "openrouter.ai")
+pub(super) fn takes_files(host: &str, place: DeploymentNaming) -> bool {
+    place != DeploymentNaming::Elsewhere || matches!(host, "api.openai.com" | "openrouter.ai")
 }
 
 fn is_mistral(host: &str) -> bool {
@@ -148,11 +148,11 @@ fn content(text: &str, media: &[Media], sight: Sight) -> Value {
 
 fn part(media: &Media, sight: Sight) -> Value {
     match shown(media, sight) {
-        Shown::Picture { mime, data } => json!({"type": "image_url", "image_url": {"url": address(mime, data)}}),
-        Shown::Document { name, data } => {
+        MediaForm::Picture { mime, data } => json!({"type": "image_url", "image_url": {"url": address(mime, data)}}),
+        MediaForm::Document { name, data } => {
             json!({"type": "file", "file": {"filename": name, "file_data": document_address(data)}})
         }
-        Shown::Words(words) => json!({"type": "text", "text": words}),
+        MediaForm::Words(words) => json!({"type": "text", "text": words}),
     }
 }
 
@@ -171,7 +171,7 @@ fn beside(results: &[CallResult], sight: Sight) -> Option<Value> {
 }
 
 /// The message of a reply; nothing for a reply without text and calls.
-fn assistant(reply: &Reply, options: RequestOptions, host: &str) -> Option<Value> {
+fn assistant(reply: &Reply, options: ChatOptions, host: &str) -> Option<Value> {
     let text = !reply.text.trim().is_empty();
     if !text && reply.calls.is_empty() {
         return None;

@@ -1,7 +1,7 @@
 //! From the events of a Responses stream to our [`Chunk`]s. Pure: text of an event in, chunks out. Unknown events are left alone.
 
 use super::WIRE;
-use super::output::{Output, Slot, text, text_of, thinking_of};
+use super::output::{OutputItems, OutputSlot, text, text_of, thinking_of};
 use crate::domain::message::Native;
 use crate::domain::usage::RequestUsage;
 use crate::provider::json::parse;
@@ -18,7 +18,7 @@ pub struct ResponsesEvents {
     model: String,
     id: String,
     started: bool,
-    output: Output,
+    output: OutputItems,
     refused: bool,
     /// Text was given out, and thinking was: what comes from another item begins a new paragraph.
     said: bool,
@@ -186,7 +186,7 @@ impl ResponsesEvents {
     /// Gives out what came without deltas.
     fn unheard(&mut self, out: &mut Vec<Chunk>) {
         for slot in self.output.slots.iter_mut().filter(|slot| !slot.heard) {
-            let Slot { item, .. } = slot;
+            let OutputSlot { item, .. } = slot;
             let parts = item.get("content").and_then(Value::as_array);
             self.refused |= parts.is_some_and(|parts| parts.iter().any(|part| text(part, "type") == "refusal"));
             add(Chunk::Thinking, thinking_of(item), &mut self.thought, out);
@@ -197,7 +197,7 @@ impl ResponsesEvents {
 
     /// The items as the server sent them, where they hold more than our own fields do, and can be given back.
     fn native(&self) -> Option<Chunk> {
-        let thinks = |slot: &Slot| slot.kind() == "reasoning";
+        let thinks = |slot: &OutputSlot| slot.kind() == "reasoning";
         let has = |item: &Value, key: &str| match item.get(key) {
             Some(Value::String(text)) => !text.is_empty(),
             Some(Value::Array(list)) => !list.is_empty(),
@@ -206,7 +206,8 @@ impl ResponsesEvents {
         let slots = &self.output.slots;
         let worth = slots.iter().any(|slot| thinks(slot) || has(&slot.item, "phase"));
         // The server keeps nothing: an item of thinking that is a mere name cannot be found again.
-        let whole = |slot: &Slot| !thinks(slot) || has(&slot.item, "encrypted_content") || has(&slot.item, "content");
+        let whole =
+            |slot: &OutputSlot| !thinks(slot) || has(&slot.item, "encrypted_content") || has(&slot.item, "content");
         if !worth || !slots.iter().all(whole) {
             return None;
         }

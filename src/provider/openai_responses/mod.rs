@@ -11,16 +11,16 @@ mod output;
 mod tests;
 mod wire;
 
-use super::azure::Place;
+use super::azure::DeploymentNaming;
 use super::client::{Ask, Client, Outgoing, Wire};
-use super::figures::Figures;
+use super::figures::ModelFacts;
 use super::http::{Endpoint, Http};
 use super::learning::{is_refusal, raise};
 use super::levels;
 use super::media::{Blind, Sight, learn_blind};
 use super::model_catalogue::ModelCatalogue;
 use super::openai_chat::{efforts, list};
-use super::{Item, ModelRequest, ProviderError};
+use super::{ConversationItem, ModelRequest, ProviderError};
 use crate::domain::session::ThinkingLevel;
 use map::ResponsesEvents;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,8 +34,8 @@ pub type OpenAiResponses = Client<Responses>;
 
 /// OpenAI's Responses.
 pub struct Responses {
-    place: Place,
-    learned: Mutex<Learned>,
+    place: DeploymentNaming,
+    learned: Mutex<ResponsesLearned>,
 }
 
 /// A field that a model may refuse.
@@ -70,7 +70,7 @@ impl Extra {
 
 /// Options of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RequestOptions {
+pub struct ResponsesOptions {
     /// Fields that are left out.
     without: BTreeSet<Extra>,
     /// The prompt is to stay in the cache for a day.
@@ -87,7 +87,7 @@ pub struct RequestOptions {
 
 /// Refusals of a server so far.
 #[derive(Debug, Default)]
-struct Learned {
+struct ResponsesLearned {
     /// Refused extras, by model.
     without: BTreeMap<String, BTreeSet<Extra>>,
     /// Learned effort, by model and thinking level.
@@ -103,14 +103,14 @@ impl Client<Responses> {
     /// # Errors
     /// When the endpoint's settings cannot be used.
     pub fn new(endpoint: Endpoint) -> Result<Self, ProviderError> {
-        Self::at(endpoint, Place::Elsewhere)
+        Self::at(endpoint, DeploymentNaming::Elsewhere)
     }
 
     /// The same for an endpoint that may be one of Azure's.
     ///
     /// # Errors
     /// As [`OpenAiResponses::new`].
-    pub fn at(endpoint: Endpoint, place: Place) -> Result<Self, ProviderError> {
+    pub fn at(endpoint: Endpoint, place: DeploymentNaming) -> Result<Self, ProviderError> {
         Self::with(Responses { place, learned: Mutex::default() }, endpoint)
     }
 }
@@ -118,7 +118,7 @@ impl Client<Responses> {
 impl Responses {
     /// Remembers what a refused request can go without. What is known only grows, so that asking again comes to an end. False where the
     /// failure is none of how the request was put.
-    fn learn(&self, request: &ModelRequest, options: &RequestOptions, error: &ProviderError) -> bool {
+    fn learn(&self, request: &ModelRequest, options: &ResponsesOptions, error: &ProviderError) -> bool {
         if let Some(sight) = options.sight.after(request, error) {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
             learn_blind(&mut learned.blind, &request.model, sight);
@@ -133,7 +133,7 @@ impl Responses {
             let replies = request
                 .items
                 .iter()
-                .filter_map(|item| if let Item::Assistant(reply) = item { Some(reply) } else { None });
+                .filter_map(|item| if let ConversationItem::Assistant(reply) = item { Some(reply) } else { None });
             learned.stale.extend(replies.flat_map(|reply| reply.native.iter()).filter_map(wire::response_of));
             return true;
         }
@@ -152,10 +152,10 @@ impl Responses {
 impl Wire for Responses {
     const NAME: &'static str = WIRE;
     const CHANGES: usize = 16;
-    type Options = RequestOptions;
+    type Options = ResponsesOptions;
     type Events = ResponsesEvents;
 
-    fn options(&self, ask: &Ask<'_>) -> RequestOptions {
+    fn options(&self, ask: &Ask<'_>) -> ResponsesOptions {
         let request = ask.request;
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let mut without = learned.without.get(&request.model).cloned().unwrap_or_default();
@@ -165,17 +165,17 @@ impl Wire for Responses {
             effort = usize::MAX;
         }
         let known = || Sight::of(&ask.known, Sight::default());
-        RequestOptions {
+        ResponsesOptions {
             without,
             kept_long: ask.kept_long,
             effort,
             stale: learned.stale.clone(),
             sight: learned.blind.get(&request.model).copied().unwrap_or_else(known),
-            rich_results: self.place != Place::Elsewhere || ask.endpoint.host() == "api.openai.com",
+            rich_results: self.place != DeploymentNaming::Elsewhere || ask.endpoint.host() == "api.openai.com",
         }
     }
 
-    fn outgoing(&self, ask: &Ask<'_>, options: &RequestOptions) -> Outgoing {
+    fn outgoing(&self, ask: &Ask<'_>, options: &ResponsesOptions) -> Outgoing {
         let extra = ask.endpoint.extra_body.as_ref();
         Outgoing {
             path: "/responses".to_owned(),
@@ -188,7 +188,12 @@ impl Wire for Responses {
         ResponsesEvents::new(&ask.endpoint.host(), &ask.request.model)
     }
 
-    fn after_refusal(&self, ask: &Ask<'_>, options: &RequestOptions, error: &ProviderError) -> Option<RequestOptions> {
+    fn after_refusal(
+        &self,
+        ask: &Ask<'_>,
+        options: &ResponsesOptions,
+        error: &ProviderError,
+    ) -> Option<ResponsesOptions> {
         self.learn(ask.request, options, error).then(|| self.options(ask))
     }
 
@@ -196,7 +201,7 @@ impl Wire for Responses {
         list(http, catalogue, self.place).await
     }
 
-    fn level(&self, known: &Figures, model: &str, level: ThinkingLevel) -> Result<String, String> {
+    fn level(&self, known: &ModelFacts, model: &str, level: ThinkingLevel) -> Result<String, String> {
         if known.reasons == Some(false) || !wire::may_think(model) {
             return levels::never(level);
         }

@@ -1,14 +1,14 @@
 //! The items of one response, while they come: messages, thinking, calls.
 
 use crate::domain::ids::CallId;
-use crate::provider::Call;
+use crate::provider::ProposedCall;
 use crate::provider::arguments::{input, made_up_id};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// An item of the output.
 #[derive(Debug, Default)]
-pub(super) struct Slot {
+pub(super) struct OutputSlot {
     index: Option<u64>,
     /// The item as the server last sent it.
     pub(super) item: Value,
@@ -23,7 +23,7 @@ pub(super) struct Slot {
     pub(super) part: u64,
 }
 
-impl Slot {
+impl OutputSlot {
     pub(super) fn kind(&self) -> &str {
         text(&self.item, "type")
     }
@@ -35,18 +35,18 @@ impl Slot {
 
 /// The items, in their order.
 #[derive(Debug, Default)]
-pub(super) struct Output {
-    pub(super) slots: Vec<Slot>,
+pub(super) struct OutputItems {
+    pub(super) slots: Vec<OutputSlot>,
 }
 
-impl Output {
+impl OutputItems {
     /// Item of an event: by index and id, by either, or the last one.
-    pub(super) fn place(&mut self, event: &Value) -> &mut Slot {
+    pub(super) fn place(&mut self, event: &Value) -> &mut OutputSlot {
         let index = event.get("output_index").and_then(Value::as_u64);
         let id = text(event, "item_id");
-        let here = |slot: &Slot| index.is_some() && slot.index == index;
-        let named = |slot: &Slot| !id.is_empty() && slot.has(id);
-        let find = |fits: &dyn Fn(&Slot) -> bool| self.slots.iter().rposition(fits);
+        let here = |slot: &OutputSlot| index.is_some() && slot.index == index;
+        let named = |slot: &OutputSlot| !id.is_empty() && slot.has(id);
+        let find = |fits: &dyn Fn(&OutputSlot) -> bool| self.slots.iter().rposition(fits);
         let found = find(&|slot| here(slot) && named(slot)).or_else(|| find(&here));
         let found = match index {
             Some(_) => found,
@@ -56,13 +56,13 @@ impl Output {
     }
 
     /// Takes an item that begins or is complete, and returns its place. A server may give the same index, or the same id, to several.
-    pub(super) fn take(&mut self, event: &Value, item: &Value, done: bool) -> &mut Slot {
+    pub(super) fn take(&mut self, event: &Value, item: &Value, done: bool) -> &mut OutputSlot {
         let index = event.get("output_index").and_then(Value::as_u64);
         let ids = [text(item, "id"), text(event, "item_id"), text(item, "call_id")];
         let id = ids.into_iter().find(|id| !id.is_empty()).unwrap_or_default();
-        let here = |slot: &Slot| index.is_none() || slot.index == index;
-        let open = |slot: &Slot| !slot.done && ["", text(item, "type")].contains(&slot.kind());
-        let find = |fits: &dyn Fn(&Slot) -> bool| self.slots.iter().position(fits);
+        let here = |slot: &OutputSlot| index.is_none() || slot.index == index;
+        let open = |slot: &OutputSlot| !slot.done && ["", text(item, "type")].contains(&slot.kind());
+        let find = |fits: &dyn Fn(&OutputSlot) -> bool| self.slots.iter().position(fits);
         let found = find(&|slot| here(slot) && open(slot) && (slot.has(id) || slot.kind().is_empty()));
         let found = match done {
             true => found
@@ -82,11 +82,11 @@ impl Output {
         let mut used: BTreeSet<usize> = BTreeSet::new();
         for (at, item) in items.iter().enumerate() {
             let (id, call) = (text(item, "id"), text(item, "call_id"));
-            let find = |fits: &dyn Fn(&Slot) -> bool| {
+            let find = |fits: &dyn Fn(&OutputSlot) -> bool| {
                 let free = self.slots.iter().enumerate().take(known).filter(|(place, _)| !used.contains(place));
                 free.into_iter().find_map(|(place, slot)| fits(slot).then_some(place))
             };
-            let same_kind = |slot: &Slot| slot.kind() == text(item, "type");
+            let same_kind = |slot: &OutputSlot| slot.kind() == text(item, "type");
             let in_its_place = || {
                 let free = at < known && !used.contains(&at);
                 Some(at).filter(|_| free && self.slots.get(at).is_some_and(same_kind))
@@ -101,15 +101,15 @@ impl Output {
                     slot.item = item.clone();
                     slot.done = true;
                 }
-                None => self.slots.push(Slot { item: item.clone(), done: true, ..Slot::default() }),
+                None => self.slots.push(OutputSlot { item: item.clone(), done: true, ..OutputSlot::default() }),
             }
         }
     }
 
-    fn at(&mut self, found: Option<usize>, index: Option<u64>) -> &mut Slot {
+    fn at(&mut self, found: Option<usize>, index: Option<u64>) -> &mut OutputSlot {
         let at = found.unwrap_or(self.slots.len());
         if at == self.slots.len() {
-            self.slots.push(Slot { index, ..Slot::default() });
+            self.slots.push(OutputSlot { index, ..OutputSlot::default() });
         }
         // It was made just now if it was not there.
         #[allow(clippy::indexing_slicing, reason = "`at` is a place that is there")]
@@ -117,10 +117,10 @@ impl Output {
     }
 
     /// The calls, now that all pieces are here. `whole` is false where the response broke off: then only calls that came whole count.
-    pub(super) fn calls(&self, whole: bool) -> Vec<Call> {
-        let mut out: Vec<Call> = Vec::new();
-        let is_call = |slot: &&Slot| slot.kind() == "function_call" && !text(&slot.item, "name").is_empty();
-        let counts = |slot: &&Slot| whole || (slot.done && text(&slot.item, "status") != "incomplete");
+    pub(super) fn calls(&self, whole: bool) -> Vec<ProposedCall> {
+        let mut out: Vec<ProposedCall> = Vec::new();
+        let is_call = |slot: &&OutputSlot| slot.kind() == "function_call" && !text(&slot.item, "name").is_empty();
+        let counts = |slot: &&OutputSlot| whole || (slot.done && text(&slot.item, "status") != "incomplete");
         for slot in self.slots.iter().filter(is_call).filter(counts) {
             let id = ["call_id", "id"].into_iter().map(|key| text(&slot.item, key)).find(|id| !id.is_empty());
             let taken = |id: &str| out.iter().any(|call| call.id.as_str() == id);
@@ -130,13 +130,17 @@ impl Output {
                 Some(Value::Object(fields)) => Value::Object(fields.clone()).to_string(),
                 _ => slot.arguments.clone(),
             };
-            out.push(Call { id: CallId::new(id), name: text(&slot.item, "name").to_owned(), input: input(&arguments) });
+            out.push(ProposedCall {
+                id: CallId::new(id),
+                name: text(&slot.item, "name").to_owned(),
+                input: input(&arguments),
+            });
         }
         out
     }
 }
 
-impl Slot {
+impl OutputSlot {
     /// Takes a piece of a call's arguments.
     pub(super) fn add_arguments(&mut self, piece: &str) {
         self.arguments.push_str(piece);

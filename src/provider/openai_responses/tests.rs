@@ -14,8 +14,8 @@ use crate::domain::message::Native;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
 use crate::provider::response_stream::{Broken, Mapping, say};
-use crate::provider::sse::{Event, Reader};
-use crate::provider::{Call, CallResult, Chunk, Item, Reply, Stop};
+use crate::provider::sse::{Event, SseReader};
+use crate::provider::{CallResult, Chunk, ConversationItem, ProposedCall, Reply, Stop};
 use serde_json::{Value, json};
 
 const HOST: &str = "api.test";
@@ -57,7 +57,7 @@ fn heard(chunks: Vec<Chunk>) -> Heard {
 }
 
 fn read<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> Vec<Event> {
-    let mut reader = Reader::default();
+    let mut reader = SseReader::default();
     let mut events = Vec::new();
     for piece in pieces {
         reader.push(piece, &mut events).unwrap();
@@ -273,16 +273,16 @@ fn failures_in_the_stream() {
     assert!(matches!(hear(&[Event { name: String::new(), data: "{oops".into() }]), Err(Broken::Garbled(_))));
 }
 
-fn request(items: Vec<Item>) -> ModelRequest {
+fn request(items: Vec<ConversationItem>) -> ModelRequest {
     ModelRequest { model: MODEL.into(), system: String::new(), items, tools: vec![], thinking: ThinkingLevel::Medium }
 }
 
-fn body(request: &ModelRequest, options: &RequestOptions) -> Value {
+fn body(request: &ModelRequest, options: &ResponsesOptions) -> Value {
     wire::body(request, options, HOST, None)
 }
 
-fn call(id: &str, input: Value) -> Call {
-    Call { id: CallId::new(id), name: "read".into(), input }
+fn call(id: &str, input: Value) -> ProposedCall {
+    ProposedCall { id: CallId::new(id), name: "read".into(), input }
 }
 
 #[test]
@@ -296,13 +296,17 @@ fn the_body_of_a_request() {
         CallResult { id: CallId::new("c1"), text: "A".into(), failed: false, media: Vec::new() },
         CallResult { id: CallId::new("x".repeat(70)), text: String::new(), failed: true, media: Vec::new() },
     ];
-    let mut request =
-        request(vec![Item::User("one".into()), Item::User(" ".into()), Item::Assistant(reply), Item::Results(results)]);
+    let mut request = request(vec![
+        ConversationItem::User("one".into()),
+        ConversationItem::User(" ".into()),
+        ConversationItem::Assistant(reply),
+        ConversationItem::Results(results),
+    ]);
     request.system = "be kind".into();
     request.tools =
         vec![ToolSpec { name: "read".into(), description: "reads".into(), schema: json!({"type": "object"}) }];
     let body =
-        wire::body(&request, &RequestOptions::default(), HOST, Some(&json!({"temperature": 0, "include": null})));
+        wire::body(&request, &ResponsesOptions::default(), HOST, Some(&json!({"temperature": 0, "include": null})));
     let long = body["input"][3]["call_id"].clone();
     assert_eq!(long.as_str().unwrap().len(), 32);
     assert_eq!(
@@ -328,9 +332,9 @@ fn the_body_of_a_request() {
         })
     );
     let key = body["prompt_cache_key"].as_str().unwrap().to_owned();
-    request.items.push(Item::User("more".into()));
+    request.items.push(ConversationItem::User("more".into()));
     assert_eq!(
-        wire::body(&request, &RequestOptions::default(), HOST, None)["prompt_cache_key"],
+        wire::body(&request, &ResponsesOptions::default(), HOST, None)["prompt_cache_key"],
         key,
         "it stays while the conversation grows"
     );
@@ -339,7 +343,7 @@ fn the_body_of_a_request() {
 
 #[test]
 fn thinking_levels_and_refused_fields() {
-    let mut asked = request(vec![Item::User("x".into())]);
+    let mut asked = request(vec![ConversationItem::User("x".into())]);
     let table = [
         (ThinkingLevel::Off, 0, Some("none")),
         (ThinkingLevel::Off, 1, Some("minimal")),
@@ -352,15 +356,15 @@ fn thinking_levels_and_refused_fields() {
     ];
     for (level, effort, word) in table {
         asked.thinking = level;
-        let body = body(&asked, &RequestOptions { effort, ..RequestOptions::default() });
+        let body = body(&asked, &ResponsesOptions { effort, ..ResponsesOptions::default() });
         assert_eq!(body.pointer("/reasoning/effort").and_then(Value::as_str), word, "{level:?} {effort}");
         assert_eq!(body["include"], json!(["reasoning.encrypted_content"]));
     }
     let bare = body(
         &asked,
-        &RequestOptions { without: Extra::ALL.into_iter().collect(), effort: 9, ..RequestOptions::default() },
+        &ResponsesOptions { without: Extra::ALL.into_iter().collect(), effort: 9, ..ResponsesOptions::default() },
     );
-    let long = |without| body(&asked, &RequestOptions { kept_long: true, without, ..RequestOptions::default() });
+    let long = |without| body(&asked, &ResponsesOptions { kept_long: true, without, ..ResponsesOptions::default() });
     assert_eq!(long(Default::default())["prompt_cache_retention"], json!("24h"));
     assert!(long([Extra::Retention].into()).get("prompt_cache_retention").is_none());
     for field in ["include", "reasoning", "prompt_cache_key", "parallel_tool_calls", "prompt_cache_retention"] {
@@ -381,8 +385,8 @@ fn thinking_levels_and_refused_fields() {
 /// The reply that a recorded stream leads to, as it comes back with the next request.
 fn reply_of(name: &str) -> (Reply, Vec<CallResult>) {
     let got = heard(hear(&read([recorded(name).as_slice()])).unwrap());
-    let call = |(id, name, input): (String, String, Value)| Call { id: CallId::new(id), name, input };
-    let calls: Vec<Call> = got.calls.into_iter().map(call).collect();
+    let call = |(id, name, input): (String, String, Value)| ProposedCall { id: CallId::new(id), name, input };
+    let calls: Vec<ProposedCall> = got.calls.into_iter().map(call).collect();
     let results = calls
         .iter()
         .map(|call| CallResult { id: call.id.clone(), text: "ok".into(), failed: false, media: Vec::new() })
@@ -395,8 +399,12 @@ fn thinking_is_given_back_byte_for_byte() {
     for (name, count) in [("openai-reasoning-calls", 4), ("lm-studio", 2)] {
         let stream = String::from_utf8(recorded(name)).unwrap();
         let (reply, results) = reply_of(name);
-        let asked = request(vec![Item::User("x".into()), Item::Assistant(reply.clone()), Item::Results(results)]);
-        let sent = body(&asked, &RequestOptions::default());
+        let asked = request(vec![
+            ConversationItem::User("x".into()),
+            ConversationItem::Assistant(reply.clone()),
+            ConversationItem::Results(results),
+        ]);
+        let sent = body(&asked, &ResponsesOptions::default());
         let items = sent["input"].as_array().unwrap();
         assert_eq!(items.len(), 1 + count + reply.calls.len(), "{name}");
         for item in &items[1..=count] {
@@ -410,19 +418,19 @@ fn thinking_is_given_back_byte_for_byte() {
 #[test]
 fn thinking_goes_back_only_where_it_fits() {
     let (reply, _) = reply_of("openai-reasoning-calls");
-    let kinds = |asked: &ModelRequest, options: &RequestOptions, host: &str| -> Vec<String> {
+    let kinds = |asked: &ModelRequest, options: &ResponsesOptions, host: &str| -> Vec<String> {
         let body = wire::body(asked, options, host, None);
         body["input"].as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap_or("").to_owned()).collect()
     };
     let plain = ["message", "function_call", "function_call"];
     let native = ["reasoning", "message", "function_call", "function_call"];
-    let asked = |reply: &Reply| request(vec![Item::Assistant(reply.clone())]);
-    assert_eq!(kinds(&asked(&reply), &RequestOptions::default(), HOST), native);
-    assert_eq!(kinds(&asked(&reply), &RequestOptions::default(), "other.test"), plain);
-    let stale = RequestOptions { stale: ["resp_2".to_owned()].into(), ..RequestOptions::default() };
+    let asked = |reply: &Reply| request(vec![ConversationItem::Assistant(reply.clone())]);
+    assert_eq!(kinds(&asked(&reply), &ResponsesOptions::default(), HOST), native);
+    assert_eq!(kinds(&asked(&reply), &ResponsesOptions::default(), "other.test"), plain);
+    let stale = ResponsesOptions { stale: ["resp_2".to_owned()].into(), ..ResponsesOptions::default() };
     assert_eq!(kinds(&asked(&reply), &stale, HOST), plain);
     assert_eq!(
-        kinds(&ModelRequest { model: "other".into(), ..asked(&reply) }, &RequestOptions::default(), HOST),
+        kinds(&ModelRequest { model: "other".into(), ..asked(&reply) }, &ResponsesOptions::default(), HOST),
         plain
     );
     let changed = [
@@ -434,13 +442,13 @@ fn thinking_goes_back_only_where_it_fits() {
     ];
     for reply in changed {
         assert!(
-            !kinds(&asked(&reply), &RequestOptions::default(), HOST).contains(&"reasoning".to_owned()),
+            !kinds(&asked(&reply), &ResponsesOptions::default(), HOST).contains(&"reasoning".to_owned()),
             "{reply:?}"
         );
     }
     // White space is not the text's, and what was edited in a call before it ran is still what the model wrote.
     let shown = Reply { text: "  I look\nat both.\n".into(), ..reply.clone() };
-    assert_eq!(kinds(&asked(&shown), &RequestOptions::default(), HOST), native);
+    assert_eq!(kinds(&asked(&shown), &ResponsesOptions::default(), HOST), native);
 }
 
 #[test]
@@ -453,10 +461,10 @@ fn pictures_and_documents_are_parts_also_of_results() {
         tools: vec![],
         thinking: crate::domain::session::ThinkingLevel::Medium,
     };
-    let input = |options: &RequestOptions| wire::body(&request, options, "api.test", None)["input"].clone();
+    let input = |options: &ResponsesOptions| wire::body(&request, options, "api.test", None)["input"].clone();
     let text = |text: &str| json!({"type": "input_text", "text": text});
     let jpg = json!({"type": "input_image", "image_url": "data:image/jpeg;base64,CCCC"});
-    let rich = RequestOptions { rich_results: true, ..RequestOptions::default() };
+    let rich = ResponsesOptions { rich_results: true, ..ResponsesOptions::default() };
     let all = input(&rich);
     assert_eq!(
         all[0]["content"],
@@ -468,11 +476,11 @@ fn pictures_and_documents_are_parts_also_of_results() {
     );
     assert_eq!(all[2]["output"], json!([text("a picture"), jpg]));
     assert_eq!(all.as_array().unwrap().len(), 3);
-    let all = input(&RequestOptions::default());
+    let all = input(&ResponsesOptions::default());
     assert_eq!(all[2]["output"], "a picture");
     assert_eq!(all[3]["content"], json!([text("[image c.jpg of the result of call c1]"), jpg]));
     let blind = Sight { pictures: false, documents: false };
-    let all = input(&RequestOptions { sight: blind, ..rich });
+    let all = input(&ResponsesOptions { sight: blind, ..rich });
     assert_eq!(all[2]["output"][1], text("[image c.jpg could not be shown to this model]"));
     for (url, rich) in [("https://api.openai.com/v1", true), ("http://127.0.0.1:1/v1", false)] {
         let provider = OpenAiResponses::new(Endpoint::new("x", url)).unwrap();

@@ -1,12 +1,12 @@
 //! From our request to the body of OpenAI's Responses.
 
-use super::{Extra, RequestOptions, WIRE, efforts};
+use super::{Extra, ResponsesOptions, WIRE, efforts};
 use crate::domain::ids::CallId;
 use crate::domain::message::Native;
 use crate::provider::arguments::is_same_call;
 use crate::provider::endpoint::lay_over;
-use crate::provider::media::{Shown, Sight, address, belongs_to, document_address, shown};
-use crate::provider::{CallResult, Item, Media, ModelRequest, Reply, Said};
+use crate::provider::media::{MediaForm, Sight, address, belongs_to, document_address, shown};
+use crate::provider::{CallResult, ConversationItem, Media, ModelRequest, Reply, UserContent};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
@@ -20,7 +20,7 @@ pub(super) fn may_think(model: &str) -> bool {
 }
 
 /// The body of a request. `host` is the server's name: thinking goes back only to where it came from.
-pub(super) fn body(request: &ModelRequest, options: &RequestOptions, host: &str, extra: Option<&Value>) -> Value {
+pub(super) fn body(request: &ModelRequest, options: &ResponsesOptions, host: &str, extra: Option<&Value>) -> Value {
     let with = |extra| !options.without.contains(&extra);
     let mut body = Map::new();
     body.insert("model".into(), json!(request.model));
@@ -69,21 +69,21 @@ fn cache_key(request: &ModelRequest) -> Option<String> {
     let first = request
         .items
         .iter()
-        .find_map(|item| if let Item::User(Said { text, .. }) = item { Some(text) } else { None })?;
+        .find_map(|item| if let ConversationItem::User(UserContent { text, .. }) = item { Some(text) } else { None })?;
     Some(format!("lisle-{}", digest(first, 24)))
 }
 
-fn input(request: &ModelRequest, options: &RequestOptions, host: &str) -> Vec<Value> {
+fn input(request: &ModelRequest, options: &ResponsesOptions, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
     for item in &request.items {
         match item {
-            Item::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
-            Item::User(said) => say(&mut out, content(&said.text, &said.media, options.sight)),
-            Item::Assistant(reply) => match native(reply, &request.model, options, host) {
+            ConversationItem::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
+            ConversationItem::User(said) => say(&mut out, content(&said.text, &said.media, options.sight)),
+            ConversationItem::Assistant(reply) => match native(reply, &request.model, options, host) {
                 Some(items) => out.extend(items),
                 None => out.extend(plain(reply)),
             },
-            Item::Results(results) => {
+            ConversationItem::Results(results) => {
                 out.extend(results.iter().map(|one| result(one, options)));
                 if !options.rich_results {
                     say(&mut out, beside(results, options.sight));
@@ -114,15 +114,15 @@ fn content(text: &str, media: &[Media], sight: Sight) -> Vec<Value> {
 
 fn part(media: &Media, sight: Sight) -> Value {
     match shown(media, sight) {
-        Shown::Picture { mime, data } => json!({"type": "input_image", "image_url": address(mime, data)}),
-        Shown::Document { name, data } => {
+        MediaForm::Picture { mime, data } => json!({"type": "input_image", "image_url": address(mime, data)}),
+        MediaForm::Document { name, data } => {
             json!({"type": "input_file", "filename": name, "file_data": document_address(data)})
         }
-        Shown::Words(words) => json!({"type": "input_text", "text": words}),
+        MediaForm::Words(words) => json!({"type": "input_text", "text": words}),
     }
 }
 
-fn result(result: &CallResult, options: &RequestOptions) -> Value {
+fn result(result: &CallResult, options: &ResponsesOptions) -> Value {
     let text = if result.text.is_empty() { "(no output)" } else { &result.text };
     let output = match result.media.as_slice() {
         media @ [_, ..] if options.rich_results => Value::Array(content(text, media, options.sight)),
@@ -156,7 +156,7 @@ fn plain(reply: &Reply) -> Vec<Value> {
 
 /// The server's own items of a reply, as it sent them. Only for the server and the model that they came from, and only when they
 /// say the same as the reply: an item of thinking without what followed it is refused.
-fn native(reply: &Reply, model: &str, options: &RequestOptions, host: &str) -> Option<Vec<Value>> {
+fn native(reply: &Reply, model: &str, options: &ResponsesOptions, host: &str) -> Option<Vec<Value>> {
     let mut items = Vec::new();
     for native in reply.native.iter().filter(|native| native.wire == WIRE) {
         let kept: Value = serde_json::from_str(&native.json).ok()?;

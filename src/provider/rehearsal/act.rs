@@ -5,10 +5,12 @@
 use super::failures::failure;
 use super::plan::{DraftPlan, WISH};
 use super::prose;
-use super::script::{FailKind, Script, Step, VERBS, parse};
+use super::script::{FailKind, Script, ScriptStep, VERBS, parse};
 use super::words::{count, last_line, lines, lines_said, literal, matches, output_and_exit, refused, shorten};
 use crate::domain::ids::CallId;
-use crate::provider::{Call, CallResult, Item, ModelRequest, ProviderError, Reply, Said, Stop};
+use crate::provider::{
+    CallResult, ConversationItem, ModelRequest, ProposedCall, ProviderError, Reply, Stop, UserContent,
+};
 use serde_json::{Value, json};
 
 /// Start of the user item after a plan was approved.
@@ -20,9 +22,9 @@ pub(super) const CHANGE: &str = "change the plan";
 const SUMMING: &str = "You sum up a conversation";
 
 /// The summary of a conversation that is given as text: what was wished, how much was called, what was said last.
-fn sum_up(items: &[Item]) -> String {
+fn sum_up(items: &[ConversationItem]) -> String {
     let text = match items.last() {
-        Some(Item::User(Said { text, .. })) => text.as_str(),
+        Some(ConversationItem::User(UserContent { text, .. })) => text.as_str(),
         _ => "",
     };
     let of = |sort: &'static str| text.lines().filter_map(move |line| line.strip_prefix(sort));
@@ -47,7 +49,7 @@ pub(super) enum Beat {
     /// Thinking, word by word.
     Thinking(String),
     /// A whole call.
-    Call(Call),
+    Call(ProposedCall),
     /// The request fails here; `times` says how often before it goes on, `None` for always.
     Fail { error: ProviderError, times: Option<u32> },
     /// The end.
@@ -55,8 +57,8 @@ pub(super) enum Beat {
 }
 
 /// A call of this turn with its result.
-struct Deed<'a> {
-    call: &'a Call,
+struct RehearsedCall<'a> {
+    call: &'a ProposedCall,
     result: Option<&'a CallResult>,
 }
 
@@ -77,31 +79,31 @@ pub(super) fn act(request: &ModelRequest, seed: u64) -> Vec<Beat> {
     let Some(brief) = Brief::of(&request.items) else {
         return vec![Beat::Text(help("")), Beat::Stop(Stop::Done)];
     };
-    let mut turn = Turn::new(request, &brief, seed);
+    let mut turn = RehearsedTurn::new(request, &brief, seed);
     for remark in &brief.remarks {
         turn.note(&format!("You said meanwhile: {}", shorten(remark, 80)));
     }
     match &brief.job {
-        Job::Steps(steps) => turn.script(steps),
-        Job::CarryOut => turn.carry_out(),
-        Job::Change(wish) => turn.change_plan(wish),
-        Job::Wrong(why) => turn.say(&help(why)),
-        Job::Unknown => turn.say(&help("")),
+        RehearsalJob::Steps(steps) => turn.script(steps),
+        RehearsalJob::CarryOut => turn.carry_out(),
+        RehearsalJob::Change(wish) => turn.change_plan(wish),
+        RehearsalJob::Wrong(why) => turn.say(&help(why)),
+        RehearsalJob::Unknown => turn.say(&help("")),
     }
     turn.finish()
 }
 
 /// Script, and its position in the conversation.
 struct Brief {
-    job: Job,
+    job: RehearsalJob,
     /// Index of the user item.
     at: usize,
     /// Messages of the user during the script that are no script of their own.
     remarks: Vec<String>,
 }
 
-enum Job {
-    Steps(Vec<Step>),
+enum RehearsalJob {
+    Steps(Vec<ScriptStep>),
     CarryOut,
     Change(String),
     Wrong(String),
@@ -110,14 +112,16 @@ enum Job {
 
 impl Brief {
     /// The last user item counts. One that is no script and came with the results of calls is a remark on the script before it.
-    fn of(items: &[Item]) -> Option<Brief> {
+    fn of(items: &[ConversationItem]) -> Option<Brief> {
         let mut remarks = Vec::new();
         for (at, item) in items.iter().enumerate().rev() {
-            let Item::User(Said { text, .. }) = item else { continue };
-            let job = Job::of(text);
-            let steered =
-                at.checked_sub(1).and_then(|before| items.get(before)).is_some_and(|i| matches!(i, Item::Results(_)));
-            if matches!(job, Job::Unknown) && steered {
+            let ConversationItem::User(UserContent { text, .. }) = item else { continue };
+            let job = RehearsalJob::of(text);
+            let steered = at
+                .checked_sub(1)
+                .and_then(|before| items.get(before))
+                .is_some_and(|i| matches!(i, ConversationItem::Results(_)));
+            if matches!(job, RehearsalJob::Unknown) && steered {
                 remarks.insert(0, text.clone());
                 continue;
             }
@@ -127,28 +131,28 @@ impl Brief {
     }
 }
 
-impl Job {
-    fn of(text: &str) -> Job {
+impl RehearsalJob {
+    fn of(text: &str) -> RehearsalJob {
         let start = text.trim_start();
         let lower = start.to_ascii_lowercase();
         if lower.starts_with(APPROVED) {
-            return Job::CarryOut;
+            return RehearsalJob::CarryOut;
         }
         if lower.starts_with(CHANGE) {
             let wish = start.get(CHANGE.len()..).unwrap_or("").trim_start_matches([':', '.', ',']).trim();
-            return Job::Change(wish.to_owned());
+            return RehearsalJob::Change(wish.to_owned());
         }
         match parse(text) {
-            Script::Steps(steps) => Job::Steps(steps),
-            Script::Wrong(why) => Job::Wrong(why),
-            Script::Unknown => Job::Unknown,
+            Script::Steps(steps) => RehearsalJob::Steps(steps),
+            Script::Wrong(why) => RehearsalJob::Wrong(why),
+            Script::Unknown => RehearsalJob::Unknown,
         }
     }
 }
 
-struct Turn<'a> {
+struct RehearsedTurn<'a> {
     request: &'a ModelRequest,
-    deeds: Vec<Deed<'a>>,
+    deeds: Vec<RehearsedCall<'a>>,
     /// Number of calls that the steps so far account for.
     used: usize,
     beats: Vec<Beat>,
@@ -159,22 +163,22 @@ struct Turn<'a> {
     made: usize,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> RehearsedTurn<'a> {
     fn new(request: &'a ModelRequest, brief: &Brief, seed: u64) -> Self {
         let later = request.items.get(brief.at + 1..).unwrap_or(&[]);
         let results: Vec<&CallResult> = later
             .iter()
             .filter_map(|item| match item {
-                Item::Results(results) => Some(results),
+                ConversationItem::Results(results) => Some(results),
                 _ => None,
             })
             .flatten()
             .collect();
         let deeds = replies(later)
             .flat_map(|reply| &reply.calls)
-            .map(|call| Deed { call, result: results.iter().find(|result| result.id == call.id).copied() })
+            .map(|call| RehearsedCall { call, result: results.iter().find(|result| result.id == call.id).copied() })
             .collect();
-        Turn { request, deeds, used: 0, beats: Vec::new(), bullets: Vec::new(), failures: 0, seed, made: 0 }
+        RehearsedTurn { request, deeds, used: 0, beats: Vec::new(), bullets: Vec::new(), failures: 0, seed, made: 0 }
     }
 
     fn finish(mut self) -> Vec<Beat> {
@@ -207,11 +211,11 @@ impl<'a> Turn<'a> {
     fn call(&mut self, tool: &str, input: Value) {
         let id = CallId::new(format!("call_{:012x}_{}", fingerprint(self.request) & 0xffff_ffff_ffff, self.made));
         self.made += 1;
-        self.beats.push(Beat::Call(Call { id, name: tool.to_owned(), input }));
+        self.beats.push(Beat::Call(ProposedCall { id, name: tool.to_owned(), input }));
     }
 
     /// The next deed that is no word on how far things are.
-    fn take(&mut self) -> Option<(&'a Call, &'a CallResult)> {
+    fn take(&mut self) -> Option<(&'a ProposedCall, &'a CallResult)> {
         while let Some(deed) = self.deeds.get(self.used) {
             self.used += 1;
             if !matches!(deed.call.name.as_str(), "todo" | "step")
@@ -229,7 +233,7 @@ impl<'a> Turn<'a> {
 
     // -- scripts ------------------------------------------------------------------------------------------------
 
-    fn script(&mut self, steps: &[Step]) {
+    fn script(&mut self, steps: &[ScriptStep]) {
         for step in steps {
             if matches!(self.step(step), Flow::End) {
                 return;
@@ -238,9 +242,9 @@ impl<'a> Turn<'a> {
         self.close();
     }
 
-    fn step(&mut self, step: &Step) -> Flow {
+    fn step(&mut self, step: &ScriptStep) -> Flow {
         match step {
-            Step::Think { text } => {
+            ScriptStep::Think { text } => {
                 if self.all_used() {
                     let topic = if text.is_empty() { "this" } else { text };
                     self.beats.push(Beat::Thinking(format!(
@@ -253,7 +257,7 @@ impl<'a> Turn<'a> {
                 self.note(&format!("Thought about {}.", if text.is_empty() { "it" } else { text }));
                 Flow::On
             }
-            Step::Stream { words } => {
+            ScriptStep::Stream { words } => {
                 if self.all_used() {
                     let pieces = prose::pieces(*words, self.seed);
                     self.beats.extend(pieces.into_iter().map(Beat::Quick));
@@ -262,7 +266,7 @@ impl<'a> Turn<'a> {
                 self.note(&format!("Wrote {}.", count(*words, "word")));
                 Flow::On
             }
-            Step::Fail { kind, times } => {
+            ScriptStep::Fail { kind, times } => {
                 if self.all_used() {
                     if *kind == FailKind::Break {
                         self.say("This text breaks off in the mid");
@@ -275,16 +279,16 @@ impl<'a> Turn<'a> {
                 self.note("Failed as asked, and was tried again.");
                 Flow::On
             }
-            Step::Plan { text } => self.plan(text),
-            Step::List { path } => {
+            ScriptStep::Plan { text } => self.plan(text),
+            ScriptStep::List { path } => {
                 let ways =
                     [format!("I list `{path}`."), format!("Looking at `{path}`."), format!("What is in `{path}`?")];
                 self.tool("list", json!({"path": path}), ways, |result| {
                     format!("`{path}` has {}.", count(lines_said(result), "entry"))
                 })
             }
-            Step::Read { path } => self.read(path),
-            Step::Find { text, path } => {
+            ScriptStep::Read { path } => self.read(path),
+            ScriptStep::Find { text, path } => {
                 let place = path.clone().unwrap_or_else(|| ".".to_owned());
                 let ways = [
                     format!("I search for `{text}` in `{place}`."),
@@ -297,7 +301,7 @@ impl<'a> Turn<'a> {
                     found => format!("`{text}` was found in {}.", count(found, "line")),
                 })
             }
-            Step::Run { command } => {
+            ScriptStep::Run { command } => {
                 let ways =
                     [format!("I run `{command}`."), format!("Running `{command}`."), format!("Now `{command}`.")];
                 self.tool("bash", json!({"command": command}), ways, |result| {
@@ -313,8 +317,8 @@ impl<'a> Turn<'a> {
                     }
                 })
             }
-            Step::Write { path, content } => self.write(path, content),
-            Step::Replace { old, new, path } => {
+            ScriptStep::Write { path, content } => self.write(path, content),
+            ScriptStep::Replace { old, new, path } => {
                 // The file must have been read before it may be changed.
                 if matches!(self.read(path), Flow::End) {
                     return Flow::End;
@@ -333,8 +337,8 @@ impl<'a> Turn<'a> {
                     format!("Replaced `{}` with `{}` in `{path}`.", shorten(old, 40), shorten(new, 40))
                 })
             }
-            Step::Delegate { tasks, background } => self.delegate(tasks, *background),
-            Step::Fetch { url } => {
+            ScriptStep::Delegate { tasks, background } => self.delegate(tasks, *background),
+            ScriptStep::Fetch { url } => {
                 let ways =
                     [format!("I fetch `{url}`."), format!("Fetching `{url}`."), format!("What does `{url}` say?")];
                 self.tool("fetch", json!({"url": url}), ways, |result| {
@@ -346,7 +350,7 @@ impl<'a> Turn<'a> {
                     )
                 })
             }
-            Step::Ask { question, options } => {
+            ScriptStep::Ask { question, options } => {
                 let ways = [String::new(), "I have a question.".to_owned(), "One question first.".to_owned()];
                 self.tool("ask_user", json!({"question": question, "options": options}), ways, |result| {
                     format!("I asked: {question} You answered: {}", shorten(result.trim(), 200))
@@ -412,7 +416,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn failed(&mut self, call: &Call, result: &CallResult) {
+    fn failed(&mut self, call: &ProposedCall, result: &CallResult) {
         self.failures += 1;
         let word = if refused(&result.text) { "did not happen" } else { "failed" };
         let subject = ["path", "command", "pattern", "url", "question", "title"]
@@ -525,7 +529,9 @@ impl<'a> Turn<'a> {
     /// The plan as it was approved: what the message says counts, and what is struck out there is not done.
     fn approved_plan(&self) -> Option<DraftPlan> {
         let said = self.request.items.iter().rev().find_map(|item| match item {
-            Item::User(Said { text, .. }) if text.trim_start().to_ascii_lowercase().starts_with(APPROVED) => {
+            ConversationItem::User(UserContent { text, .. })
+                if text.trim_start().to_ascii_lowercase().starts_with(APPROVED) =>
+            {
                 Some(text.as_str())
             }
             _ => None,
@@ -546,7 +552,7 @@ impl<'a> Turn<'a> {
         let file = plan.file();
         let last = plan.steps.len().saturating_sub(1);
         self.tick(&plan, 0, 0);
-        if plan.does(0) && matches!(self.step(&Step::List { path: ".".to_owned() }), Flow::End) {
+        if plan.does(0) && matches!(self.step(&ScriptStep::List { path: ".".to_owned() }), Flow::End) {
             return;
         }
         let found = self.deeds.iter().find(|deed| deed.call.name == "list").and_then(|deed| deed.result);
@@ -636,9 +642,9 @@ impl<'a> Turn<'a> {
     }
 }
 
-fn replies(items: &[Item]) -> impl Iterator<Item = &Reply> {
+fn replies(items: &[ConversationItem]) -> impl Iterator<Item = &Reply> {
     items.iter().filter_map(|item| match item {
-        Item::Assistant(reply) => Some(reply),
+        ConversationItem::Assistant(reply) => Some(reply),
         _ => None,
     })
 }
@@ -667,12 +673,12 @@ pub(super) fn fingerprint(request: &ModelRequest) -> u64 {
     };
     for item in &request.items {
         match item {
-            Item::User(Said { text, .. }) => feed(text),
-            Item::Assistant(reply) => {
+            ConversationItem::User(UserContent { text, .. }) => feed(text),
+            ConversationItem::Assistant(reply) => {
                 feed(&reply.text);
                 reply.calls.iter().for_each(|call| feed(call.id.as_str()));
             }
-            Item::Results(results) => results.iter().for_each(|result| {
+            ConversationItem::Results(results) => results.iter().for_each(|result| {
                 feed(result.id.as_str());
                 feed(&result.text);
             }),

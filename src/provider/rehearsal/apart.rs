@@ -1,14 +1,14 @@
 //! Answers of the demo agent to side requests: a title is the first words of the message, a draft
 //! comes back with the files that were found for it. Anything else is answered like a conversation.
 
-use crate::provider::{Item, ModelRequest, Said};
+use crate::provider::{ConversationItem, ModelRequest, UserContent};
 
 /// Words of a title.
 const WORDS: usize = 5;
 
 /// The answer to a question apart, if this is one that is known.
 pub(super) fn answer(request: &ModelRequest) -> Option<String> {
-    let [Item::User(Said { text, .. })] = request.items.as_slice() else { return None };
+    let [ConversationItem::User(UserContent { text, .. })] = request.items.as_slice() else { return None };
     if !request.tools.is_empty() {
         return None;
     }
@@ -48,7 +48,7 @@ mod tests {
         answer(&ModelRequest {
             model: String::new(),
             system: system.into(),
-            items: vec![Item::User(text.into())],
+            items: vec![ConversationItem::User(text.into())],
             tools: vec![],
             thinking: ThinkingLevel::Off,
         })

@@ -13,8 +13,8 @@ mod script;
 mod tests;
 mod words;
 
-use super::figures::{Figures, Prices};
-use super::{Chunk, Chunks, Item, ModelRequest, Provider, ProviderError, Stop};
+use super::figures::{ModelFacts, Prices};
+use super::{Chunk, Chunks, ConversationItem, ModelRequest, Provider, ProviderError, Stop};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
 use act::{Beat, act, fingerprint};
@@ -96,14 +96,14 @@ impl Provider for Rehearsal {
         true
     }
 
-    fn known(&self, _model: &str) -> Figures {
+    fn known(&self, _model: &str) -> ModelFacts {
         let free = Prices { input: 0.0, cached: 0.0, written: None, written_hour: None, output: 0.0 };
-        Figures {
+        ModelFacts {
             window: Some(WINDOW),
             reasons: Some(true),
             vision: Some(false),
             prices: Some(free),
-            ..Figures::default()
+            ..ModelFacts::default()
         }
     }
 
@@ -188,11 +188,11 @@ fn length(request: &ModelRequest) -> usize {
         .items
         .iter()
         .map(|item| match item {
-            Item::User(said) => said.text.len(),
-            Item::Assistant(reply) => {
+            ConversationItem::User(said) => said.text.len(),
+            ConversationItem::Assistant(reply) => {
                 reply.text.len() + reply.calls.iter().map(|c| c.name.len() + c.input.to_string().len()).sum::<usize>()
             }
-            Item::Results(results) => results.iter().map(|result| result.text.len()).sum(),
+            ConversationItem::Results(results) => results.iter().map(|result| result.text.len()).sum(),
         })
         .sum();
     let tools: usize =

@@ -22,7 +22,7 @@ pub(super) const VERBS: [(&str, &str); 13] = [
 
 /// One step of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum ScriptStep {
     List { path: String },
     Read { path: String },
     Find { text: String, path: Option<String> },
@@ -57,7 +57,7 @@ pub(super) enum FailKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Script {
     /// These steps, at least one.
-    Steps(Vec<Step>),
+    Steps(Vec<ScriptStep>),
     /// It begins with a verb, but something is missing: a sentence that says what.
     Wrong(String),
     /// It begins with no verb.
@@ -226,43 +226,45 @@ fn path(text: &str) -> String {
     if cut.is_empty() || cut.ends_with('/') { bare.to_owned() } else { unquoted(cut).to_owned() }
 }
 
-fn step(verb: Verb, rest: &str) -> Result<Step, String> {
+fn step(verb: Verb, rest: &str) -> Result<ScriptStep, String> {
     let needs = |what: &str| -> Result<&str, String> { if rest.is_empty() { Err(what.to_owned()) } else { Ok(rest) } };
     Ok(match verb {
-        Verb::List => Step::List { path: if rest.is_empty() { ".".to_owned() } else { path(rest) } },
-        Verb::Read => Step::Read { path: path(needs("`read` needs a path: `read README.md`.")?) },
+        Verb::List => ScriptStep::List { path: if rest.is_empty() { ".".to_owned() } else { path(rest) } },
+        Verb::Read => ScriptStep::Read { path: path(needs("`read` needs a path: `read README.md`.")?) },
         Verb::Find => find(needs("`find` needs a text: `find TODO in src`.")?),
-        Verb::Run => Step::Run { command: unquoted(needs("`run` needs a command: `run ls -l`.")?).to_owned() },
+        Verb::Run => ScriptStep::Run { command: unquoted(needs("`run` needs a command: `run ls -l`.")?).to_owned() },
         Verb::Write => write(rest)?,
         Verb::Replace => replace(rest)?,
-        Verb::Fetch => Step::Fetch { url: path(needs("`fetch` needs an address: `fetch https://example.org/`.")?) },
+        Verb::Fetch => {
+            ScriptStep::Fetch { url: path(needs("`fetch` needs an address: `fetch https://example.org/`.")?) }
+        }
         Verb::Ask => ask(needs("`ask` needs a question: `ask Which one? | the first | the second`.")?),
-        Verb::Plan => Step::Plan { text: unquoted(needs("`plan` needs a topic: `plan a tidy-up`.")?).to_owned() },
+        Verb::Plan => ScriptStep::Plan { text: unquoted(needs("`plan` needs a topic: `plan a tidy-up`.")?).to_owned() },
         Verb::Delegate => delegate(rest)?,
         Verb::Think => {
             // "think about it" is thinking about "it".
             let (word, topic) = first_word(rest);
             let topic = if word.eq_ignore_ascii_case("about") { topic } else { rest };
-            Step::Think { text: unquoted(topic).to_owned() }
+            ScriptStep::Think { text: unquoted(topic).to_owned() }
         }
         Verb::Stream => stream(rest)?,
         Verb::Fail => fail(rest)?,
     })
 }
 
-fn find(rest: &str) -> Step {
+fn find(rest: &str) -> ScriptStep {
     if let Some((text, after)) = quoted(rest) {
         let (word, place) = first_word(after);
         let place = if word.eq_ignore_ascii_case("in") { place } else { after };
-        return Step::Find { text: text.to_owned(), path: (!place.is_empty()).then(|| path(place)) };
+        return ScriptStep::Find { text: text.to_owned(), path: (!place.is_empty()).then(|| path(place)) };
     }
     match split_word(rest, " in ", Side::Last) {
-        Some((text, place)) => Step::Find { text: text.to_owned(), path: Some(path(place)) },
-        None => Step::Find { text: rest.to_owned(), path: None },
+        Some((text, place)) => ScriptStep::Find { text: text.to_owned(), path: Some(path(place)) },
+        None => ScriptStep::Find { text: rest.to_owned(), path: None },
     }
 }
 
-fn write(rest: &str) -> Result<Step, String> {
+fn write(rest: &str) -> Result<ScriptStep, String> {
     let wrong = || "`write` needs a path, a colon and the content: `write notes.md: Remember the milk`.".to_owned();
     let (name, content) = match quoted(rest) {
         Some((name, after)) => (name, after.strip_prefix(':').ok_or_else(wrong)?),
@@ -278,10 +280,10 @@ fn write(rest: &str) -> Result<Step, String> {
         None => unquoted(content),
     };
     let end = if content.is_empty() || content.ends_with('\n') { "" } else { "\n" };
-    Ok(Step::Write { path: name.to_owned(), content: format!("{content}{end}") })
+    Ok(ScriptStep::Write { path: name.to_owned(), content: format!("{content}{end}") })
 }
 
-fn replace(rest: &str) -> Result<Step, String> {
+fn replace(rest: &str) -> Result<ScriptStep, String> {
     let wrong = || "`replace` needs three things: `replace \"old\" with \"new\" in notes.md`.".to_owned();
     let (old, after) = match quoted(rest) {
         Some((old, after)) => {
@@ -306,11 +308,11 @@ fn replace(rest: &str) -> Result<Step, String> {
     if old.is_empty() || place.trim().is_empty() {
         return Err(wrong());
     }
-    Ok(Step::Replace { old: old.to_owned(), new: new.to_owned(), path: path(place) })
+    Ok(ScriptStep::Replace { old: old.to_owned(), new: new.to_owned(), path: path(place) })
 }
 
 /// Tasks in quotes may hold a "then" of their own.
-fn delegate(rest: &str) -> Result<Step, String> {
+fn delegate(rest: &str) -> Result<ScriptStep, String> {
     let (rest, background) = match rest.trim().strip_suffix('&') {
         Some(rest) => (rest, true),
         None => (rest, false),
@@ -320,25 +322,25 @@ fn delegate(rest: &str) -> Result<Step, String> {
     if tasks.is_empty() {
         return Err("`delegate` needs a task: `delegate \"list src then read README.md\"`.".to_owned());
     }
-    Ok(Step::Delegate { tasks, background })
+    Ok(ScriptStep::Delegate { tasks, background })
 }
 
-fn ask(rest: &str) -> Step {
+fn ask(rest: &str) -> ScriptStep {
     let mut parts = rest.split('|').map(|part| unquoted(part).to_owned()).filter(|part| !part.is_empty());
     let question = parts.next().unwrap_or_else(|| rest.to_owned());
-    Step::Ask { question, options: parts.collect() }
+    ScriptStep::Ask { question, options: parts.collect() }
 }
 
-fn stream(rest: &str) -> Result<Step, String> {
+fn stream(rest: &str) -> Result<ScriptStep, String> {
     let (word, _) = first_word(rest);
     let digits: String = word.chars().filter(|c| !matches!(c, '_' | ',' | '.' | '\'')).collect();
     match digits.parse::<usize>() {
-        Ok(words) if words > 0 => Ok(Step::Stream { words: words.min(MOST_WORDS) }),
+        Ok(words) if words > 0 => Ok(ScriptStep::Stream { words: words.min(MOST_WORDS) }),
         _ => Err("`stream` needs a number of words: `stream 500`.".to_owned()),
     }
 }
 
-fn fail(rest: &str) -> Result<Step, String> {
+fn fail(rest: &str) -> Result<ScriptStep, String> {
     let (word, rest) = first_word(rest);
     let kind = match word.trim_end_matches(['.', ',']).to_lowercase().as_str() {
         "network" => FailKind::Network,
@@ -363,7 +365,7 @@ fn fail(rest: &str) -> Result<Step, String> {
         "twice" => Some(2),
         number => number.parse().ok(),
     };
-    Ok(Step::Fail { kind, times })
+    Ok(ScriptStep::Fail { kind, times })
 }
 
 #[derive(Clone, Copy)]
@@ -387,29 +389,29 @@ fn split_word<'a>(text: &'a str, word: &str, side: Side) -> Option<(&'a str, &'a
 mod tests {
     use super::*;
 
-    fn list(path: &str) -> Step {
-        Step::List { path: path.into() }
+    fn list(path: &str) -> ScriptStep {
+        ScriptStep::List { path: path.into() }
     }
-    fn read(path: &str) -> Step {
-        Step::Read { path: path.into() }
+    fn read(path: &str) -> ScriptStep {
+        ScriptStep::Read { path: path.into() }
     }
-    fn run(command: &str) -> Step {
-        Step::Run { command: command.into() }
+    fn run(command: &str) -> ScriptStep {
+        ScriptStep::Run { command: command.into() }
     }
-    fn find(text: &str, path: Option<&str>) -> Step {
-        Step::Find { text: text.into(), path: path.map(Into::into) }
+    fn find(text: &str, path: Option<&str>) -> ScriptStep {
+        ScriptStep::Find { text: text.into(), path: path.map(Into::into) }
     }
-    fn write(path: &str, content: &str) -> Step {
-        Step::Write { path: path.into(), content: content.into() }
+    fn write(path: &str, content: &str) -> ScriptStep {
+        ScriptStep::Write { path: path.into(), content: content.into() }
     }
-    fn replace(old: &str, new: &str, path: &str) -> Step {
-        Step::Replace { old: old.into(), new: new.into(), path: path.into() }
+    fn replace(old: &str, new: &str, path: &str) -> ScriptStep {
+        ScriptStep::Replace { old: old.into(), new: new.into(), path: path.into() }
     }
-    fn ask(question: &str, options: &[&str]) -> Step {
-        Step::Ask { question: question.into(), options: options.iter().map(|&o| o.into()).collect() }
+    fn ask(question: &str, options: &[&str]) -> ScriptStep {
+        ScriptStep::Ask { question: question.into(), options: options.iter().map(|&o| o.into()).collect() }
     }
-    fn fail(kind: FailKind, times: Option<u32>) -> Step {
-        Step::Fail { kind, times }
+    fn fail(kind: FailKind, times: Option<u32>) -> ScriptStep {
+        ScriptStep::Fail { kind, times }
     }
 
     #[test]
@@ -417,7 +419,7 @@ mod tests {
         for (text, topic) in
             [("think about it", "it"), ("think hard", "hard"), ("think", ""), ("think 'about x'", "about x")]
         {
-            assert_eq!(parse(text), Script::Steps(vec![Step::Think { text: topic.into() }]), "{text}");
+            assert_eq!(parse(text), Script::Steps(vec![ScriptStep::Think { text: topic.into() }]), "{text}");
         }
     }
 
@@ -451,11 +453,11 @@ mod tests {
             ("replace 'x' with '' in c.txt", replace("x", "", "c.txt")),
             ("ask Which one? | red | blue", ask("Which one?", &["red", "blue"])),
             ("ask Why don't you", ask("Why don't you", &[])),
-            ("plan a tidy-up", Step::Plan { text: "a tidy-up".into() }),
-            ("think about it", Step::Think { text: "it".into() }),
-            ("stream 50", Step::Stream { words: 50 }),
-            ("stream 5,000 words", Step::Stream { words: 5000 }),
-            ("stream 999999999", Step::Stream { words: MOST_WORDS }),
+            ("plan a tidy-up", ScriptStep::Plan { text: "a tidy-up".into() }),
+            ("think about it", ScriptStep::Think { text: "it".into() }),
+            ("stream 50", ScriptStep::Stream { words: 50 }),
+            ("stream 5,000 words", ScriptStep::Stream { words: 5000 }),
+            ("stream 999999999", ScriptStep::Stream { words: MOST_WORDS }),
             ("fail network", fail(FailKind::Network, None)),
             ("fail rate 2", fail(FailKind::Rate, Some(2))),
             ("fail server once.", fail(FailKind::Server, Some(1))),
@@ -471,7 +473,7 @@ mod tests {
         let table = [
             ("list then read a", vec![list("."), read("a")]),
             ("list src, then read a, and then run ls", vec![list("src"), read("a"), run("ls")]),
-            ("LIST THEN READ a THEN think", vec![list("."), read("a"), Step::Think { text: String::new() }]),
+            ("LIST THEN READ a THEN think", vec![list("."), read("a"), ScriptStep::Think { text: String::new() }]),
             (
                 "write a.md: first this then that then read a.md",
                 vec![write("a.md", "first this then that\n"), read("a.md")],

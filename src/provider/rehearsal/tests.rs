@@ -3,12 +3,12 @@
 use super::*;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::ToolSpec;
-use crate::provider::{Call, CallResult, Reply};
+use crate::provider::{CallResult, ProposedCall, Reply};
 use serde_json::{Value, json};
 
 const TOOLS: [&str; 9] = ["read", "list", "grep", "bash", "write", "edit", "ask_user", "submit_plan", "todo"];
 
-fn request(items: Vec<Item>, tools: &[&str]) -> ModelRequest {
+fn request(items: Vec<ConversationItem>, tools: &[&str]) -> ModelRequest {
     let tools = tools
         .iter()
         .map(|&name| ToolSpec {
@@ -44,15 +44,15 @@ fn reply(chunks: &[Result<Chunk, ProviderError>]) -> (Reply, Option<Stop>) {
 
 /// Plays the engine until the rehearsal is done or has submitted a plan. Returns the calls and the last text.
 async fn converse(
-    items: &mut Vec<Item>,
+    items: &mut Vec<ConversationItem>,
     tools: &[&str],
-    mut result: impl FnMut(usize, &Call) -> Result<String, String>,
-) -> (Vec<Call>, String) {
+    mut result: impl FnMut(usize, &ProposedCall) -> Result<String, String>,
+) -> (Vec<ProposedCall>, String) {
     let rehearsal = Rehearsal::new(Duration::ZERO);
-    let mut calls: Vec<Call> = Vec::new();
+    let mut calls: Vec<ProposedCall> = Vec::new();
     for _ in 0..40 {
         let (reply, stop) = reply(&respond(&rehearsal, request(items.clone(), tools)).await);
-        items.push(Item::Assistant(reply.clone()));
+        items.push(ConversationItem::Assistant(reply.clone()));
         match stop.unwrap() {
             Stop::Calls => {
                 assert!(!reply.calls.is_empty());
@@ -70,7 +70,7 @@ async fn converse(
                         CallResult { id: call.id.clone(), text, failed, media: Vec::new() }
                     })
                     .collect();
-                items.push(Item::Results(results));
+                items.push(ConversationItem::Results(results));
                 if calls.last().unwrap().name == "submit_plan" {
                     return (calls, reply.text);
                 }
@@ -84,7 +84,7 @@ async fn converse(
     panic!("no end: {calls:?}");
 }
 
-fn made(calls: &[Call]) -> Vec<(&str, Value)> {
+fn made(calls: &[ProposedCall]) -> Vec<(&str, Value)> {
     calls.iter().map(|call| (call.name.as_str(), call.input.clone())).collect()
 }
 
@@ -119,7 +119,7 @@ async fn each_verb_makes_its_calls_and_sums_them_up() {
         ("think hard then list", vec![("list", json!({"path": "."}))], "Thought about hard"),
     ];
     for (text, calls, sum) in table {
-        let mut items = vec![Item::User(text.into())];
+        let mut items = vec![ConversationItem::User(text.into())];
         let (got, last) = converse(&mut items, &TOOLS, |_, _| Ok("one\ntwo\n".into())).await;
         assert_eq!(made(&got), calls, "{text}");
         assert!(last.contains(sum), "{text}: {last}");
@@ -140,7 +140,7 @@ async fn results_are_summed_up_as_the_tools_write_them() {
         ("run false", Err("exit 1"), "`bash false` **failed**: exit 1"),
     ];
     for (text, result, sum) in table {
-        let (_, last) = converse(&mut vec![Item::User(text.into())], &TOOLS, |_, _| {
+        let (_, last) = converse(&mut vec![ConversationItem::User(text.into())], &TOOLS, |_, _| {
             result.map(str::to_owned).map_err(str::to_owned)
         })
         .await;
@@ -150,7 +150,7 @@ async fn results_are_summed_up_as_the_tools_write_them() {
 
 #[tokio::test]
 async fn failures_and_refusals_are_named() {
-    let mut items = vec![Item::User("read a then run rm b then list".into())];
+    let mut items = vec![ConversationItem::User("read a then run rm b then list".into())];
     let (calls, last) = converse(&mut items, &TOOLS, |n, _| match n {
         0 => Err("There is no file `a`.\nNear it: ab".into()),
         1 => Err("The user declined it.".into()),
@@ -170,7 +170,7 @@ async fn a_file_that_was_there_is_read_before_it_is_written() {
         "a exists and was not read yet. Use `read` on it first.",
         "a was changed since it was read, perhaps by the user.",
     ] {
-        let mut items = vec![Item::User("write a: x then list".into())];
+        let mut items = vec![ConversationItem::User("write a: x then list".into())];
         let (calls, last) = converse(&mut items, &TOOLS, |n, _| match n {
             0 => Err(why.into()),
             _ => Ok("ok".into()),
@@ -184,7 +184,7 @@ async fn a_file_that_was_there_is_read_before_it_is_written() {
 #[tokio::test]
 async fn anything_else_gets_the_verbs_and_no_call() {
     for text in ["Hello!", "read", ""] {
-        let mut items = vec![Item::User(text.into())];
+        let mut items = vec![ConversationItem::User(text.into())];
         let (calls, last) = converse(&mut items, &TOOLS, |_, _| panic!("no call")).await;
         assert!(calls.is_empty());
         assert!(last.contains("not a language model"), "{last}");
@@ -192,14 +192,15 @@ async fn anything_else_gets_the_verbs_and_no_call() {
             assert!(last.contains(verb), "{last}");
         }
     }
-    let (_, last) = converse(&mut vec![Item::User("read".into())], &TOOLS, |_, _| panic!("no call")).await;
+    let (_, last) = converse(&mut vec![ConversationItem::User("read".into())], &TOOLS, |_, _| panic!("no call")).await;
     assert!(last.starts_with("`read` needs a path"), "{last}");
 }
 
 #[tokio::test]
 async fn a_missing_tool_is_named() {
     for (text, tool) in [("run ls", "bash"), ("plan a tidy-up", "submit_plan"), ("list then ask X?", "ask_user")] {
-        let (calls, last) = converse(&mut vec![Item::User(text.into())], &["list"], |_, _| Ok("x".into())).await;
+        let (calls, last) =
+            converse(&mut vec![ConversationItem::User(text.into())], &["list"], |_, _| Ok("x".into())).await;
         assert!(calls.iter().all(|c| c.name == "list"));
         assert!(last.contains(&format!("I have no tool `{tool}` here")), "{last}");
     }
@@ -207,18 +208,18 @@ async fn a_missing_tool_is_named() {
 
 #[tokio::test]
 async fn a_plan_is_submitted_changed_approved_and_carried_out() {
-    let mut items = vec![Item::User("plan a tidy-up".into())];
+    let mut items = vec![ConversationItem::User("plan a tidy-up".into())];
     let (calls, _) = converse(&mut items, &TOOLS, |_, _| Ok("The plan waits for the user.".into())).await;
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0].name, "submit_plan");
     assert_eq!(calls[0].input["steps"].as_array().unwrap().len(), 3);
 
-    items.push(Item::User("Change the plan: mention the licence".into()));
+    items.push(ConversationItem::User("Change the plan: mention the licence".into()));
     let (calls, _) = converse(&mut items, &TOOLS, |_, _| Ok("The plan waits for the user.".into())).await;
     assert_eq!(calls.len(), 1);
     assert!(calls[0].input.to_string().contains("mention the licence"));
 
-    items.push(Item::User("Plan approved. Carry it out.".into()));
+    items.push(ConversationItem::User("Plan approved. Carry it out.".into()));
     let mut disk = String::new();
     let (calls, last) = converse(&mut items, &TOOLS, |_, call| {
         Ok(match call.name.as_str() {
@@ -238,7 +239,7 @@ async fn a_plan_is_submitted_changed_approved_and_carried_out() {
         ["todo", "list", "todo", "write", "todo", "read", "todo"]
     );
     assert!(disk.contains("Cargo.toml\nsrc/\n") && disk.contains("- mention the licence"), "{disk}");
-    let statuses = |call: &Call| -> Vec<String> {
+    let statuses = |call: &ProposedCall| -> Vec<String> {
         call.input["items"].as_array().unwrap().iter().map(|i| i["status"].as_str().unwrap().to_owned()).collect()
     };
     assert_eq!(statuses(&calls[0]), ["in_progress", "pending", "pending", "pending"]);
@@ -255,7 +256,7 @@ fn approved(steps: &str) -> String {
 
 #[tokio::test]
 async fn steps_are_reported_and_struck_ones_left_out() {
-    let told = |calls: &[Call]| -> Vec<String> {
+    let told = |calls: &[ProposedCall]| -> Vec<String> {
         let words = calls.iter().map(|call| match call.name.as_str() {
             "step" => format!("{} {}", call.input["number"], call.input["status"].as_str().unwrap()),
             name => name.to_owned(),
@@ -264,7 +265,7 @@ async fn steps_are_reported_and_struck_ones_left_out() {
     };
     // The conversation holds nothing but the message: it was compacted before.
     let steps = "1. List the directory\n2. Write `a.md` with what it holds\n3. Read `a.md` back to check it";
-    let mut items = vec![Item::User(approved(steps).into())];
+    let mut items = vec![ConversationItem::User(approved(steps).into())];
     let (calls, last) = converse(&mut items, &WITH_STEP, |_, _| Ok("x".into())).await;
     let whole = ["1 running", "list", "1 done", "2 running", "write", "2 done", "3 running", "read", "3 done"];
     assert_eq!(told(&calls), whole);
@@ -272,12 +273,12 @@ async fn steps_are_reported_and_struck_ones_left_out() {
     assert!(last.contains("**Done.**"), "{last}");
 
     let steps = "1. List the directory\n2. Not to be done, struck out by the user: Write `a.md` with what it holds\n3. Read `a.md` back";
-    let mut items = vec![Item::User(approved(steps).into())];
+    let mut items = vec![ConversationItem::User(approved(steps).into())];
     let (calls, _) = converse(&mut items, &WITH_STEP, |_, _| Ok("x".into())).await;
     assert_eq!(told(&calls), ["1 running", "list", "1 done", "3 skipped"]);
 
     let steps = "1. Not to be done, struck out by the user: List the directory\n2. Write `a.md`";
-    let mut items = vec![Item::User(approved(steps).into())];
+    let mut items = vec![ConversationItem::User(approved(steps).into())];
     let (calls, _) =
         converse(
             &mut items,
@@ -292,9 +293,9 @@ async fn steps_are_reported_and_struck_ones_left_out() {
 
 #[tokio::test]
 async fn another_plan_writes_its_own_file_and_a_refused_write_ends_it_honestly() {
-    let mut items = vec![Item::User("plan the release notes".into())];
+    let mut items = vec![ConversationItem::User("plan the release notes".into())];
     converse(&mut items, &TOOLS, |_, _| Ok("ok".into())).await;
-    items.push(Item::User("Plan approved.".into()));
+    items.push(ConversationItem::User("Plan approved.".into()));
     let (calls, last) = converse(&mut items, &["list", "write", "read"], |_, call| match call.name.as_str() {
         "write" => Err("The user declined it.".into()),
         _ => Ok("a".into()),
@@ -305,24 +306,24 @@ async fn another_plan_writes_its_own_file_and_a_refused_write_ends_it_honestly()
     assert!(last.contains("`write release-notes.md` **did not happen**"), "{last}");
 
     let (calls, last) =
-        converse(&mut vec![Item::User("Plan approved.".into())], &TOOLS, |_, _| panic!("no call")).await;
+        converse(&mut vec![ConversationItem::User("Plan approved.".into())], &TOOLS, |_, _| panic!("no call")).await;
     assert!(calls.is_empty() && last.contains("no plan"), "{last}");
 }
 
 #[tokio::test]
 async fn a_remark_in_between_does_not_end_the_script_and_another_script_replaces_it() {
-    let mut items = vec![Item::User("list then read a".into())];
+    let mut items = vec![ConversationItem::User("list then read a".into())];
     let rehearsal = Rehearsal::new(Duration::ZERO);
     let (first, _) = reply(&respond(&rehearsal, request(items.clone(), &TOOLS)).await);
     let id = first.calls[0].id.clone();
-    items.push(Item::Assistant(first));
-    items.push(Item::Results(vec![CallResult { id, text: "a".into(), failed: false, media: Vec::new() }]));
+    items.push(ConversationItem::Assistant(first));
+    items.push(ConversationItem::Results(vec![CallResult { id, text: "a".into(), failed: false, media: Vec::new() }]));
     let mut steered = items.clone();
-    steered.push(Item::User("Be quick!".into()));
+    steered.push(ConversationItem::User("Be quick!".into()));
     let (calls, last) = converse(&mut steered, &TOOLS, |_, _| Ok("x".into())).await;
     assert_eq!(made(&calls), [("read", json!({"path": "a"}))]);
     assert!(last.contains("You said meanwhile: Be quick!"), "{last}");
-    items.push(Item::User("run ls".into()));
+    items.push(ConversationItem::User("run ls".into()));
     let (calls, _) = converse(&mut items, &TOOLS, |_, _| Ok("x".into())).await;
     assert_eq!(made(&calls), [("bash", json!({"command": "ls"}))]);
 }
@@ -343,7 +344,7 @@ async fn failures_on_demand() {
     ];
     let rehearsal = Rehearsal::new(Duration::ZERO);
     for (kind, code, retry) in table {
-        let items = vec![Item::User(format!("fail {kind}").into())];
+        let items = vec![ConversationItem::User(format!("fail {kind}").into())];
         for _ in 0..2 {
             let chunks = respond(&rehearsal, request(items.clone(), &TOOLS)).await;
             let error = chunks.last().unwrap().as_ref().unwrap_err();
@@ -351,7 +352,7 @@ async fn failures_on_demand() {
             assert_eq!(chunks.iter().any(|c| matches!(c, Ok(Chunk::Text(_)))), kind == "break");
         }
     }
-    let items = vec![Item::User("fail rate 2 then list".into())];
+    let items = vec![ConversationItem::User("fail rate 2 then list".into())];
     for failing in [true, true, false, true] {
         let chunks = respond(&rehearsal, request(items.clone(), &TOOLS)).await;
         assert_eq!(chunks.last().unwrap().is_err(), failing);
@@ -364,7 +365,7 @@ async fn failures_on_demand() {
 #[tokio::test]
 async fn the_same_request_gives_the_same_chunks_with_usage_and_an_end() {
     for text in ["stream 300", "think it over then list", "nothing", "plan x"] {
-        let items = vec![Item::User(text.into())];
+        let items = vec![ConversationItem::User(text.into())];
         let one = respond(&Rehearsal::new(Duration::ZERO), request(items.clone(), &TOOLS)).await;
         let two = respond(&Rehearsal::new(Duration::ZERO), request(items.clone(), &TOOLS)).await;
         assert_eq!(one, two, "{text}");
@@ -373,7 +374,8 @@ async fn the_same_request_gives_the_same_chunks_with_usage_and_an_end() {
         let usage = one.iter().find_map(|c| if let Ok(Chunk::Usage(usage)) = c { Some(*usage) } else { None }).unwrap();
         assert!(usage.input > 0 && usage.output > 0);
     }
-    let thinking = respond(&Rehearsal::new(Duration::ZERO), request(vec![Item::User("think".into())], &TOOLS)).await;
+    let thinking =
+        respond(&Rehearsal::new(Duration::ZERO), request(vec![ConversationItem::User("think".into())], &TOOLS)).await;
     assert!(thinking.iter().any(|chunk| matches!(chunk, Ok(Chunk::Thinking(_)))));
     assert_eq!(Rehearsal::default().figures(MODEL, RequestUsage::default()), (Some(WINDOW), 0.0));
     assert_eq!(Rehearsal::default().models().await.unwrap(), [MODEL]);
@@ -382,7 +384,8 @@ async fn the_same_request_gives_the_same_chunks_with_usage_and_an_end() {
 #[tokio::test(start_paused = true)]
 async fn stream_writes_a_hundred_words_a_second() {
     let start = tokio::time::Instant::now();
-    let chunks = respond(&Rehearsal::default(), request(vec![Item::User("stream 500".into())], &TOOLS)).await;
+    let chunks =
+        respond(&Rehearsal::default(), request(vec![ConversationItem::User("stream 500".into())], &TOOLS)).await;
     let (reply, _) = reply(&chunks);
     let words = reply.text.split("**Done.**").next().unwrap().split_whitespace().count();
     assert!((500..=501).contains(&words), "{words}");

@@ -27,7 +27,7 @@ pub(in crate::runtime) fn tell_of_the_log(events: &Events) {
 }
 
 /// Gives a text to the programs that keep clipboards, after the terminal was asked.
-pub(in crate::runtime) fn copy(events: &Events, text: String, asked: clipboard::Asked) {
+pub(in crate::runtime) fn copy(events: &Events, text: String, asked: clipboard::ClipboardOutcome) {
     let events = events.clone();
     tokio::spawn(async move {
         let notice = clipboard::copy(text, clipboard::ways(&env), asked).await;

@@ -3,7 +3,7 @@
 use crate::app::Msg;
 use crate::domain::SessionId;
 use crate::domain::picture::Want;
-use crate::runtime::graphics::form::Form;
+use crate::runtime::graphics::form::PictureForm;
 use crate::runtime::input::Input;
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -20,7 +20,7 @@ pub(in crate::runtime) enum RuntimeEvent {
     /// Message for the screen that nobody waits for.
     Late(Msg),
     /// A picture of a session came, or why there is none.
-    Shrunk(SessionId, Want, Result<Form, String>),
+    Shrunk(SessionId, Want, Result<PictureForm, String>),
     /// All of the picture of this number was written.
     PictureSent(u32),
     /// A text for the pager.

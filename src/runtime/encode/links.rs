@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// Cells of one row that lead somewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct CellLink {
     /// The first column.
     pub x: u16,
     /// The row.
@@ -18,7 +18,7 @@ pub struct Link {
     pub url: Arc<str>,
 }
 
-impl Link {
+impl CellLink {
     /// True if the cell belongs to it.
     pub(super) fn holds(&self, x: u16, y: u16) -> bool {
         y == self.y && x >= self.x && x - self.x < self.width
@@ -98,17 +98,17 @@ pub fn known(env: &dyn Fn(&str) -> Option<String>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::tests::{bytes, frame};
-    use super::super::{Frame, Shown};
+    use super::super::{Frame, TerminalContent};
     use super::*;
 
     fn linked(text: &str, links: &[(u16, u16, &str)]) -> Frame {
-        let link = |(x, width, url): &(u16, u16, &str)| Link { x: *x, y: 0, width: *width, url: (*url).into() };
+        let link = |(x, width, url): &(u16, u16, &str)| CellLink { x: *x, y: 0, width: *width, url: (*url).into() };
         Frame { links: links.iter().map(link).collect(), ..frame(&[text]) }
     }
 
     #[test]
     fn a_link_is_around_its_cells_and_ends_with_them() {
-        let mut shown = Shown::default();
+        let mut shown = TerminalContent::default();
         let first = bytes(&mut shown, linked("see here now", &[(4, 4, "https://a.b")]));
         let (before, rest) = first.split_once("\x1b]8;id=").unwrap();
         assert!(before.ends_with("see "), "{first:?}");

@@ -14,7 +14,7 @@ pub(super) fn frame(rows: &[&str]) -> Frame {
     Frame { buffer: Buffer::with_lines(rows.iter().copied()), cursor: None, links: Vec::new(), pictures: Vec::new() }
 }
 
-pub(super) fn bytes(shown: &mut Shown, mut frame: Frame) -> String {
+pub(super) fn bytes(shown: &mut TerminalContent, mut frame: Frame) -> String {
     let mut out = Vec::new();
     shown.advance(&mut frame, Moving::Never, &mut out);
     String::from_utf8(out).unwrap()
@@ -22,7 +22,7 @@ pub(super) fn bytes(shown: &mut Shown, mut frame: Frame) -> String {
 
 #[test]
 fn the_same_frame_again_is_no_bytes() {
-    let mut shown = Shown::default();
+    let mut shown = TerminalContent::default();
     assert!(!bytes(&mut shown, frame(&["ab", "cd"])).is_empty());
     assert_eq!(bytes(&mut shown, frame(&["ab", "cd"])), "");
     let at = Some(Position { x: 1, y: 1 });
@@ -32,7 +32,7 @@ fn the_same_frame_again_is_no_bytes() {
 
 #[test]
 fn a_typed_letter_is_a_letter() {
-    let mut shown = Shown::default();
+    let mut shown = TerminalContent::default();
     let at = |x| Some(Position { x, y: 0 });
     bytes(&mut shown, Frame { cursor: at(3), ..frame(&["> a        "]) });
     assert_eq!(bytes(&mut shown, Frame { cursor: at(4), ..frame(&["> ab       "]) }), "b");
@@ -41,7 +41,7 @@ fn a_typed_letter_is_a_letter() {
 
 #[test]
 fn jumps_blanks_and_styles_are_short() {
-    let mut shown = Shown::default();
+    let mut shown = TerminalContent::default();
     bytes(&mut shown, frame(&["a bcdefghij", "x          "]));
     assert_eq!(bytes(&mut shown, frame(&["A bCdefghiJ", "X          "])), "\x1b[HA bC\x1b[6CJ\x1b[2HX");
     assert_eq!(bytes(&mut shown, frame(&["A          ", "X          "])), "\x1b[1;3H\x1b[K");
@@ -52,7 +52,7 @@ fn jumps_blanks_and_styles_are_short() {
 
 #[test]
 fn forgetting_and_another_size_repaint_everything() {
-    let mut shown = Shown::default();
+    let mut shown = TerminalContent::default();
     bytes(&mut shown, frame(&["ab", "cd"]));
     shown.forget();
     let again = bytes(&mut shown, frame(&["ab", "cd"]));
@@ -64,7 +64,7 @@ fn forgetting_and_another_size_repaint_everything() {
 fn a_terminal_that_does_not_put_signs_together_shows_what_stands_behind_them() {
     // The emulator is such a one: a family of four takes eight cells.
     let mut terminal = terminal(16, 2);
-    let mut shown = Shown::default();
+    let mut shown = TerminalContent::default();
     for row in [
         "a👩\u{200d}👩\u{200d}👧\u{200d}👦 b       x",
         "c👨\u{200d}👩\u{200d}👧\u{200d}👦 b       x",
@@ -85,7 +85,7 @@ fn a_control_character_in_a_cell_is_never_sent() {
     let mut bad = frame(&["   "]);
     bad.buffer[(1, 0)].set_symbol("\u{9b}31m");
     bad.buffer[(2, 0)].set_symbol("a\u{1b}]0;x");
-    let sent = bytes(&mut Shown::default(), bad);
+    let sent = bytes(&mut TerminalContent::default(), bad);
     assert!(!sent.contains('\u{9b}') && !sent.contains("]0"), "{sent:?}");
 }
 
@@ -131,13 +131,13 @@ fn screen() -> impl Strategy<Value = Frame> {
 proptest! {
     #[test]
     fn whatever_was_shown_before_the_screen_becomes_the_frame(frames in prop::collection::vec(screen(), 1..6)) {
-        let (mut shown, mut stepped) = (Shown::default(), terminal(24, 5));
+        let (mut shown, mut stepped) = (TerminalContent::default(), terminal(24, 5));
         for frame in frames {
             let mut out = Vec::new();
             shown.advance(&mut frame.clone(), Moving::Worth(1), &mut out);
             stepped.process(&out);
             let (mut fresh, mut whole) = (Vec::new(), terminal(24, 5));
-            Shown::default().advance(&mut frame.clone(), Moving::Never, &mut fresh);
+            TerminalContent::default().advance(&mut frame.clone(), Moving::Never, &mut fresh);
             whole.process(&fresh);
             for y in 0..5 {
                 for x in 0..24 {
@@ -164,7 +164,7 @@ proptest! {
     #[test]
     fn text_and_colours_arrive_as_they_are_in_the_cells(frame in screen()) {
         let (mut out, mut terminal) = (Vec::new(), terminal(24, 5));
-        Shown::default().advance(&mut frame.clone(), Moving::Never, &mut out);
+        TerminalContent::default().advance(&mut frame.clone(), Moving::Never, &mut out);
         terminal.process(&out);
         for y in 0..5 {
             let mut x = 0;
@@ -205,7 +205,7 @@ fn transcript(first: usize) -> Frame {
 
 #[test]
 fn text_that_scrolls_is_moved_and_the_screen_is_the_same() {
-    let (mut moved, mut written) = (Shown::default(), Shown::default());
+    let (mut moved, mut written) = (TerminalContent::default(), TerminalContent::default());
     let mut screen = terminal(100, 30);
     let mut first = 50_usize;
     for step in [0_isize, 1, 1, 3, -1, -5, 0, 12, 20, -12, 1] {
@@ -216,7 +216,7 @@ fn text_that_scrolls_is_moved_and_the_screen_is_the_same() {
         screen.process(&few);
         let mut whole = terminal(100, 30);
         let mut all = Vec::new();
-        Shown::default().advance(&mut transcript(first), Moving::Never, &mut all);
+        TerminalContent::default().advance(&mut transcript(first), Moving::Never, &mut all);
         whole.process(&all);
         for y in 0..30 {
             for x in 0..100 {
@@ -238,7 +238,7 @@ fn over(area: Rect, bytes: &str) -> Picture {
 
 #[test]
 fn what_is_drawn_over_cells_comes_last_and_once() {
-    let mut shown = Shown::default();
+    let mut shown = TerminalContent::default();
     let rows = ["text      ", "          ", "          "];
     let at = Some(Position { x: 1, y: 0 });
     let with = |pictures: &[Picture]| Frame { cursor: at, pictures: pictures.to_vec(), ..frame(&rows) };
@@ -266,7 +266,7 @@ fn what_is_drawn_over_cells_comes_last_and_once() {
 
 #[test]
 fn a_torn_picture_is_drawn_again() {
-    let mut shown = Shown::default();
+    let mut shown = TerminalContent::default();
     let (one, two) = (over(Rect::new(0, 0, 4, 2), "<A>"), over(Rect::new(2, 1, 4, 2), "<B>"));
     let rows = ["          ", "          ", "          "];
     bytes(&mut shown, Frame { pictures: vec![one.clone(), two], ..frame(&rows) });
@@ -285,7 +285,7 @@ fn cells_of_pictures_are_written_one_after_the_other() {
         next.buffer[(col + 1, 0)].set_symbol(&symbol).set_fg(colour(0x01_02_03));
         text.push_str(&symbol);
     }
-    let mut shown = Shown::default();
+    let mut shown = TerminalContent::default();
     bytes(&mut shown, frame(&["      "]));
     assert_eq!(bytes(&mut shown, next), format!("\x1b[1;2H\x1b[38;2;1;2;3m{text}"));
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// A picture that is ready to be drawn.
 #[derive(Clone, Debug)]
-pub(in super::super) enum Form {
+pub(in super::super) enum PictureForm {
     /// PNG, for kitty.
     Kitty(Vec<u8>),
     /// Pixels, and the sequence for the whole picture, for iTerm2.
@@ -15,7 +15,7 @@ pub(in super::super) enum Form {
     Sixel(Indexed, Arc<[u8]>),
 }
 
-impl Form {
+impl PictureForm {
     /// Bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         match self {

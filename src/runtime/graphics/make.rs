@@ -5,13 +5,13 @@
 //! followed there.
 
 use super::super::client::event::RuntimeEvent;
-use super::form::Form;
-use super::way::Way;
+use super::form::PictureForm;
+use super::way::PictureWay;
 use super::{inline, sixel};
 use crate::app::Msg;
 use crate::domain::SessionId;
 use crate::domain::attachment::{FOLDER, copy_in};
-use crate::domain::picture::{Cells, Known, Pixels, Want, fit};
+use crate::domain::picture::{Cells, KnownPicture, Pixels, Want, fit};
 use image::codecs::png::{CompressionType, FilterType as PngFilter, PngEncoder};
 use image::imageops::FilterType;
 use image::metadata::Orientation;
@@ -34,31 +34,31 @@ const QUICKLY: u64 = 12_000_000;
 
 /// Task of the picture thread.
 #[derive(Debug)]
-pub(in super::super) enum Job {
+pub(in super::super) enum PictureJob {
     /// Say how large the pictures in these files of a session are.
     Measure(SessionId, Vec<PathBuf>),
     /// Prepare these pictures of a session, for this cell size in pixels and this protocol.
-    Shrink(SessionId, Vec<Want>, Pixels, Way),
+    Shrink(SessionId, Vec<Want>, Pixels, PictureWay),
 }
 
 /// The way to the thread, which ends when this is dropped. `sessions` is where sessions have their folders. Where there is
 /// no thread to be had, pictures stay described.
-pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<RuntimeEvent>) -> Sender<Job> {
-    let (studio, jobs) = channel::<Job>();
+pub(in super::super) fn start(sessions: PathBuf, tell: UnboundedSender<RuntimeEvent>) -> Sender<PictureJob> {
+    let (studio, jobs) = channel::<PictureJob>();
     let thread = std::thread::Builder::new().name("lisle-pictures".into()).spawn(move || {
         for job in jobs {
             match job {
-                Job::Measure(session, files) => {
+                PictureJob::Measure(session, files) => {
                     let size = |path: PathBuf| {
                         let known = open(&sessions, &session, &path).and_then(measure);
-                        (path, known.map_or_else(Known::Broken, Known::Sized))
+                        (path, known.map_or_else(KnownPicture::Broken, KnownPicture::Sized))
                     };
                     let sizes = files.into_iter().map(size).collect();
                     if tell.send(RuntimeEvent::Late(Msg::Measured(sizes))).is_err() {
                         return;
                     }
                 }
-                Job::Shrink(session, wants, cell, way) => {
+                PictureJob::Shrink(session, wants, cell, way) => {
                     for want in wants {
                         let file = open(&sessions, &session, &want.path);
                         let made = file.and_then(|file| make(file, want.cells, cell, way));
@@ -132,7 +132,7 @@ fn measure(file: impl BufRead + Seek) -> Result<Pixels, String> {
 }
 
 /// Picture for a number of cells of this size, as the protocol needs it; of an animation the first frame.
-fn make(file: impl BufRead + Seek, cells: Cells, cell: Pixels, way: Way) -> Result<Form, String> {
+fn make(file: impl BufRead + Seek, cells: Cells, cell: Pixels, way: PictureWay) -> Result<PictureForm, String> {
     let (decoder, orientation) = decoder(file)?;
     let mut picture = DynamicImage::from_decoder(decoder).map_err(broken)?;
     picture.apply_orientation(orientation);
@@ -151,16 +151,16 @@ fn make(file: impl BufRead + Seek, cells: Cells, cell: Pixels, way: Way) -> Resu
     let mut canvas = RgbaImage::new(whole(cell.width, cells.cols), whole(cell.height, cells.rows));
     image::imageops::replace(&mut canvas, &picture, 0, 0);
     Ok(match way {
-        Way::Kitty => Form::Kitty(png(&canvas, CompressionType::Default)?),
-        Way::Iterm => {
+        PictureWay::Kitty => PictureForm::Kitty(png(&canvas, CompressionType::Default)?),
+        PictureWay::Iterm => {
             let whole = inline::sequence(&png(&canvas, CompressionType::Default)?, cells);
-            Form::Inline(canvas, whole.into())
+            PictureForm::Inline(canvas, whole.into())
         }
-        Way::Sixel => {
+        PictureWay::Sixel => {
             let indexed = sixel::Indexed::of(&canvas);
             let side = |pixels: u32| usize::try_from(pixels).unwrap_or(0);
             let whole = indexed.encode(0, 0, side(canvas.width()), side(canvas.height()));
-            Form::Sixel(indexed, whole.into())
+            PictureForm::Sixel(indexed, whole.into())
         }
     })
 }
@@ -194,13 +194,13 @@ mod tests {
         let bytes = || Cursor::new(&bytes);
         assert_eq!(measure(bytes()), Ok(Pixels { width: 1280, height: 720 }));
         let cells = Cells { cols: 57, rows: 16 };
-        let Form::Kitty(sent) = make(bytes(), cells, CELL, Way::Kitty).unwrap() else { panic!() };
+        let PictureForm::Kitty(sent) = make(bytes(), cells, CELL, PictureWay::Kitty).unwrap() else { panic!() };
         let shown = image::load_from_memory(&sent).unwrap().to_rgba8();
         assert_eq!(shown.dimensions(), (570, 320));
         assert_eq!(shown.get_pixel(100, 100).0, [200, 10, 10, 255]);
         assert_eq!(shown.get_pixel(500, 300).0, [10, 10, 200, 255]);
         assert_eq!(shown.get_pixel(569, 300).0[3], 0, "beside it nothing is drawn");
-        let Form::Sixel(_, whole) = make(bytes(), cells, CELL, Way::Sixel).unwrap() else { panic!() };
+        let PictureForm::Sixel(_, whole) = make(bytes(), cells, CELL, PictureWay::Sixel).unwrap() else { panic!() };
         let (width, height, pixels) = sixel::tests::decode(&whole);
         assert_eq!((width, height), (570, 320));
         let near = |got: Option<[u8; 3]>, want: [u8; 3]| {
@@ -208,7 +208,7 @@ mod tests {
         };
         assert!(near(pixels[100 * 570 + 100], [200, 10, 10]) && near(pixels[300 * 570 + 500], [10, 10, 200]));
         assert_eq!(pixels[300 * 570 + 569], None);
-        let Form::Inline(_, whole) = make(bytes(), cells, CELL, Way::Iterm).unwrap() else { panic!() };
+        let PictureForm::Inline(_, whole) = make(bytes(), cells, CELL, PictureWay::Iterm).unwrap() else { panic!() };
         assert!(whole.starts_with(b"\x1b]1337;File=inline=1;"));
     }
 
@@ -218,7 +218,7 @@ mod tests {
         cut.truncate(50);
         let cells = Cells { cols: 20, rows: 5 };
         assert_eq!(
-            make(Cursor::new(cut), cells, CELL, Way::Kitty).map(|_| ()),
+            make(Cursor::new(cut), cells, CELL, PictureWay::Kitty).map(|_| ()),
             Err("the picture is broken".to_owned())
         );
         assert_eq!(measure(Cursor::new(b"hello")).unwrap_err(), "it is no picture that can be drawn here");

@@ -17,14 +17,14 @@ use super::encode;
 use crate::config::settings::Pictures;
 use crate::domain::SessionId;
 use crate::domain::picture::{Cells, Pixels, Want};
-use form::Form;
+use form::PictureForm;
 use image::codecs::png::CompressionType;
 use ratatui::buffer::Buffer;
 use spots::Spot;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use way::{Able, Choice, Way};
+use way::{Able, Choice, PictureWay};
 
 /// Pictures that are kept ready, in bytes.
 const KEPT: usize = 32 << 20;
@@ -44,8 +44,8 @@ enum Sent {
 }
 
 #[derive(Debug)]
-struct Kept {
-    form: Form,
+struct KeptPicture {
+    form: PictureForm,
     cells: Cells,
     sent: Sent,
     /// The frame that showed it last.
@@ -74,7 +74,7 @@ pub(super) struct Graphics {
     cell: Option<Pixels>,
     /// The terminal said in this run what it can: what is only remembered may be of another one.
     sure: bool,
-    kept: HashMap<u32, Kept>,
+    kept: HashMap<u32, KeptPicture>,
     last: u32,
     frame: u64,
     over: Vec<(Spot, encode::Picture)>,
@@ -105,7 +105,7 @@ impl Graphics {
     }
 
     /// The way, and the size of a cell.
-    pub(super) fn way(&self) -> Option<(Way, Pixels)> {
+    pub(super) fn way(&self) -> Option<(PictureWay, Pixels)> {
         Some((self.choice.way?, self.cell?))
     }
 
@@ -154,9 +154,9 @@ impl Graphics {
     }
 
     /// Takes a picture that was made ready: its number, and the numbers of those that had to go for it.
-    pub(super) fn take(&mut self, want: &Want, form: Form) -> (u32, Vec<u32>) {
+    pub(super) fn take(&mut self, want: &Want, form: PictureForm) -> (u32, Vec<u32>) {
         self.last = if self.last >= 0xff_ff00 { 0x10_0000 } else { self.last + 1 };
-        let kept = Kept { form, cells: want.cells, sent: Sent::No, used: self.frame };
+        let kept = KeptPicture { form, cells: want.cells, sent: Sent::No, used: self.frame };
         self.kept.insert(self.last, kept);
         let mut sum: usize = self.kept.values().map(|kept| kept.form.bytes()).sum();
         let mut idle: Vec<(u64, u32, usize)> = self
@@ -202,8 +202,8 @@ impl Graphics {
         }
         let begin = self.sure && !slow;
         let (mut laid, complete) = match self.choice.way {
-            Some(Way::Kitty) => self.placeholders(buffer, &spots, begin),
-            Some(Way::Iterm | Way::Sixel) => self.overlays(buffer, spots, begin, now),
+            Some(PictureWay::Kitty) => self.placeholders(buffer, &spots, begin),
+            Some(PictureWay::Iterm | PictureWay::Sixel) => self.overlays(buffer, spots, begin, now),
             None => {
                 for spot in spots {
                     spots::blank(buffer, spot.area);
@@ -228,7 +228,7 @@ impl Graphics {
             if kept.sent != Sent::There {
                 spots::blank(buffer, spot.area);
             }
-            if let (Sent::No, true, Form::Kitty(png)) = (kept.sent, begin, &kept.form) {
+            if let (Sent::No, true, PictureForm::Kitty(png)) = (kept.sent, begin, &kept.form) {
                 kept.sent = Sent::OnItsWay;
                 laid.send.push((spot.number, kitty::transmit(spot.number, png, kept.cells)));
             }
@@ -281,14 +281,14 @@ impl Graphics {
         let (x, y) = (pixels(spot.from.0, cell.width), pixels(spot.from.1, cell.height));
         let (width, height) = (pixels(cells.cols, cell.width), pixels(cells.rows, cell.height));
         match &kept.form {
-            Form::Kitty(_) => None,
-            Form::Inline(_, whole) | Form::Sixel(_, whole) if is_whole => Some(Arc::clone(whole)),
-            Form::Inline(picture, _) => {
+            PictureForm::Kitty(_) => None,
+            PictureForm::Inline(_, whole) | PictureForm::Sixel(_, whole) if is_whole => Some(Arc::clone(whole)),
+            PictureForm::Inline(picture, _) => {
                 let part = image::imageops::crop_imm(picture, x, y, width, height).to_image();
                 let png = make::png(&part, CompressionType::Fast).ok()?;
                 Some(inline::sequence(&png, cells).into())
             }
-            Form::Sixel(picture, _) => {
+            PictureForm::Sixel(picture, _) => {
                 let number = |n: u32| usize::try_from(n).unwrap_or(0);
                 Some(picture.encode(number(x), number(y), number(width), number(height)).into())
             }
@@ -297,7 +297,7 @@ impl Graphics {
 }
 
 /// A picture of a session that came from the thread, or why there is none.
-pub(super) type Shrunk = (SessionId, Want, Result<Form, String>);
+pub(super) type Shrunk = (SessionId, Want, Result<PictureForm, String>);
 
 #[cfg(test)]
 mod tests;

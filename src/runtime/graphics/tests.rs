@@ -7,7 +7,7 @@ use ratatui::layout::Rect;
 use std::path::PathBuf;
 
 const CELLS: Cells = Cells { cols: 4, rows: 3 };
-const ABLE: Able = Able { kitty: true, sixel: true, cell: Some((10, 20)), program: Some(way::Program::Kitty) };
+const ABLE: Able = Able { kitty: true, sixel: true, cell: Some((10, 20)), program: Some(way::TerminalProgram::Kitty) };
 
 fn env(name: &str) -> Option<String> {
     (name == "TERM").then(|| "xterm-256color".to_owned())
@@ -28,11 +28,11 @@ fn picture() -> RgbaImage {
     RgbaImage::from_fn(40, 60, |_, y| Rgba([(y / 20 * 100) as u8, 50, 50, 255]))
 }
 
-fn form(way: Way) -> Form {
+fn form(way: PictureWay) -> PictureForm {
     match way {
-        Way::Kitty => Form::Kitty(make::png(&picture(), CompressionType::Fast).unwrap()),
-        Way::Iterm => Form::Inline(picture(), b"whole"[..].into()),
-        Way::Sixel => Form::Sixel(sixel::Indexed::of(&picture()), b"whole"[..].into()),
+        PictureWay::Kitty => PictureForm::Kitty(make::png(&picture(), CompressionType::Fast).unwrap()),
+        PictureWay::Iterm => PictureForm::Inline(picture(), b"whole"[..].into()),
+        PictureWay::Sixel => PictureForm::Sixel(sixel::Indexed::of(&picture()), b"whole"[..].into()),
     }
 }
 
@@ -56,7 +56,7 @@ fn placeholders(buffer: &Buffer) -> usize {
 fn kitty_gets_a_picture_once_and_shows_it_when_it_is_there() {
     let mut graphics = graphics(Pictures::Auto);
     let now = Instant::now();
-    let (number, gone) = graphics.take(&want("a.png"), form(Way::Kitty));
+    let (number, gone) = graphics.take(&want("a.png"), form(PictureWay::Kitty));
     assert!(gone.is_empty());
     let mut buffer = screen(number, 0..3);
     let laid = graphics.lay(&mut buffer, false, now);
@@ -114,7 +114,7 @@ fn nothing_is_begun_on_a_slow_line_or_before_the_terminal_said_what_it_is() {
 
 #[test]
 fn what_is_drawn_over_cells_is_drawn_when_it_rests_and_as_far_as_it_is_seen() {
-    for (setting, way) in [(Pictures::Sixel, Way::Sixel), (Pictures::Iterm2, Way::Iterm)] {
+    for (setting, way) in [(Pictures::Sixel, PictureWay::Sixel), (Pictures::Iterm2, PictureWay::Iterm)] {
         let mut graphics = graphics(setting);
         let now = Instant::now();
         let (number, _) = graphics.take(&want("a.png"), form(way));
@@ -131,7 +131,7 @@ fn what_is_drawn_over_cells_is_drawn_when_it_rests_and_as_far_as_it_is_seen() {
         assert_eq!((laid.over.len(), laid.again), (1, None));
         assert_eq!(laid.over[0].area, Rect::new(2, 0, 4, 2));
         match way {
-            Way::Sixel => {
+            PictureWay::Sixel => {
                 let (width, height, pixels) = sixel::tests::decode(&laid.over[0].bytes);
                 assert_eq!((width, height), (40, 40));
                 assert!(pixels[0].unwrap()[0].abs_diff(100) < 3 && pixels[39 * 40].unwrap()[0].abs_diff(200) < 3);
@@ -151,7 +151,7 @@ fn what_is_drawn_over_cells_is_drawn_when_it_rests_and_as_far_as_it_is_seen() {
 #[test]
 fn what_was_not_seen_for_longest_goes_when_there_is_too_much() {
     let mut graphics = graphics(Pictures::Auto);
-    let big = || Form::Kitty(vec![0; 10 << 20]);
+    let big = || PictureForm::Kitty(vec![0; 10 << 20]);
     let numbers: Vec<u32> = (0..3).map(|n| graphics.take(&want(&n.to_string()), big()).0).collect();
     // The first is seen, and the others were not since they came.
     graphics.lay(&mut screen(numbers[0], 0..3), false, Instant::now());
@@ -165,9 +165,9 @@ fn what_was_not_seen_for_longest_goes_when_there_is_too_much() {
 #[test]
 fn another_way_makes_everything_anew() {
     let mut graphics = graphics(Pictures::Auto);
-    assert_eq!(graphics.way().unwrap().0, Way::Kitty);
+    assert_eq!(graphics.way().unwrap().0, PictureWay::Kitty);
     assert_eq!(graphics.learn(&env, &ABLE), None);
-    let (number, _) = graphics.take(&want("a.png"), form(Way::Kitty));
+    let (number, _) = graphics.take(&want("a.png"), form(PictureWay::Kitty));
     graphics.lay(&mut screen(number, 0..3), false, Instant::now());
     assert_eq!(graphics.learn(&env, &Able { cell: Some((12, 24)), ..ABLE }), Some(vec![number]));
     assert_eq!(graphics.learn(&env, &Able::default()), Some(Vec::new()));

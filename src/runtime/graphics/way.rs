@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// A way to draw pictures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PictureWay {
     /// kitty's graphics protocol, with placeholders.
     Kitty,
     /// iTerm2's inline images.
@@ -20,7 +20,7 @@ pub enum Way {
     Sixel,
 }
 
-impl Way {
+impl PictureWay {
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -35,9 +35,13 @@ impl Way {
 /// Programs that say who they are (XTVERSION), as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Program {
+pub enum TerminalProgram {
     /// kitty.
     Kitty,
+    /// kitty before 0.28, which draws boxes for placeholders of pictures.
+    OldKitty,
+    /// xterm.
+    Xterm,
     /// Ghostty.
     Ghostty,
     /// WezTerm.
@@ -52,12 +56,20 @@ pub enum Program {
     Other,
 }
 
-impl Program {
+impl TerminalProgram {
     /// Program that its own name tells.
     #[must_use]
     pub fn named(says: &str) -> Self {
         let says = says.to_ascii_lowercase();
+        let version = |text: &str| {
+            let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+            Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+        };
+        if says.strip_prefix("kitty(").and_then(version).is_some_and(|version| version < (0, 28)) {
+            return Self::OldKitty;
+        }
         let known = [
+            ("xterm(", Self::Xterm),
             ("kitty", Self::Kitty),
             ("ghostty", Self::Ghostty),
             ("wezterm", Self::Wezterm),
@@ -84,7 +96,7 @@ pub struct Able {
     pub cell: Option<(u16, u16)>,
     /// Program name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub program: Option<Program>,
+    pub program: Option<TerminalProgram>,
 }
 
 impl Able {
@@ -101,7 +113,7 @@ impl Able {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     /// The way, where there is one.
-    pub way: Option<Way>,
+    pub way: Option<PictureWay>,
     /// Reason for this choice: half a sentence.
     pub why: &'static str,
 }
@@ -144,7 +156,7 @@ pub fn choose(setting: Pictures, env: &dyn Fn(&str) -> Option<String>, able: &Ab
     if let Some(choice) = no_screen(&term) {
         return choice;
     }
-    if (between(env) || able.program == Some(Program::Between)) && setting != Pictures::Sixel {
+    if (between(env) || able.program == Some(TerminalProgram::Between)) && setting != Pictures::Sixel {
         return none("tmux, screen or Zellij stands between and keeps pictures from the terminal");
     }
     if able.cell().is_none() {
@@ -152,26 +164,26 @@ pub fn choose(setting: Pictures, env: &dyn Fn(&str) -> Option<String>, able: &Ab
     }
     let set = |way| Choice { way: Some(way), why: "ui.pictures in config.toml says so" };
     match setting {
-        Pictures::Kitty => return set(Way::Kitty),
-        Pictures::Iterm2 => return set(Way::Iterm),
-        Pictures::Sixel => return set(Way::Sixel),
+        Pictures::Kitty => return set(PictureWay::Kitty),
+        Pictures::Iterm2 => return set(PictureWay::Iterm),
+        Pictures::Sixel => return set(PictureWay::Sixel),
         Pictures::Auto | Pictures::Off => {}
     }
-    let is = |known: Program, named: bool| able.program == Some(known) || able.program.is_none() && named;
-    let kitty = is(Program::Kitty, term == "xterm-kitty");
-    let ghostty = is(Program::Ghostty, term == "xterm-ghostty" || program == "ghostty");
+    let is = |known: TerminalProgram, named: bool| able.program == Some(known) || able.program.is_none() && named;
+    let kitty = is(TerminalProgram::Kitty, term == "xterm-kitty");
+    let ghostty = is(TerminalProgram::Ghostty, term == "xterm-ghostty" || program == "ghostty");
     if able.kitty && (kitty || ghostty) {
-        return Choice { way: Some(Way::Kitty), why: "the terminal answered that it has it" };
+        return Choice { way: Some(PictureWay::Kitty), why: "the terminal answered that it has it" };
     }
-    let iterm = is(Program::Iterm, program == "iTerm.app" || var("LC_TERMINAL") == "iTerm2");
-    let wezterm = is(Program::Wezterm, program == "WezTerm");
+    let iterm = is(TerminalProgram::Iterm, program == "iTerm.app" || var("LC_TERMINAL") == "iTerm2");
+    let wezterm = is(TerminalProgram::Wezterm, program == "WezTerm");
     // It has both or none: a setting of its own.
-    let embedded = able.sixel && is(Program::XtermJs, program == "vscode");
+    let embedded = able.sixel && is(TerminalProgram::XtermJs, program == "vscode");
     if iterm || wezterm || embedded {
-        return Choice { way: Some(Way::Iterm), why: "the terminal is one that has it" };
+        return Choice { way: Some(PictureWay::Iterm), why: "the terminal is one that has it" };
     }
     if able.sixel {
-        return Choice { way: Some(Way::Sixel), why: "the terminal answered that it has it" };
+        return Choice { way: Some(PictureWay::Sixel), why: "the terminal answered that it has it" };
     }
     none("this terminal did not say that it draws any")
 }
@@ -182,7 +194,7 @@ mod tests {
 
     const CELL: Option<(u16, u16)> = Some((10, 20));
 
-    fn way(setting: Pictures, pairs: &[(&str, &str)], able: Able) -> Option<Way> {
+    fn way(setting: Pictures, pairs: &[(&str, &str)], able: Able) -> Option<PictureWay> {
         let env = |name: &str| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned());
         choose(setting, &env, &able).way
     }
@@ -191,34 +203,35 @@ mod tests {
     fn only_what_certainly_works_is_taken() {
         let xterm = &[("TERM", "xterm-256color")][..];
         let nothing = Able { cell: CELL, ..Able::default() };
-        let kitty = Able { kitty: true, program: Some(Program::Kitty), ..nothing };
+        let kitty = Able { kitty: true, program: Some(TerminalProgram::Kitty), ..nothing };
         let sixel = Able { sixel: true, ..nothing };
         let auto = Pictures::Auto;
         for (pairs, able, want) in [
             (xterm, nothing, None),
-            (xterm, kitty, Some(Way::Kitty)),
-            (&[("TERM", "xterm-kitty")], Able { program: None, ..kitty }, Some(Way::Kitty)),
+            (xterm, kitty, Some(PictureWay::Kitty)),
+            (&[("TERM", "xterm-kitty")], Able { program: None, ..kitty }, Some(PictureWay::Kitty)),
             (&[("TERM", "xterm-kitty")], nothing, None),
             // Kitty's protocol without placeholders.
-            (xterm, Able { program: Some(Program::Other), ..kitty }, None),
-            (xterm, Able { program: Some(Program::Wezterm), sixel: true, ..kitty }, Some(Way::Iterm)),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], nothing, Some(Way::Iterm)),
-            (&[("TERM", "xterm-256color"), ("LC_TERMINAL", "iTerm2")], nothing, Some(Way::Iterm)),
+            (&[("TERM", "xterm-kitty")], Able { program: Some(TerminalProgram::OldKitty), ..kitty }, None),
+            (xterm, Able { program: Some(TerminalProgram::Other), ..kitty }, None),
+            (xterm, Able { program: Some(TerminalProgram::Wezterm), sixel: true, ..kitty }, Some(PictureWay::Iterm)),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], nothing, Some(PictureWay::Iterm)),
+            (&[("TERM", "xterm-256color"), ("LC_TERMINAL", "iTerm2")], nothing, Some(PictureWay::Iterm)),
             // Started from iTerm2, but it is another one.
             (
                 &[("TERM", "foot"), ("LC_TERMINAL", "iTerm2")],
-                Able { program: Some(Program::Other), ..sixel },
-                Some(Way::Sixel),
+                Able { program: Some(TerminalProgram::Other), ..sixel },
+                Some(PictureWay::Sixel),
             ),
             (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "vscode")], nothing, None),
-            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "vscode")], sixel, Some(Way::Iterm)),
-            (xterm, sixel, Some(Way::Sixel)),
+            (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "vscode")], sixel, Some(PictureWay::Iterm)),
+            (xterm, sixel, Some(PictureWay::Sixel)),
             (xterm, Able { cell: None, ..kitty }, None),
             (xterm, Able { cell: Some((0, 0)), ..kitty }, None),
             (&[("TERM", "tmux-256color")], sixel, None),
             (&[("TERM", "xterm-kitty"), ("TMUX", "/tmp/x")], kitty, None),
             (&[("TERM", "xterm-256color"), ("ZELLIJ", "0")], sixel, None),
-            (xterm, Able { program: Some(Program::Between), ..sixel }, None),
+            (xterm, Able { program: Some(TerminalProgram::Between), ..sixel }, None),
             (&[("TERM", "dumb")], sixel, None),
             (&[("TERM", "linux")], sixel, None),
             (&[], sixel, None),
@@ -226,27 +239,29 @@ mod tests {
             assert_eq!(way(auto, pairs, able), want, "{pairs:?} {able:?}");
         }
         assert_eq!(way(Pictures::Off, xterm, kitty), None);
-        assert_eq!(way(Pictures::Sixel, xterm, nothing), Some(Way::Sixel));
-        assert_eq!(way(Pictures::Sixel, &[("TERM", "tmux-256color"), ("TMUX", "x")], nothing), Some(Way::Sixel));
+        assert_eq!(way(Pictures::Sixel, xterm, nothing), Some(PictureWay::Sixel));
+        assert_eq!(way(Pictures::Sixel, &[("TERM", "tmux-256color"), ("TMUX", "x")], nothing), Some(PictureWay::Sixel));
         assert_eq!(way(Pictures::Kitty, &[("TERM", "tmux-256color"), ("TMUX", "x")], nothing), None);
-        assert_eq!(way(Pictures::Iterm2, xterm, nothing), Some(Way::Iterm));
+        assert_eq!(way(Pictures::Iterm2, xterm, nothing), Some(PictureWay::Iterm));
         assert_eq!(way(Pictures::Kitty, xterm, Able::default()), None, "without the size of a cell");
     }
 
     #[test]
     fn terminals_say_who_they_are() {
         for (says, program) in [
-            ("kitty(0.42.1)", Program::Kitty),
-            ("ghostty 1.2.0", Program::Ghostty),
-            ("WezTerm 20240203-110809-5046fc22", Program::Wezterm),
-            ("iTerm2 3.5.11", Program::Iterm),
-            ("xterm.js(5.6.0)", Program::XtermJs),
-            ("tmux 3.5a", Program::Between),
-            ("Zellij(0.41.2)", Program::Between),
-            ("XTerm(390)", Program::Other),
-            ("", Program::Other),
+            ("kitty(0.42.1)", TerminalProgram::Kitty),
+            ("kitty(1.0)", TerminalProgram::Kitty),
+            ("kitty(0.26.5)", TerminalProgram::OldKitty),
+            ("ghostty 1.2.0", TerminalProgram::Ghostty),
+            ("WezTerm 20240203-110809-5046fc22", TerminalProgram::Wezterm),
+            ("iTerm2 3.5.11", TerminalProgram::Iterm),
+            ("xterm.js(5.6.0)", TerminalProgram::XtermJs),
+            ("tmux 3.5a", TerminalProgram::Between),
+            ("Zellij(0.41.2)", TerminalProgram::Between),
+            ("XTerm(390)", TerminalProgram::Xterm),
+            ("", TerminalProgram::Other),
         ] {
-            assert_eq!(Program::named(says), program, "{says}");
+            assert_eq!(TerminalProgram::named(says), program, "{says}");
         }
     }
 

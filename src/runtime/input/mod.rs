@@ -10,7 +10,7 @@ mod spelling;
 pub mod thread;
 pub mod translate;
 
-use answer::Answer;
+use answer::TerminalAnswer;
 use termina::event::{KeyEvent, MouseEvent};
 
 /// One thing that came from the terminal.
@@ -27,7 +27,7 @@ pub enum Input {
     /// A bracketed paste: line ends are `\n`, and there are no control characters besides it and tab.
     Paste(String),
     /// The terminal answered a query.
-    Answer(Answer),
+    Answer(TerminalAnswer),
     /// The terminal is gone; nothing follows.
     Gone,
 }

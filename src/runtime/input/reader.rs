@@ -2,10 +2,10 @@
 //!
 //! Cutting follows ECMA-48, so a sequence that nobody knows still ends where it ends and leaks no characters. What a
 //! key sequence means is termina's business; it is given one whole sequence at a time. Answers to queries are taken out
-//! before it. Pure: time comes in with the bytes, and whoever waits asks [`Reader::deadline`] for how long.
+//! before it. Pure: time comes in with the bytes, and whoever waits asks [`InputReader::deadline`] for how long.
 
 use super::Input;
-use super::answer::{self, Answer};
+use super::answer::{self, TerminalAnswer};
 use super::spelling;
 use std::time::{Duration, Instant};
 use termina::event::{KeyCode, KeyEvent, KeyEventKind, Modifiers};
@@ -13,6 +13,8 @@ use termina::{Event, Parser};
 
 /// Silence after which a lone ESC is the Escape key.
 const LONE_ESCAPE: Duration = Duration::from_millis(30);
+/// The same while an answer is on its way, whose ESC a slow line may have torn off.
+const LONE_ESCAPE_OR_ANSWER: Duration = Duration::from_millis(150);
 /// Silence after which `ESC [` and its like are Alt with that character. Longer than for ESC, because as a key they are rare.
 const INTRODUCER: Duration = Duration::from_millis(100);
 /// Silence after which an unfinished sequence, paste or answer is over.
@@ -36,7 +38,7 @@ const PASTE_END: &[u8] = b"\x1b[201~";
 
 /// State of the parser after the last byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum ParserState {
     /// Between sequences.
     Ground,
     /// Inside a character of several bytes; the number of missing ones.
@@ -61,8 +63,8 @@ enum Place {
 
 /// The state between reads.
 #[derive(Debug)]
-pub struct Reader {
-    place: Place,
+pub struct InputReader {
+    place: ParserState,
     /// The bytes of the sequence so far, from its ESC on; of a paste, what was pasted.
     bytes: Vec<u8>,
     /// The sequence began with two ESC: some terminals send Alt with an arrow so.
@@ -73,6 +75,8 @@ pub struct Reader {
     last: Option<Instant>,
     /// Queries are on their way: what looks like the begin of an answer is hardly a key.
     expecting: bool,
+    /// An answer is on its way.
+    owed: bool,
     /// Time when ESC was taken for a key while answers were expected: the rest of one may follow.
     torn: Option<Instant>,
     /// Time when a paste was abandoned, whose rest may still follow.
@@ -80,15 +84,16 @@ pub struct Reader {
     parser: Parser,
 }
 
-impl Default for Reader {
+impl Default for InputReader {
     fn default() -> Self {
         Self {
-            place: Place::Ground,
+            place: ParserState::Ground,
             bytes: Vec::with_capacity(64),
             doubled: false,
             osc: false,
             last: None,
             expecting: false,
+            owed: false,
             torn: None,
             given_up: None,
             parser: Parser::default(),
@@ -96,8 +101,8 @@ impl Default for Reader {
     }
 }
 
-impl Reader {
-    /// One for a terminal that was asked something. Until its last answer has come ([`answer::Answer::Attributes`]) the
+impl InputReader {
+    /// One for a terminal that was asked something. Until its last answer has come ([`answer::TerminalAnswer::Attributes`]) the
     /// begin of a sequence waits longer for its rest: keys that look like one (Alt with `[`) are rarer then than answers
     /// that a slow line tears apart.
     #[must_use]
@@ -105,10 +110,15 @@ impl Reader {
         Self { expecting: true, ..Self::default() }
     }
 
+    /// An answer other than those of [`Reader::expecting`] is on its way, or is not.
+    pub fn owed(&mut self, owed: bool) {
+        self.owed = owed;
+    }
+
     /// Takes bytes that came at `at` and gives what became whole with them.
     ///
     /// Time between two calls means nothing by itself (the process may have been stopped while the bytes waited); only
-    /// [`Reader::silence`] ends what is unfinished.
+    /// [`InputReader::silence`] ends what is unfinished.
     pub fn feed(&mut self, bytes: &[u8], at: Instant) -> Vec<Input> {
         let mut out = Vec::new();
         if bytes.is_empty() {
@@ -119,8 +129,8 @@ impl Reader {
         if recent(self.torn.take(), REST_OF_AN_ANSWER) && answer::is_rest(bytes) {
             self.take(ESC, &mut out);
         }
-        if self.place == Place::Ground && recent(self.given_up, REST_OF_A_PASTE) && is_rest_of_a_paste(bytes) {
-            self.place = Place::Paste;
+        if self.place == ParserState::Ground && recent(self.given_up, REST_OF_A_PASTE) && is_rest_of_a_paste(bytes) {
+            self.place = ParserState::Paste;
         }
         for &byte in bytes {
             self.take(byte, &mut out);
@@ -128,14 +138,19 @@ impl Reader {
         out
     }
 
-    /// Time to call [`Reader::silence`], if nothing comes until then; `None` when nothing is unfinished.
+    /// Time to call [`InputReader::silence`], if nothing comes until then; `None` when nothing is unfinished.
     #[must_use]
     pub fn deadline(&self) -> Option<Instant> {
         let wait = match self.place {
-            Place::Ground => return None,
-            Place::Escape => LONE_ESCAPE,
-            Place::Ss3 => INTRODUCER,
-            Place::Csi | Place::Osc | Place::Other if self.bytes.len() == 2 && !self.expecting => INTRODUCER,
+            ParserState::Ground => return None,
+            ParserState::Escape if self.owed => LONE_ESCAPE_OR_ANSWER,
+            ParserState::Escape => LONE_ESCAPE,
+            ParserState::Ss3 => INTRODUCER,
+            ParserState::Csi | ParserState::Osc | ParserState::Other
+                if self.bytes.len() == 2 && !self.expecting && !self.owed =>
+            {
+                INTRODUCER
+            }
             _ => UNFINISHED,
         };
         Some(self.last? + wait)
@@ -148,17 +163,19 @@ impl Reader {
             return out;
         }
         match self.place {
-            Place::Paste => {
+            ParserState::Paste => {
                 self.end_paste(&mut out);
                 self.given_up = Some(at);
             }
-            Place::Escape => {
-                self.torn = self.expecting.then_some(at);
+            ParserState::Escape => {
+                self.torn = (self.expecting || self.owed).then_some(at);
                 self.escape_before(&mut out);
                 out.push(key(KeyCode::Escape, Modifiers::NONE));
             }
-            Place::Ss3 => self.introducer_as_key(&mut out),
-            Place::Csi | Place::Osc | Place::Other if self.bytes.len() == 2 => self.introducer_as_key(&mut out),
+            ParserState::Ss3 => self.introducer_as_key(&mut out),
+            ParserState::Csi | ParserState::Osc | ParserState::Other if self.bytes.len() == 2 => {
+                self.introducer_as_key(&mut out)
+            }
             _ => self.escape_before(&mut out),
         }
         self.reset();
@@ -166,35 +183,35 @@ impl Reader {
     }
 
     fn reset(&mut self) {
-        self.place = Place::Ground;
+        self.place = ParserState::Ground;
         self.bytes.clear();
         self.doubled = false;
     }
 
     fn take(&mut self, byte: u8, out: &mut Vec<Input>) {
         match self.place {
-            Place::Ground => self.ground(byte, out),
-            Place::Character(missing) => self.character(byte, missing, out),
-            Place::Escape => self.escape(byte, out),
-            Place::Ss3 => self.ss3(byte, out),
-            Place::Csi => self.csi(byte, out),
-            Place::Tail(missing) => {
+            ParserState::Ground => self.ground(byte, out),
+            ParserState::Character(missing) => self.character(byte, missing, out),
+            ParserState::Escape => self.escape(byte, out),
+            ParserState::Ss3 => self.ss3(byte, out),
+            ParserState::Csi => self.csi(byte, out),
+            ParserState::Tail(missing) => {
                 self.bytes.push(byte);
-                if missing > 1 { self.place = Place::Tail(missing - 1) } else { self.finish(out) }
+                if missing > 1 { self.place = ParserState::Tail(missing - 1) } else { self.finish(out) }
             }
-            Place::Osc | Place::Other => self.string(byte, out),
-            Place::StringEscape => self.string_escape(byte, out),
-            Place::Paste => self.paste(byte, out),
+            ParserState::Osc | ParserState::Other => self.string(byte, out),
+            ParserState::StringEscape => self.string_escape(byte, out),
+            ParserState::Paste => self.paste(byte, out),
         }
     }
 
     fn ground(&mut self, byte: u8, out: &mut Vec<Input>) {
         self.bytes.push(byte);
         match byte {
-            ESC => self.place = Place::Escape,
-            0xc2..=0xdf => self.place = Place::Character(1),
-            0xe0..=0xef => self.place = Place::Character(2),
-            0xf0..=0xf4 => self.place = Place::Character(3),
+            ESC => self.place = ParserState::Escape,
+            0xc2..=0xdf => self.place = ParserState::Character(1),
+            0xe0..=0xef => self.place = ParserState::Character(2),
+            0xf0..=0xf4 => self.place = ParserState::Character(3),
             // Not UTF-8: a lone continuation byte, or one that never occurs.
             0x80.. => self.reset(),
             _ => self.finish(out),
@@ -209,7 +226,7 @@ impl Reader {
             return self.take(byte, out);
         }
         self.bytes.push(byte);
-        if missing > 1 { self.place = Place::Character(missing - 1) } else { self.finish(out) }
+        if missing > 1 { self.place = ParserState::Character(missing - 1) } else { self.finish(out) }
     }
 
     fn escape(&mut self, byte: u8, out: &mut Vec<Input>) {
@@ -220,12 +237,12 @@ impl Reader {
                 self.doubled = true;
                 return;
             }
-            b'[' => self.place = Place::Csi,
-            b'O' => self.place = Place::Ss3,
-            b']' => self.place = Place::Osc,
-            b'P' | b'X' | b'^' | b'_' => self.place = Place::Other,
+            b'[' => self.place = ParserState::Csi,
+            b'O' => self.place = ParserState::Ss3,
+            b']' => self.place = ParserState::Osc,
+            b'P' | b'X' | b'^' | b'_' => self.place = ParserState::Other,
             _ => {
-                self.place = Place::Ground;
+                self.place = ParserState::Ground;
                 return self.ground(byte, out);
             }
         }
@@ -255,8 +272,8 @@ impl Reader {
         }
         self.bytes.push(byte);
         match (self.bytes.len(), byte) {
-            (3, b'[') => self.place = Place::Tail(1),
-            (3, b'M') => self.place = Place::Tail(3),
+            (3, b'[') => self.place = ParserState::Tail(1),
+            (3, b'M') => self.place = ParserState::Tail(3),
             (_, 0x40..) => self.finish(out),
             // rxvt ends keys with Shift so, against ECMA-48.
             (4.., b'$') if self.bytes[2..].iter().rev().skip(1).all(u8::is_ascii_digit) => self.finish(out),
@@ -268,10 +285,10 @@ impl Reader {
     fn string(&mut self, byte: u8, out: &mut Vec<Input>) {
         match byte {
             ESC => {
-                self.osc = self.place == Place::Osc;
-                self.place = Place::StringEscape;
+                self.osc = self.place == ParserState::Osc;
+                self.place = ParserState::StringEscape;
             }
-            0x07 if self.place == Place::Osc => self.end_string(out),
+            0x07 if self.place == ParserState::Osc => self.end_string(out),
             // CAN and SUB break a string off.
             0x18 | 0x1a => self.reset(),
             _ if self.bytes.len() < LONGEST_STRING => self.bytes.push(byte),
@@ -281,7 +298,7 @@ impl Reader {
 
     fn string_escape(&mut self, byte: u8, out: &mut Vec<Input>) {
         if byte == b'\\' {
-            self.place = if self.osc { Place::Osc } else { Place::Other };
+            self.place = if self.osc { ParserState::Osc } else { ParserState::Other };
             return self.end_string(out);
         }
         // The string was cut off by another sequence.
@@ -292,10 +309,10 @@ impl Reader {
 
     fn end_string(&mut self, out: &mut Vec<Input>) {
         self.escape_before(out);
-        if self.place == Place::Osc {
+        if self.place == ParserState::Osc {
             out.extend(self.bytes.get(2..).and_then(answer::osc).map(Input::Answer));
         }
-        if let ([ESC, kind, text @ ..], Place::Other) = (self.bytes.as_slice(), self.place) {
+        if let ([ESC, kind, text @ ..], ParserState::Other) = (self.bytes.as_slice(), self.place) {
             let answer = match kind {
                 b'_' => answer::apc(text),
                 b'P' => answer::dcs(text),
@@ -348,8 +365,8 @@ impl Reader {
         let place = self.place;
         self.bytes = unit;
         self.reset();
-        if place == Place::Paste {
-            self.place = Place::Paste;
+        if place == ParserState::Paste {
+            self.place = ParserState::Paste;
         }
     }
 
@@ -358,14 +375,14 @@ impl Reader {
             PASTE_BEGIN => {
                 self.given_up = None;
                 self.escape_before(out);
-                self.place = Place::Paste;
+                self.place = ParserState::Paste;
                 return;
             }
             [ESC, b'[', b'?' | b'>' | b'=', ..] => {
                 self.escape_before(out);
                 out.extend(answer::sixel(unit).map(Input::Answer));
                 let answer = answer::private_csi(unit);
-                self.expecting &= answer != Some(Answer::Attributes);
+                self.expecting &= answer != Some(TerminalAnswer::Attributes);
                 out.extend(answer.map(Input::Answer));
                 return;
             }
@@ -376,7 +393,7 @@ impl Reader {
             }
             _ => {}
         }
-        if let Some(answer) = answer::width_of_a_sign(unit) {
+        if let Some(answer) = answer::status(unit).or_else(|| answer::width_of_a_sign(unit)) {
             self.escape_before(out);
             out.push(Input::Answer(answer));
             return;

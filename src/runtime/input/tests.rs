@@ -1,12 +1,12 @@
 //! Every key of the keymaps, in every spelling that terminals have, torn at every byte: exactly that key. And between the
 //! keys what a terminal answers, in time, late, or never.
 
-use super::answer::{Answer, Rgb};
-use super::reader::Reader;
+use super::answer::{Rgb, TerminalAnswer};
+use super::reader::InputReader;
 use super::{Input, translate};
 use crate::keymap::key::{Code, Key, Mods};
 use crate::keymap::{load_style, names};
-use crate::runtime::graphics::way::Program;
+use crate::runtime::graphics::way::TerminalProgram;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -62,7 +62,7 @@ fn spellings(key: Key) -> Vec<String> {
         Code::Char(c) => character(&mut out, key, c, held, alt),
         Code::Enter | Code::Tab | Code::Backspace | Code::Esc => {
             let (number, legacy, keypad) = match key.code {
-                Code::Enter => (13, "\r", Some((57414, "\x1bOM"))),
+                Code::Enter => (13, "\r", Some((57414, ""))),
                 Code::Tab => (9, "\t", Some((9, "\x1bOI"))),
                 Code::Backspace => (127, "\x7f", None),
                 _ => (27, "", None),
@@ -77,7 +77,11 @@ fn spellings(key: Key) -> Vec<String> {
             }
             if let Some((number, application)) = keypad {
                 kitty(&mut out, &number.to_string(), held, "");
-                out.extend((held == 0).then(|| application.to_owned()));
+                out.extend((held == 0 && !application.is_empty()).then(|| application.to_owned()));
+            }
+            if key.code == Code::Enter && shift_only {
+                // Konsole.
+                out.push("\x1bOM".into());
             }
         }
         Code::Up | Code::Down | Code::Left | Code::Right | Code::Home | Code::End => {
@@ -214,7 +218,7 @@ fn every_key_in_every_spelling_torn_at_every_byte_is_that_key() {
         for way in ways {
             spelt += 1;
             let bytes = way.as_bytes();
-            for reader in [Reader::default, Reader::expecting] {
+            for reader in [InputReader::default, InputReader::expecting] {
                 for cut in 0..=bytes.len() {
                     let (mut reader, now) = (reader(), Instant::now());
                     let mut got = reader.feed(&bytes[..cut], now);
@@ -239,21 +243,24 @@ fn every_key_in_every_spelling_torn_at_every_byte_is_that_key() {
 }
 
 /// Answers of a terminal, and their meaning.
-fn answers() -> Vec<(&'static str, Option<Answer>)> {
+fn answers() -> Vec<(&'static str, Option<TerminalAnswer>)> {
     vec![
-        ("\x1b[?62;22c", Some(Answer::Attributes)),
+        ("\x1b[?62;22c", Some(TerminalAnswer::Attributes)),
         ("\x1b[>41;390;0c", None),
-        ("\x1b[?2026;2$y", Some(Answer::Mode { number: 2026, usable: true })),
-        ("\x1b[?2031;0$y", Some(Answer::Mode { number: 2031, usable: false })),
-        ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", Some(Answer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
-        ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", Some(Answer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
-        ("\x1b[2;3R", Some(Answer::Ambiguous { wide: true })),
-        ("\x1b[?5u", Some(Answer::KittyKeyboard)),
-        ("\x1bP>|WezTerm 20240203\x1b\\", Some(Answer::Program(Program::Wezterm))),
+        ("\x1b[?2026;2$y", Some(TerminalAnswer::Mode { number: 2026, usable: true })),
+        ("\x1b[?2031;0$y", Some(TerminalAnswer::Mode { number: 2031, usable: false })),
+        ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", Some(TerminalAnswer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
+        ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", Some(TerminalAnswer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
+        ("\x1b[2;3R", Some(TerminalAnswer::Ambiguous { wide: true })),
+        ("\x1b[3;3R", Some(TerminalAnswer::Family { joined: true })),
+        ("\x1b[3;7R", Some(TerminalAnswer::Family { joined: false })),
+        ("\x1b[0n", Some(TerminalAnswer::Status)),
+        ("\x1b[?5u", Some(TerminalAnswer::KittyKeyboard)),
+        ("\x1bP>|WezTerm 20240203\x1b\\", Some(TerminalAnswer::Program(TerminalProgram::Wezterm))),
         ("\x1bP1+r524742=38\x1b\\", None),
-        ("\x1b_Gi=31;OK\x1b\\", Some(Answer::Graphics)),
+        ("\x1b_Gi=31;OK\x1b\\", Some(TerminalAnswer::Graphics)),
         ("\x1b_Gi=7;ENOENT:no such picture\x1b\\", None),
-        ("\x1b[6;20;10t", Some(Answer::Cell { width: 10, height: 20 })),
+        ("\x1b[6;20;10t", Some(TerminalAnswer::Cell { width: 10, height: 20 })),
     ]
 }
 
@@ -265,12 +272,12 @@ fn answers_between_keys_torn_at_every_byte_lose_no_key_and_make_none_up() {
     for (answer, learnt) in answers() {
         for before in keys {
             for after in keys {
-                let mut expected = told(&Reader::default().feed(before.as_bytes(), Instant::now()));
+                let mut expected = told(&InputReader::default().feed(before.as_bytes(), Instant::now()));
                 expected.extend(learnt.map(|learnt| format!("{:?}", Input::Answer(learnt))));
-                expected.extend(told(&Reader::default().feed(after.as_bytes(), Instant::now())));
+                expected.extend(told(&InputReader::default().feed(after.as_bytes(), Instant::now())));
                 let bytes = format!("{before}{answer}{after}").into_bytes();
                 for cut in 0..bytes.len() {
-                    let (mut reader, now) = (Reader::expecting(), Instant::now());
+                    let (mut reader, now) = (InputReader::expecting(), Instant::now());
                     let mut got = reader.feed(&bytes[..cut], now);
                     got.extend(reader.silence(now + ms(29)));
                     got.extend(reader.feed(&bytes[cut..], now + ms(29)));
@@ -280,7 +287,7 @@ fn answers_between_keys_torn_at_every_byte_lose_no_key_and_make_none_up() {
             }
         }
         // The Escape key, and the answer at once behind it.
-        let mut got = Reader::expecting().feed(format!("\x1b{answer}").as_bytes(), Instant::now());
+        let mut got = InputReader::expecting().feed(format!("\x1b{answer}").as_bytes(), Instant::now());
         got.retain(|input| !matches!(input, Input::Answer(_)));
         assert_eq!(told(&got), ["esc"], "{answer:?}");
     }
@@ -291,7 +298,7 @@ fn an_answer_that_a_slow_line_tears_types_nothing() {
     for (answer, learnt) in answers() {
         let bytes = answer.as_bytes();
         for cut in 1..bytes.len() {
-            let (mut reader, now) = (Reader::expecting(), Instant::now());
+            let (mut reader, now) = (InputReader::expecting(), Instant::now());
             let mut got = reader.feed(&bytes[..cut], now);
             got.extend(reader.silence(now + ms(900)));
             got.extend(reader.feed(&bytes[cut..], now + ms(900)));
@@ -307,7 +314,7 @@ fn an_answer_that_a_slow_line_tears_types_nothing() {
 
 #[test]
 fn after_the_last_answer_alt_with_an_introducer_is_quick_again() {
-    let (mut reader, now) = (Reader::expecting(), Instant::now());
+    let (mut reader, now) = (InputReader::expecting(), Instant::now());
     assert_eq!(reader.feed(b"\x1b[", now), []);
     assert_eq!(reader.deadline(), Some(now + ms(1000)), "an answer may follow");
     assert_eq!(told(&reader.silence(now + ms(1000))), ["alt+["], "a terminal that never answers has that key too");
@@ -315,7 +322,7 @@ fn after_the_last_answer_alt_with_an_introducer_is_quick_again() {
     assert_eq!(reader.feed(b"\x1b[", now), []);
     assert_eq!(reader.deadline(), Some(now + ms(100)));
     // Escape and then typed text are two things, also while an answer is awaited.
-    let (mut reader, now) = (Reader::expecting(), Instant::now());
+    let (mut reader, now) = (InputReader::expecting(), Instant::now());
     reader.feed(b"\x1b", now);
     let mut got = reader.silence(now + ms(30));
     got.extend(reader.feed(b"[?x", now + ms(500)));
@@ -326,7 +333,7 @@ fn after_the_last_answer_alt_with_an_introducer_is_quick_again() {
 fn a_paste_that_stalls_goes_on_as_a_paste() {
     let paste = |text: &str| format!("{:?}", Input::Paste(text.to_owned()));
     let stalled = || {
-        let (mut reader, now) = (Reader::default(), Instant::now());
+        let (mut reader, now) = (InputReader::default(), Instant::now());
         assert_eq!(reader.feed(b"\x1b[200~one\rtw", now), []);
         assert_eq!(told(&reader.silence(now + ms(1000))), [paste("one\ntw")]);
         (reader, now + ms(1500))

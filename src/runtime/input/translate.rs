@@ -65,12 +65,12 @@ pub fn mouse(event: &MouseEvent) -> Option<Mouse> {
 #[cfg(test)]
 mod tests {
     use super::super::Input;
-    use super::super::reader::Reader;
+    use super::super::reader::InputReader;
     use std::time::{Duration, Instant};
 
     /// The names of the keys in some bytes.
     fn names(bytes: &str) -> String {
-        let (mut reader, now) = (Reader::default(), Instant::now());
+        let (mut reader, now) = (InputReader::default(), Instant::now());
         let mut inputs = reader.feed(bytes.as_bytes(), now);
         inputs.extend(reader.silence(now + Duration::from_secs(2)));
         let name = |input: &Input| match input {

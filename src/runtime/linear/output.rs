@@ -12,12 +12,12 @@ const LAST: Duration = Duration::from_millis(500);
 
 /// The way to stdout.
 #[derive(Debug)]
-pub(super) struct Output {
+pub(super) struct LinearOutput {
     lines: Option<mpsc::Sender<String>>,
     written: mpsc::Receiver<()>,
 }
 
-impl Output {
+impl LinearOutput {
     /// Starts the thread; `gone` is called when nobody reads any more.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! A session of linear mode: lines in, what they mean, and what is printed of what changed.
 
 use super::input::LineReader;
-use super::output::{Output, Unseen};
+use super::output::{LinearOutput, Unseen};
 use crate::agent::Link;
 use crate::app::line::Line;
 use crate::app::msg::{Frame, Timer};
@@ -9,7 +9,7 @@ use crate::app::state::chat::Drawn;
 use crate::app::state::{Quit, Size};
 use crate::app::{Effect, Msg};
 use crate::domain::contract::{Act, Command, Event, Stamped};
-use crate::domain::request::Answer;
+use crate::domain::request::UserAnswer;
 use crate::domain::{Level, Notice};
 use crate::runtime::client::event::{Events, LineInput, RuntimeEvent};
 use crate::runtime::client::exit::RunError;
@@ -36,7 +36,7 @@ const MARK_OUTPUT: &str = "\x1b]133;C\x1b\\";
 const MARK_END: &str = "\x1b]133;D\x1b\\";
 
 /// Input lines and what became of them.
-pub(super) struct Lines {
+pub(super) struct InputLines {
     pub input: Option<LineReader>,
     sender: UnboundedSender<LineInput>,
     /// A program's lines that wait for their turn.
@@ -64,8 +64,8 @@ struct TurnWatch {
 pub(super) struct Linear {
     pub client: Client,
     printer: Printer,
-    pub output: Output,
-    pub lines: Lines,
+    pub output: LinearOutput,
+    pub lines: InputLines,
     turn: TurnWatch,
     /// A person types at a terminal.
     person: bool,
@@ -88,7 +88,7 @@ impl Linear {
         let term = env("TERM").unwrap_or_default();
         let poor = matches!(term.as_str(), "" | "dumb" | "unknown" | "emacs" | "linux");
         let gone = events.clone();
-        let output = Output::start(move || {
+        let output = LinearOutput::start(move || {
             let _ = gone.send(RuntimeEvent::Gone);
         })
         .map_err(RunError::System)?;
@@ -102,7 +102,7 @@ impl Linear {
             output,
             person,
             marks: person && io::stdout().is_terminal() && !poor,
-            lines: Lines {
+            lines: InputLines {
                 input: None,
                 sender,
                 waiting: VecDeque::new(),
@@ -334,7 +334,7 @@ impl Surface for Linear {
             // Nothing is drawn that would move on.
             Effect::Arm { timer: Timer::Tick | Timer::Chord, .. } => {}
             Effect::Copy(text) => {
-                background_tasks::copy(&self.client.events, clipboard::clean(&text), clipboard::Asked::Deaf);
+                background_tasks::copy(&self.client.events, clipboard::clean(&text), clipboard::ClipboardOutcome::Deaf);
             }
             Effect::Edit { text } => {
                 self.lines.input = None;
@@ -439,7 +439,7 @@ fn begins_a_turn(command: &Command) -> bool {
     let Command::To { act, .. } = command else { return false };
     match act {
         Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Retry | Act::Compact { .. } => true,
-        Act::Answer { answer, .. } => matches!(answer, Answer::PlanApprove(_) | Answer::PlanChanges(_)),
+        Act::Answer { answer, .. } => matches!(answer, UserAnswer::PlanApprove(_) | UserAnswer::PlanChanges(_)),
         _ => false,
     }
 }

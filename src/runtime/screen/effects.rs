@@ -9,7 +9,7 @@ use crate::domain::{Level, Notice, SessionId};
 use crate::runtime::client::event::RuntimeEvent;
 use crate::runtime::client::{Owed, Surface, background_tasks};
 use crate::runtime::environment::env;
-use crate::runtime::files::{Finder, Question};
+use crate::runtime::files::{FileQuestion, Finder};
 use crate::runtime::{clipboard, editor, highlighter, notify};
 use rustix::process::{Signal, kill_current_process_group};
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ impl Screen {
             Effect::Theme { name, keep } => self.theme(&name, keep),
             Effect::Set { key, value } => self.set(key, value),
             Effect::Doctor => self.look(),
-            Effect::Find { ticket, root, query, folders } => self.find(Question { ticket, root, query, folders }),
+            Effect::Find { ticket, root, query, folders } => self.find(FileQuestion { ticket, root, query, folders }),
             Effect::Highlight { session, blocks } => self.highlight(session, blocks),
             Effect::Measure { session, files } => self.measure(session, files),
             Effect::Shrink { session, wants } => self.shrink(session, wants),
@@ -64,7 +64,7 @@ impl Screen {
         let asked = match clipboard::sequence(&text, &env) {
             Ok(sequence) => {
                 self.terminal.writer.control(sequence.as_bytes());
-                clipboard::Asked::Offered
+                clipboard::ClipboardOutcome::Offered
             }
             Err(why) => why,
         };
@@ -143,7 +143,7 @@ impl Screen {
         });
     }
 
-    fn find(&mut self, question: Question) {
+    fn find(&mut self, question: FileQuestion) {
         if self.finder.is_none() {
             let tell = self.client.events.clone();
             match Finder::start(move |found| tell.send(RuntimeEvent::Msg(Msg::Found(Box::new(found)))).is_ok()) {

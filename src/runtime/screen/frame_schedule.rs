@@ -1,7 +1,7 @@
 //! When the next frame may go out.
 
 use crate::runtime::client::Owed;
-use crate::runtime::frames::{Pace, Written};
+use crate::runtime::frames::{FrameStats, Pace};
 use std::time::{Duration, Instant};
 
 /// When the next frame may go out.
@@ -23,7 +23,7 @@ impl FrameSchedule {
     }
 
     /// Time when a frame that is owed may go out.
-    pub fn due(&self, written: &Written, now: Instant) -> Option<Instant> {
+    pub fn due(&self, written: &FrameStats, now: Instant) -> Option<Instant> {
         let due = match (self.owed, self.last_frame) {
             (Owed::No, _) => None,
             (Owed::User, _) | (Owed::Engine, None) => Some(now),

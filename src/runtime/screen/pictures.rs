@@ -7,9 +7,9 @@ use crate::domain::picture::Want;
 use crate::runtime::client::event::RuntimeEvent;
 use crate::runtime::client::{Owed, Surface};
 use crate::runtime::environment::env;
-use crate::runtime::frames::{Pace, Piece};
-use crate::runtime::graphics::make::{self, Job};
-use crate::runtime::graphics::way::{Able, Program};
+use crate::runtime::frames::{Pace, RawSequence};
+use crate::runtime::graphics::make::{self, PictureJob};
+use crate::runtime::graphics::way::{Able, TerminalProgram};
 use crate::runtime::graphics::{Sending, Shrunk, kitty};
 use crate::runtime::{encode, terminal};
 use ratatui::buffer::Buffer;
@@ -55,7 +55,7 @@ impl Screen {
             return;
         }
         // A frame of another size clears the screen. In kitty pictures outlive that, in Ghostty they go with it.
-        if self.answers.known.pictures.program != Some(Program::Kitty) {
+        if self.answers.known.pictures.program != Some(TerminalProgram::Kitty) {
             self.pictures.graphics.repaint();
         }
         if self.answers.heard.cell.is_some() {
@@ -66,7 +66,7 @@ impl Screen {
         }
     }
 
-    fn studio(&mut self) -> Sender<Job> {
+    fn studio(&mut self) -> Sender<PictureJob> {
         let sessions = self.client.files.commands.workspace.join("sessions");
         self.pictures.studio.get_or_insert_with(|| make::start(sessions, self.client.events.clone())).clone()
     }
@@ -74,13 +74,13 @@ impl Screen {
     /// Looks how large pictures are.
     pub(super) fn measure(&mut self, session: SessionId, files: Vec<PathBuf>) {
         // A thread that is gone says nothing any more: pictures stay described.
-        let _ = self.studio().send(Job::Measure(session, files));
+        let _ = self.studio().send(PictureJob::Measure(session, files));
     }
 
     /// Makes pictures ready.
     pub(super) fn shrink(&mut self, session: SessionId, wants: Vec<Want>) {
         if let Some((way, cell)) = self.pictures.graphics.way() {
-            let _ = self.studio().send(Job::Shrink(session, wants, cell, way));
+            let _ = self.studio().send(PictureJob::Shrink(session, wants, cell, way));
         }
     }
 
@@ -117,7 +117,7 @@ impl Screen {
 
     /// The terminal need not keep these any more. Only kitty's way leaves it any.
     fn let_go(&mut self, numbers: Vec<u32>) {
-        let delete = |number| Piece { bytes: kitty::delete(number).into_bytes(), done: None };
+        let delete = |number| RawSequence { bytes: kitty::delete(number).into_bytes(), done: None };
         self.terminal.writer.behind(numbers.into_iter().map(delete));
         self.terminal.guard.keeps(self.pictures.graphics.held());
     }
@@ -149,7 +149,7 @@ impl Screen {
             let piece = |(n, bytes)| {
                 let tell = self.client.events.clone();
                 let said = move || drop(tell.send(RuntimeEvent::PictureSent(number)));
-                Piece { bytes, done: if n == last { Some(Box::new(said)) } else { None } }
+                RawSequence { bytes, done: if n == last { Some(Box::new(said)) } else { None } }
             };
             self.terminal.writer.behind(pieces.into_iter().enumerate().map(piece));
         }

@@ -100,8 +100,15 @@ fn the_terminal_comes_back_as_it_was() {
 #[test]
 fn what_answers_switched_on_goes_off_too() {
     for (answers, on) in [
-        (vec![Answer::KittyKeyboard, Answer::Mode { number: 2031, usable: true }, Answer::Attributes], KITTY),
-        (vec![Answer::Attributes], OTHER_KEYS),
+        (
+            vec![
+                TerminalAnswer::KittyKeyboard,
+                TerminalAnswer::Mode { number: 2031, usable: true },
+                TerminalAnswer::Attributes,
+            ],
+            KITTY,
+        ),
+        (vec![TerminalAnswer::Attributes], OTHER_KEYS),
     ] {
         let _alone = alone();
         let mut pty = pty();
@@ -125,12 +132,12 @@ fn answers_are_passed_on() {
     let pty = pty();
     let guard = Guard::take(pty.tty.clone(), ALL).unwrap();
     let learnt = |answer| guard.answered(answer).0;
-    assert_eq!(learnt(Answer::Background(Rgb(1, 2, 3))), Some(Learnt::Background(Rgb(1, 2, 3))));
-    assert_eq!(learnt(Answer::Mode { number: 2026, usable: true }), Some(Learnt::Synchronized(true)));
-    assert_eq!(learnt(Answer::Attributes), Some(Learnt::All));
-    assert_eq!(guard.answered(Answer::ColoursChanged).1, ASK_BACKGROUND);
+    assert_eq!(learnt(TerminalAnswer::Background(Rgb(1, 2, 3))), Some(Learnt::Background(Rgb(1, 2, 3))));
+    assert_eq!(learnt(TerminalAnswer::Mode { number: 2026, usable: true }), Some(Learnt::Synchronized(true)));
+    assert_eq!(learnt(TerminalAnswer::Attributes), Some(Learnt::All));
+    assert_eq!(guard.answered(TerminalAnswer::ColoursChanged).1, ASK_BACKGROUND);
     guard.leave();
-    assert_eq!(guard.answered(Answer::KittyKeyboard), (None, String::new()), "it is not ours any more");
+    assert_eq!(guard.answered(TerminalAnswer::KittyKeyboard), (None, String::new()), "it is not ours any more");
 }
 
 #[test]

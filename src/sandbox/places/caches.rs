@@ -20,23 +20,23 @@ const BYTES: u64 = 128 * 1024 * 1024;
 
 /// A folder that commands write as their own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Cache {
-    /// Where it is.
+pub struct CacheFolder {
+    /// Path of the folder.
     pub at: PathBuf,
-    /// What of it a copy begins with; an empty path stands for all of it.
+    /// Parts that a copy begins with; an empty path stands for all of it.
     pub seeds: Vec<PathBuf>,
     /// The variable that tells the tool of another place.
     pub tell: Option<String>,
 }
 
-impl Cache {
+impl CacheFolder {
     /// A folder that is named by the user.
     #[must_use]
     pub fn named(at: PathBuf) -> Self {
         Self { at, seeds: vec![PathBuf::new()], tell: None }
     }
 
-    /// Where its copy lies below the folder of a workspace.
+    /// Path of its copy below the folder of a workspace.
     fn copy(&self, private: &Path) -> PathBuf {
         let name = self.at.to_string_lossy().replace('/', "-");
         private.join(name.trim_start_matches('-'))
@@ -45,20 +45,20 @@ impl Cache {
 
 /// The usual folders of data, in `home` or where `env` says. Not all of them are there.
 #[must_use]
-pub fn usual(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<Cache> {
+pub fn usual(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<CacheFolder> {
     let named = |name: &str| env(name).map(PathBuf::from).filter(|path| path.is_absolute() && path.parent().is_some());
-    let mut out: Vec<Cache> = LIST
+    let mut out: Vec<CacheFolder> = LIST
         .cache
         .iter()
         .map(|cache| {
             let at = cache.variable.as_deref().and_then(&named).map(|at| at.join(&cache.below));
             let at = at.unwrap_or_else(|| home.join(&cache.path));
-            Cache { at: at.components().collect(), seeds: cache.seeds.clone(), tell: cache.tell.clone() }
+            CacheFolder { at: at.components().collect(), seeds: cache.seeds.clone(), tell: cache.tell.clone() }
         })
         .collect();
     for name in &LIST.caches_of_tools {
         if let Some(at) = named(name) {
-            out.push(Cache { tell: Some(name.clone()), ..Cache::named(at) });
+            out.push(CacheFolder { tell: Some(name.clone()), ..CacheFolder::named(at) });
         }
     }
     // A folder that holds the home directory would hide all of it.
@@ -70,7 +70,7 @@ pub fn usual(home: &Path, env: &dyn Fn(&str) -> Option<String>) -> Vec<Cache> {
 
 /// The private folder of a cache, made and filled where that has not been done. Blocks; `None` where it cannot be made.
 #[must_use]
-pub(super) fn private(cache: &Cache, private: &Path) -> Option<PathBuf> {
+pub(super) fn private(cache: &CacheFolder, private: &Path) -> Option<PathBuf> {
     static MADE: Mutex<Option<HashSet<PathBuf>>> = Mutex::new(None);
     let copy = cache.copy(private);
     let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
@@ -276,7 +276,7 @@ mod tests {
             std::fs::create_dir_all(root.join(file).parent().unwrap()).unwrap();
             std::fs::write(root.join(file), "text").unwrap();
         }
-        let cache = Cache { at: root.join("npm"), seeds: vec!["_cacache".into(), "missing".into()], tell: None };
+        let cache = CacheFolder { at: root.join("npm"), seeds: vec!["_cacache".into(), "missing".into()], tell: None };
         let copy = private(&cache, &root.join("state/w")).unwrap();
         assert_eq!(std::fs::read_to_string(copy.join("_cacache/a/b")).unwrap(), "text");
         assert!(!copy.join("_npx").exists() && !copy.join("missing").exists());
@@ -287,7 +287,7 @@ mod tests {
         std::fs::write(copy.join("own"), "x").unwrap();
         assert_eq!(private(&cache, &root.join("state/w")), Some(copy.clone()));
         assert!(copy.join("own").exists());
-        let whole = Cache::named(root.join("npm/_cacache"));
+        let whole = CacheFolder::named(root.join("npm/_cacache"));
         assert!(private(&whole, &root.join("state/w")).unwrap().join("a/b").exists());
     }
 }

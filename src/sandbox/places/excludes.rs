@@ -4,7 +4,7 @@
 //! git reads one file of patterns beside those of the repository, so what the user's own one says is in it, too.
 //! Format: <https://git-scm.com/docs/gitignore>.
 
-use super::Site;
+use super::site::Site;
 use crate::sandbox::plain_file;
 use crate::sandbox::repository::Repository;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};

@@ -45,14 +45,14 @@ struct NameLine {
     path: PathBuf,
 }
 
-struct Names {
+struct HiddenNames {
     first: PathBuf,
     now: PathBuf,
 }
 
 #[derive(Default)]
 struct Hidden {
-    files: HashMap<Identity, Names>,
+    files: HashMap<Identity, HiddenNames>,
     numbers: Arc<HashSet<u64>>,
     list: Option<PathBuf>,
     /// Bytes of the list that are known.
@@ -159,7 +159,8 @@ impl Hidden {
         let numbers = Arc::make_mut(&mut self.numbers);
         for (identity, path) in names {
             numbers.insert(identity.number);
-            let known = self.files.entry(identity).or_insert_with(|| Names { first: path.clone(), now: path.clone() });
+            let known =
+                self.files.entry(identity).or_insert_with(|| HiddenNames { first: path.clone(), now: path.clone() });
             known.now = path;
         }
     }

@@ -8,83 +8,33 @@ pub mod caches;
 pub mod depends;
 pub mod drafts;
 mod excludes;
+mod folders;
 pub mod hidden;
-mod index;
+pub(super) mod index;
 mod points;
 mod readable;
 pub mod removal;
 pub mod scan;
 mod secrecy;
+mod site;
 mod watch;
 
+pub use folders::{below_temp, session_temp};
 #[cfg(test)]
 pub(super) use index::tests::{index as tests_index, index_of as tests_index_of};
-pub(super) use index::{Blob, tracked as index_has};
-pub use secrecy::View;
+pub use secrecy::SecrecyView;
+pub use site::{Moves, Site};
 
-use super::Allowances;
 use super::plain_file;
 use super::profile::{Bounds, Namespaces, Network, Profile, Replaced};
 use super::repository::{self, Repository};
 use crate::domain::paths::{is_protected_for_commands, is_secret};
+use folders::{SESSION, TEMPS, own_temp, temp, toolchains};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-/// Place of a command.
-#[derive(Clone, Copy, Debug)]
-pub struct Site<'a> {
-    /// The working directory: absolute and resolved.
-    pub cwd: &'a Path,
-    /// The session's folder; commands write its `data/`.
-    pub session_dir: &'a Path,
-    /// lisle's own folders.
-    pub own_dirs: &'a [PathBuf],
-    /// Access that the user's settings and answers grant.
-    pub allowances: &'a Allowances,
-    /// Paths that the command line names literally.
-    pub named: &'a [PathBuf],
-    /// Secrets that it names and that the user agreed to; only the workspace profile shows them.
-    pub approved: &'a [PathBuf],
-    /// The command does nothing but move between states of the repository, which may change protected files that git
-    /// has.
-    pub moves: Moves,
-    /// The user's home directory.
-    pub home: Option<&'a Path>,
-    /// Namespaces that commands can get here.
-    pub namespaces: Namespaces,
-}
-
-/// Changes of what configures or runs code that git was asked for. The line runs nothing else.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Moves {
-    /// Files of its commits: `git switch`, `pull`, `merge` and the like, and nothing else.
-    pub tree: bool,
-    /// Settings that run nothing: which branch follows which, the user's name, a new remote.
-    pub notes: bool,
-    /// All of its settings and hooks, which the user was asked about.
-    pub settings: bool,
-}
-
-impl Moves {
-    /// Both together.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        Self {
-            tree: self.tree || other.tree,
-            notes: self.notes || other.notes,
-            settings: self.settings || other.settings,
-        }
-    }
-}
-
 /// Folders of the system that hold settings and programs of this machine's own, and among them keys.
 const SYSTEM: &[&str] = &["/etc", "/opt"];
-/// Folders of the session that commands read, beside `data`, which they write.
-const SESSION: &[&str] = &["data", "plans", "attachments", "long_responses", "downloads"];
-/// The session's own folder for temporary files.
-const TEMP: &str = "tmp";
-/// Folders of temporary files.
-const TEMPS: &[&str] = &["/tmp", "/var/tmp"];
 /// Mounts for protected paths, folders above them included. What is more is looked at after the command.
 const MOST_MOUNTS: usize = 200;
 /// Mounts that hide secrets. With more of them whole folders are hidden.
@@ -191,18 +141,6 @@ pub fn prepare(cwd: &Path) {
     }
 }
 
-/// The session's folder for temporary files, which commands see as `/tmp`.
-#[must_use]
-pub fn session_temp(session_dir: &Path) -> PathBuf {
-    session_dir.join(TEMP)
-}
-
-/// Part of a path below a folder of temporary files; `None` for other paths.
-#[must_use]
-pub fn below_temp(path: &Path) -> Option<&Path> {
-    TEMPS.iter().find_map(|top| path.strip_prefix(top).ok())
-}
-
 /// Variables of a command: the workspace's own caches where those cannot be put in the place of the user's, and what git
 /// is not to take for files. Blocks.
 #[must_use]
@@ -226,7 +164,7 @@ pub fn packages_outside(cwd: &Path) -> Vec<PathBuf> {
     depends::outside(cwd, &manifests)
 }
 
-fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::Found> {
+fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::ScanFindings> {
     scan::look_for(site.cwd, &toolchains(site.cwd, site.home), &linked(site))
 }
 
@@ -249,21 +187,8 @@ fn linked(site: &Site<'_>) -> HashSet<(u64, u64)> {
         .collect()
 }
 
-/// Toolchains below the working directory, where that is the home directory or one above it: programs, no secrets.
-fn toolchains(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
-    let mut out = match home {
-        Some(home) if home.starts_with(cwd) => readable::of_user(Some(home), &|_| None),
-        _ => Vec::new(),
-    };
-    if cwd.parent().is_none() {
-        out.extend(readable::KERNEL.iter().map(PathBuf::from));
-        out.extend(readable::system().0);
-    }
-    out
-}
-
 /// Shared parts of both profiles.
-fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> Bounds {
+fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Bounds {
     let env = |name: &str| std::env::var(name).ok();
     let (system, hidden) = readable::system();
     let mut masked = Vec::new();
@@ -324,8 +249,8 @@ fn shared(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>)
     }
 }
 
-/// What an answer lets this command write: a protected path loses its protection, one outside is added. lisle's own folders
-/// stay out of reach.
+/// Opens the paths that an answer lets this command write: a protected one loses its protection, one outside is
+/// added. lisle's own folders stay out of reach.
 fn open_for_writing(site: &Site<'_>, bounds: &mut Bounds) {
     for path in opened(site).filter(|path| !path.starts_with(site.cwd)) {
         bounds.writable.push(path.clone());
@@ -342,7 +267,7 @@ fn opened<'a>(site: &Site<'a>) -> impl Iterator<Item = &'a PathBuf> + use<'a> {
 }
 
 /// Secrets that an answer or a rule shows are not changed by that. What the line itself names was decided on with the line.
-fn only_shown(site: &Site<'_>, found: &scan::Found, bounds: &mut Bounds) {
+fn only_shown(site: &Site<'_>, found: &scan::ScanFindings, bounds: &mut Bounds) {
     let granted = &site.allowances.granted;
     let named = granted.readable.iter().chain(site.allowances.readable.iter().filter(|path| is_secret(path)));
     let shown = named.filter(|path| {
@@ -363,7 +288,7 @@ pub fn protected_in(cwd: &Path) -> Vec<PathBuf> {
     scan::look(cwd, &[]).protected.clone()
 }
 
-/// What is compared before and after a command.
+/// Protected paths that are compared before and after a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guarded {
     /// Paths that configure or run code: in the working directory, in the home directory where that may be written, and in
@@ -375,7 +300,7 @@ pub struct Guarded {
     pub whole: bool,
 }
 
-/// What is compared before and after a command there. Blocks.
+/// Protected paths to compare before and after a command there. Blocks.
 #[must_use]
 pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     let found = scanned(site);
@@ -386,7 +311,7 @@ pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     Guarded { paths, repositories, whole: found.whole }
 }
 
-fn protected_of(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> Vec<PathBuf> {
+fn protected_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Vec<PathBuf> {
     let mut out = repository.map(Repository::protected).unwrap_or_default();
     // The file of a worktree says where its repository is.
     let pointer = site.cwd.join(".git");
@@ -417,7 +342,11 @@ fn protected_of(site: &Site<'_>, found: &scan::Found, repository: Option<&Reposi
 }
 
 /// Paths among them that get a mount, and the folders above them, which must not be moved away.
-fn mounted(site: &Site<'_>, found: &scan::Found, repository: Option<&Repository>) -> (Vec<PathBuf>, Vec<PathBuf>) {
+fn mounted(
+    site: &Site<'_>,
+    found: &scan::ScanFindings,
+    repository: Option<&Repository>,
+) -> (Vec<PathBuf>, Vec<PathBuf>) {
     let mut pinned = Vec::new();
     if let Some(repository) = repository {
         // In the folder that it lies in it could be moved away, and another one be made in its place.
@@ -484,18 +413,6 @@ fn names(dir: &Path) -> impl Iterator<Item = std::ffi::OsString> + use<> {
     std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.file_name())
 }
 
-/// Folders for temporary files.
-fn temp(home: Option<&Path>) -> Vec<PathBuf> {
-    TEMPS.iter().map(PathBuf::from).chain(own_temp(home)).collect()
-}
-
-/// The one that the environment names. One that holds more than temporary files would open all of that.
-fn own_temp(home: Option<&Path>) -> Option<PathBuf> {
-    let own = std::env::temp_dir();
-    let sound = own.is_absolute() && own.parent().is_some() && !home.is_some_and(|home| home.starts_with(&own));
-    sound.then_some(own)
-}
-
 /// The workspace's own folders in the place of the user's caches. Blocks while they are made.
 fn own_caches(site: &Site<'_>) -> Vec<Replaced> {
     let Some(private) = &site.allowances.private else { return Vec::new() };
@@ -512,7 +429,7 @@ fn own_caches(site: &Site<'_>) -> Vec<Replaced> {
 /// that contains the home directory or lisle's own folders is not opened by its name.
 fn named(site: &Site<'_>, readable: &[PathBuf]) -> Vec<PathBuf> {
     let Site { cwd, session_dir, own_dirs, allowances, home, .. } = *site;
-    let view = View { cwd, session_dir, own_dirs, allowances, home };
+    let view = SecrecyView { cwd, session_dir, own_dirs, allowances, home };
     let sound = |path: &&PathBuf| {
         let Ok(real) = path.canonicalize() else { return false };
         let own = site.own_dirs.iter().any(|own| own.starts_with(&real) || real.starts_with(own));
@@ -587,7 +504,7 @@ fn private_in(system: &Path) -> Vec<PathBuf> {
 
 /// Secret places that may be read otherwise: those below the working directory, and those of the home directory and
 /// lisle's own where they lie below something that may be read.
-fn secrets(site: &Site<'_>, found: &scan::Found) -> Vec<PathBuf> {
+fn secrets(site: &Site<'_>, found: &scan::ScanFindings) -> Vec<PathBuf> {
     let mut out = found.masked();
     if let Some(home) = site.home {
         for folder in ["", ".config", ".local/share", ".cargo", ".docker", ".config/gh", "snap", "Library"] {

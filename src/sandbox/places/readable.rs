@@ -9,19 +9,19 @@ use std::sync::LazyLock;
 /// The list, as it stands in the file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct List {
+pub(super) struct ReadableList {
     system: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
     home: Vec<PathBuf>,
     pub(super) caches_of_tools: Vec<String>,
     variables: BTreeMap<String, Vec<PathBuf>>,
-    pub(super) cache: Vec<Cache>,
+    pub(super) cache: Vec<ToolCache>,
 }
 
 /// A folder of data that a tool writes.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Cache {
+pub(super) struct ToolCache {
     pub(super) path: PathBuf,
     #[serde(default)]
     pub(super) variable: Option<String>,
@@ -32,7 +32,7 @@ pub(super) struct Cache {
     pub(super) seeds: Vec<PathBuf>,
 }
 
-pub(super) static LIST: LazyLock<List> =
+pub(super) static LIST: LazyLock<ReadableList> =
     LazyLock::new(|| toml::from_str(include_str!("places.toml")).unwrap_or_default());
 
 /// System directories that are there, and what of them is not to be seen.
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_list_is_understood() {
-        let list: List = toml::from_str(include_str!("places.toml")).unwrap();
+        let list: ReadableList = toml::from_str(include_str!("places.toml")).unwrap();
         assert!(list.system.iter().chain(&list.hidden).all(|path| path.is_absolute()));
         assert!(list.home.iter().all(|path| path.is_relative()));
         // Of `.ssh` the keys of hosts alone, which are public.

@@ -1,4 +1,5 @@
-//! What a command must not see or change below its working directory: secrets and protected paths at any depth.
+//! Scan of a working directory for paths that a command must not see or change: secrets and protected paths at any
+//! depth.
 //!
 //! A tree is walked once and then kept: its folders are watched (`watch`), and a lookup lists those alone in which
 //! something happened. Folders that cannot be watched are compared by their own times, which costs one call each. So a
@@ -7,7 +8,7 @@
 //! Links are never followed. A file that git has with just this content is no secret: a command can add names to git's list,
 //! but no content that it does not know. A file that was hidden once stays so under every name (`hidden`).
 
-use super::watch::{News, Watch};
+use super::watch::{Watch, WatchEvents};
 use super::{hidden, index};
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
@@ -48,9 +49,9 @@ const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
 const MANIFESTS: &[&str] =
     &["Cargo.toml", "package.json", "pnpm-workspace.yaml", "pyproject.toml", "requirements.txt", "go.mod", "go.work"];
 
-/// What was found below one directory, shallow paths first.
+/// Findings below one directory, shallow paths first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct ScanFindings {
     /// Files and folders that are to be masked.
     pub secrets: Vec<PathBuf>,
     /// Files and folders that configure or run code, those of the directory's own repository left out.
@@ -67,7 +68,7 @@ pub struct Found {
     pub whole: bool,
 }
 
-impl Found {
+impl ScanFindings {
     /// Paths that are hidden: the secrets, and folders that may hold others.
     #[must_use]
     pub fn masked(&self) -> Vec<PathBuf> {
@@ -75,31 +76,31 @@ impl Found {
     }
 }
 
-/// What there is below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
+/// Findings below `root`, which is absolute and resolved. `skip` are folders in it that are not looked into.
 #[must_use]
-pub fn look(root: &Path, skip: &[PathBuf]) -> Arc<Found> {
+pub fn look(root: &Path, skip: &[PathBuf]) -> Arc<ScanFindings> {
     look_at(root, skip, MOST, &HashSet::new())
 }
 
 /// The same where the files of these numbers (device, number) are secrets under any name.
 #[must_use]
-pub fn look_for(root: &Path, skip: &[PathBuf], elsewhere: &HashSet<(u64, u64)>) -> Arc<Found> {
+pub fn look_for(root: &Path, skip: &[PathBuf], elsewhere: &HashSet<(u64, u64)>) -> Arc<ScanFindings> {
     look_at(root, skip, MOST, elsewhere)
 }
 
 /// The same of a folder beside the working directory, which may be anything.
 #[must_use]
-pub fn look_beside(root: &Path) -> Arc<Found> {
+pub fn look_beside(root: &Path) -> Arc<ScanFindings> {
     look_at(root, &[], MOST_BESIDE, &HashSet::new())
 }
 
 /// The same of a folder of the system: what lies deepest in a large one is other people's programs.
 #[must_use]
-pub fn look_at_system(root: &Path) -> Arc<Found> {
+pub fn look_at_system(root: &Path) -> Arc<ScanFindings> {
     look_at(root, &[], MOST_OF_SYSTEM, &HashSet::new())
 }
 
-fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64, u64)>) -> Arc<Found> {
+fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64, u64)>) -> Arc<ScanFindings> {
     let tree = {
         let mut trees = TREES_KEPT.lock().unwrap_or_else(PoisonError::into_inner);
         let at = trees.iter().position(|(path, _)| path == root);
@@ -123,7 +124,7 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64,
     if moved.is_empty() {
         return found;
     }
-    let mut found = Found::clone(&found);
+    let mut found = ScanFindings::clone(&found);
     found.secrets.extend(moved);
     found.into()
 }
@@ -151,10 +152,10 @@ struct Tree {
     wanted: HashSet<(u64, u64)>,
     /// Lists of git that were asked, with what tells whether they changed.
     indexes: HashMap<PathBuf, Option<Stamp>>,
-    found: Arc<Found>,
+    found: Arc<ScanFindings>,
 }
 
-/// What tells whether a file or folder changed: number, length, time of change. Nobody can set that time back.
+/// Stamp of a file or folder, which changes with it: number, length, time of change. Nobody can set that time back.
 type Stamp = (u64, u64, u64, i64, i64, i64, i64);
 
 fn stamp(meta: &Metadata) -> Stamp {
@@ -185,7 +186,7 @@ struct Folder {
     checked: Vec<(u64, i64, i64)>,
 }
 
-/// What a folder has from those above it.
+/// Properties that a folder has from those above it.
 #[derive(Clone, Copy, Debug, Default)]
 struct Inherited {
     dependency: bool,
@@ -243,7 +244,7 @@ impl Tree {
         self.found = Arc::new(self.assemble());
     }
 
-    fn refresh(&mut self) -> Arc<Found> {
+    fn refresh(&mut self) -> Arc<ScanFindings> {
         // Nothing watches what stands above: another folder may be at this path by now.
         let number = |stamp: Stamp| (stamp.0, stamp.1);
         let now = self.root.symlink_metadata().ok().map(|meta| number(stamp(&meta)));
@@ -256,8 +257,8 @@ impl Tree {
             return Arc::clone(&self.found);
         }
         let mut changed: Vec<PathBuf> = match self.watch.as_mut().map(Watch::news) {
-            Some(News::Folders(folders)) => folders,
-            Some(News::TooMuch) => self.folders.keys().cloned().collect(),
+            Some(WatchEvents::Folders(folders)) => folders,
+            Some(WatchEvents::TooMuch) => self.folders.keys().cloned().collect(),
             None => Vec::new(),
         };
         let differs = |path: &&PathBuf| {
@@ -427,14 +428,14 @@ impl Tree {
         }
     }
 
-    fn assemble(&mut self) -> Found {
+    fn assemble(&mut self) -> ScanFindings {
         // What other people's packages bring counts after what is the user's own.
         let mut folders: Vec<(&PathBuf, &Folder)> = self.folders.iter().collect();
         folders.sort_by(|(a, one), (b, other)| {
             let rank = |folder: &Folder| (folder.inherited.dependency, folder.inherited.depth);
             rank(one).cmp(&rank(other)).then_with(|| a.cmp(b))
         });
-        let (mut candidates, mut out) = (Vec::new(), Found { whole: self.whole, ..Found::default() });
+        let (mut candidates, mut out) = (Vec::new(), ScanFindings { whole: self.whole, ..ScanFindings::default() });
         for (dir, folder) in folders {
             let full = |names: &[OsString]| names.iter().map(|name| dir.join(name)).collect::<Vec<_>>();
             candidates.extend(full(&folder.secrets));

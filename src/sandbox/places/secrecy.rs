@@ -1,17 +1,18 @@
 //! Files that a command does not get to see, asked of one path: by where it lies, and by what is in it.
 //!
-//! What the root of a command is built from is listed (`places.toml`); file tools follow the same list for what in a home
+//! A list (`places.toml`) says what the root of a command is built from; file tools follow the same list for what in a home
 //! directory holds settings, histories and sign-ins: its names with a dot.
 
-use super::{SESSION, TEMP, index, readable, scan, toolchains};
+use super::folders::{SESSION, TEMP, toolchains};
+use super::{index, readable, scan};
 use crate::domain::secret::Content;
-use crate::sandbox::Allowances;
+use crate::sandbox::allowances::Allowances;
 use crate::sandbox::repository::Repository;
 use std::path::{Path, PathBuf};
 
 /// Whose view it is.
 #[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
+pub struct SecrecyView<'a> {
     /// The working directory.
     pub cwd: &'a Path,
     /// The session's folder.
@@ -24,7 +25,7 @@ pub struct View<'a> {
     pub home: Option<&'a Path>,
 }
 
-impl View<'_> {
+impl SecrecyView<'_> {
     /// The resolved path lies where commands see nothing unless the user says so: in lisle's own folders, or in a folder or
     /// file of the home directory that has a dot and is on no list.
     #[must_use]
@@ -144,8 +145,13 @@ mod tests {
         let (cwd, session) = (home.join("work"), home.join(".local/share/lisle/sessions/s1"));
         let own = [home.join(".config/lisle"), home.join(".local/share/lisle")];
         let allowances = Allowances::default();
-        let view =
-            View { cwd: &cwd, session_dir: &session, own_dirs: &own, allowances: &allowances, home: Some(&home) };
+        let view = SecrecyView {
+            cwd: &cwd,
+            session_dir: &session,
+            own_dirs: &own,
+            allowances: &allowances,
+            home: Some(&home),
+        };
         for apart in [
             ".zsh_history",
             ".bashrc",
@@ -173,12 +179,12 @@ mod tests {
         // The working directory, and what the user's settings and answers name.
         let dotfiles = home.join(".dotfiles");
         assert!(view.is_apart(&dotfiles.join("zsh/a")));
-        assert!(!View { cwd: &dotfiles, ..view }.is_apart(&dotfiles.join("zsh/a")));
+        assert!(!SecrecyView { cwd: &dotfiles, ..view }.is_apart(&dotfiles.join("zsh/a")));
         let named = Allowances { readable: vec![home.join(".config/nvim")], ..Allowances::default() };
-        assert!(!View { allowances: &named, ..view }.is_apart(&home.join(".config/nvim/init.lua")));
+        assert!(!SecrecyView { allowances: &named, ..view }.is_apart(&home.join(".config/nvim/init.lua")));
         // lisle's folders stay apart also where they lie in the working directory.
-        assert!(View { cwd: &home, ..view }.is_apart(&home.join(".config/lisle/config.toml")));
-        assert!(!View { cwd: &home, ..view }.is_apart(&home.join(".bashrc")));
+        assert!(SecrecyView { cwd: &home, ..view }.is_apart(&home.join(".config/lisle/config.toml")));
+        assert!(!SecrecyView { cwd: &home, ..view }.is_apart(&home.join(".bashrc")));
     }
 
     #[test]
@@ -193,7 +199,7 @@ mod tests {
             std::fs::write(cwd.join(name), key()).unwrap();
         }
         let allowances = Allowances::default();
-        let view = View { cwd: &cwd, session_dir: &session, own_dirs: &[], allowances: &allowances, home: None };
+        let view = SecrecyView { cwd: &cwd, session_dir: &session, own_dirs: &[], allowances: &allowances, home: None };
         std::fs::write(cwd.join(".git/index"), super::super::tests_index_of(&[("fixture", key().as_bytes())])).unwrap();
         assert_eq!((view.is_key(&cwd.join("fixture")), view.is_key(&cwd.join("deploy"))), (false, true));
         assert!(view.is_masked(&cwd.join("deploy")));

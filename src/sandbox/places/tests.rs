@@ -1,6 +1,7 @@
 //! The lists of a profile.
 
 use super::*;
+use crate::sandbox::Allowances;
 
 fn tree(files: &[&str]) -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();

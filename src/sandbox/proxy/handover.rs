@@ -10,6 +10,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
+/// Port of the proxy in the command's own network.
+pub const PORT: u16 = 43_128;
+
 /// The byte that the descriptor comes with.
 const WITH: &[u8] = b"L";
 

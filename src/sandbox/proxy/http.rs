@@ -3,8 +3,8 @@
 //! Every request is read whole and written anew, so what is judged is what is sent: a second request on the same
 //! connection is judged by itself, and what looks like another request in a body stays a body.
 
-use super::Slot;
 use super::session::{Refusal, Session};
+use super::slot::ConnectionSlot;
 use super::target::Target;
 use http_body_util::{BodyExt, Empty, Full, combinators::BoxBody};
 use hyper::body::{Bytes, Incoming};
@@ -27,7 +27,7 @@ const HEAD: Duration = Duration::from_secs(30);
 type Body = BoxBody<Bytes, hyper::Error>;
 
 /// Serves one connection to its end.
-pub(super) async fn serve(stream: TcpStream, session: Arc<Session>, slot: Arc<Slot>) {
+pub(super) async fn serve(stream: TcpStream, session: Arc<Session>, slot: Arc<ConnectionSlot>) {
     let service = service_fn(move |request| {
         let (session, slot) = (Arc::clone(&session), Arc::clone(&slot));
         async move { Ok::<_, Infallible>(answered(request, session, slot).await) }
@@ -45,7 +45,7 @@ pub(super) async fn serve(stream: TcpStream, session: Arc<Session>, slot: Arc<Sl
     }
 }
 
-async fn answered(request: Request<Incoming>, session: Arc<Session>, slot: Arc<Slot>) -> Response<Body> {
+async fn answered(request: Request<Incoming>, session: Arc<Session>, slot: Arc<ConnectionSlot>) -> Response<Body> {
     let done = if request.method() == Method::CONNECT {
         tunnel(request, &session, slot).await
     } else {
@@ -55,7 +55,11 @@ async fn answered(request: Request<Incoming>, session: Arc<Session>, slot: Arc<S
 }
 
 /// Opens a connection through which anything may go.
-async fn tunnel(mut request: Request<Incoming>, session: &Session, slot: Arc<Slot>) -> Result<Response<Body>, Refusal> {
+async fn tunnel(
+    mut request: Request<Incoming>,
+    session: &Session,
+    slot: Arc<ConnectionSlot>,
+) -> Result<Response<Body>, Refusal> {
     let written = request.uri().authority().map(|authority| authority.as_str().to_owned()).unwrap_or_default();
     let target = Target::parse(&written, None).ok_or_else(|| no_host(&written))?;
     let mut there = session.open(&target).await?;

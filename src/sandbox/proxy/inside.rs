@@ -2,14 +2,14 @@
 
 #![allow(unsafe_code, reason = "the state of a network interface is set by a call that takes a structure")]
 
-use super::{PORT, handover};
+use super::handover::{self, PORT};
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd};
 
 /// Way out of an own network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Way {
+pub(crate) enum WayOut {
     /// Nothing.
     None,
     /// A listener, which is handed to whoever has the other end of the standard input.
@@ -20,9 +20,9 @@ pub(crate) enum Way {
 ///
 /// # Errors
 /// A sentence. The command must not begin then.
-pub(crate) fn begin(way: Way) -> Result<(), String> {
+pub(crate) fn begin(way: WayOut) -> Result<(), String> {
     loopback().map_err(|e| format!("the loopback interface of its network does not come up: {e}"))?;
-    if way == Way::None {
+    if way == WayOut::None {
         return Ok(());
     }
     let failed = |e: std::io::Error| format!("the way to the proxy could not be made: {e}");

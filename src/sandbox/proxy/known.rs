@@ -13,7 +13,7 @@ const REGISTRIES: &str = include_str!("../../../hosts/registries.toml");
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct RegistryFile {
     #[serde(default)]
     registry: Vec<Registry>,
     #[serde(default)]
@@ -35,8 +35,8 @@ struct Companion {
     hosts: Vec<String>,
 }
 
-fn file() -> &'static File {
-    static READ: OnceLock<File> = OnceLock::new();
+fn file() -> &'static RegistryFile {
+    static READ: OnceLock<RegistryFile> = OnceLock::new();
     // A test reads it; what cannot be read lets nothing through.
     READ.get_or_init(|| toml::from_str(REGISTRIES).unwrap_or_default())
 }
@@ -46,12 +46,12 @@ const WEB: [u16; 2] = [443, 80];
 
 /// Hosts that a session's commands reach without a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownHosts {
     remotes: Vec<Target>,
     private: Vec<(String, Option<u16>)>,
 }
 
-impl Known {
+impl KnownHosts {
     /// Hosts for a session in `cwd`: read once, at its start, so that no command of the session
     /// adds a remote for itself. `private`: hosts of the private network that the user's settings
     /// name, each with a port or for all of them.
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_embedded_list_is_sound() {
-        let file: File = toml::from_str(REGISTRIES).unwrap();
+        let file: RegistryFile = toml::from_str(REGISTRIES).unwrap();
         let hosts =
             file.registry.iter().flat_map(|one| &one.hosts).chain(file.remote.iter().flat_map(|one| &one.hosts));
         let mut count = 0;
@@ -211,7 +211,7 @@ mod tests {
 
     #[test]
     fn registries_pass_at_the_ports_of_the_web() {
-        let known = Known::default();
+        let known = KnownHosts::default();
         assert_eq!(known.why(&target("static.crates.io:443")).as_deref(), Some("package registry crates.io"));
         assert!(known.why(&target("PYPI.org.:443")).is_some());
         for not in
@@ -233,7 +233,7 @@ mod tests {
             [remote \"up\"]\n\turl=ssh://git@up.example:2222/x\n\turl = ../elsewhere\n\turl = /a:b\n[submodule \"s\"]\n\turl = https://GitHub.com/a/b\n\
             [branch \"main\"]\n\turl = https://branch.example\n";
         std::fs::write(git.join("config"), config).unwrap();
-        let known = Known::of(&dir.path().canonicalize().unwrap(), &[]);
+        let known = KnownHosts::of(&dir.path().canonicalize().unwrap(), &[]);
         for may in
             ["code.example:443", "push.example:22", "up.example:2222", "github.com:443", "codeload.github.com:443"]
         {
@@ -247,14 +247,14 @@ mod tests {
 
     #[test]
     fn the_settings_name_hosts_of_the_private_network() {
-        let known = Known::of(Path::new("/nowhere"), &["127.0.0.1:4873".into(), "Nas.local".into(), "a b".into()]);
+        let known = KnownHosts::of(Path::new("/nowhere"), &["127.0.0.1:4873".into(), "Nas.local".into(), "a b".into()]);
         for (to, named) in
             [("127.0.0.1:4873", true), ("127.0.0.1:22", false), ("nas.local:80", true), ("[::1]:4873", false)]
         {
             assert_eq!(known.names_private(&target(to)), named, "{to}");
         }
         assert_eq!(known.direct(), ["localhost", "::1"]);
-        assert_eq!(Known::default().direct(), ["localhost", "127.0.0.1", "::1"]);
+        assert_eq!(KnownHosts::default().direct(), ["localhost", "127.0.0.1", "::1"]);
     }
 
     #[test]

@@ -10,7 +10,7 @@
 //! a tunnel is not looked into: a client may name another host to the server there (TLS SNI, `Host`), which reaches
 //! nothing but the server that was judged.
 //!
-//! [`Known`] has the hosts that need no question. Who decides on the others is the engine's business.
+//! [`KnownHosts`] has the hosts that need no question. Who decides on the others is the engine's business.
 
 mod handover;
 mod http;
@@ -19,34 +19,34 @@ pub(super) mod inside;
 mod known;
 pub mod names;
 mod session;
+mod slot;
 mod socks;
 mod target;
 #[cfg(test)]
 mod tests;
 
-pub use known::{Known, entry};
+pub use handover::PORT;
+pub use known::{KnownHosts, entry};
 pub use session::{Gate, Refusals, Refused};
 pub use target::Target;
 
-use names::Names;
+use names::NameLookup;
 use session::Session;
+use slot::ConnectionSlot;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, DropGuard};
-
-/// Where the proxy listens in the command's own network.
-pub const PORT: u16 = 43_128;
 
 /// Connections of one command at a time; more wait to be taken.
 const MOST: usize = 64;
 /// Connections of all commands at a time, so that lisle keeps descriptors for itself.
 static ALL: Semaphore = Semaphore::const_new(192);
-/// How long the first byte of a connection may take.
+/// Limit for the first byte of a connection.
 const FIRST_BYTE: Duration = Duration::from_secs(60);
 
 /// The proxy of one command. Ends, with all its connections, when it is dropped.
@@ -58,7 +58,7 @@ pub struct Proxy {
 impl Proxy {
     /// Waits for the listener at `from`, and serves it.
     #[must_use]
-    pub fn start(from: Arc<UnixStream>, gate: Arc<dyn Gate>, names: Arc<dyn Names>, refusals: Refusals) -> Self {
+    pub fn start(from: Arc<UnixStream>, gate: Arc<dyn Gate>, names: Arc<dyn NameLookup>, refusals: Refusals) -> Self {
         let ended = CancellationToken::new();
         let session = Arc::new(Session::new(gate, names, refusals, ended.clone()));
         let until = ended.clone();
@@ -81,7 +81,7 @@ impl Proxy {
     }
 }
 
-/// What was handed over, if it is what it has to be.
+/// Listener that was handed over; `None` if it is no such listener.
 fn listener(fd: OwnedFd) -> std::io::Result<TcpListener> {
     let listener = std::net::TcpListener::from(fd);
     let expected: SocketAddr = (Ipv4Addr::LOCALHOST, PORT).into();
@@ -109,7 +109,7 @@ async fn serve(listener: &TcpListener, session: &Arc<Session>) {
                 let session = Arc::clone(session);
                 connections.spawn(async move {
                     let Ok(of_all) = ALL.acquire().await else { return };
-                    connection(stream, session, Arc::new(Slot { _own: mine, _of_all: of_all })).await;
+                    connection(stream, session, Arc::new(ConnectionSlot::new(mine, of_all))).await;
                 });
             }
             Err(error) => {
@@ -121,13 +121,7 @@ async fn serve(listener: &TcpListener, session: &Arc<Session>) {
     }
 }
 
-/// A connection's share of what may be open at a time.
-struct Slot {
-    _own: OwnedSemaphorePermit,
-    _of_all: SemaphorePermit<'static>,
-}
-
-async fn connection(stream: TcpStream, session: Arc<Session>, slot: Arc<Slot>) {
+async fn connection(stream: TcpStream, session: Arc<Session>, slot: Arc<ConnectionSlot>) {
     let mut first = [0];
     let version = match tokio::time::timeout(FIRST_BYTE, stream.peek(&mut first)).await {
         Ok(Ok(1)) => first[0],
@@ -145,9 +139,9 @@ async fn through_socks(mut here: TcpStream, session: &Session) {
     let (answer, there) = match heard {
         Err(answer) => (answer, None),
         Ok(target) => match session.open(&target).await {
-            Ok(there) => (socks::Answer::Connected, Some(there)),
-            Err(session::Refusal::NotAllowed(_)) => (socks::Answer::NotAllowed, None),
-            Err(_) => (socks::Answer::Unreachable, None),
+            Ok(there) => (socks::SocksReply::Connected, Some(there)),
+            Err(session::Refusal::NotAllowed(_)) => (socks::SocksReply::NotAllowed, None),
+            Err(_) => (socks::SocksReply::Unreachable, None),
         },
     };
     let said = socks::answer(&mut here, answer).await;

@@ -9,7 +9,7 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Looks up names.
-pub trait Names: Send + Sync {
+pub trait NameLookup: Send + Sync {
     /// The addresses of a host.
     fn of(&self, host: String, port: u16) -> BoxFuture<'static, std::io::Result<Vec<SocketAddr>>>;
 }
@@ -18,7 +18,7 @@ pub trait Names: Send + Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct System;
 
-impl Names for System {
+impl NameLookup for System {
     fn of(&self, host: String, port: u16) -> BoxFuture<'static, std::io::Result<Vec<SocketAddr>>> {
         Box::pin(async move { Ok(tokio::net::lookup_host((host.as_str(), port)).await?.collect()) })
     }
@@ -28,7 +28,7 @@ impl Names for System {
 ///
 /// # Errors
 /// A sentence for the model.
-pub async fn look_up(names: &dyn Names, host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
+pub async fn look_up(names: &dyn NameLookup, host: &str, port: u16) -> Result<Vec<SocketAddr>, String> {
     if let Ok(ip) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
     }

@@ -1,6 +1,6 @@
-//! What one command reaches: every host is decided on once, and connected to at the addresses that were judged.
+//! Connections of one command: every host is decided on once, and connected to at the addresses that were judged.
 
-use super::names::{Names, leads_inside, look_up};
+use super::names::{NameLookup, leads_inside, look_up};
 use super::target::Target;
 use crate::domain::address::is_private_name;
 use futures_util::FutureExt;
@@ -13,9 +13,9 @@ use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// How long a connection waits for an answer of the user's.
+/// Limit for an answer of the user's.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long a connection to a server may take to come about, over all of its addresses.
+/// Limit for connecting to a server, over all of its addresses.
 const CONNECT: Duration = Duration::from_secs(20);
 /// Hosts that are decided on for one command. Each may be a question.
 const MOST_HOSTS: usize = 500;
@@ -26,8 +26,8 @@ const MOST_TOLD: usize = 20;
 
 /// Decides what may be reached.
 pub trait Gate: Send + Sync {
-    /// Whether a command may connect there; may wait for the user. `private`: it is this machine, its network, or where a
-    /// cloud serves credentials; by the addresses that it was looked up to, else by its name.
+    /// Decides if a command may connect there; may wait for the user. `private`: it is this machine, its network, or
+    /// where a cloud serves credentials; by the addresses that it was looked up to, else by its name.
     ///
     /// # Errors
     /// A sentence why not.
@@ -41,7 +41,7 @@ pub(super) enum Refusal {
     NotAllowed(String),
     /// It may, and cannot.
     Unreachable(String),
-    /// What was asked for is nothing that could be reached.
+    /// The target is nothing that could be reached.
     Malformed(String),
 }
 
@@ -82,7 +82,7 @@ type Decision = Shared<BoxFuture<'static, Result<(), String>>>;
 /// One command's way out.
 pub(super) struct Session {
     gate: Arc<dyn Gate>,
-    names: Arc<dyn Names>,
+    names: Arc<dyn NameLookup>,
     decisions: Mutex<HashMap<(Target, bool), Decision>>,
     waiting: Arc<Semaphore>,
     refusals: Refusals,
@@ -92,7 +92,7 @@ pub(super) struct Session {
 impl Session {
     pub(super) fn new(
         gate: Arc<dyn Gate>,
-        names: Arc<dyn Names>,
+        names: Arc<dyn NameLookup>,
         refusals: Refusals,
         ended: CancellationToken,
     ) -> Self {
@@ -180,7 +180,7 @@ async fn connect(at: &[SocketAddr]) -> std::io::Result<TcpStream> {
     Err(last.unwrap_or_else(|| std::io::ErrorKind::NotFound.into()))
 }
 
-/// What the client is told.
+/// Sentence for the client.
 fn blocked(target: &Target, why: &str) -> String {
     format!("blocked by lisle: sandbox.network = \"hosts\" does not let this command reach {target}. {why}")
 }

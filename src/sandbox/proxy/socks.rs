@@ -15,7 +15,7 @@ const CONNECT: u8 = 1;
 /// Reply to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum Answer {
+pub(super) enum SocksReply {
     Connected = 0,
     NotAllowed = 2,
     Unreachable = 4,
@@ -26,7 +26,7 @@ pub(super) enum Answer {
 /// Reads where the client wants to go. `Err` inside is what it has to be answered.
 pub(super) async fn hear<S: AsyncRead + AsyncWrite + Unpin>(
     stream: &mut S,
-) -> Result<std::result::Result<Target, Answer>> {
+) -> Result<std::result::Result<Target, SocksReply>> {
     let [version, methods] = some(stream).await?;
     if version != VERSION {
         return Err(Error::new(ErrorKind::InvalidData, "not SOCKS 5"));
@@ -51,17 +51,17 @@ pub(super) async fn hear<S: AsyncRead + AsyncWrite + Unpin>(
             stream.read_exact(&mut name).await?;
             String::from_utf8(name).ok()
         }
-        _ => return Ok(Err(Answer::NoSuchAddress)),
+        _ => return Ok(Err(SocksReply::NoSuchAddress)),
     };
     let port = u16::from_be_bytes(some(stream).await?);
     if command != CONNECT {
-        return Ok(Err(Answer::NoSuchCommand));
+        return Ok(Err(SocksReply::NoSuchCommand));
     }
-    Ok(host.and_then(|host| Target::new(&host, port)).ok_or(Answer::NoSuchAddress))
+    Ok(host.and_then(|host| Target::new(&host, port)).ok_or(SocksReply::NoSuchAddress))
 }
 
 /// Says what came of it.
-pub(super) async fn answer<S: AsyncWrite + Unpin>(stream: &mut S, answer: Answer) -> Result<()> {
+pub(super) async fn answer<S: AsyncWrite + Unpin>(stream: &mut S, answer: SocksReply) -> Result<()> {
     // Where the connection begins at this end is nobody's business.
     stream.write_all(&[VERSION, answer as u8, 0, 1, 0, 0, 0, 0, 0, 0]).await
 }
@@ -78,7 +78,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Result of these bytes, and the replies meanwhile.
-    fn heard(bytes: &[u8]) -> (Result<std::result::Result<Target, Answer>>, Vec<u8>) {
+    fn heard(bytes: &[u8]) -> (Result<std::result::Result<Target, SocksReply>>, Vec<u8>) {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
             let mut said = Vec::new();
@@ -110,12 +110,12 @@ mod tests {
     #[test]
     fn what_is_not_to_be_had_is_said() {
         for (bytes, answer) in [
-            (asks(2, 1, &[127, 0, 0, 1, 0, 80]), Answer::NoSuchCommand),
-            (asks(3, 1, &[127, 0, 0, 1, 0, 80]), Answer::NoSuchCommand),
-            (asks(1, 9, &[127, 0, 0, 1, 0, 80]), Answer::NoSuchAddress),
-            (asks(1, 3, &[3, b'a', 0xff, b'b', 0, 80]), Answer::NoSuchAddress),
-            (asks(1, 3, &[0, 0, 80]), Answer::NoSuchAddress),
-            (asks(1, 1, &[1, 2, 3, 4, 0, 0]), Answer::NoSuchAddress),
+            (asks(2, 1, &[127, 0, 0, 1, 0, 80]), SocksReply::NoSuchCommand),
+            (asks(3, 1, &[127, 0, 0, 1, 0, 80]), SocksReply::NoSuchCommand),
+            (asks(1, 9, &[127, 0, 0, 1, 0, 80]), SocksReply::NoSuchAddress),
+            (asks(1, 3, &[3, b'a', 0xff, b'b', 0, 80]), SocksReply::NoSuchAddress),
+            (asks(1, 3, &[0, 0, 80]), SocksReply::NoSuchAddress),
+            (asks(1, 1, &[1, 2, 3, 4, 0, 0]), SocksReply::NoSuchAddress),
         ] {
             assert_eq!(heard(&bytes).0.unwrap(), Err(answer), "{bytes:?}");
         }

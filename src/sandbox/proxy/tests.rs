@@ -31,7 +31,7 @@ struct Book {
     looked: AtomicUsize,
 }
 
-impl Names for Book {
+impl NameLookup for Book {
     fn of(&self, host: String, _: u16) -> BoxFuture<'static, std::io::Result<Vec<SocketAddr>>> {
         let look = self.looked.fetch_add(1, Ordering::SeqCst);
         let all = self.names.get(&host).map(|looks| looks[look.min(looks.len() - 1)].clone());
@@ -66,7 +66,7 @@ impl Bench {
         Self { at, door, refusals, ended, book }
     }
 
-    /// What comes back to these bytes until the proxy hangs up.
+    /// Reply to these bytes until the proxy hangs up.
     async fn says(&self, bytes: impl AsRef<[u8]>) -> String {
         let mut stream = TcpStream::connect(self.at).await.unwrap();
         stream.write_all(bytes.as_ref()).await.unwrap();

@@ -2,7 +2,7 @@
 //!
 //! `row` shows the parts of such a line in the same order.
 
-use super::json::Fields;
+use super::json::JsonFields;
 use super::row;
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ const TRIED: usize = 64;
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct LinePiece {
     /// Byte range.
     pub at: Range<usize>,
     /// It is a row.
@@ -19,13 +19,13 @@ pub struct Piece {
 }
 
 /// The parts of a line, in order, without the blanks between them. A sound line is one whole piece.
-pub fn of(line: &[u8]) -> Vec<Piece> {
+pub fn of(line: &[u8]) -> Vec<LinePiece> {
     let mut out = Vec::new();
     let end = line.len() - line.iter().rev().take_while(|b| b.is_ascii_whitespace()).count();
     let mut at = line[..end].iter().take_while(|b| b.is_ascii_whitespace()).count();
     while at < end {
         let Some(length) = first_value(&line[at..end]).filter(|length| is_row(&line[at..at + length])) else { break };
-        out.push(Piece { at: at..at + length, whole: true });
+        out.push(LinePiece { at: at..at + length, whole: true });
         at += length;
         at += line[at..end].iter().take_while(|b| b.is_ascii_whitespace()).count();
     }
@@ -36,10 +36,10 @@ pub fn of(line: &[u8]) -> Vec<Piece> {
     let behind = memchr::memmem::find_iter(&line[at..end], b"{\"").map(|found| at + found).filter(|found| *found > at);
     match behind.take(TRIED).find(|found| is_row(&line[*found..end])) {
         Some(found) => {
-            out.push(Piece { at: at..found, whole: false });
-            out.push(Piece { at: found..end, whole: true });
+            out.push(LinePiece { at: at..found, whole: false });
+            out.push(LinePiece { at: found..end, whole: true });
         }
-        None => out.push(Piece { at: at..end, whole: false }),
+        None => out.push(LinePiece { at: at..end, whole: false }),
     }
     out
 }
@@ -52,7 +52,7 @@ fn first_value(bytes: &[u8]) -> Option<usize> {
 }
 
 fn is_row(bytes: &[u8]) -> bool {
-    Fields::parse(&String::from_utf8_lossy(bytes)).is_ok_and(|fields| row::is_message(&fields))
+    JsonFields::parse(&String::from_utf8_lossy(bytes)).is_ok_and(|fields| row::is_message(&fields))
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //! Rows name files by `{{SESSION_PATH}}/plans/…` or by the whole path, anywhere in a text, so that the end of a name
 //! cannot be told from the text alone. So the names of the files that are there are looked for in the text.
 
-use super::json::{Fields, value_of};
+use super::json::{JsonFields, value_of};
 use super::portable_paths;
 use crate::store::StoreError;
-use crate::store::io::{Io, Kind, trees};
+use crate::store::io::{Io, PathKind, trees};
 use memchr::memmem::Finder;
 use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
@@ -39,13 +39,13 @@ impl Refers {
         for top in DIRS {
             // A link to a directory elsewhere is none of the session's.
             match io.lstat(&dir.join(top)) {
-                Ok((Kind::Dir, _)) => {}
+                Ok((PathKind::Dir, _)) => {}
                 Ok(_) => continue,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(StoreError::io("read", &dir.join(top), error)),
             }
             let entries = trees::below(io, &dir.join(top))?;
-            for path in entries.into_iter().filter(|e| e.kind == Kind::File).map(|e| Path::new(top).join(e.path)) {
+            for path in entries.into_iter().filter(|e| e.kind == PathKind::File).map(|e| Path::new(top).join(e.path)) {
                 // Another name cannot stand in a row.
                 if let Some(text) = path.to_str() {
                     names.insert(escaped(text).into_bytes(), path);
@@ -98,7 +98,7 @@ pub fn named(line: &[u8], dir: &Path) -> Vec<PathBuf> {
     if !PATHS.iter().any(|key| text.contains(key)) {
         return out;
     }
-    let Ok(fields) = Fields::parse(&portable_paths::expand(text.trim(), dir)) else { return out };
+    let Ok(fields) = JsonFields::parse(&portable_paths::expand(text.trim(), dir)) else { return out };
     let mut take = |value: &Value| {
         let below = value.as_str().and_then(|text| Path::new(text).strip_prefix(dir).ok());
         let inside = |path: &&Path| {

@@ -4,7 +4,7 @@
 //! values and the order survive. The line is padded with blanks so that it can be overwritten in place. Where the
 //! bytes go is left to the journal.
 
-use super::json::Fields;
+use super::json::JsonFields;
 use super::portable_paths;
 use crate::domain::session::{Activity, BranchedFrom, SessionMeta, ThinkingLevel, TitleFrom};
 use crate::domain::usage::Usage;
@@ -36,7 +36,7 @@ pub enum First {
     /// A header.
     Header {
         /// Keys.
-        fields: Fields,
+        fields: JsonFields,
         /// Start of the line: after a BOM and blank lines.
         start: usize,
         /// Start of the next line, or the end of the bytes.
@@ -79,7 +79,7 @@ pub fn first(bytes: &[u8]) -> First {
         }
         let text = String::from_utf8_lossy(line);
         let lossy = matches!(text, std::borrow::Cow::Owned(_));
-        return match Fields::parse(text.trim()) {
+        return match JsonFields::parse(text.trim()) {
             Ok(fields) if super::row::is_message(&fields) => First::Message { start },
             Ok(fields) => First::Header { fields, start, end, ended: newline.is_some(), lossy },
             Err(_) if line.iter().all(|b| *b == 0) => First::Broken { end, why: "line 1 is empty bytes".to_owned() },
@@ -106,8 +106,8 @@ fn sort_of(value: &Value) -> &'static str {
 }
 
 /// Properties in the header, and its irregularities. `otherwise` replaces a missing time of creation.
-pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -> SessionMeta {
-    let mut read = Reading { fields, place, odd: Vec::new() };
+pub fn decode(fields: &JsonFields, id: &SessionId, place: Home<'_>, otherwise: At) -> SessionMeta {
+    let mut read = HeaderDecoder { fields, place, odd: Vec::new() };
     let created = read.time("createdAt");
     let used = read.time("lastUsedAt");
     let created_or = created.or(used).unwrap_or(otherwise);
@@ -182,7 +182,7 @@ pub fn decode(fields: &Fields, id: &SessionId, place: Home<'_>, otherwise: At) -
             None => read.wrong("tokenUsage", &value),
         },
     }
-    let own = fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
+    let own = fields.raw("lisle").and_then(|raw| JsonFields::parse(raw).ok()).unwrap_or_default();
     meta.title_from = match own.value("titleFrom").and_then(|v| serde_json::from_value(v).ok()) {
         Some(from) => from,
         // A title of another program may be the user's: it is never overwritten.
@@ -219,7 +219,7 @@ fn usage(mut value: Value) -> Option<Usage> {
 }
 
 /// The directory in which the header says that the session lives, where it does not: it was copied or moved.
-fn ghost(fields: &Fields, id: &SessionId, place: Home<'_>) -> Option<PathBuf> {
+fn ghost(fields: &JsonFields, id: &SessionId, place: Home<'_>) -> Option<PathBuf> {
     let root = portable_paths::absolute(&fields.text("workspaceRootPath")?, place.home);
     let named = fields.text("id").unwrap_or_else(|| id.as_str().to_owned());
     let dir = root.join("sessions").join(named);
@@ -227,13 +227,13 @@ fn ghost(fields: &Fields, id: &SessionId, place: Home<'_>) -> Option<PathBuf> {
 }
 
 /// The header says that the session lives in this workspace.
-pub fn lives_in(fields: &Fields, root: &Path, place: Home<'_>) -> bool {
+pub fn lives_in(fields: &JsonFields, root: &Path, place: Home<'_>) -> bool {
     fields.text("workspaceRootPath").is_some_and(|there| portable_paths::absolute(&there, place.home) == root)
 }
 
 /// Makes every path of a header that came from elsewhere one of where the session lives now, so that no program writes
 /// where it lived before. `workspace` is its folder and, where it is known, its id.
-pub fn settle(fields: &mut Fields, meta: &SessionMeta, place: Home<'_>, workspace: (&Path, Option<&str>)) {
+pub fn settle(fields: &mut JsonFields, meta: &SessionMeta, place: Home<'_>, workspace: (&Path, Option<&str>)) {
     let (root, id) = workspace;
     if let Some(id) = id {
         fields.set("workspaceId", json!(id).to_string());
@@ -262,13 +262,13 @@ pub fn settle(fields: &mut Fields, meta: &SessionMeta, place: Home<'_>, workspac
     }
 }
 
-struct Reading<'a> {
-    fields: &'a Fields,
+struct HeaderDecoder<'a> {
+    fields: &'a JsonFields,
     place: Home<'a>,
     odd: Vec<String>,
 }
 
-impl Reading<'_> {
+impl HeaderDecoder<'_> {
     fn wrong(&mut self, key: &str, value: &Value) {
         self.odd.push(format!("The header's {key} is {}; it is not used, and stays in the file.", sort_of(value)));
     }
@@ -354,7 +354,7 @@ impl Counted {
 }
 
 /// Writes what changed from `base` to `meta` into the header; everything, without a base.
-pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMeta, place: Home<'_>) {
+pub fn encode(fields: &mut JsonFields, base: Option<&SessionMeta>, meta: &SessionMeta, place: Home<'_>) {
     let text = |text: &str| portable_paths::render_text(text, place.dir);
     let path = |path: &Path| match path.strip_prefix(place.dir) {
         // The token wins over `~`, as everywhere in the file.
@@ -463,7 +463,7 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
         }
     }
     if changed!(title_from) || changed!(plan_pending) || changed!(worktree) || changed!(parent) {
-        let mut own = fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
+        let mut own = fields.raw("lisle").and_then(|raw| JsonFields::parse(raw).ok()).unwrap_or_default();
         own.set("titleFrom", json!(meta.title_from).to_string());
         own.set("planPending", json!(meta.plan_pending).to_string());
         match &meta.worktree {
@@ -479,7 +479,7 @@ pub fn encode(fields: &mut Fields, base: Option<&SessionMeta>, meta: &SessionMet
 }
 
 /// Keys that only the rows decide.
-pub fn encode_counted(fields: &mut Fields, counted: &Counted) {
+pub fn encode_counted(fields: &mut JsonFields, counted: &Counted) {
     match counted.last_role {
         Some(role) => fields.set("lastMessageRole", format!("{role:?}")),
         None => fields.remove("lastMessageRole"),
@@ -493,7 +493,7 @@ pub fn encode_counted(fields: &mut Fields, counted: &Counted) {
 ///
 /// # Errors
 /// The bytes that are too many, when even without a preview the line is longer than [`SLOT_MAX`].
-pub fn line(fields: &mut Fields, slot: usize) -> Result<(String, usize), usize> {
+pub fn line(fields: &mut JsonFields, slot: usize) -> Result<(String, usize), usize> {
     let mut json = fields.render();
     while json.len() + 1 > SLOT_MAX {
         let preview = fields.text("preview").unwrap_or_default();
@@ -532,7 +532,7 @@ pub struct Second {
     /// Length of `session.jsonl` that the counts cover.
     pub length: u64,
     /// The header.
-    pub header: Fields,
+    pub header: JsonFields,
     /// The engine's own data of the session.
     pub own: Value,
     /// Content that applies instead as long as line 1 is the one before the refresh: the rows belong to it.
@@ -542,17 +542,17 @@ pub struct Second {
 impl Second {
     /// Reads the file; `None` when it is not what lisle writes.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
-        Self::of(&Fields::parse(std::str::from_utf8(bytes).ok()?).ok()?)
+        Self::of(&JsonFields::parse(std::str::from_utf8(bytes).ok()?).ok()?)
     }
 
-    fn of(fields: &Fields) -> Option<Self> {
-        let old = fields.raw("old").and_then(|raw| Fields::parse(raw).ok());
+    fn of(fields: &JsonFields) -> Option<Self> {
+        let old = fields.raw("old").and_then(|raw| JsonFields::parse(raw).ok());
         Some(Self {
             old: old.and_then(|old| Self::of(&old)).map(Box::new),
             before: fields.text("before")?,
             after: fields.text("after")?,
             length: fields.number("length").and_then(|n| u64::try_from(n).ok()).unwrap_or(0),
-            header: Fields::parse(fields.raw("header")?).ok()?,
+            header: JsonFields::parse(fields.raw("header")?).ok()?,
             own: fields.value("own").unwrap_or(Value::Null),
         })
     }
@@ -573,8 +573,8 @@ impl Second {
         out
     }
 
-    fn fields(&self) -> Fields {
-        let mut fields = Fields::default();
+    fn fields(&self) -> JsonFields {
+        let mut fields = JsonFields::default();
         fields.set("v", "1".to_owned());
         fields.set("before", json!(self.before).to_string());
         fields.set("after", json!(self.after).to_string());

@@ -1,6 +1,6 @@
 //! JSON of other programs, read without losing what serde_json cannot hold.
 //!
-//! [`Fields`] is an object whose values stay the text they were: big numbers, odd spacing, duplicate keys and deep
+//! [`JsonFields`] is an object whose values stay the text they were: big numbers, odd spacing, duplicate keys and deep
 //! nesting survive, and keys keep their order. Lone surrogates (`\ud83d` without its half), which JavaScript writes
 //! when it cuts a text, are read as U+FFFD.
 
@@ -12,29 +12,29 @@ use std::fmt;
 
 /// An object as it stood in the file.
 #[derive(Clone, Debug, Default)]
-pub struct Fields(Vec<(String, Box<RawValue>)>);
+pub struct JsonFields(Vec<(String, Box<RawValue>)>);
 
-impl<'de> Deserialize<'de> for Fields {
+impl<'de> Deserialize<'de> for JsonFields {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Keys;
         impl<'de> Visitor<'de> for Keys {
-            type Value = Fields;
+            type Value = JsonFields;
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("an object")
             }
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<JsonFields, A::Error> {
                 let mut fields = Vec::new();
                 while let Some(pair) = map.next_entry::<String, Box<RawValue>>()? {
                     fields.push(pair);
                 }
-                Ok(Fields(fields))
+                Ok(JsonFields(fields))
             }
         }
         deserializer.deserialize_map(Keys)
     }
 }
 
-impl Fields {
+impl JsonFields {
     /// Reads one object.
     ///
     /// # Errors
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn unset_fields_survive_as_they_were() {
         let text = r#"{"a":12345678901234567890123,"b": [1.0, 1e21] ,"a":"x\ud83d","c":{"d":null}}"#;
-        let mut fields = Fields::parse(text).unwrap();
+        let mut fields = JsonFields::parse(text).unwrap();
         assert_eq!(fields.text("a").as_deref(), Some("x\u{fffd}"));
         fields.set("c", "7".into());
         fields.set("new", "true".into());
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn deep_nesting_comes_as_text() {
         let deep = format!("{{\"a\":{}1{}}}", "[".repeat(600), "]".repeat(600));
-        let fields = Fields::parse(&deep).unwrap();
+        let fields = JsonFields::parse(&deep).unwrap();
         assert!(matches!(fields.value("a"), Some(Value::String(s)) if s.starts_with("[[[")));
         assert_eq!(fields.render(), deep);
     }

@@ -12,7 +12,7 @@
 //! | `{"queue":[…]}` | the whole queue |
 //! | `{"turn":true}` | a turn runs |
 
-use super::json::Fields;
+use super::json::JsonFields;
 use super::{portable_paths, row};
 use crate::domain::contract::Queued;
 use crate::domain::message::Body;
@@ -23,7 +23,7 @@ use std::path::Path;
 
 /// A row that can still change.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct LiveRow {
     /// The row as it is now.
     pub row: Message,
     /// Length of `session.jsonl` when it was opened: its final row can only stand behind.
@@ -38,7 +38,7 @@ pub struct Entry {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
     /// Rows, in the order in which they were opened.
-    pub rows: Vec<Entry>,
+    pub rows: Vec<LiveRow>,
     /// The queue.
     pub queue: Vec<Queued>,
     /// A turn runs.
@@ -91,7 +91,7 @@ impl Live {
     }
 
     fn take(&mut self, line: &str, dir: &Path) -> Option<()> {
-        let plain = Fields::parse(line).ok()?;
+        let plain = JsonFields::parse(line).ok()?;
         if let Some(raw) = plain.raw("row") {
             let read = row::read(raw.as_bytes(), 0, 0, dir).rows.into_iter().next()?;
             if !matches!(read.body, Body::Odd(_)) {
@@ -109,7 +109,7 @@ impl Live {
             self.turn = turn;
         } else {
             let id = MessageId::new(plain.text("id")?);
-            let add = Fields::parse(&portable_paths::expand(line, dir)).ok()?.text("add")?;
+            let add = JsonFields::parse(&portable_paths::expand(line, dir)).ok()?.text("add")?;
             let at = usize::try_from(plain.number("at")?).ok()?;
             let entry = self.rows.iter_mut().find(|entry| entry.row.id == id)?;
             let text = text_mut(&mut entry.row)?;
@@ -127,7 +127,7 @@ impl Live {
     pub fn set(&mut self, row: Message, from: u64) {
         match self.rows.iter_mut().find(|entry| entry.row.id == row.id) {
             Some(entry) => (entry.row, entry.cut) = (row, 0),
-            None => self.rows.push(Entry { row, from, saved: 0, cut: 0 }),
+            None => self.rows.push(LiveRow { row, from, saved: 0, cut: 0 }),
         }
     }
 
@@ -222,7 +222,7 @@ impl Live {
 
     /// The rows that `session.jsonl` lacks. `finals` says for each id in the file where its last row begins.
     pub fn open_rows(&self, finals: &HashMap<MessageId, u64>) -> Vec<Message> {
-        let open = |entry: &&Entry| finals.get(&entry.row.id).is_none_or(|at| *at < entry.from);
+        let open = |entry: &&LiveRow| finals.get(&entry.row.id).is_none_or(|at| *at < entry.from);
         self.rows.iter().filter(open).map(|entry| entry.row.clone()).collect()
     }
 }
@@ -258,7 +258,7 @@ fn settled(mut rows: Vec<Message>, settle: impl Fn(&mut Message)) -> Vec<Message
 }
 
 /// The line of a row.
-pub fn row_line(entry: &Entry, dir: &Path) -> String {
+pub fn row_line(entry: &LiveRow, dir: &Path) -> String {
     match row::write(&entry.row, dir) {
         Some(row) => format!("{{\"from\":{},\"row\":{row}}}\n", entry.from),
         None => String::new(),

@@ -9,7 +9,7 @@ mod shown;
 
 pub use bounded::{FOLDER, MOST, bounded};
 
-use super::json::{Fields, value_of};
+use super::json::{JsonFields, value_of};
 use super::portable_paths;
 use crate::domain::message::{
     AssistantText, Body, CutBy, Failure, FailureAction, Info, InfoKind, Message, Native, Odd, Plan, Thinking, UserText,
@@ -196,7 +196,7 @@ fn value(row: &Message) -> Option<Value> {
 
 /// The id of a line that lisle wrote.
 pub fn id_of(line: &str) -> Option<MessageId> {
-    Fields::parse(line).ok()?.text("id").map(MessageId::new)
+    JsonFields::parse(line).ok()?.text("id").map(MessageId::new)
 }
 
 /// Irregularity of a line, for the sentence that counts such lines.
@@ -216,7 +216,7 @@ pub enum Oddity {
 
 /// Content of a line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct RowLine {
     /// Rows: one, except on lines that were glued together.
     pub rows: Vec<Message>,
     /// Irregularity, if any.
@@ -224,33 +224,33 @@ pub struct Line {
 }
 
 /// Reads a line that stands at byte `at` as line `number` (0 where not known). Rows without a time have `At(0)`.
-pub fn read(line: &[u8], at: u64, number: u64, dir: &Path) -> Line {
+pub fn read(line: &[u8], at: u64, number: u64, dir: &Path) -> RowLine {
     let text = String::from_utf8_lossy(line);
     let broken = matches!(text, std::borrow::Cow::Owned(_));
     let text = text.trim();
-    let place = Place { at, number };
-    if let Ok(fields) = Fields::parse(&portable_paths::expand(text, dir)) {
+    let place = RowPlace { at, number };
+    if let Ok(fields) = JsonFields::parse(&portable_paths::expand(text, dir)) {
         let (row, odd) = message(&fields, text, place);
-        return Line { rows: vec![row], odd: odd.or(broken.then_some(Oddity::NotUtf8)) };
+        return RowLine { rows: vec![row], odd: odd.or(broken.then_some(Oddity::NotUtf8)) };
     }
     if let Some(rows) = glued(text, place, dir) {
-        return Line { rows, odd: Some(Oddity::Glued) };
+        return RowLine { rows, odd: Some(Oddity::Glued) };
     }
     let (what, odd) = if serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok() {
         ("valid JSON, but no message", Oddity::NoMessage)
     } else {
         ("a line that cannot be read", Oddity::Unreadable)
     };
-    Line { rows: vec![place.odd(what.to_owned(), text)], odd: Some(odd) }
+    RowLine { rows: vec![place.odd(what.to_owned(), text)], odd: Some(odd) }
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct RowPlace {
     at: u64,
     number: u64,
 }
 
-impl Place {
+impl RowPlace {
     fn odd(self, what: String, raw: &str) -> Message {
         let raw = raw.chars().take(2000).collect();
         Message::new(self.id(), At(0), Body::Odd(Odd { what, line: self.number, raw }))
@@ -262,21 +262,21 @@ impl Place {
 }
 
 /// Rows that stand on one line because a newline was lost: whole ones, or a torn one with a whole one behind it.
-fn glued(text: &str, place: Place, dir: &Path) -> Option<Vec<Message>> {
+fn glued(text: &str, place: RowPlace, dir: &Path) -> Option<Vec<Message>> {
     let mut rows = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&serde_json::value::RawValue>();
         let Some(Ok(one)) = values.next() else { break };
         let length = values.byte_offset();
-        let fields = Fields::parse(&portable_paths::expand(one.get(), dir)).ok().filter(is_message)?;
+        let fields = JsonFields::parse(&portable_paths::expand(one.get(), dir)).ok().filter(is_message)?;
         rows.push(message(&fields, one.get(), place).0);
         rest = rest.get(length..)?.trim_start();
     }
     // What follows is torn; a whole row may stand behind it. Rows begin with one of their common keys.
     for at in memchr::memmem::find_iter(rest.as_bytes(), b"{\"").filter(|at| *at > 0).take(64) {
         let tail = &rest[at..];
-        if let Some(fields) = Fields::parse(&portable_paths::expand(tail, dir)).ok().filter(is_message) {
+        if let Some(fields) = JsonFields::parse(&portable_paths::expand(tail, dir)).ok().filter(is_message) {
             rows.push(place.odd("the torn start of a line".to_owned(), &rest[..at]));
             rows.push(message(&fields, tail, place).0);
             return Some(rows);
@@ -292,14 +292,14 @@ fn glued(text: &str, place: Place, dir: &Path) -> Option<Vec<Message>> {
 }
 
 /// The object can be nothing but a message: a header has no `type`, an inner object no `timestamp` or `content`.
-pub fn is_message(fields: &Fields) -> bool {
+pub fn is_message(fields: &JsonFields) -> bool {
     fields.raw("id").is_some()
         && fields.text("type").is_some()
         && (fields.raw("content").is_some() || fields.raw("toolName").is_some())
         && !fields.has("createdAt")
 }
 
-fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>) {
+fn message(fields: &JsonFields, raw: &str, place: RowPlace) -> (Message, Option<Oddity>) {
     let odd = |what: String, oddity: Oddity| {
         let mut row = place.odd(what, raw);
         row.at = At(fields.number("timestamp").unwrap_or(0));
@@ -308,7 +308,7 @@ fn message(fields: &Fields, raw: &str, place: Place) -> (Message, Option<Oddity>
     let Some(kind) = fields.text("type") else {
         return odd("a line without a type".to_owned(), Oddity::NoMessage);
     };
-    let own = fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
+    let own = fields.raw("lisle").and_then(|raw| JsonFields::parse(raw).ok()).unwrap_or_default();
     let text = |key: &str| fields.text(key).unwrap_or_default();
     let body = match kind.as_str() {
         "user" => Body::User(UserText {
@@ -370,12 +370,12 @@ fn told_now(kind: InfoKind, text: &str) -> InfoKind {
     if kind == InfoKind::Interrupted && ended { InfoKind::Restarted } else { kind }
 }
 
-fn decoded<T: DeserializeOwned>(fields: &Fields, key: &str) -> Option<T> {
+fn decoded<T: DeserializeOwned>(fields: &JsonFields, key: &str) -> Option<T> {
     serde_json::from_value(fields.value(key)?).ok()
 }
 
 /// The text of a row; content that is no text is shown as its JSON.
-fn content(fields: &Fields) -> String {
+fn content(fields: &JsonFields) -> String {
     match fields.value("content") {
         None => String::new(),
         Some(Value::String(text)) => text,
@@ -383,7 +383,7 @@ fn content(fields: &Fields) -> String {
     }
 }
 
-fn tool(fields: &Fields, own: &Fields) -> ToolCall {
+fn tool(fields: &JsonFields, own: &JsonFields) -> ToolCall {
     let name = fields.text("toolName").unwrap_or_default();
     // A raw `{}` and a missing input are the same to a provider.
     // Documented under the names behind, and written under those before.
@@ -437,7 +437,7 @@ pub(in crate::store) fn subject(input: &Value) -> String {
     KEYS.iter().find_map(|key| input.get(key)?.as_str()).unwrap_or_default().to_owned()
 }
 
-fn failure(fields: &Fields, own: &Fields) -> Failure {
+fn failure(fields: &JsonFields, own: &JsonFields) -> Failure {
     let mut detail: Vec<String> = match fields.value("errorDetails") {
         Some(Value::Array(items)) => items.iter().filter_map(|i| i.as_str().map(str::to_owned)).collect(),
         _ => Vec::new(),

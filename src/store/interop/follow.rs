@@ -10,7 +10,7 @@ use crate::domain::{Message, MessageId, SessionId};
 use crate::store::format::live::{self, Live};
 use crate::store::format::{layout, row};
 use crate::store::io::{How, Io, Stat, lines};
-use crate::store::read::session::{self, Reader};
+use crate::store::read::session::{self, SessionReader};
 use crate::store::write::lock;
 use crate::store::{Store, StoreError};
 use std::collections::HashMap;
@@ -75,7 +75,7 @@ pub struct Follower {
     /// Start of the last final row of an id, for ids that matter to the live file.
     finals: HashMap<MessageId, u64>,
     /// The live rows as they were told.
-    told: Vec<Told>,
+    told: Vec<FollowedRow>,
     /// Nothing was told since the beginning.
     first: bool,
     queue: Vec<Queued>,
@@ -88,7 +88,7 @@ pub struct Follower {
 
 /// A live row.
 #[derive(Debug)]
-struct Told {
+struct FollowedRow {
     row: Message,
     /// Whoever is told knows exactly this. Without it, that one may have read a later state by itself.
     sure: bool,
@@ -140,8 +140,8 @@ impl Follower {
         Self { free: Some(true), ..self }
     }
 
-    fn reader(&self) -> Reader<'_> {
-        Reader { io: self.store.io(), id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home }
+    fn reader(&self) -> SessionReader<'_> {
+        SessionReader { io: self.store.io(), id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home }
     }
 
     /// Goes on from the end of what is there.
@@ -157,7 +157,7 @@ impl Follower {
         self.read_live()?;
         let from = self.live.rows.iter().map(|entry| entry.from).min();
         self.finals = from.map(|from| self.reader().finals(&found, from)).transpose()?.unwrap_or_default();
-        let unsure = |row| Told { row, sure: false };
+        let unsure = |row| FollowedRow { row, sure: false };
         self.told = self.live.open_rows(&self.finals).into_iter().map(unsure).collect();
         self.first = true;
         self.body = found.head.body;
@@ -189,7 +189,7 @@ impl Follower {
         let live = self.read_live()?;
         let rows = self.read_rows(&mut out)?;
         // A live file that is another one since the beginning may have lost what was read of it in between.
-        if rows == Some(Again::Anew) || (self.first && live == Some(Again::Anew)) {
+        if rows == Some(FileFinding::Anew) || (self.first && live == Some(FileFinding::Anew)) {
             self.begin()?;
             out.push(Followed::Rewritten);
         }
@@ -235,7 +235,7 @@ impl Follower {
     }
 
     /// Reads what was added to the live file, or all of it when it is another one. `None` when it is as it was.
-    fn read_live(&mut self) -> Result<Option<Again>, StoreError> {
+    fn read_live(&mut self) -> Result<Option<FileFinding>, StoreError> {
         let path = self.dir.join(layout::LIVE);
         let io = self.store.inner.io.clone();
         let stat = io.stat(&path).ok();
@@ -281,25 +281,25 @@ impl Follower {
             self.finals.retain(|id, _| self.live.rows.iter().any(|entry| entry.row.id == *id));
         }
         self.live_stat = stat;
-        Ok(Some(if anew || unsure { Again::Anew } else { Again::Added }))
+        Ok(Some(if anew || unsure { FileFinding::Anew } else { FileFinding::Added }))
     }
 
     /// Reads the rows that were added. `None` when the file is as it was.
-    fn read_rows(&mut self, out: &mut Vec<Followed>) -> Result<Option<Again>, StoreError> {
+    fn read_rows(&mut self, out: &mut Vec<Followed>) -> Result<Option<FileFinding>, StoreError> {
         let path = self.dir.join(layout::SESSION);
         let io = self.store.inner.io.clone();
         let error = |e| StoreError::io("read", &path, e);
         let Ok(now) = io.stat(&path) else { return Ok(None) };
-        let Some(old) = self.stat.filter(|_| self.file.is_some()) else { return Ok(Some(Again::Anew)) };
+        let Some(old) = self.stat.filter(|_| self.file.is_some()) else { return Ok(Some(FileFinding::Anew)) };
         if now == old {
             return Ok(None);
         }
         if now.ino != old.ino && !self.moved_on(&*io)? {
-            return Ok(Some(Again::Anew));
+            return Ok(Some(FileFinding::Anew));
         }
-        let Some(file) = &self.file else { return Ok(Some(Again::Anew)) };
+        let Some(file) = &self.file else { return Ok(Some(FileFinding::Anew)) };
         if now.len < self.read {
-            return Ok(Some(Again::Anew));
+            return Ok(Some(FileFinding::Anew));
         }
         let bytes = lines::range(&*io, file, self.read, now.len).map_err(error)?;
         let whole = memchr::memrchr(b'\n', &bytes).map_or(0, |at| at + 1);
@@ -318,7 +318,7 @@ impl Follower {
         self.read += whole as u64;
         // What was not read yet is looked at again once it is longer.
         self.stat = Some(now);
-        Ok(Some(Again::Added))
+        Ok(Some(FileFinding::Added))
     }
 
     /// The file is another one. True when it holds the same rows so far, as after its header was given room.
@@ -350,7 +350,7 @@ impl Follower {
             match self.told.iter_mut().find(|told| told.row.id == row.id) {
                 None => {
                     out.push(Followed::Row(Box::new(row.clone())));
-                    self.told.push(Told { row: row.clone(), sure: true });
+                    self.told.push(FollowedRow { row: row.clone(), sure: true });
                 }
                 Some(told) if told.sure && told.row == *row => {}
                 Some(told) => {
@@ -358,7 +358,7 @@ impl Follower {
                         Some(add) => out.push(Followed::Delta { id: row.id.clone(), add }),
                         None => out.push(Followed::Row(Box::new(row.clone()))),
                     }
-                    *told = Told { row: row.clone(), sure: true };
+                    *told = FollowedRow { row: row.clone(), sure: true };
                 }
             }
         }
@@ -398,7 +398,7 @@ impl Follower {
 
 /// Finding about the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Again {
+enum FileFinding {
     /// Rows may have been added.
     Added,
     /// It is to be read anew.

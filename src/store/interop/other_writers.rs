@@ -4,17 +4,17 @@
 //! is merged three ways, rows of ours that are missing come again (`shadow_log` pairs them). Who finds that the session was
 //! taken over writes nothing more.
 
-use super::merge::{Merged, merge, without_the_past};
-use super::shadow_log::{Ours, Paired, pair};
+use super::merge::{Merged, without_the_past};
+use super::shadow_log::{Paired, pair};
 use crate::domain::session::SessionMeta;
 use crate::store::StoreError;
 use crate::store::format::{layout, row};
-use crate::store::io::{How, Stat, lines, whole_file};
-use crate::store::read::session::{self, Found, Reader};
-use crate::store::write::journal::{Journal, Pending};
-use crate::store::write::lock::Lock;
+use crate::store::io::{Stat, lines, whole_file};
+use crate::store::read::session::{self, FoundSession, SessionReader};
+use crate::store::write::journal::Journal;
+use crate::store::write::ownership::{Elsewhere, busy};
 use std::io::ErrorKind;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 /// Between another program's unlink and its rename there are microseconds; this often, this long, they are waited for.
 const GAP_TRIES: u32 = 40;
@@ -25,53 +25,16 @@ const TRIES: u32 = 8;
 /// Bytes from its end in which a file has our last row, if its writer knew of it.
 const PAST: u64 = 4 << 20;
 
-/// Error when that was not enough.
-pub(in crate::store) fn busy() -> std::io::Error {
-    std::io::Error::new(ErrorKind::WouldBlock, "another program is writing it at this moment")
-}
-
-/// Actions of others on a session that we write.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Elsewhere {
-    /// Nothing that we know of.
-    #[default]
-    Quiet,
-    /// It is open there as well: where, in words.
-    Also(String),
-    /// Another program wrote the messages anew, for so many times since we opened it. Rows may have come, gone or
-    /// changed.
-    Rewritten(u64),
-    /// Its file or its directory is gone. Unsaved content is kept in memory, and written if it comes back.
-    Gone,
-    /// It was taken over: by whom, in words. Nothing more is written here.
-    Lost(String),
-}
-
-/// Another program that wrote the session so short a time ago has it open, most likely.
-const RECENT_MS: i64 = 60_000;
-
-/// Findings about others when a session is opened.
-pub(in crate::store) fn at_opening(lock: &Lock, found: &Found) -> Elsewhere {
-    if let Some(holder) = lock.taken_from() {
-        return Elsewhere::Also(format!("{holder}, which it was taken over from"));
-    }
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
-    let age = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(found.modified);
-    if found.ino != 0 && found.head.foreign && (0..RECENT_MS).contains(&age) {
-        return Elsewhere::Also("another program, which wrote it a moment ago".to_owned());
-    }
-    Elsewhere::Quiet
-}
-
 impl Journal {
     /// Actions of others on the session, as far as they were noticed.
     pub fn elsewhere(&self) -> &Elsewhere {
-        &self.elsewhere
+        self.ownership.elsewhere()
     }
 
     /// The session is worth looking at now and then though nothing is written.
     pub fn watched(&self) -> bool {
-        self.lost.is_none() && (self.store.inner.foreign || !self.lock.granted() || self.store.is_remote())
+        self.ownership.lost().is_none()
+            && (self.store.inner.foreign || !self.ownership.lock().granted() || self.store.is_remote())
     }
 
     /// Looks whether another one wrote the session, and writes again what it left out.
@@ -79,24 +42,25 @@ impl Journal {
     /// # Errors
     /// When the files cannot be read, or what is missing could not be written yet.
     pub fn look(&mut self) -> Result<(), StoreError> {
-        if self.closed || !self.watched() {
+        if self.lifecycle.is_closed() || !self.watched() {
             return Ok(());
         }
         self.mine()?;
-        if self.ino != 0 || self.mended {
+        if self.file.ino() != 0 || self.file.is_repaired() {
             let stat = self.present()?;
-            if stat.ino != self.ino || stat.len < self.len {
+            if stat.ino != self.file.ino() || stat.len < self.file.len() {
                 self.adopt()?;
             }
         }
         // What has no file gets one with the first write, and is paired with it then.
-        let there = self.ino != 0 || self.mended || self.store.io().stat(&self.path()).is_ok();
-        if self.reconcile && there && !self.pair_ours()? {
+        let known = self.file.ino() != 0 || self.file.is_repaired();
+        let there = known || self.store.io().stat(&self.path()).is_ok();
+        if self.copies.is_unpaired() && there && !self.pair_ours()? {
             self.adopt()?;
         }
         // Nothing of ours is missing: a session that is only looked at stays as it is.
-        if self.touched || self.pending.iter().any(|row| row.kept) {
-            self.touched = true;
+        if self.lifecycle.is_touched() || self.row_queue.iter().any(|row| row.kept) {
+            self.lifecycle.touch();
             self.retry()?;
         }
         Ok(())
@@ -107,33 +71,25 @@ impl Journal {
     /// # Errors
     /// [`StoreError::TakenOver`].
     pub fn still_mine(&mut self) -> Result<(), StoreError> {
-        if self.closed { Ok(()) } else { self.mine() }
+        if self.lifecycle.is_closed() { Ok(()) } else { self.mine() }
     }
 
     /// Checks that no process took the session over. Asks for a lock that was not granted yet.
     pub(in crate::store) fn mine(&mut self) -> Result<(), StoreError> {
-        if self.lost.is_none() {
-            self.lost = self.lock.look();
-            if let Some(who) = &self.lost {
-                self.elsewhere = Elsewhere::Lost(who.clone());
-                // The new writer can have it, and need not look before each row any more.
-                self.lock.let_go();
-            } else if !self.lock.granted() && self.lock.claim() {
-                self.elsewhere = Elsewhere::Quiet;
-                // The last one that can be missing because of two who write.
-                self.reconcile = self.ours.is_some();
-            }
+        if self.ownership.check() {
+            // The last one that can be missing because of two who write.
+            self.copies.set_unpaired_if_logged();
         }
-        let Some(holder) = self.lost.clone() else { return Ok(()) };
-        let unwritten = self.pending.len();
+        let Some(holder) = self.ownership.lost().map(str::to_owned) else { return Ok(()) };
+        let unwritten = self.row_queue.len();
         if unwritten > 0 {
             // Beside the session, where it is in nobody's way.
-            let text: String = self.pending.iter().map(|row| row.line.as_str()).collect();
+            let text: String = self.row_queue.iter().map(|row| row.line.as_str()).collect();
             self.salvage(text.as_bytes())?;
-            self.pending.clear();
+            self.row_queue.clear();
         }
-        self.unwritten += unwritten;
-        Err(StoreError::TakenOver { path: self.dir.clone(), holder, unwritten: self.unwritten })
+        let unwritten = self.ownership.add_unwritten(unwritten);
+        Err(StoreError::TakenOver { path: self.dir.clone(), holder, unwritten })
     }
 
     /// The session's file as it is now. Where another program is about to give it its name, that is waited for.
@@ -163,22 +119,20 @@ impl Journal {
         let io = self.store.inner.io.clone();
         let missing = match self.appear() {
             Ok(stat) => {
-                if self.elsewhere == Elsewhere::Gone {
-                    self.elsewhere = Elsewhere::Quiet;
-                }
+                self.ownership.back();
                 return Ok(stat);
             }
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => error,
             Err(error) => return Err(self.error("write", error)),
         };
         if io.stat(&self.dir).is_err() {
-            self.elsewhere = Elsewhere::Gone;
+            self.ownership.gone();
             return Err(self.error("write", missing));
         }
         // What they left under their temporary name is taken over when it is old enough.
         self.adopt_temp()?;
-        if self.ino != 0 {
-            self.reconcile = self.ours.is_some();
+        if self.file.ino() != 0 {
+            self.copies.set_unpaired_if_logged();
         } else {
             self.restore(missing)?;
         }
@@ -189,11 +143,11 @@ impl Journal {
     fn restore(&mut self, missing: std::io::Error) -> Result<(), StoreError> {
         let io = self.store.inner.io.clone();
         let path = self.path();
-        let Some(file) = self.file.as_ref().filter(|_| self.len > 0) else {
-            self.elsewhere = Elsewhere::Gone;
+        let Some(file) = self.file.appending().filter(|_| self.file.len() > 0) else {
+            self.ownership.gone();
             return Err(self.error("write", missing));
         };
-        let bytes = lines::range(&*io, file, 0, self.len).map_err(|e| self.error("read", e))?;
+        let bytes = lines::range(&*io, file, 0, self.file.len()).map_err(|e| self.error("read", e))?;
         whole_file::replace(&*io, &path, &bytes, true)?;
         self.store.sync_dir(&self.dir)?;
         let found = session::find(&*io, &self.dir)?;
@@ -201,23 +155,13 @@ impl Journal {
     }
 
     /// Goes on with the file that was found. False when its name is another one's by now.
-    pub(in crate::store) fn take_found(&mut self, found: Found) -> Result<bool, StoreError> {
+    pub(in crate::store) fn take_found(&mut self, found: FoundSession) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
-        self.recent.moved();
-        self.ino = found.ino;
-        self.len = found.len;
-        self.head = found.head;
-        self.torn = false;
-        self.fresh = true;
+        self.copies.moved();
         // They stand in another file, or are paired with those of this one.
-        self.unproven = Default::default();
-        // Not made where it is missing: between their unlink and their rename it would be an empty one, soon lost.
-        let file = io.open(&self.path(), How::Extend).ok();
-        let file = file.filter(|file| io.stat_of(file).is_ok_and(|stat| stat.ino == self.ino));
-        let same = file.is_some();
-        // Held open, so that its inode is given to no other while we know it by its inode.
-        self.file = file.or(found.file);
-        Ok(same)
+        self.sync_state.forget();
+        let path = self.path();
+        Ok(self.file.adopt(found, &*io, &path))
     }
 
     /// Another program replaced the file or its line 1: what is there now is the base of what we write, but for what
@@ -225,9 +169,9 @@ impl Journal {
     pub(in crate::store) fn adopt(&mut self) -> Result<(), StoreError> {
         for _ in 0..TRIES {
             if self.adopt_header()? && self.pair_ours()? {
-                if self.rewrites > 0 && self.ours.is_none() {
+                if self.ownership.rewrites() > 0 {
                     // From here on it may come again.
-                    self.ours = Some(Ours::new(self.store.clone(), &self.dir));
+                    self.copies.start_log(&self.store, &self.dir);
                 }
                 return Ok(());
             }
@@ -236,7 +180,7 @@ impl Journal {
     }
 
     fn adopt_header(&mut self) -> Result<bool, StoreError> {
-        self.reconcile = true;
+        self.copies.set_unpaired(true);
         let io = self.store.inner.io.clone();
         self.present()?;
         let found = session::find(&*io, &self.dir)?;
@@ -244,44 +188,39 @@ impl Journal {
             // Taken away once more; what was found is its temporary name.
             return Err(self.error("read", busy()));
         }
-        let reader = Reader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
+        let reader = SessionReader { io: &*io, id: &self.id, dir: self.dir.clone(), home: &self.store.inner.home };
         let theirs = reader.meta(&found);
         let mut counted = reader.recount(&found, &theirs)?;
-        for waits in &self.pending {
+        for waits in self.row_queue.iter() {
             let rows = row::read(waits.line.as_bytes(), 0, 0, &self.dir).rows;
             rows.iter().for_each(|row| session::count(&mut counted, row));
         }
-        self.counted = counted;
+        self.header.set_counted(counted);
         let past = self.is_past(&found, &theirs)?;
-        let seen = if past { without_the_past(&self.base, &theirs) } else { theirs.clone() };
-        self.meta = merge(&self.base, &self.meta, &seen);
-        self.base = theirs;
-        self.merged = Some(Merged { given: self.given.clone(), merged: self.meta.clone() });
-        self.refused = None;
-        let replaced = found.ino != self.ino || self.is_overwritten(found.ino)?;
+        let seen = if past { without_the_past(self.header.base(), &theirs) } else { theirs.clone() };
+        self.header.adopt(theirs, &seen);
+        let replaced = found.ino != self.file.ino() || self.is_overwritten(found.ino)?;
         self.remember_ours(&found)?;
         let same = self.take_found(found)?;
-        self.header_due = true;
+        self.header.set_due(true);
         if replaced {
-            self.rewrites += 1;
-            self.elsewhere = Elsewhere::Rewritten(self.rewrites);
+            self.ownership.rewritten();
         }
-        self.reconcile = true;
+        self.copies.set_unpaired(true);
         Ok(same)
     }
 
     /// True if their content is an earlier one of ours: before our last row, or before our last
     /// mark of what is read.
-    fn is_past(&self, found: &Found, theirs: &SessionMeta) -> Result<bool, StoreError> {
-        if self.base.usage.output_tokens > theirs.usage.output_tokens && self.base.messages <= theirs.messages {
+    fn is_past(&self, found: &FoundSession, theirs: &SessionMeta) -> Result<bool, StoreError> {
+        let base = self.header.base();
+        if base.usage.output_tokens > theirs.usage.output_tokens && base.messages <= theirs.messages {
             return Ok(true);
         }
-        if theirs.last_read != self.base.last_read
-            && theirs.last_read.as_ref().is_some_and(|id| self.was_read.contains(id))
-        {
+        if theirs.last_read != base.last_read && theirs.last_read.as_ref().is_some_and(|id| self.header.was_read(id)) {
             return Ok(true);
         }
-        let (Some(id), Some(file)) = (&self.last_written, &found.file) else { return Ok(false) };
+        let (Some(id), Some(file)) = (self.copies.last(), &found.file) else { return Ok(false) };
         let from = found.len.saturating_sub(PAST).max(found.head.body);
         let bytes = lines::range(self.store.io(), file, from, found.len).map_err(|e| self.error("read", e))?;
         let id = format!("\"{}\"", id.as_str());
@@ -291,17 +230,17 @@ impl Journal {
 
     /// Their changes of the properties since the last call.
     pub fn take_merged(&mut self) -> Option<Merged> {
-        self.merged.take().filter(|merged| merged.given != merged.merged)
+        self.header.take_merged()
     }
 
     /// Looks which of our rows another program left out or changed. The former wait for the next write. False when the
     /// file is not the one that we know any more.
     fn pair_ours(&mut self) -> Result<bool, StoreError> {
-        let mut lines = match &self.ours {
+        let mut lines = match self.copies.log() {
             Some(ours) => ours.read()?,
-            None => self.unsure.clone(),
+            None => self.copies.unsure().to_vec(),
         };
-        for waits in self.pending.iter().filter(|row| row.kept) {
+        for waits in self.row_queue.iter().filter(|row| row.kept) {
             if let Some(at) = lines.iter().rposition(|line| *line == waits.line) {
                 lines.remove(at);
             }
@@ -310,31 +249,31 @@ impl Journal {
         if !lines.is_empty() {
             let io = self.store.inner.io.clone();
             let (file, stat) = session::open(&*io, &self.path()).map_err(|e| self.error("read", e))?;
-            if stat.ino != self.ino {
+            if stat.ino != self.file.ino() {
                 return Ok(false);
             }
             // All of it: where its rows begin is known of the file that was looked at last.
             let rows = lines::range(&*io, &file, 0, stat.len).map_err(|e| self.error("read", e))?;
-            paired = pair(lines, &rows, self.head.sound && !rows.is_empty());
+            paired = pair(lines, &rows, self.file.head().sound && !rows.is_empty());
         }
         let Paired { missing, displaced, kept, .. } = paired;
         if !displaced.is_empty() {
             self.salvage(displaced.concat().as_bytes())?;
-            let waits = self.pending.iter().filter(|row| row.kept).map(|row| row.line.clone());
+            let waits = self.row_queue.iter().filter(|row| row.kept).map(|row| row.line.clone());
             let stay: Vec<String> = kept.iter().chain(&missing).cloned().chain(waits).collect();
-            if let Some(ours) = &mut self.ours {
+            if let Some(ours) = self.copies.log_mut() {
                 ours.replace(&stay)?;
             }
         }
-        self.unsure.clear();
-        self.reconcile = false;
+        self.copies.paired();
         for line in missing.into_iter().rev() {
             for row in row::read(line.as_bytes(), 0, 0, &self.dir).rows {
-                session::count(&mut self.counted, &row);
+                self.header.count(&row);
             }
-            self.pending.push_front(Pending { id: row::id_of(&line), line, kept: true, folded: false });
-            self.want_sync |= self.fsyncs();
-            self.header_due = true;
+            let id = row::id_of(&line);
+            self.row_queue.push_missing(line, id);
+            self.sync_state.want(self.fsyncs());
+            self.header.set_due(true);
         }
         Ok(true)
     }
@@ -342,16 +281,19 @@ impl Journal {
     /// Length of the file, which is checked before each row. Changes by others are taken in.
     pub(in crate::store) fn there(&mut self) -> Result<u64, StoreError> {
         let stat = self.present()?;
-        if stat.ino != self.ino || (stat.len < self.len && !self.torn) || self.is_overwritten(stat.ino)? {
+        if stat.ino != self.file.ino()
+            || (stat.len < self.file.len() && !self.file.is_torn())
+            || self.is_overwritten(stat.ino)?
+        {
             self.adopt()?;
-            return Ok(self.len);
+            return Ok(self.file.len());
         }
-        if self.reconcile && !self.pair_ours()? {
+        if self.copies.is_unpaired() && !self.pair_ours()? {
             self.adopt()?;
-            return Ok(self.len);
+            return Ok(self.file.len());
         }
-        if stat.len > self.len && !self.torn && !self.stray(stat.len)? {
-            return Ok(self.len);
+        if stat.len > self.file.len() && !self.file.is_torn() && !self.stray(stat.len)? {
+            return Ok(self.file.len());
         }
         Ok(stat.len)
     }
@@ -361,28 +303,28 @@ impl Journal {
     fn stray(&mut self, len: u64) -> Result<bool, StoreError> {
         let io = self.store.inner.io.clone();
         // Not by its name, which may be another file's by now.
-        let Some(file) = &self.file else { return Ok(true) };
-        let bytes = lines::range(&*io, file, self.len, len).map_err(|e| self.error("read", e))?;
+        let Some(file) = self.file.appending() else { return Ok(true) };
+        let bytes = lines::range(&*io, file, self.file.len(), len).map_err(|e| self.error("read", e))?;
         let whole = |line: &&[u8]| !line.trim_ascii().is_empty();
         let read = bytes.split(|b| *b == b'\n').filter(whole).map(|line| row::read(line, 0, 0, &self.dir));
         let rows: Vec<_> = read.flat_map(|line| line.rows).collect();
-        self.pending.retain(|waits| !waits.folded || rows.iter().all(|row| Some(&row.id) != waits.id.as_ref()));
-        if !rows.is_empty() && rows.iter().all(|row| self.folded.contains(&row.id)) {
+        if self.row_queue.written_elsewhere(&rows) {
             self.salvage(&bytes)?;
-            io.truncate(file, self.len).map_err(|e| self.error("write", e))?;
+            io.truncate(file, self.file.len()).map_err(|e| self.error("write", e))?;
             return Ok(false);
         }
-        rows.iter().for_each(|row| session::count(&mut self.counted, row));
-        self.header_due = true;
+        rows.iter().for_each(|row| self.header.count(row));
+        self.header.set_due(true);
         Ok(true)
     }
 
     /// Once the lock is ours and everything is there, nobody can take rows out any more.
     pub(in crate::store) fn retire_ours(&mut self) -> Result<(), StoreError> {
-        let done = self.ours_for_now && self.lock.granted() && !self.reconcile && self.pending.is_empty();
-        if let Some(ours) = self.ours.as_mut().filter(|_| done && self.rewrites == 0) {
+        let idle = !self.copies.is_unpaired() && self.row_queue.is_empty() && self.ownership.rewrites() == 0;
+        let done = idle && self.copies.is_log_for_now() && self.ownership.lock().granted();
+        if let Some(ours) = self.copies.log_mut().filter(|_| done) {
             ours.remove()?;
-            (self.ours, self.ours_for_now) = (None, false);
+            self.copies.end_log();
         }
         Ok(())
     }
@@ -390,18 +332,16 @@ impl Journal {
     /// Looks once more after a row was written: it may have gone to a file that was replaced in between.
     pub(in crate::store) fn written(&mut self, line: &str) -> Result<(), StoreError> {
         let now = self.store.io().stat(&self.path());
-        if now.as_ref().is_ok_and(|stat| stat.ino == self.ino) {
+        if now.as_ref().is_ok_and(|stat| stat.ino == self.file.ino()) {
             return Ok(());
         }
         // One that was taken over from cannot know where its row went: it counts as unwritten.
         if self.mine().is_err() {
-            self.unwritten += 1;
+            self.ownership.add_unwritten(1);
             return self.salvage(line.as_bytes()).and_then(|()| self.mine());
         }
-        if self.ours.is_none() {
-            self.unsure.push(line.to_owned());
-        }
-        self.reconcile = true;
+        self.copies.doubt(line);
+        self.copies.set_unpaired(true);
         Ok(())
     }
 }

@@ -17,14 +17,14 @@ use std::path::{Path, PathBuf};
 
 /// One of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::store) enum Kind {
+pub(in crate::store) enum PropertyFile {
     Statuses,
     Labels,
     Views,
 }
 
-impl Kind {
-    const ALL: [Kind; 3] = [Kind::Statuses, Kind::Labels, Kind::Views];
+impl PropertyFile {
+    const ALL: [PropertyFile; 3] = [PropertyFile::Statuses, PropertyFile::Labels, PropertyFile::Views];
 
     /// The key of its list.
     fn key(self) -> &'static str {
@@ -62,7 +62,7 @@ impl Store {
     /// Definitions of the workspace, with the files' errors in `problems`. Reads three small files.
     pub fn properties(&self) -> Properties {
         let mut all = Properties::builtin();
-        for kind in Kind::ALL {
+        for kind in PropertyFile::ALL {
             let (path, bytes) = match self.definitions(kind) {
                 Ok((path, Some(bytes))) => (path, bytes),
                 Ok((_, None)) => continue,
@@ -72,7 +72,7 @@ impl Store {
                     continue;
                 }
             };
-            let mut reading = read::Reading::new(&path);
+            let mut reading = read::PropertyReader::new(&path);
             if let Err(problem) = reading.file(kind, &bytes, &mut all) {
                 let hint = "Correct the file; until then it is left as it is and nothing is added to it.";
                 all.problems.push(
@@ -87,7 +87,7 @@ impl Store {
     /// Current stamp of the files, from their metadata alone: a different one means that
     /// [`Store::properties`] would differ, too.
     pub fn properties_stamp(&self) -> PropertiesStamp {
-        let paths = Kind::ALL.into_iter().flat_map(Kind::places);
+        let paths = PropertyFile::ALL.into_iter().flat_map(PropertyFile::places);
         PropertiesStamp(paths.map(|place| self.io().stat(&self.inner.layout.workspace.join(place)).ok()).collect())
     }
 
@@ -99,9 +99,9 @@ impl Store {
     /// condition is none, the label above it is not known.
     pub fn define(&self, definition: &Definition) -> Result<(), StoreError> {
         let kind = match definition {
-            Definition::Label { .. } => Kind::Labels,
-            Definition::Status { .. } => Kind::Statuses,
-            Definition::View { .. } => Kind::Views,
+            Definition::Label { .. } => PropertyFile::Labels,
+            Definition::Status { .. } => PropertyFile::Statuses,
+            Definition::View { .. } => PropertyFile::Views,
         };
         for _ in 0..5 {
             let before = self.properties_stamp();
@@ -127,7 +127,7 @@ impl Store {
     }
 
     /// The file and its bytes; the first place and nothing when there is none.
-    fn definitions(&self, kind: Kind) -> Result<(PathBuf, Option<Vec<u8>>), StoreError> {
+    fn definitions(&self, kind: PropertyFile) -> Result<(PathBuf, Option<Vec<u8>>), StoreError> {
         let mut first = None;
         for place in kind.places() {
             let path = self.inner.layout.workspace.join(place);
@@ -145,14 +145,14 @@ impl Store {
 }
 
 /// A file with what is built in: who adds a status does not lose the others.
-fn fresh(kind: Kind) -> String {
+fn fresh(kind: PropertyFile) -> String {
     let file = match kind {
-        Kind::Statuses => {
+        PropertyFile::Statuses => {
             let statuses: Vec<_> = BUILTIN_STATUSES.iter().map(edit::status).collect();
             serde_json::json!({"version": 1, "statuses": statuses, "defaultStatusId": TODO})
         }
-        Kind::Labels => serde_json::json!({"version": 1, "labels": []}),
-        Kind::Views => {
+        PropertyFile::Labels => serde_json::json!({"version": 1, "labels": []}),
+        PropertyFile::Views => {
             let views: Vec<_> = BUILTIN_VIEWS.iter().map(edit::view).collect();
             serde_json::json!({"version": 1, "views": views})
         }

@@ -3,10 +3,10 @@
 //! A row stands here before it stands there, so that it is never in neither. After a rewrite, [`pair`] says which of
 //! ours are missing and which the other program changed. What is done about it is the journal's business.
 
-use crate::store::format::json::Fields;
+use crate::store::format::json::JsonFields;
 use crate::store::format::layout;
 use crate::store::io::{How, lines, whole_file};
-use crate::store::read::session::Found;
+use crate::store::read::session::FoundSession;
 use crate::store::{Store, StoreError};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -169,7 +169,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &str> {
 }
 
 fn id(line: &str) -> Option<String> {
-    Fields::parse(line).ok().filter(crate::store::format::row::is_message)?.text("id")
+    JsonFields::parse(line).ok().filter(crate::store::format::row::is_message)?.text("id")
 }
 
 /// Pairs our lines with the rows of another program's file by id and n-th occurrence. Without a row it was cleared, if it
@@ -224,7 +224,7 @@ fn same(ours: &Value, theirs: &Value) -> bool {
 }
 
 /// The session may lack rows of ours: another program wrote it since, or a death came before our last one.
-pub(in crate::store) fn may_lack(kept: &Ours, found: &Found, last: Option<String>) -> Result<bool, StoreError> {
+pub(in crate::store) fn may_lack(kept: &Ours, found: &FoundSession, last: Option<String>) -> Result<bool, StoreError> {
     match (last, &found.file) {
         (None, _) => Ok(false),
         (Some(last), Some(file)) => Ok(found.head.foreign || !kept.is_there(&last, file, found.len)?),

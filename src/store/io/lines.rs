@@ -8,7 +8,7 @@ use std::io;
 
 /// A line that is not blank.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TextLine {
     /// The byte where it begins.
     pub at: u64,
     /// Bytes without the newline.
@@ -17,9 +17,9 @@ pub struct Line {
 
 /// Lines of a page, oldest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lines {
+pub struct LinePage {
     /// The lines.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TextLine>,
     /// End of the page before; `None` if there is none.
     pub earlier: Option<u64>,
 }
@@ -30,7 +30,7 @@ const BLOCK: u64 = 64 * 1024;
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn before(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize) -> io::Result<Lines> {
+pub fn before(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize) -> io::Result<LinePage> {
     within(io, file, floor, end, want, usize::MAX)
 }
 
@@ -38,7 +38,7 @@ pub fn before(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize) -> io
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn within(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize, enough: usize) -> io::Result<Lines> {
+pub fn within(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize, enough: usize) -> io::Result<LinePage> {
     let want = want.max(1);
     let mut span = BLOCK;
     // The window grows by four each time, so that long lines cost at most a third more than their length.
@@ -65,12 +65,12 @@ pub fn within(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize, enoug
                 break;
             }
             taken += line.len();
-            lines.push(Line { at: start + begin as u64, bytes: line.to_vec() });
+            lines.push(TextLine { at: start + begin as u64, bytes: line.to_vec() });
         }
         if whole || more {
             lines.reverse();
             let earlier = if more { lines.first().map(|line| line.at) } else { None };
-            return Ok(Lines { lines, earlier });
+            return Ok(LinePage { lines, earlier });
         }
         span = span.saturating_mul(4);
     }
@@ -81,7 +81,7 @@ pub fn within(io: &dyn Io, file: &File, floor: u64, end: u64, want: usize, enoug
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn after(io: &dyn Io, file: &File, start: u64, end: u64, want: usize) -> io::Result<(Vec<Line>, Option<u64>)> {
+pub fn after(io: &dyn Io, file: &File, start: u64, end: u64, want: usize) -> io::Result<(Vec<TextLine>, Option<u64>)> {
     let want = want.max(1);
     let mut span = BLOCK;
     loop {
@@ -102,7 +102,7 @@ pub fn after(io: &dyn Io, file: &File, start: u64, end: u64, want: usize) -> io:
             if lines.len() == want {
                 return Ok((lines, Some(start + begin as u64)));
             }
-            lines.push(Line { at: start + begin as u64, bytes: line.to_vec() });
+            lines.push(TextLine { at: start + begin as u64, bytes: line.to_vec() });
         }
         if whole {
             return Ok((lines, None));
@@ -142,7 +142,7 @@ pub fn range(io: &dyn Io, file: &File, start: u64, end: u64) -> io::Result<Vec<u
 
 /// A line as [`each`] shows it; blank ones too.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown<'a> {
+pub struct LineView<'a> {
     /// The byte where it begins.
     pub at: u64,
     /// Length without the newline.
@@ -166,7 +166,7 @@ pub fn each<E: From<io::Error>>(
     file: &File,
     start: u64,
     end: u64,
-    mut show: impl FnMut(Shown<'_>) -> Result<(), E>,
+    mut show: impl FnMut(LineView<'_>) -> Result<(), E>,
 ) -> Result<(), E> {
     let (mut begun, mut len, mut held) = (start, 0u64, Vec::new());
     let mut at = start;
@@ -181,10 +181,10 @@ pub fn each<E: From<io::Error>>(
             let (line, after) = (&rest[..newline], &rest[newline + 1..]);
             len += line.len() as u64;
             if held.is_empty() {
-                show(Shown { at: begun, len, bytes: line, ended: true })?;
+                show(LineView { at: begun, len, bytes: line, ended: true })?;
             } else {
                 held.extend_from_slice(&line[..line.len().min(LONGEST - held.len())]);
-                show(Shown { at: begun, len, bytes: &held, ended: true })?;
+                show(LineView { at: begun, len, bytes: &held, ended: true })?;
                 // A very long line's memory is given back.
                 held = Vec::new();
             }
@@ -196,7 +196,7 @@ pub fn each<E: From<io::Error>>(
         held.extend_from_slice(&rest[..rest.len().min(LONGEST - held.len())]);
     }
     if len > 0 {
-        show(Shown { at: begun, len, bytes: &held, ended: false })?;
+        show(LineView { at: begun, len, bytes: &held, ended: false })?;
     }
     Ok(())
 }
@@ -214,7 +214,7 @@ mod tests {
         Disk.open(&path, How::Read).unwrap()
     }
 
-    fn pages(content: &[u8], floor: u64, rows: usize, enough: usize) -> Vec<Line> {
+    fn pages(content: &[u8], floor: u64, rows: usize, enough: usize) -> Vec<TextLine> {
         let file = file(content);
         let mut all = Vec::new();
         let mut end = Some(content.len() as u64);
@@ -264,7 +264,7 @@ mod tests {
             for (i, length) in lengths.iter().enumerate() {
                 let bytes = vec![b'a' + u8::try_from(i).unwrap(); *length];
                 if *length > 0 && !(floor && i == 0) {
-                    whole.push(Line { at: content.len() as u64, bytes: bytes.clone() });
+                    whole.push(TextLine { at: content.len() as u64, bytes: bytes.clone() });
                 }
                 content.extend(&bytes);
                 content.push(b'\n');
@@ -279,7 +279,7 @@ mod tests {
             each(&Disk, &file(&content), from, content.len() as u64, |line| -> io::Result<()> {
                 let last = line.at + line.len == content.len() as u64;
                 assert_eq!((line.len, line.ended), (line.bytes.len() as u64, ends || !last));
-                all.push(Line { at: line.at, bytes: line.bytes.to_vec() });
+                all.push(TextLine { at: line.at, bytes: line.bytes.to_vec() });
                 Ok(())
             }).unwrap();
             all.retain(|line| !line.bytes.is_empty());

@@ -65,7 +65,7 @@ impl From<fs::Metadata> for Stat {
 
 /// Kind of a path itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PathKind {
     /// A file.
     File,
     /// A directory.
@@ -108,13 +108,13 @@ pub trait Io: Send + Sync + fmt::Debug {
         file.metadata().map(Stat::from)
     }
     /// Kind and metadata of the path itself, symbolic links not followed.
-    fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
+    fn lstat(&self, path: &Path) -> io::Result<(PathKind, Stat)> {
         let meta = fs::symlink_metadata(path)?;
         let kind = match meta.file_type() {
-            kind if kind.is_symlink() => Kind::Link,
-            kind if kind.is_dir() => Kind::Dir,
-            kind if kind.is_file() => Kind::File,
-            _ => Kind::Other,
+            kind if kind.is_symlink() => PathKind::Link,
+            kind if kind.is_dir() => PathKind::Dir,
+            kind if kind.is_file() => PathKind::File,
+            _ => PathKind::Other,
         };
         Ok((kind, Stat::from(meta)))
     }
@@ -402,7 +402,7 @@ impl Io for Watched {
     fn stat_of(&self, file: &File) -> io::Result<Stat> {
         self.around(|| self.inner.stat_of(file))
     }
-    fn lstat(&self, path: &Path) -> io::Result<(Kind, Stat)> {
+    fn lstat(&self, path: &Path) -> io::Result<(PathKind, Stat)> {
         self.around(|| self.inner.lstat(path))
     }
     fn link(&self, from: &Path, to: &Path) -> io::Result<()> {

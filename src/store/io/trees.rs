@@ -3,7 +3,7 @@
 //! The callers know the meaning of a tree.
 
 use crate::store::StoreError;
-use crate::store::io::{How, Io, Kind, Stat, lines};
+use crate::store::io::{How, Io, PathKind, Stat, lines};
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,11 @@ const CHUNK: u64 = 1 << 20;
 
 /// Entry below a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct TreeEntry {
     /// Path below the directory.
     pub path: PathBuf,
     /// Kind.
-    pub kind: Kind,
+    pub kind: PathKind,
     /// Metadata.
     pub stat: Stat,
 }
@@ -25,7 +25,7 @@ pub struct Entry {
 ///
 /// # Errors
 /// When a directory cannot be read.
-pub fn below(io: &dyn Io, dir: &Path) -> Result<Vec<Entry>, StoreError> {
+pub fn below(io: &dyn Io, dir: &Path) -> Result<Vec<TreeEntry>, StoreError> {
     let mut out = Vec::new();
     let mut waiting = vec![PathBuf::new()];
     while let Some(inner) = waiting.pop() {
@@ -42,10 +42,10 @@ pub fn below(io: &dyn Io, dir: &Path) -> Result<Vec<Entry>, StoreError> {
             let path = dir.join(&below);
             match io.lstat(&path) {
                 Ok((kind, stat)) => {
-                    if kind == Kind::Dir {
+                    if kind == PathKind::Dir {
                         waiting.push(below.clone());
                     }
-                    out.push(Entry { path: below, kind, stat });
+                    out.push(TreeEntry { path: below, kind, stat });
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(StoreError::io("read", &path, error)),
@@ -83,20 +83,20 @@ pub fn copy(io: &dyn Io, from: &Path, to: &Path, sync: bool) -> Result<(), Store
 ///
 /// # Errors
 /// When something cannot be copied, or is neither a file nor a directory.
-pub fn copy_all(io: &dyn Io, from: &Path, entries: &[Entry], to: &Path, sync: bool) -> Result<(), StoreError> {
+pub fn copy_all(io: &dyn Io, from: &Path, entries: &[TreeEntry], to: &Path, sync: bool) -> Result<(), StoreError> {
     for entry in entries {
         let (source, target) = (from.join(&entry.path), to.join(&entry.path));
         match entry.kind {
-            Kind::Dir => io.mkdir(&target).map_err(|e| StoreError::io("make", &target, e))?,
-            Kind::File => copy(io, &source, &target, sync)?,
-            Kind::Link | Kind::Other => {
+            PathKind::Dir => io.mkdir(&target).map_err(|e| StoreError::io("make", &target, e))?,
+            PathKind::File => copy(io, &source, &target, sync)?,
+            PathKind::Link | PathKind::Other => {
                 let error = io::Error::other("it is neither a file nor a directory; move it away first");
                 return Err(StoreError::io("copy", &source, error));
             }
         }
     }
     if sync {
-        for dir in entries.iter().filter(|entry| entry.kind == Kind::Dir).map(|entry| to.join(&entry.path)) {
+        for dir in entries.iter().filter(|entry| entry.kind == PathKind::Dir).map(|entry| to.join(&entry.path)) {
             io.fsync_dir(&dir).map_err(|e| StoreError::io("save", &dir, e))?;
         }
         io.fsync_dir(to).map_err(|e| StoreError::io("save", to, e))?;
@@ -113,7 +113,7 @@ pub fn remove_all(io: &dyn Io, path: &Path) -> Result<(), StoreError> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(StoreError::io("remove", path, error)),
         _ => Ok(()),
     };
-    if io.lstat(path).is_ok_and(|(kind, _)| kind == Kind::Dir) {
+    if io.lstat(path).is_ok_and(|(kind, _)| kind == PathKind::Dir) {
         let entries = below(io, path)?;
         for entry in entries.iter().rev() {
             let inner = path.join(&entry.path);

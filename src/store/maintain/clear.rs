@@ -10,7 +10,7 @@ use crate::domain::usage::Usage;
 use crate::store::StoreError;
 use crate::store::format::header::{self, Home, Second};
 use crate::store::format::{file_refs, layout};
-use crate::store::io::{Io, Kind, trees, whole_file};
+use crate::store::io::{Io, PathKind, trees, whole_file};
 use crate::store::write::journal::Journal;
 use serde_json::Value;
 use std::io::ErrorKind;
@@ -52,15 +52,18 @@ impl Journal {
             unread: false,
             plan_pending: false,
             pending_execution: None,
-            used: self.counted.used.max(now),
-            ..self.meta.clone()
+            used: self.header.counted().used.max(now),
+            ..self.header.meta().clone()
         };
         meta.usage = Usage { context_window: meta.usage.context_window, ..Usage::default() };
-        let counted =
-            header::Counted { last_message: self.counted.last_message, used: meta.used, ..header::Counted::default() };
-        let mut fields = self.head.fields.clone();
+        let counted = header::Counted {
+            last_message: self.header.counted().last_message,
+            used: meta.used,
+            ..header::Counted::default()
+        };
+        let mut fields = self.file.head().fields.clone();
         GONE.iter().for_each(|key| fields.remove(key));
-        let base = SessionMeta { plan_pending: true, ..self.base.clone() };
+        let base = SessionMeta { plan_pending: true, ..self.header.base().clone() };
         header::encode(&mut fields, Some(&base), &meta, Home { dir: &self.dir, home: &self.store.inner.home });
         header::encode_counted(&mut fields, &counted);
         let (line, slot) = header::line(&mut fields, header::SLOT)
@@ -68,15 +71,15 @@ impl Journal {
         let (name, kept) = self.keep_body(&*io, now)?;
         let second = self.dir.join(layout::HEADER);
         let before = Second {
-            before: self.head.hash.clone(),
-            after: self.head.hash.clone(),
-            length: self.len,
-            header: self.head.fields.clone(),
-            own: self.own.clone(),
+            before: self.file.head().hash.clone(),
+            after: self.file.head().hash.clone(),
+            length: self.file.len(),
+            header: self.file.head().fields.clone(),
+            own: self.header.own().clone(),
             old: None,
         };
         let mut after = Second {
-            before: self.head.hash.clone(),
+            before: self.file.head().hash.clone(),
             after: header::hash(line.as_bytes()),
             length: slot as u64,
             header: fields.clone(),
@@ -87,10 +90,10 @@ impl Journal {
         let sync = self.fsyncs();
         let emptied = whole_file::replace(&*io, &second, after.render().as_bytes(), sync).and_then(|()| {
             // All rows are what stands before those that another one may add at this moment.
-            let body = std::mem::replace(&mut self.head.body, self.len);
+            let body = self.file.set_body(self.file.len());
             let emptied = self.rewrite(&line);
-            if !matches!(emptied, Ok(true)) && self.head.hash != after.after {
-                self.head.body = body;
+            if !matches!(emptied, Ok(true)) && self.file.head().hash != after.after {
+                self.file.set_body(body);
             }
             emptied
         });
@@ -103,21 +106,18 @@ impl Journal {
             Err(error) => Err(error),
         };
         if let Err(error) = emptied {
-            if self.head.hash != after.after {
+            if self.file.head().hash != after.after {
                 let _ = trees::remove_all(&*io, &kept);
                 return Err(error);
             }
             // It is empty; only a power loss at this moment could undo it.
             tracing::warn!(%error, "a cleared session was not forced to the disk");
         }
-        self.head.fields = fields;
-        self.base = meta.clone();
-        self.meta = meta;
-        self.own = Value::Null;
-        self.counted = counted;
+        self.file.set_fields(fields);
         after.old = None;
         // Otherwise it comes with the next change of the header; until then the old one says the same.
-        self.header_due = whole_file::replace(&*io, &second, after.render().as_bytes(), sync).is_err();
+        let due = whole_file::replace(&*io, &second, after.render().as_bytes(), sync).is_err();
+        self.header.cleared(meta, counted, due);
         self.forget_rows();
         if let Err(error) = self.remove_body(&*io) {
             tracing::warn!(%error, "files of a cleared session stay beside it");
@@ -128,17 +128,19 @@ impl Journal {
     }
 
     /// Files of the body, directories before what is in them.
-    fn body(&self, io: &dyn Io) -> Result<Vec<trees::Entry>, StoreError> {
+    fn body(&self, io: &dyn Io) -> Result<Vec<trees::TreeEntry>, StoreError> {
         let tops = file_refs::DIRS.iter().chain(&[layout::CHECKPOINTS]);
         let mut out = Vec::new();
         for top in BODY.iter().chain(tops) {
             let path = self.dir.join(top);
             match io.lstat(&path) {
                 Ok((kind, stat)) => {
-                    out.push(trees::Entry { path: PathBuf::from(top), kind, stat });
-                    if kind == Kind::Dir {
+                    out.push(trees::TreeEntry { path: PathBuf::from(top), kind, stat });
+                    if kind == PathKind::Dir {
                         let below = trees::below(io, &path)?;
-                        out.extend(below.into_iter().map(|e| trees::Entry { path: Path::new(top).join(e.path), ..e }));
+                        out.extend(
+                            below.into_iter().map(|e| trees::TreeEntry { path: Path::new(top).join(e.path), ..e }),
+                        );
                     }
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -159,17 +161,17 @@ impl Journal {
                 // What is written in place may not be one file with its copy.
                 let own = [layout::LIVE, layout::OURS].iter().any(|name| entry.path == Path::new(name));
                 match entry.kind {
-                    Kind::Dir => io.mkdir(&to).map_err(|e| StoreError::io("make", &to, e))?,
-                    Kind::File if own || io.link(&from, &to).is_err() => {
+                    PathKind::Dir => io.mkdir(&to).map_err(|e| StoreError::io("make", &to, e))?,
+                    PathKind::File if own || io.link(&from, &to).is_err() => {
                         // An attempt that failed may have left its name.
                         let _ = io.remove(&to);
                         trees::copy(io, &from, &to, self.fsyncs())?;
                     }
-                    Kind::File => {}
+                    PathKind::File => {}
                     // A link stays with the session if it cannot have two names.
-                    Kind::Link | Kind::Other => drop(io.link(&from, &to)),
+                    PathKind::Link | PathKind::Other => drop(io.link(&from, &to)),
                 }
-                if entry.kind == Kind::Dir {
+                if entry.kind == PathKind::Dir {
                     self.store.sync_dir(&to)?;
                 }
             }
@@ -186,7 +188,7 @@ impl Journal {
 
     /// Removes the files of the body, which the trash has.
     fn remove_body(&mut self, io: &dyn Io) -> Result<(), StoreError> {
-        if let Some(ours) = &mut self.ours {
+        if let Some(ours) = self.copies.log_mut() {
             ours.remove()?;
         }
         let gone = |path: &Path| match io.remove(path) {
@@ -197,17 +199,17 @@ impl Journal {
         gone(&self.dir.join(layout::OURS))?;
         for top in file_refs::DIRS.iter().chain(&[layout::CHECKPOINTS]) {
             let dir = self.dir.join(top);
-            let entries = if io.lstat(&dir).is_ok_and(|(kind, _)| kind == Kind::Dir) {
+            let entries = if io.lstat(&dir).is_ok_and(|(kind, _)| kind == PathKind::Dir) {
                 trees::below(io, &dir)?
             } else {
                 continue;
             };
             for entry in entries.iter().rev() {
                 match entry.kind {
-                    Kind::File => gone(&dir.join(&entry.path))?,
+                    PathKind::File => gone(&dir.join(&entry.path))?,
                     // One that holds a link stays with it.
-                    Kind::Dir => drop(io.remove(&dir.join(&entry.path))),
-                    Kind::Link | Kind::Other => {}
+                    PathKind::Dir => drop(io.remove(&dir.join(&entry.path))),
+                    PathKind::Link | PathKind::Other => {}
                 }
             }
             drop(io.remove(&dir));

@@ -14,9 +14,9 @@ use crate::store::format::row::{self, Oddity};
 use crate::store::format::{damaged_line, layout};
 use crate::store::io::{How, Io, lines, trees, whole_file};
 use crate::store::open::Access;
-use crate::store::read::session::{self, Found, Reader};
+use crate::store::read::session::{self, FoundSession, SessionReader};
 use crate::store::write::journal::Journal;
-use crate::store::write::lock::Asked;
+use crate::store::write::lock::LockOutcome;
 use crate::store::{Fsync, Store, StoreError};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ impl Store {
             self.write_anew(&reader, &found, &seen)?;
         }
         // The rest is what a writer does before and with its first write.
-        let loaded = self.loaded(id, 1, Asked::Granted(lock), true)?;
+        let loaded = self.loaded(id, 1, LockOutcome::Granted(lock), true)?;
         let (meta, own) = (loaded.meta, loaded.own);
         if let Access::Writer(mut journal) = loaded.access {
             journal.set_meta(SessionMeta { held_by: None, ..meta }, own);
@@ -90,7 +90,7 @@ impl Store {
     }
 
     /// Writes `session.jsonl` anew: a sound header, a line for each row; what is none goes to salvage before.
-    fn write_anew(&self, reader: &Reader<'_>, found: &Found, seen: &Examined) -> Result<(), StoreError> {
+    fn write_anew(&self, reader: &SessionReader<'_>, found: &FoundSession, seen: &Examined) -> Result<(), StoreError> {
         let io = self.io();
         let path = reader.dir.join(layout::SESSION);
         let sync = self.inner.fsync != Fsync::Off;
@@ -167,11 +167,11 @@ impl Store {
     /// Line 1 as it is to be, and its keys. One that is too long for other programs stays as it came.
     fn sound_header(
         &self,
-        reader: &Reader<'_>,
-        found: &Found,
+        reader: &SessionReader<'_>,
+        found: &FoundSession,
         seen: &Examined,
         before: &[u8],
-    ) -> Result<(Vec<u8>, crate::store::format::json::Fields), StoreError> {
+    ) -> Result<(Vec<u8>, crate::store::format::json::JsonFields), StoreError> {
         let base = reader.meta(found);
         let mut meta = base.clone();
         seen.counted.put_into(&mut meta);

@@ -9,8 +9,8 @@ use crate::domain::message::UserText;
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, Mode, SessionId};
 use crate::store::format::layout;
-use crate::store::io::{Kind, trees, whole_file};
-use crate::store::read::session::{self, Reader};
+use crate::store::io::{PathKind, trees, whole_file};
+use crate::store::read::session::{self, SessionReader};
 use crate::store::{Store, StoreError};
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -111,7 +111,7 @@ impl Store {
         let from = layout.trash().join(&trash.0);
         let Some((was, at, _)) = parse(&trash.0) else { return Err(StoreError::NotInTrash { path: from }) };
         match io.lstat(&from) {
-            Ok((Kind::Dir | Kind::Link, _)) => {}
+            Ok((PathKind::Dir | PathKind::Link, _)) => {}
             Ok(_) => return Err(StoreError::NotInTrash { path: from }),
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(StoreError::NotInTrash { path: from }),
             Err(error) => return Err(StoreError::io("read", &from, error)),
@@ -151,12 +151,12 @@ impl Store {
                 continue;
             };
             let path = dir.join(name);
-            if !io.lstat(&path).is_ok_and(|(kind, _)| kind == Kind::Dir) {
+            if !io.lstat(&path).is_ok_and(|(kind, _)| kind == PathKind::Dir) {
                 continue;
             }
             let entries = trees::below(io, &path).unwrap_or_default();
-            let bytes = entries.iter().filter(|entry| entry.kind == Kind::File).map(|entry| entry.stat.len).sum();
-            let reader = Reader { io, id: &session, dir: path.clone(), home: &self.inner.home };
+            let bytes = entries.iter().filter(|entry| entry.kind == PathKind::File).map(|entry| entry.stat.len).sum();
+            let reader = SessionReader { io, id: &session, dir: path.clone(), home: &self.inner.home };
             let title = session::find(io, &path).map(|found| reader.meta(&found).shown_title().to_owned());
             let title = title.unwrap_or_default();
             out.push(Trashed { trash: TrashId(name.to_owned()), session, title, deleted, bytes, cleared });

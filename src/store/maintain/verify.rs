@@ -11,8 +11,8 @@ use crate::store::format::header::Counted;
 use crate::store::format::row::{self, Oddity};
 use crate::store::format::{layout, live};
 use crate::store::interop::shadow_log::{Ours, may_lack};
-use crate::store::io::{Kind, lines, trees};
-use crate::store::read::session::{self, Found, Reader};
+use crate::store::io::{PathKind, lines, trees};
+use crate::store::read::session::{self, FoundSession, SessionReader};
 use crate::store::write::lock;
 use crate::store::write::tail_repair::THEIR_TEMP_MS;
 use crate::store::{Store, StoreError};
@@ -54,7 +54,12 @@ impl Store {
         self.io().stat(path).is_ok_and(|stat| now().0.saturating_sub(stat.modified) < THEIR_TEMP_MS)
     }
 
-    pub(in crate::store) fn examine(&self, id: &SessionId, found: &Found, whose: Lock) -> Result<Examined, StoreError> {
+    pub(in crate::store) fn examine(
+        &self,
+        id: &SessionId,
+        found: &FoundSession,
+        whose: Lock,
+    ) -> Result<Examined, StoreError> {
         let io = self.io();
         let reader = self.reader(id);
         let dir = &reader.dir;
@@ -126,11 +131,11 @@ impl Store {
         self.left_files(dir, found, held, &mut report, &mut repairs)?;
         report.orphans = refers.unused();
         for path in &rows.named {
-            if !io.lstat(&dir.join(path)).is_ok_and(|(kind, _)| kind == Kind::File) {
+            if !io.lstat(&dir.join(path)).is_ok_and(|(kind, _)| kind == PathKind::File) {
                 report.missing.push(path.to_string_lossy().into_owned());
             }
         }
-        for entry in trees::below(io, dir)?.iter().filter(|entry| entry.kind == Kind::File) {
+        for entry in trees::below(io, dir)?.iter().filter(|entry| entry.kind == PathKind::File) {
             report.files += 1;
             report.bytes += entry.stat.len;
         }
@@ -142,8 +147,8 @@ impl Store {
     /// Rows of ours that another program left out.
     fn lacking(
         &self,
-        reader: &Reader<'_>,
-        found: &Found,
+        reader: &SessionReader<'_>,
+        found: &FoundSession,
         report: &mut HealthReport,
         repairs: &mut Vec<String>,
     ) -> Result<(), StoreError> {
@@ -165,7 +170,7 @@ impl Store {
     fn left_files(
         &self,
         dir: &Path,
-        found: &Found,
+        found: &FoundSession,
         held: bool,
         report: &mut HealthReport,
         repairs: &mut Vec<String>,
@@ -191,7 +196,7 @@ impl Store {
     }
 
     /// Looks through the rows.
-    fn rows(&self, reader: &Reader<'_>, found: &Found, meta: &SessionMeta) -> Result<Rows, StoreError> {
+    fn rows(&self, reader: &SessionReader<'_>, found: &FoundSession, meta: &SessionMeta) -> Result<Rows, StoreError> {
         let io = self.io();
         let error = |e| StoreError::io("read", &reader.dir.join(layout::SESSION), e);
         let known = if found.head.sound { (meta.last_message, meta.used) } else { (At(0), At(0)) };

@@ -107,7 +107,7 @@ impl Basis {
 
 /// Tells one content of a cache from another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Mark {
+pub struct IndexMark {
     crc: u32,
     len: usize,
 }
@@ -116,7 +116,7 @@ pub struct Mark {
 #[derive(Debug, Default)]
 pub struct Index {
     bytes: Vec<u8>,
-    mark: Mark,
+    mark: IndexMark,
     /// Position of each entry's id, and of the whole entry, by id.
     entries: Vec<(Range<usize>, Range<usize>)>,
 }
@@ -149,13 +149,13 @@ impl Index {
             entries.push((start + 8..start + 8 + id, start..end));
         }
         entries.is_sorted_by(|a, b| bytes[a.0.clone()] < bytes[b.0.clone()]).then(|| {
-            let mark = Mark { crc, len: bytes.len() };
+            let mark = IndexMark { crc, len: bytes.len() };
             Self { bytes, mark, entries }
         })
     }
 
     /// Mark of the content.
-    pub fn mark(&self) -> Mark {
+    pub fn mark(&self) -> IndexMark {
         self.mark
     }
 

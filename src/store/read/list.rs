@@ -3,7 +3,7 @@
 //!
 //! Sorting and filtering are left to whoever shows it.
 
-pub use super::index::Mark;
+pub use super::index::IndexMark;
 use super::index::{self, Basis, Index, Stamp};
 use super::session;
 use crate::domain::notice::{Level, Notice};
@@ -35,7 +35,7 @@ const DECODED_PER_THREAD: usize = 2000;
 const HEADER_AT_MOST: u64 = 1 << 20;
 
 /// A row, and its entry for the cache if it does not come from there.
-struct Row {
+struct CachedRow {
     meta: SessionMeta,
     read: Option<Vec<u8>>,
 }
@@ -89,7 +89,7 @@ impl Store {
 
     /// The sessions as the last [`Store::list`] left them in its cache, which is all that is read: for a first screen.
     /// `None` where there is no such cache. [`Store::changed_since`] or a list has to follow.
-    pub fn cached(&self) -> Option<(Vec<SessionMeta>, Mark)> {
+    pub fn cached(&self) -> Option<(Vec<SessionMeta>, IndexMark)> {
         let known = Index::read(self);
         let entries = known.entries();
         if entries.is_empty() {
@@ -101,7 +101,7 @@ impl Store {
 
     /// The sessions that are new or other than [`Store::cached`] gave them; whoever has those need not have all of them
     /// twice. `None` where that does not tell all, as when one is gone: a list has to follow then.
-    pub fn changed_since(&self, mark: Mark) -> Option<Vec<SessionMeta>> {
+    pub fn changed_since(&self, mark: IndexMark) -> Option<Vec<SessionMeta>> {
         let known = Index::read(self);
         let (ids, strange) = self.ids().ok()?;
         if known.mark() != mark || !strange.is_empty() {
@@ -120,7 +120,8 @@ impl Store {
         if same.into_inner() + still < known.len() {
             return None;
         }
-        let news: Vec<Row> = rows.into_iter().filter(|row| known.is_news(&row.meta.id, row.read.as_deref())).collect();
+        let news: Vec<CachedRow> =
+            rows.into_iter().filter(|row| known.is_news(&row.meta.id, row.read.as_deref())).collect();
         if !news.is_empty() {
             let read = news.iter().filter_map(|row| Some((row.meta.id.as_str().as_bytes(), row.read.as_deref()?)));
             // What comes last for an id stays.
@@ -154,22 +155,22 @@ impl Store {
     }
 
     /// One row, from the cache if it is as it was; `None` when the directory is no session.
-    fn row(&self, id: &SessionId, known: &Index, now: i64) -> Option<Row> {
+    fn row(&self, id: &SessionId, known: &Index, now: i64) -> Option<CachedRow> {
         if let Some(meta) = known.entry(id).and_then(|entry| index::decode(entry, |id, basis| self.holds(id, basis))) {
-            return Some(Row { meta, read: None });
+            return Some(CachedRow { meta, read: None });
         }
         self.read_row(id, now)
     }
 
     /// One row, from its files.
-    fn read_row(&self, id: &SessionId, now: i64) -> Option<Row> {
+    fn read_row(&self, id: &SessionId, now: i64) -> Option<CachedRow> {
         let (meta, basis) = self.list_row(id)?;
         let entry = index::encode(basis.read_at(now), &meta);
-        Some(Row { meta, read: Some(entry) })
+        Some(CachedRow { meta, read: Some(entry) })
     }
 
     /// Writes the cache if it says something else than the rows, which are all there are.
-    fn renew(&self, known: &Index, rows: &[Row]) {
+    fn renew(&self, known: &Index, rows: &[CachedRow]) {
         if rows.len() == known.len() && !rows.iter().any(|row| known.is_news(&row.meta.id, row.read.as_deref())) {
             return;
         }
@@ -235,7 +236,7 @@ impl Store {
 
     /// Adds what another program did not count: the number of the rows, the preview, the times.
     fn count(&self, id: &SessionId, dir: &Path, meta: &mut SessionMeta) {
-        let reader = session::Reader { io: self.io(), id, dir: dir.to_owned(), home: &self.inner.home };
+        let reader = session::SessionReader { io: self.io(), id, dir: dir.to_owned(), home: &self.inner.home };
         // What cannot be read now is as the header has it.
         if let Ok(found) = session::find(self.io(), dir)
             && let Ok(counted) = reader.up_to_date(&found, meta)
@@ -270,7 +271,7 @@ impl Store {
         if large == Some(false)
             && let Ok(found) = session::find(self.io(), &dir)
         {
-            let reader = session::Reader { io: self.io(), id, dir: dir.clone(), home: &self.inner.home };
+            let reader = session::SessionReader { io: self.io(), id, dir: dir.clone(), home: &self.inner.home };
             let mut meta = reader.meta(&found);
             if !found.head.sound {
                 let Ok(page) = reader.page(&found, found.len, 200, meta.created) else { return (meta, false) };

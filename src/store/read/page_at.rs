@@ -1,6 +1,6 @@
 //! Rows around a place in a large file, and the pages behind it, so that a hit far from the end can be shown.
 
-use super::session::{self, Found, Reader};
+use super::session::{self, FoundSession, SessionReader};
 use crate::domain::{Message, SessionId};
 use crate::store::format::{layout, row};
 use crate::store::io::lines;
@@ -24,7 +24,7 @@ impl Store {
     /// # Errors
     /// When the session cannot be read.
     pub fn page_at(&self, id: &SessionId, at: u64, rows: usize) -> Result<Around, StoreError> {
-        let reader = Reader { io: self.io(), id, dir: self.session_dir(id), home: &self.inner.home };
+        let reader = SessionReader { io: self.io(), id, dir: self.session_dir(id), home: &self.inner.home };
         let found = session::find(self.io(), &reader.dir)?;
         let created = reader.meta(&found).created;
         let rows = rows.max(1);
@@ -60,7 +60,7 @@ impl Store {
         cursor: u64,
         rows: usize,
     ) -> Result<(Vec<Message>, Option<u64>), StoreError> {
-        let reader = Reader { io: self.io(), id, dir: self.session_dir(id), home: &self.inner.home };
+        let reader = SessionReader { io: self.io(), id, dir: self.session_dir(id), home: &self.inner.home };
         let found = session::find(self.io(), &reader.dir)?;
         let created = reader.meta(&found).created;
         let mut page = after(&reader, &found, cursor.max(found.head.body), rows)?;
@@ -72,7 +72,7 @@ impl Store {
     }
 
     /// Rows of ours that another program left out of the file: they stand behind its last one.
-    fn settled_lacking(&self, reader: &Reader<'_>, found: &Found) -> Result<Vec<Message>, StoreError> {
+    fn settled_lacking(&self, reader: &SessionReader<'_>, found: &FoundSession) -> Result<Vec<Message>, StoreError> {
         let mut rows = self.lacking_rows(reader, found)?;
         rows.iter_mut().for_each(row::settle);
         Ok(rows)
@@ -85,7 +85,7 @@ struct Behind {
     next: Option<u64>,
 }
 
-fn after(reader: &Reader<'_>, found: &Found, from: u64, lines: usize) -> Result<Behind, StoreError> {
+fn after(reader: &SessionReader<'_>, found: &FoundSession, from: u64, lines: usize) -> Result<Behind, StoreError> {
     let Some(file) = &found.file else { return Ok(Behind { rows: Vec::new(), lines: 0, next: None }) };
     let (lines, next) = lines::after(reader.io, file, from, found.len, lines)
         .map_err(|error| StoreError::io("read", &reader.dir.join(layout::SESSION), error))?;

@@ -19,7 +19,7 @@ mod sieve;
 
 use crate::domain::inbox::{Searched, SessionHits};
 use crate::domain::property::Properties;
-use crate::domain::query::{Named, Query, Scope, Word};
+use crate::domain::query::{NamedFilter, Query, QueryWord, Scope};
 use crate::domain::{At, SessionMeta};
 use crate::store::Store;
 use crate::store::format::row;
@@ -41,7 +41,7 @@ const WAITING: usize = 64;
 
 /// State shared by all sessions of a search.
 #[derive(Debug)]
-struct Search<'a> {
+struct SearchState<'a> {
     store: &'a Store,
     query: &'a Query,
     properties: &'a Properties,
@@ -100,7 +100,7 @@ impl Store {
         let mut order: Vec<&SessionMeta> = sessions.iter().filter(|meta| scope.takes(meta)).collect();
         order.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| a.id.cmp(&b.id)));
         let sieve = Sieve::new(query);
-        let search = Search { store: self, query, properties, scope: &scope, sieve: &sieve, stop, sifted };
+        let search = SearchState { store: self, query, properties, scope: &scope, sieve: &sieve, stop, sifted };
         let mut searched = Searched::default();
         let next = AtomicUsize::new(0);
         let work = |take: &mut dyn FnMut(Scanned) -> bool| {
@@ -150,9 +150,9 @@ fn with_own_tools(query: &Query) -> Query {
     let mut query = query.clone();
     for named in &mut query.tools {
         if let Some(own) = row::tool_called(&named.name)
-            && let Some(word) = Word::new(own)
+            && let Some(word) = QueryWord::new(own)
         {
-            *named = Named { name: own.to_owned(), word, ..named.clone() };
+            *named = NamedFilter { name: own.to_owned(), word, ..named.clone() };
         }
     }
     query

@@ -5,7 +5,7 @@ use crate::domain::session::SessionMeta;
 use crate::domain::{At, MessageId, SessionId};
 use crate::store::StoreError;
 use crate::store::format::header::{self, Counted, First, Home, Second};
-use crate::store::format::json::Fields;
+use crate::store::format::json::JsonFields;
 use crate::store::format::layout;
 use crate::store::format::row::{self, Oddity};
 use crate::store::io::{How, Io, Stat, lines, whole_file};
@@ -25,7 +25,7 @@ const HEADER_AT_MOST: u64 = 64 << 20;
 
 /// `session.jsonl` as it was found.
 #[derive(Debug)]
-pub struct Found {
+pub struct FoundSession {
     /// The file; `None` when there is none, or only what another program left under its temporary name.
     pub file: Option<File>,
     /// Inode.
@@ -44,7 +44,7 @@ pub struct Found {
 #[derive(Clone, Debug, Default)]
 pub struct Head {
     /// Keys.
-    pub fields: Fields,
+    pub fields: JsonFields,
     /// The engine's own data.
     pub own: Value,
     /// SHA-256 of what stands before the rows, without the newline.
@@ -66,14 +66,14 @@ pub struct Head {
     /// Another program wrote the header last.
     pub foreign: bool,
     /// The header as we wrote it last, where another program wrote it since.
-    pub ours: Option<Fields>,
+    pub ours: Option<JsonFields>,
 }
 
 /// Opens a session's file and reads its header; nothing more.
 ///
 /// # Errors
 /// When it cannot be read for another reason than that it is not there.
-pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
+pub fn find(io: &dyn Io, dir: &Path) -> Result<FoundSession, StoreError> {
     let path = dir.join(layout::SESSION);
     let mut odd = Vec::new();
     let second = whole_file::read(io, &dir.join(layout::HEADER))?.and_then(|bytes| Second::parse(&bytes));
@@ -89,7 +89,14 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
                             .to_owned(),
                     );
                     let head = head(first, &bytes, second, &mut odd);
-                    return Ok(Found { file: Some(temp), ino: 0, len: stat.len, modified: stat.modified, head, odd });
+                    return Ok(FoundSession {
+                        file: Some(temp),
+                        ino: 0,
+                        len: stat.len,
+                        modified: stat.modified,
+                        head,
+                        odd,
+                    });
                 }
                 // Renamed just now, or there is none.
                 Err(_) => match open(io, &path) {
@@ -97,7 +104,7 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
                     Err(_) if second.is_some() => {
                         odd.push("session.jsonl is missing; the header comes from header.json.".to_owned());
                         let head = head(First::Empty, b"", second, &mut Vec::new());
-                        return Ok(Found { file: None, ino: 0, len: 0, modified: 0, head, odd });
+                        return Ok(FoundSession { file: None, ino: 0, len: 0, modified: 0, head, odd });
                     }
                     Err(_) => return Err(StoreError::NoSession { path: dir.to_owned() }),
                 },
@@ -107,7 +114,7 @@ pub fn find(io: &dyn Io, dir: &Path) -> Result<Found, StoreError> {
     };
     let (bytes, first) = look(io, &file, stat, &path)?;
     let head = head(first, &bytes, second, &mut odd);
-    Ok(Found { file: Some(file), ino: stat.ino, len: stat.len, modified: stat.modified, head, odd })
+    Ok(FoundSession { file: Some(file), ino: stat.ino, len: stat.len, modified: stat.modified, head, odd })
 }
 
 /// Opens a file and says what is known of the very file that was opened: another program may replace it meanwhile.
@@ -188,7 +195,7 @@ fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String
     let known = head.hash == second.before || head.hash == second.after;
     if !known && head.sound && head.fields.raw("name") != second.header.raw("name") {
         // Renamed by another program, so by a person: no title that a model makes replaces it.
-        let mut own = head.fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default();
+        let mut own = head.fields.raw("lisle").and_then(|raw| JsonFields::parse(raw).ok()).unwrap_or_default();
         own.set("titleFrom", "\"user\"".to_owned());
         head.fields.set("lisle", own.render());
     }
@@ -209,7 +216,7 @@ fn head(first: First, bytes: &[u8], second: Option<Second>, odd: &mut Vec<String
 
 /// A page of rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Page {
+pub struct RowPage {
     /// The rows, oldest first.
     pub rows: Vec<Message>,
     /// End of the page before; `None` if there is none.
@@ -218,7 +225,7 @@ pub struct Page {
 
 /// One session's files for reading.
 #[derive(Clone, Debug)]
-pub struct Reader<'a> {
+pub struct SessionReader<'a> {
     /// The calls.
     pub io: &'a dyn Io,
     /// The session.
@@ -229,9 +236,9 @@ pub struct Reader<'a> {
     pub home: &'a Path,
 }
 
-impl Reader<'_> {
+impl SessionReader<'_> {
     /// The session's properties as the header has them.
-    pub fn meta(&self, found: &Found) -> SessionMeta {
+    pub fn meta(&self, found: &FoundSession) -> SessionMeta {
         let place = Home { dir: &self.dir, home: self.home };
         let mut meta = header::decode(&found.head.fields, self.id, place, At(found.modified));
         meta.odd.splice(0..0, found.odd.iter().cloned());
@@ -242,8 +249,8 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn page(&self, found: &Found, end: u64, rows: usize, created: At) -> Result<Page, StoreError> {
-        let Some(file) = &found.file else { return Ok(Page { rows: Vec::new(), earlier: None }) };
+    pub fn page(&self, found: &FoundSession, end: u64, rows: usize, created: At) -> Result<RowPage, StoreError> {
+        let Some(file) = &found.file else { return Ok(RowPage { rows: Vec::new(), earlier: None }) };
         let end = end.min(found.len);
         let error = |e| StoreError::io("read", &self.dir.join(layout::SESSION), e);
         let lines = lines::within(self.io, file, found.head.body.min(end), end, rows, PAGE).map_err(error)?;
@@ -264,7 +271,7 @@ impl Reader<'_> {
         }
         rows.iter_mut().for_each(row::settle);
         fill_times(&mut rows, created);
-        Ok(Page { rows, earlier: lines.earlier })
+        Ok(RowPage { rows, earlier: lines.earlier })
     }
 
     /// Counts that the header should have, whatever it has: all rows of a file that is not large.
@@ -272,7 +279,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn recount(&self, found: &Found, meta: &SessionMeta) -> Result<Counted, StoreError> {
+    pub fn recount(&self, found: &FoundSession, meta: &SessionMeta) -> Result<Counted, StoreError> {
         let mut counted = counted_of(meta, found);
         if let Some(file) = found.file.as_ref().filter(|_| found.len <= SCANNED) {
             counted = Counted { messages: 0, last_role: None, last_final: None, ..counted };
@@ -286,7 +293,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn up_to_date(&self, found: &Found, meta: &SessionMeta) -> Result<Counted, StoreError> {
+    pub fn up_to_date(&self, found: &FoundSession, meta: &SessionMeta) -> Result<Counted, StoreError> {
         let mut counted = counted_of(meta, found);
         let from = counted_to(found);
         if let Some(file) = &found.file {
@@ -321,7 +328,7 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn scan(&self, found: &Found, counted: &mut Counted) -> Result<Vec<String>, StoreError> {
+    pub fn scan(&self, found: &FoundSession, counted: &mut Counted) -> Result<Vec<String>, StoreError> {
         let Some(file) = &found.file else { return Ok(Vec::new()) };
         let error = |e| StoreError::io("read", &self.dir.join(layout::SESSION), e);
         // Rows that came after the header was last written, as after a death, are counted; where nobody counted, all.
@@ -337,7 +344,7 @@ impl Reader<'_> {
         let mut odd: BTreeMap<Oddity, Vec<u64>> = BTreeMap::new();
         let mut number = 0u64;
         let mut ended = true;
-        let line = |line: lines::Shown<'_>| -> std::io::Result<()> {
+        let line = |line: lines::LineView<'_>| -> std::io::Result<()> {
             number += 1;
             ended = line.ended;
             if line.at >= found.head.body && !blank(line.bytes) {
@@ -363,14 +370,18 @@ impl Reader<'_> {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub fn finals(&self, found: &Found, from: u64) -> Result<std::collections::HashMap<MessageId, u64>, StoreError> {
+    pub fn finals(
+        &self,
+        found: &FoundSession,
+        from: u64,
+    ) -> Result<std::collections::HashMap<MessageId, u64>, StoreError> {
         let mut out = std::collections::HashMap::new();
         let Some(file) = &found.file else { return Ok(out) };
         // A file that became shorter was written anew by another program.
         let start = if from > found.len { found.head.body } else { from.max(found.head.body) };
-        let line = |line: lines::Shown<'_>| -> std::io::Result<()> {
+        let line = |line: lines::LineView<'_>| -> std::io::Result<()> {
             let bytes = whole_line(self.io, file, &line)?;
-            if let Some(id) = std::str::from_utf8(&bytes).ok().and_then(|l| Fields::parse(l).ok()?.text("id")) {
+            if let Some(id) = std::str::from_utf8(&bytes).ok().and_then(|l| JsonFields::parse(l).ok()?.text("id")) {
                 out.insert(MessageId::new(id), if from > found.len { u64::MAX } else { line.at });
             }
             Ok(())
@@ -385,7 +396,7 @@ impl Reader<'_> {
 pub(in crate::store) fn whole_line<'a>(
     io: &dyn Io,
     file: &File,
-    line: &lines::Shown<'a>,
+    line: &lines::LineView<'a>,
 ) -> std::io::Result<Cow<'a, [u8]>> {
     if line.len == line.bytes.len() as u64 {
         return Ok(Cow::Borrowed(line.bytes));
@@ -431,7 +442,7 @@ pub(in crate::store) fn sentence(oddity: &Oddity, lines: &[u64]) -> String {
 }
 
 /// Start of the rows that the header does not count.
-pub(in crate::store) fn counted_to(found: &Found) -> u64 {
+pub(in crate::store) fn counted_to(found: &FoundSession) -> u64 {
     match found.head.counted_to {
         Some(to) => to.max(found.head.body),
         None if found.head.sound && found.head.fields.has("messageCount") => found.len,
@@ -440,7 +451,7 @@ pub(in crate::store) fn counted_to(found: &Found) -> u64 {
 }
 
 /// Counts of the header; missing figures are those of the properties.
-pub fn counted_of(meta: &SessionMeta, found: &Found) -> Counted {
+pub fn counted_of(meta: &SessionMeta, found: &FoundSession) -> Counted {
     let fields = &found.head.fields;
     let roles = ["user", "assistant", "plan", "tool", "error"];
     let role = fields.text("lastMessageRole");

@@ -255,7 +255,7 @@ fn a_second_import_adds_what_came_since() {
     std::fs::write(&path, &whole).unwrap();
     let second = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
     assert_eq!(second.meta.id, first.id);
-    assert!(matches!(&second.again, Some(Again::Added(id, more)) if *id == first.id && *more > 0), "{second:?}");
+    assert!(matches!(&second.again, Some(Reimport::Added(id, more)) if *id == first.id && *more > 0), "{second:?}");
     let rows = store.read(&first.id, 500).unwrap().rows;
     assert_eq!(asked(&rows).last(), Some(&"branch B question"));
     let mut ids: Vec<&str> = rows.iter().map(|row| row.id.as_str()).collect();
@@ -267,7 +267,7 @@ fn a_second_import_adds_what_came_since() {
     let before = tree(&store.session_dir(&first.id));
     let third = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
     assert_eq!((third.meta.id.clone(), store.list().sessions.len()), (first.id.clone(), 1));
-    assert_eq!((third.again, third.left), (Some(Again::Added(first.id.clone(), 0)), Vec::new()));
+    assert_eq!((third.again, third.left), (Some(Reimport::Added(first.id.clone(), 0)), Vec::new()));
     assert_eq!(tree(&store.session_dir(&first.id)).len(), before.len());
     // One that went on here alone stays as it is, and nothing is made.
     let mut journal = writer_of(store.load(&first.id, 1).unwrap());
@@ -275,7 +275,7 @@ fn a_second_import_adds_what_came_since() {
     journal.close().unwrap();
     drop(journal);
     let fourth = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
-    assert_eq!((fourth.again, store.list().sessions.len()), (Some(Again::Added(first.id.clone(), 0)), 1));
+    assert_eq!((fourth.again, store.list().sessions.len()), (Some(Reimport::Added(first.id.clone(), 0)), 1));
     // One that went on on both sides is another one.
     let last = whole.lines().rev().find(|line| line.contains("\"uuid\"")).unwrap();
     let parent: serde_json::Value = serde_json::from_str(last).unwrap();
@@ -286,7 +286,7 @@ fn a_second_import_adds_what_came_since() {
     std::fs::write(&path, format!("{whole}{more}\n")).unwrap();
     let fifth = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
     assert_ne!(fifth.meta.id, first.id);
-    assert!(matches!(&fifth.again, Some(Again::Another(why)) if why.contains("went on by itself")), "{fifth:?}");
+    assert!(matches!(&fifth.again, Some(Reimport::Another(why)) if why.contains("went on by itself")), "{fifth:?}");
     assert!(store.verify(&first.id).unwrap().is_sound());
     // And the newest of them goes on being updated.
     let sixth = store.import(&path, Path::new(""), Mode::Ask, NOW).unwrap();
@@ -342,13 +342,19 @@ fn a_rewind_of_codex_that_came_after_an_import_makes_another_session() {
     assert!(of(&first.meta.id).contains("answer on branch A"));
     put(&rewound);
     let second = import();
-    assert!(matches!(&second.again, Some(Again::Another(why)) if why.contains("was rewound in Codex")), "{second:?}");
+    assert!(
+        matches!(&second.again, Some(Reimport::Another(why)) if why.contains("was rewound in Codex")),
+        "{second:?}"
+    );
     let rows = of(&second.meta.id);
     assert!(rows.contains("answer on branch B") && !rows.contains("answer on branch A"), "{rows}");
     // The earlier one stays, and the newest goes on being updated.
     assert!(of(&first.meta.id).contains("answer on branch A") && !of(&first.meta.id).contains("answer on branch B"));
     let third = import();
-    assert_eq!((third.meta.id.clone(), third.again), (second.meta.id.clone(), Some(Again::Added(second.meta.id, 0))));
+    assert_eq!(
+        (third.meta.id.clone(), third.again),
+        (second.meta.id.clone(), Some(Reimport::Added(second.meta.id, 0)))
+    );
     assert_eq!(store.list().sessions.len(), 2);
 }
 
@@ -399,7 +405,7 @@ fn a_folder_that_is_imported_twice_is_one_session() {
     let branch = store.branch(&id, None, NOW.plus(1)).unwrap().id;
     std::fs::write(&file, &whole).unwrap();
     let second = import();
-    assert_eq!((&second.meta.id, second.again), (&id, Some(Again::Added(id.clone(), 2))));
+    assert_eq!((&second.meta.id, second.again), (&id, Some(Reimport::Added(id.clone(), 2))));
     let lines = |dir: &Path| -> Vec<String> {
         let text = std::fs::read_to_string(dir.join("session.jsonl")).unwrap();
         text.lines().skip(1).map(str::to_owned).collect()
@@ -408,13 +414,13 @@ fn a_folder_that_is_imported_twice_is_one_session() {
     for name in tree(&dir.join("attachments")).keys() {
         assert!(store.session_dir(&id).join("attachments").join(name).is_file(), "{name:?}");
     }
-    assert_eq!((import().again, store.read(&branch, 9).unwrap().rows.len()), (Some(Again::Added(id.clone(), 0)), 1));
+    assert_eq!((import().again, store.read(&branch, 9).unwrap().rows.len()), (Some(Reimport::Added(id.clone(), 0)), 1));
     // A row that changed there since: the old ones go to the trash.
     let changed = whole.replacen("\"content\":\"", "\"content\":\"Changed. ", 1);
     assert_ne!(changed, whole);
     std::fs::write(&file, &changed).unwrap();
     let third = import();
-    assert_eq!((&third.meta.id, third.again), (&id, Some(Again::Anew(id.clone()))));
+    assert_eq!((&third.meta.id, third.again), (&id, Some(Reimport::Anew(id.clone()))));
     assert_eq!(lines(&store.session_dir(&id)), lines(&dir));
     assert_eq!((store.trash().len(), third.meta.usage.clone()), (1, second.meta.usage));
     // It went on on both sides.
@@ -422,11 +428,11 @@ fn a_folder_that_is_imported_twice_is_one_session() {
     journal.append(&[user(1)], Durability::Written).unwrap();
     journal.close().unwrap();
     drop(journal);
-    assert_eq!(import().again, Some(Again::Added(id.clone(), 0)));
+    assert_eq!(import().again, Some(Reimport::Added(id.clone(), 0)));
     let more = "{\"id\":\"msg-later\",\"type\":\"user\",\"content\":\"later\",\"timestamp\":1795300000000}\n";
     std::fs::write(&file, format!("{changed}{more}")).unwrap();
     let last = import();
-    assert!(matches!(last.again, Some(Again::Another(_))) && last.meta.id != id, "{last:?}");
+    assert!(matches!(last.again, Some(Reimport::Another(_))) && last.meta.id != id, "{last:?}");
     // Its thumbnails were never there.
     assert!([&id, &last.meta.id].iter().all(|id| store.verify(id).unwrap().odd.is_empty()));
 }

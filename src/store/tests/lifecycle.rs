@@ -1,8 +1,8 @@
 //! Changes of sessions that nobody has open, and the trash; with deaths and errors at every file call.
 
-use super::io::{Fault, Kind, Watched};
+use super::io::{Fault, PathKind, Watched};
 use super::*;
-use crate::domain::inbox::{Change, TrashId};
+use crate::domain::inbox::{PropertyChange, TrashId};
 use std::collections::BTreeMap;
 
 pub(super) fn quick(root: &Path) -> Store {
@@ -113,8 +113,8 @@ pub(super) fn tree(dir: &Path) -> BTreeMap<String, String> {
     for entry in crate::store::io::trees::below(&Disk, dir).unwrap() {
         let path = dir.join(&entry.path);
         let content = match entry.kind {
-            Kind::File => std::fs::read(&path).unwrap(),
-            Kind::Link => std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
+            PathKind::File => std::fs::read(&path).unwrap(),
+            PathKind::Link => std::fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
             _ => continue,
         };
         let content = format!("{} {}", content.len(), super::header::hash(&content));
@@ -131,7 +131,7 @@ fn a_change_writes_the_header_and_leaves_the_rows() {
     let name = id("260923-royal-maple");
     let path = session_file(root.path(), name.as_str());
     let before = std::fs::read_to_string(&path).unwrap();
-    let meta = store.change(&name, &Change::Archived(true), NOW).unwrap();
+    let meta = store.change(&name, &PropertyChange::Archived(true), NOW).unwrap();
     assert_eq!((meta.archived, meta.archived_at), (true, Some(NOW)));
     let after = std::fs::read_to_string(&path).unwrap();
     assert_eq!(after.split_once('\n').unwrap().1, before.split_once('\n').unwrap().1);
@@ -143,9 +143,9 @@ fn a_change_writes_the_header_and_leaves_the_rows() {
     // What is so already is not written again.
     let inode = |path: &Path| std::os::unix::fs::MetadataExt::ino(&std::fs::metadata(path).unwrap());
     let second = inode(&path.with_file_name("header.json"));
-    store.change(&name, &Change::Archived(true), NOW.plus(5)).unwrap();
+    store.change(&name, &PropertyChange::Archived(true), NOW.plus(5)).unwrap();
     assert_eq!(inode(&path.with_file_name("header.json")), second);
-    store.change(&name, &Change::Archived(false), NOW).unwrap();
+    store.change(&name, &PropertyChange::Archived(false), NOW).unwrap();
     assert!(!std::fs::read_to_string(&path).unwrap().contains("archivedAt"));
     // Nobody is said to hold what was let go.
     assert_eq!(store.read(&name, 1).unwrap().meta.held_by, None);
@@ -159,12 +159,12 @@ fn every_session_of_another_program_can_be_changed_and_keeps_its_rows() {
         for listed in store.list().sessions {
             if listed.id.as_str().contains("only-tmp") {
                 // Left by another program a moment ago.
-                assert!(store.change(&listed.id, &Change::Flagged(true), NOW).is_err());
+                assert!(store.change(&listed.id, &PropertyChange::Flagged(true), NOW).is_err());
                 continue;
             }
             let rows = store.read(&listed.id, 500).unwrap();
             let flagged = !listed.flagged;
-            let meta = match store.change(&listed.id, &Change::Flagged(flagged), NOW) {
+            let meta = match store.change(&listed.id, &PropertyChange::Flagged(flagged), NOW) {
                 Err(StoreError::HeaderTooLong { .. }) if listed.id.as_str().contains("edge-harbor") => continue,
                 done => done.unwrap(),
             };
@@ -186,7 +186,7 @@ fn rows_that_a_death_left_uncounted_are_counted_with_a_change() {
     journal.live(call(3, ToolStatus::Executing, None), Durability::Synced).unwrap();
     // The header still says that there are none.
     drop(journal);
-    let changed = store.change(&id, &Change::Flagged(true), NOW).unwrap();
+    let changed = store.change(&id, &PropertyChange::Flagged(true), NOW).unwrap();
     assert_eq!((changed.messages, changed.preview.as_str()), (2, "question 1"));
     let loaded = store.load(&id, 9).unwrap();
     assert_eq!((loaded.meta.messages, loaded.rows.len(), loaded.died_in_turn), (3, 3, true));
@@ -199,7 +199,7 @@ fn what_another_one_writes_is_neither_changed_nor_deleted() {
     let loaded = store.load(&id, 5).unwrap();
     let before = tree(&store.session_dir(&id));
     let refusals = [
-        store.change(&id, &Change::Flagged(false), NOW).map(drop),
+        store.change(&id, &PropertyChange::Flagged(false), NOW).map(drop),
         store.delete(&id, NOW).map(drop),
         store.delete_now(&id),
     ];
@@ -211,10 +211,11 @@ fn what_another_one_writes_is_neither_changed_nor_deleted() {
     }
     assert_eq!(tree(&store.session_dir(&id)), before);
     drop(loaded);
-    assert!(store.change(&id, &Change::Flagged(false), NOW).is_ok());
-    for missing in
-        [store.change(&super::id("b"), &Change::Flagged(true), NOW).map(drop), store.delete_now(&super::id("b"))]
-    {
+    assert!(store.change(&id, &PropertyChange::Flagged(false), NOW).is_ok());
+    for missing in [
+        store.change(&super::id("b"), &PropertyChange::Flagged(true), NOW).map(drop),
+        store.delete_now(&super::id("b")),
+    ] {
         assert!(matches!(missing, Err(StoreError::NoSession { .. })), "{missing:?}");
     }
     assert!(!store.session_dir(&super::id("b")).exists());

@@ -192,7 +192,7 @@ pub(super) fn call(n: u64, status: ToolStatus, result: Option<&str>) -> Message 
     Message::new(MessageId::new(format!("msg-t{n}")), NOW.plus(n), Body::Tool(Box::new(call)))
 }
 
-pub(super) fn writer_of(loaded: Loaded) -> Journal {
+pub(super) fn writer_of(loaded: LoadedSession) -> Journal {
     match loaded.access {
         Access::Writer(journal) => *journal,
         Access::Reader { held_by } => panic!("held by {held_by}"),

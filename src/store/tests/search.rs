@@ -362,7 +362,7 @@ fn other_programs_files_are_searched_whatever_is_odd_about_them() {
             }
         }
         for word in words.iter().step_by(words.len() / 24 + 1) {
-            let Some(word) = query::Word::new(word) else { continue };
+            let Some(word) = query::QueryWord::new(word) else { continue };
             let query = Query { words: vec![word], ..Query::default() };
             assert_eq!(both_ways(&store, &sessions, &query).1, 0);
         }

@@ -14,7 +14,7 @@ use crate::store::format::header::{self, Counted, Home, Second};
 use crate::store::format::{damaged_line, layout, live, row};
 use crate::store::interop::import;
 use crate::store::io::{How, lines, trees, whole_file};
-use crate::store::read::session::{self, Found, Reader};
+use crate::store::read::session::{self, FoundSession, SessionReader};
 use crate::store::{Fsync, Store, StoreError};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -45,14 +45,14 @@ pub(in crate::store) enum Manner {
     Import {
         /// The loosest mode.
         at_most: Mode,
-        /// What tells the session from all others, for the next import of it.
+        /// Identity of the session among all others, for the next import of it.
         origin: String,
     },
 }
 
 impl Manner {
     /// Says in the header where the session came from.
-    fn mark(&self, fields: &mut crate::store::format::json::Fields) {
+    fn mark(&self, fields: &mut crate::store::format::json::JsonFields) {
         match self {
             Manner::Import { origin, .. } => import::set_origin(fields, Some(origin)),
             // The conversation is another one from here on: the next import goes to the parent.
@@ -113,9 +113,9 @@ impl Store {
     /// The files of a session as they are now, and what of it comes along: all, or up to a row.
     pub(in crate::store) fn source_of(
         &self,
-        reader: &Reader<'_>,
+        reader: &SessionReader<'_>,
         at: Option<&MessageId>,
-    ) -> Result<(Found, Cut), StoreError> {
+    ) -> Result<(FoundSession, Cut), StoreError> {
         let io = self.io();
         // The live rows first: one that becomes final meanwhile is then in both, and told apart.
         let (live, _) = self.live(&reader.dir)?;
@@ -131,7 +131,7 @@ impl Store {
 
     pub(in crate::store) fn branch_of(
         &self,
-        reader: &Reader<'_>,
+        reader: &SessionReader<'_>,
         at: Option<&MessageId>,
         now: At,
         manner: Manner,
@@ -167,8 +167,8 @@ impl Store {
     #[allow(clippy::too_many_arguments)]
     fn fill(
         &self,
-        reader: &Reader<'_>,
-        found: &Found,
+        reader: &SessionReader<'_>,
+        found: &FoundSession,
         parent: &SessionMeta,
         cut: &Cut,
         id: &SessionId,
@@ -290,12 +290,12 @@ impl Store {
     /// The branch's header: the parent's, with what other programs keep in it, but for what is about its own life.
     fn header_of(
         &self,
-        (from, found): (&Path, &Found),
+        (from, found): (&Path, &FoundSession),
         parent: &SessionMeta,
         cut: &Cut,
         id: &SessionId,
         made: (At, &Manner),
-    ) -> crate::store::format::json::Fields {
+    ) -> crate::store::format::json::JsonFields {
         let dir = self.inner.layout.session(id);
         let meta = self.meta_of(from, parent, cut, id, made);
         let mut fields = found.head.fields.clone();
@@ -352,8 +352,8 @@ fn own_of(parent: &Value) -> Value {
 
 /// End of the history, and its counts up to there.
 fn cut(
-    reader: &Reader<'_>,
-    found: &Found,
+    reader: &SessionReader<'_>,
+    found: &FoundSession,
     at: Option<&MessageId>,
     (lacking, open): (Vec<Message>, Vec<Message>),
     alive: bool,
@@ -376,7 +376,7 @@ fn cut(
                 let mut hit_counted = counted.clone();
                 along.iter().for_each(|row| session::count(&mut hit_counted, row));
                 let within = index + 1 < rows.len() && parts.len() == rows.len();
-                let part = |piece: &damaged_line::Piece| line.bytes[piece.at.clone()].to_vec();
+                let part = |piece: &damaged_line::LinePiece| line.bytes[piece.at.clone()].to_vec();
                 // Of rows with the same id the last one counts.
                 hit = Some(Cut {
                     end: if within { line.at } else { whole },

@@ -3,13 +3,13 @@
 //! The rows are not read, but for those that a death left uncounted. What the changes mean is `domain::inbox`'s.
 
 use super::journal::{Journal, Left};
-use super::lock::{self, Asked, Lock};
-use crate::domain::inbox::Change;
+use super::lock::{self, Lock, LockOutcome};
+use crate::domain::inbox::PropertyChange;
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, SessionId};
 use crate::store::format::layout;
 use crate::store::interop::shadow_log::{Ours, may_lack};
-use crate::store::read::session::{self, Found};
+use crate::store::read::session::{self, FoundSession};
 use crate::store::{Store, StoreError};
 
 impl Store {
@@ -17,7 +17,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Held`] when another one writes the session; when there is none, or it cannot be written.
-    pub fn change(&self, id: &SessionId, change: &Change, now: At) -> Result<SessionMeta, StoreError> {
+    pub fn change(&self, id: &SessionId, change: &PropertyChange, now: At) -> Result<SessionMeta, StoreError> {
         self.alter(id, |meta| change.apply(meta, now))
     }
 
@@ -51,7 +51,7 @@ impl Store {
         &self,
         id: &SessionId,
         lock: Lock,
-        found: Found,
+        found: FoundSession,
         base: SessionMeta,
         meta: SessionMeta,
     ) -> Result<SessionMeta, StoreError> {
@@ -75,7 +75,7 @@ impl Store {
     }
 
     /// Takes the lock of a session that nobody has open, and looks at it.
-    pub(in crate::store) fn hold(&self, id: &SessionId) -> Result<(Lock, Found), StoreError> {
+    pub(in crate::store) fn hold(&self, id: &SessionId) -> Result<(Lock, FoundSession), StoreError> {
         let dir = self.inner.layout.session(id);
         // First: asking for the lock of a session that does not exist would make a file.
         session::find(self.io(), &dir)?;
@@ -89,8 +89,8 @@ impl Store {
         let dir = self.inner.layout.session(id);
         let path = dir.join(layout::LOCK);
         match lock::ask_briefly(&self.inner.io, &path).map_err(|e| StoreError::io("lock", &path, e))? {
-            Asked::Granted(lock) => Ok(lock),
-            Asked::Held(holder) => Err(StoreError::Held { path: dir, holder }),
+            LockOutcome::Granted(lock) => Ok(lock),
+            LockOutcome::Held(holder) => Err(StoreError::Held { path: dir, holder }),
         }
     }
 }

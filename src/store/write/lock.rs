@@ -103,7 +103,7 @@ pub struct Lock {
 
 /// The outcome of asking for a lock.
 #[derive(Debug)]
-pub enum Asked {
+pub enum LockOutcome {
     /// It is ours.
     Granted(Lock),
     /// It is another's, in words.
@@ -114,9 +114,9 @@ pub enum Asked {
 ///
 /// # Errors
 /// When the file cannot be made or locked.
-pub fn ask(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
+pub fn ask(io: &Arc<dyn Io>, path: &Path) -> io::Result<LockOutcome> {
     let asked = ask_briefly(io, path)?;
-    if let Asked::Granted(lock) = &asked
+    if let LockOutcome::Granted(lock) = &asked
         && let Err(error) = name(&**io, path, &lock.me)
     {
         // The lock is the kernel's; the text only tells others who we are.
@@ -130,7 +130,7 @@ pub fn ask(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
 ///
 /// # Errors
 /// When the file cannot be made or locked.
-pub fn ask_briefly(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
+pub fn ask_briefly(io: &Arc<dyn Io>, path: &Path) -> io::Result<LockOutcome> {
     let mut tries = 0;
     let (file, granted) = loop {
         let file = io.open(path, How::Append)?;
@@ -153,12 +153,12 @@ pub fn ask_briefly(io: &Arc<dyn Io>, path: &Path) -> io::Result<Asked> {
     };
     let there = read(&**io, &file);
     Ok(match there {
-        Some(holder) if !granted || (holder.unlocked && holder.lives()) => Asked::Held(holder.words()),
-        None if !granted => Asked::Held("another program".to_owned()),
+        Some(holder) if !granted || (holder.unlocked && holder.lives()) => LockOutcome::Held(holder.words()),
+        None if !granted => LockOutcome::Held("another program".to_owned()),
         there => {
             let me = Holder::me(there.map_or(0, |holder| holder.epoch) + 1);
             let (file, path, io) = (Some(file), path.to_owned(), io.clone());
-            Asked::Granted(Lock { file, path, io, me, granted, taken_from: None })
+            LockOutcome::Granted(Lock { file, path, io, me, granted, taken_from: None })
         }
     })
 }
@@ -311,13 +311,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lisle.lock");
         let io: Arc<dyn Io> = Arc::new(Disk);
-        let Asked::Granted(first) = ask(&io, &path).unwrap() else { panic!("free") };
-        let Asked::Held(words) = ask(&io, &path).unwrap() else { panic!("held") };
+        let LockOutcome::Granted(first) = ask(&io, &path).unwrap() else { panic!("free") };
+        let LockOutcome::Held(words) = ask(&io, &path).unwrap() else { panic!("held") };
         assert!(words.contains(&std::process::id().to_string()), "{words}");
         assert!(!is_free(&Disk, &path) && first.lost().is_none());
         drop(first);
         assert!(is_free(&Disk, &path));
-        let Asked::Granted(second) = ask(&io, &path).unwrap() else { panic!("free again") };
+        let LockOutcome::Granted(second) = ask(&io, &path).unwrap() else { panic!("free again") };
         assert_eq!(second.epoch(), 2);
     }
 
@@ -326,22 +326,22 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("lisle.lock");
         let io: Arc<dyn Io> = Arc::new(Disk);
-        let Asked::Granted(mut old) = ask(&io, &path).unwrap() else { panic!("free") };
+        let LockOutcome::Granted(mut old) = ask(&io, &path).unwrap() else { panic!("free") };
         let mut new = take_over(&io, &path).unwrap();
         assert_eq!((new.epoch(), new.granted(), new.claim()), (2, false, false));
         assert!(old.lost().is_some() && new.lost().is_none());
         old.let_go();
         // The lock can be had now, but somebody writes.
         assert!(!is_free(&Disk, &path));
-        assert!(matches!(ask(&io, &path).unwrap(), Asked::Held(_)));
+        assert!(matches!(ask(&io, &path).unwrap(), LockOutcome::Held(_)));
         assert!(new.claim());
         drop(new);
         // One that was done before it was granted does not stand in the way either.
-        let Asked::Granted(old) = ask(&io, &path).unwrap() else { panic!("free") };
+        let LockOutcome::Granted(old) = ask(&io, &path).unwrap() else { panic!("free") };
         let (third, fourth) = (take_over(&io, &path).unwrap(), take_over(&io, &path).unwrap());
         assert!(third.lost().is_some() && fourth.lost().is_none());
         drop((third, fourth, old));
-        let Asked::Granted(last) = ask(&io, &path).unwrap() else { panic!("free") };
+        let LockOutcome::Granted(last) = ask(&io, &path).unwrap() else { panic!("free") };
         assert_eq!(last.epoch(), 6);
     }
 
@@ -351,8 +351,8 @@ mod tests {
         let path = dir.path().join("lisle.lock");
         let io: Arc<dyn Io> = Arc::new(Disk);
         let granted = || match ask(&io, &path).unwrap() {
-            Asked::Granted(lock) => lock,
-            Asked::Held(words) => panic!("{words}"),
+            LockOutcome::Granted(lock) => lock,
+            LockOutcome::Held(words) => panic!("{words}"),
         };
         let first = granted();
         // What a fork has until its exec.
@@ -380,11 +380,11 @@ mod tests {
             let before = std::fs::read_to_string(&path).unwrap();
             let full: Arc<dyn Io> =
                 Arc::new(Watched::new(Arc::new(Disk), Fault::Fail { at, times: u64::MAX, errno: 28 }));
-            assert!(matches!(ask(&full, &path).unwrap(), Asked::Granted(_)), "call {at}");
+            assert!(matches!(ask(&full, &path).unwrap(), LockOutcome::Granted(_)), "call {at}");
             let after = std::fs::read_to_string(&path).unwrap();
             assert!(after == before || after.contains("epoch"), "call {at}: {after:?}");
         }
-        let Asked::Granted(next) = ask(&disk, &path).unwrap() else { panic!("free") };
+        let LockOutcome::Granted(next) = ask(&disk, &path).unwrap() else { panic!("free") };
         assert!(next.epoch() > 2);
     }
 }

@@ -43,10 +43,10 @@ struct Remains<'a> {
 impl Journal {
     /// Puts what the session's files lack into a file of its own. `None` when they have everything.
     pub fn rescue(&mut self, why: &str, draft: &UserText) -> Option<Unsaved> {
-        let gone = self.touched && self.is_gone();
+        let gone = self.lifecycle.is_touched() && self.is_gone();
         let mut lines: Vec<String> = if gone { Vec::new() } else { self.unproven_lines() };
-        lines.extend(self.pending.iter().map(|row| row.line.clone()));
-        let stale = gone || self.live.stale || self.broken;
+        lines.extend(self.row_queue.iter().map(|row| row.line.clone()));
+        let stale = gone || self.live.stale || self.lifecycle.is_broken();
         if stale {
             // What cannot be read back stays away; the rest is as good as it was.
             if let Err(error) = self.live.restore() {
@@ -57,29 +57,29 @@ impl Journal {
             lines.extend(open.iter().filter_map(|row| row::write(row, &self.dir)).map(|line| line + "\n"));
         }
         let queue: &[Queued] = if stale { &self.live.content.queue } else { &[] };
-        let due = self.header_due && self.touched && self.lost.is_none();
-        let title = self.meta.shown_title().to_owned();
+        let due = self.header.is_due() && self.lifecycle.is_touched() && self.ownership.lost().is_none();
+        let title = self.header.meta().shown_title().to_owned();
         if !gone && lines.is_empty() && queue.is_empty() && draft.is_empty() {
             let refuge = Refuge::Salvage(self.dir.join(layout::SALVAGE));
             let unsaved = |rows| Unsaved { session: self.id.clone(), title, why: why.to_owned(), rows, refuge };
-            if self.unwritten > 0 {
-                return Some(unsaved(self.unwritten));
+            if self.ownership.unwritten() > 0 {
+                return Some(unsaved(self.ownership.unwritten()));
             }
             if !due {
                 return None;
             }
         }
-        let body = self.head.body.min(self.len);
-        let held = self.file.as_ref().or(self.found.as_ref());
-        let file = held.filter(|_| gone && self.len > body).map(|file| (file, body, self.len));
-        let (store, meta, header) = (&self.store, &self.meta, self.header_line());
+        let len = self.file.len();
+        let body = self.file.head().body.min(len);
+        let file = self.file.held().filter(|_| gone && len > body).map(|file| (file, body, len));
+        let (store, meta, header) = (&self.store, self.header.meta(), self.header_line());
         let remains = Remains { store, id: &self.id, meta, header, why: why.to_owned(), file, lines, queue, draft };
         Some(remains.put())
     }
 
     /// Rows that were written and that a failed fsync may have thrown away.
     fn unproven_lines(&self) -> Vec<String> {
-        let lines = self.unproven.lines.iter().filter(|_| self.unproven.failed);
+        let lines = self.sync_state.lines().iter().filter(|_| self.sync_state.has_failed());
         lines.map(|(_, line)| line.clone()).collect()
     }
 
@@ -92,15 +92,15 @@ impl Journal {
 
     fn header_line(&self) -> String {
         let place = Home { dir: &self.dir, home: &self.store.inner.home };
-        let mut meta = self.meta.clone();
+        let mut meta = self.header.meta().clone();
         meta.id = self.id.clone();
-        self.counted.put_into(&mut meta);
-        let mut fields = self.head.fields.clone();
+        self.header.counted().put_into(&mut meta);
+        let mut fields = self.file.head().fields.clone();
         if !fields.has("createdAt") {
             fields = Self::fresh_fields(&meta, &self.dir, &self.store);
         }
-        header::encode(&mut fields, Some(&self.base), &meta, place);
-        header::encode_counted(&mut fields, &self.counted);
+        header::encode(&mut fields, Some(self.header.base()), &meta, place);
+        header::encode_counted(&mut fields, self.header.counted());
         fields.render()
     }
 }

@@ -21,35 +21,32 @@ const SWAPS: u32 = 16;
 impl Journal {
     /// Makes the file fit for appending. Does nothing once it is.
     pub(in crate::store) fn mend(&mut self) -> Result<(), StoreError> {
-        if self.mended {
+        if self.file.is_repaired() {
             return Ok(());
         }
         let io = self.store.inner.io.clone();
         for name in io.list(&self.dir).map_err(|e| StoreError::io("read", &self.dir, e))? {
             // Left by a writer that died; there is none but us, or one that was taken over from.
-            if self.lock.granted() && name.to_str().is_some_and(layout::is_temp) {
+            if self.ownership.lock().granted() && name.to_str().is_some_and(layout::is_temp) {
                 let _ = io.remove(&self.dir.join(&name));
             }
         }
         match self.appear() {
             Ok(stat) => {
-                if stat.ino != self.ino {
+                if stat.ino != self.file.ino() {
                     self.adopt()?;
                 } else {
-                    self.ino = stat.ino;
-                    self.len = stat.len;
+                    self.file.measured(stat);
                 }
                 self.mend_tail()?;
             }
             Err(error) if error.kind() == ErrorKind::NotFound => self.adopt_temp()?,
             Err(error) => return Err(self.error("read", error)),
         }
-        if !self.head.sound {
+        if !self.file.head().sound {
             self.write_header(true)?;
         }
-        self.mended = true;
-        // From here on, the one for appending is held.
-        self.found = None;
+        self.file.set_repaired();
         Ok(())
     }
 
@@ -57,23 +54,24 @@ impl Journal {
     fn mend_tail(&mut self) -> Result<(), StoreError> {
         let io = self.store.inner.io.clone();
         let file = io.open(&self.path(), How::Extend).map_err(|e| self.error("write", e))?;
-        let start = self.head.body.min(self.len);
-        let torn = if start == self.len && self.head.body == self.len {
+        let (len, body) = (self.file.len(), self.file.head().body);
+        let start = body.min(len);
+        let torn = if body == len {
             // No rows: the header itself may lack its newline, or may be no header.
-            let last = lines::range(&*io, &file, self.len.saturating_sub(1), self.len);
+            let last = lines::range(&*io, &file, len.saturating_sub(1), len);
             let ended = last.map_err(|e| self.error("read", e))? == b"\n";
-            if self.len == 0 || ended {
+            if len == 0 || ended {
                 None
-            } else if self.head.sound {
-                self.head.slot = 0;
-                Some((self.len, true))
+            } else if self.file.head().sound {
+                self.file.set_without_slot();
+                Some((len, true))
             } else {
                 Some((0, false))
             }
         } else {
-            let page = lines::before(&*io, &file, start, self.len, 1).map_err(|e| self.error("read", e))?;
+            let page = lines::before(&*io, &file, start, len, 1).map_err(|e| self.error("read", e))?;
             page.lines.last().and_then(|line| {
-                let ended = line.at + (line.bytes.len() as u64) < self.len;
+                let ended = line.at + (line.bytes.len() as u64) < len;
                 let read = row::read(&line.bytes, line.at, 0, &self.dir);
                 let whole = !matches!(read.odd, Some(Oddity::Unreadable));
                 (!ended).then_some((line.at, whole && !read.rows.is_empty()))
@@ -82,25 +80,17 @@ impl Journal {
         match torn {
             Some((_, true)) => {
                 io.append(&file, b"\n").map_err(|e| self.error("write", e))?;
-                self.len += 1;
-                if self.head.body + 1 == self.len {
-                    self.head.body = self.len;
-                }
+                self.file.newline_added();
             }
             Some((at, false)) => {
-                let bytes = lines::range(&*io, &file, at, self.len).map_err(|e| self.error("read", e))?;
+                let bytes = lines::range(&*io, &file, at, len).map_err(|e| self.error("read", e))?;
                 self.salvage(&bytes)?;
                 io.truncate(&file, at).map_err(|e| self.error("write", e))?;
-                self.len = at;
-                if self.head.body > at {
-                    self.head.body = at;
-                    self.head.displaced = false;
-                    self.head.hash = header::hash(b"");
-                }
+                self.file.cut_off(at);
             }
             None => {}
         }
-        self.file = Some(file);
+        self.file.hold(file);
         Ok(())
     }
 
@@ -123,16 +113,8 @@ impl Journal {
     pub(in crate::store) fn adopt_temp(&mut self) -> Result<(), StoreError> {
         let io = self.store.inner.io.clone();
         let theirs = self.dir.join(layout::THEIR_TEMP);
-        self.ino = 0;
         // One that is still open here comes back, unless theirs is whole.
-        if !self.mended {
-            self.len = 0;
-            self.head.sound = false;
-            self.head.slot = 0;
-            self.head.body = 0;
-            self.head.displaced = false;
-            self.head.hash = header::hash(b"");
-        }
+        self.file.name_lost();
         let Ok(stat) = io.stat(&theirs) else { return Ok(()) };
         let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_millis());
         let young = i64::try_from(now).unwrap_or(i64::MAX).saturating_sub(stat.modified) < THEIR_TEMP_MS;
@@ -166,7 +148,7 @@ impl Journal {
     /// Writes the file anew with this line 1; every other byte stays. Nothing is ever missing: the new file is whole
     /// before it takes the name. False when another program replaced the file meanwhile: theirs stays.
     pub(in crate::store) fn rewrite(&mut self, line: &str) -> Result<bool, StoreError> {
-        if self.unproven.failed {
+        if self.sync_state.has_failed() {
             // What is copied below may be what a failed fsync threw away.
             self.sync()?;
         }
@@ -177,12 +159,12 @@ impl Journal {
         let old = match io.open(&path, How::Read) {
             Ok(file) => Some(file),
             // A new one, which nobody else knows.
-            Err(error) if error.kind() == ErrorKind::NotFound && self.ino == 0 => None,
+            Err(error) if error.kind() == ErrorKind::NotFound && self.file.ino() == 0 => None,
             // Another program is between its unlink and its rename.
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(false),
             Err(error) => return Err(self.error("read", error)),
         };
-        let body = self.head.body;
+        let body = self.file.head().body;
         // Also what somebody appended without our knowing.
         let (len, copied) = match &old {
             Some(_) => {
@@ -191,13 +173,13 @@ impl Journal {
             }
             None => (0, 0),
         };
-        if copied != self.ino && old.is_some() && self.ino != 0 {
+        if copied != self.file.ino() && old.is_some() && self.file.ino() != 0 {
             return Ok(false);
         }
-        if let Some(old) = old.as_ref().filter(|_| self.head.displaced && body > 0) {
+        if let Some(old) = old.as_ref().filter(|_| self.file.head().displaced && body > 0) {
             let bytes = lines::range(&*io, old, 0, body).map_err(|e| self.error("read", e))?;
             self.salvage(&bytes)?;
-            self.head.displaced = false;
+            self.file.displaced_saved();
         }
         let mut write = || -> std::io::Result<Option<std::fs::File>> {
             let file = io.open(&temp, How::New)?;
@@ -230,17 +212,9 @@ impl Journal {
         })?;
         let Some(file) = file else { return Ok(false) };
         // From here on the new file counts, also when the next calls fail.
-        let slot = line.len() + 1;
-        self.head.hash = header::hash(line.as_bytes());
-        self.head.slot = slot;
-        self.head.sound = true;
-        self.head.body = slot as u64;
-        self.len = slot as u64 + self.len.saturating_sub(body);
-        self.unsynced = false;
-        self.unproven = Default::default();
-        self.file = Some(file);
-        self.ino = now;
-        self.recent.moved();
+        self.file.replaced(file, now, header::hash(line.as_bytes()), line.len() + 1);
+        self.sync_state.done();
+        self.copies.moved();
         self.store.sync_dir(&self.dir)?;
         Ok(true)
     }
@@ -278,5 +252,5 @@ fn exchange(io: &dyn Io, temp: &Path, new: u64, path: &Path, old: u64) -> std::i
         }
         (placed, expected) = (out, placed);
     }
-    Err(crate::store::interop::other_writers::busy())
+    Err(super::ownership::busy())
 }

@@ -8,6 +8,7 @@
 mod last;
 
 use super::journal::Journal;
+use super::ownership::Elsewhere;
 use crate::domain::contract::Queued;
 use crate::domain::inbox::TrashId;
 use crate::domain::message::UserText;
@@ -16,7 +17,6 @@ use crate::domain::unsaved::Unsaved;
 use crate::domain::{At, Message, MessageId};
 use crate::store::format::header::Counted;
 use crate::store::interop::merge::Merged;
-use crate::store::interop::other_writers::Elsewhere;
 use crate::store::{Durability, StoreError};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -424,7 +424,7 @@ impl Desk {
             return !self.journal.unsaved();
         }
         let whole = self.journal.is_whole();
-        if !whole && self.retry.is_none() && self.journal.lost.is_none() {
+        if !whole && self.retry.is_none() && self.journal.ownership.lost().is_none() {
             self.retry = Some(Instant::now() + self.wait);
             self.wait = (self.wait * 2).min(RETRY_MOST);
         }

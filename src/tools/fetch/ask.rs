@@ -1,6 +1,6 @@
 //! Asks a server for one address: at the addresses that were looked up and judged before, and nowhere else.
 
-use crate::sandbox::proxy::names::{self, Names, leads_inside};
+use crate::sandbox::proxy::names::{self, NameLookup, leads_inside};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, LOCATION};
 use reqwest::{Response, Url, redirect};
 use std::net::SocketAddr;
@@ -21,7 +21,7 @@ pub fn host_of(url: &Url) -> String {
 ///
 /// # Errors
 /// A sentence for the model.
-pub async fn look_up(names: &dyn Names, url: &Url) -> Result<Vec<SocketAddr>, String> {
+pub async fn look_up(names: &dyn NameLookup, url: &Url) -> Result<Vec<SocketAddr>, String> {
     names::look_up(names, &host_of(url), url.port_or_known_default().unwrap_or(443)).await
 }
 

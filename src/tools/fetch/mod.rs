@@ -9,14 +9,14 @@ mod ask;
 mod page;
 
 use super::host::{Completion, WhichModel};
-use super::input::{self, Fields};
-use super::{Halt, Place, Run, RunError, Tool, downloads, seen::Seen, settled};
+use super::input::{self, InputFields};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, downloads, seen::Seen, settled};
 use crate::domain::address;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use crate::sandbox::proxy::names::{Names, System, leads_inside};
+use crate::sandbox::proxy::names::{NameLookup, System, leads_inside};
 use ask::{Came, host_of};
 use futures_util::future::BoxFuture;
-use page::Kind;
+use page::BodyKind;
 use reqwest::{Response, Url};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ const SAID: usize = 2_000;
 /// The tool.
 #[derive(Clone)]
 pub struct Fetch {
-    names: Arc<dyn Names>,
+    names: Arc<dyn NameLookup>,
 }
 
 impl Default for Fetch {
@@ -80,14 +80,14 @@ impl Tool for Fetch {
         input::subject(input, "url")
     }
 
-    fn inspect(&self, input: &Value, _place: &Place, seen: &Seen) -> Result<CallFacts, String> {
-        let call = Call::of(input)?;
+    fn inspect(&self, input: &Value, _place: &CallPlace, seen: &Seen) -> Result<CallFacts, String> {
+        let call = FetchInput::of(input)?;
         let host = host_of(&call.url);
         let private = address::is_private_name(&host) || seen.is_private(&host);
         Ok(call.facts(host, private))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         let names = Arc::clone(&self.names);
         Box::pin(async move {
             let stop = with.stop.clone();
@@ -99,14 +99,14 @@ impl Tool for Fetch {
     }
 }
 
-struct Call {
+struct FetchInput {
     url: Url,
     question: Option<String>,
 }
 
-impl Call {
+impl FetchInput {
     fn of(input: &Value) -> Result<Self, String> {
-        let fields = Fields::of("fetch", input)?;
+        let fields = InputFields::of("fetch", input)?;
         let text = fields.text("url")?.trim();
         if text.chars().count() > LONGEST {
             return Err(format!("The address is longer than {LONGEST} characters."));
@@ -139,8 +139,8 @@ impl Call {
     }
 }
 
-async fn work(input: &Value, with: &Run, names: &dyn Names) -> Result<Outcome, Halt> {
-    let call = Call::of(input)?;
+async fn work(input: &Value, with: &RunContext, names: &dyn NameLookup) -> Result<Outcome, Halt> {
+    let call = FetchInput::of(input)?;
     let host = host_of(&call.url);
     let private = with.facts.touches.iter().any(|touch| matches!(touch, Touch::Fetch { private: true, .. }));
     let late = || Halt::Says(format!("{host} took more than {} s, so the call was given up.", PATIENCE.as_secs()));
@@ -170,7 +170,7 @@ async fn work(input: &Value, with: &Run, names: &dyn Names) -> Result<Outcome, H
 }
 
 /// Response of a server.
-struct Read {
+struct ServerResponse {
     /// Address, title and what else is to be known of it, in lines.
     head: String,
     /// Its text; `None` where it has none.
@@ -178,7 +178,7 @@ struct Read {
     failed: bool,
 }
 
-impl Read {
+impl ServerResponse {
     fn outcome(self) -> Outcome {
         let lines = self.text.as_ref().map(|text| text.lines().count() as u64);
         let text = match self.text {
@@ -189,12 +189,12 @@ impl Read {
     }
 }
 
-async fn read(response: &mut Response, url: &Url, with: &Run) -> Result<Read, Halt> {
+async fn read(response: &mut Response, url: &Url, with: &RunContext) -> Result<ServerResponse, Halt> {
     let (said, status) = (ask::content_type(response), response.status());
     // Text may be cut where it is too long; a file may not.
     let (mut bytes, mut more) = ask::body(response, MOST_TEXT).await?;
     let kind = page::kind(&said, &bytes);
-    if kind == Kind::Binary && status.is_success() {
+    if kind == BodyKind::Binary && status.is_success() {
         if more {
             let (rest, too_many) = ask::body(response, MOST_FILE - MOST_TEXT).await?;
             bytes.extend(rest);
@@ -203,19 +203,27 @@ async fn read(response: &mut Response, url: &Url, with: &Run) -> Result<Read, Ha
         if more {
             return Err(format!("{url} is larger than {} MB, so it was not kept.", MOST_FILE / 1_000_000).into());
         }
-        return Ok(Read { head: kept(url, &said, bytes, with.place.clone()).await?, text: None, failed: false });
+        return Ok(ServerResponse {
+            head: kept(url, &said, bytes, with.place.clone()).await?,
+            text: None,
+            failed: false,
+        });
     }
     let (base, content_type) = (url.clone(), said.clone());
     let page = tokio::task::spawn_blocking(move || {
         let text = page::decode(&bytes, &content_type, kind);
-        if kind == Kind::Html { page::page(text, base) } else { page::Page { title: String::new(), markdown: text } }
+        if kind == BodyKind::Html {
+            page::page(text, base)
+        } else {
+            page::MarkdownPage { title: String::new(), markdown: text }
+        }
     });
     let page = page.await.map_err(|error| format!("The page could not be read: {error}."))?;
     if !status.is_success() {
         let reason = status.canonical_reason().map(|reason| format!(" {reason}")).unwrap_or_default();
         let words: String = page.markdown.trim().chars().take(SAID).collect();
-        let text = (!words.is_empty() && kind != Kind::Binary).then_some(words);
-        return Ok(Read { head: format!("{url} answered {}{reason}.", status.as_u16()), text, failed: true });
+        let text = (!words.is_empty() && kind != BodyKind::Binary).then_some(words);
+        return Ok(ServerResponse { head: format!("{url} answered {}{reason}.", status.as_u16()), text, failed: true });
     }
     let mut head = if page.title.is_empty() { url.to_string() } else { format!("{}\n{url}", page.title) };
     if more {
@@ -223,13 +231,13 @@ async fn read(response: &mut Response, url: &Url, with: &Run) -> Result<Read, Ha
     }
     if page.markdown.trim().is_empty() {
         head.push_str("\n(There is no text on it. It may be made by scripts, which are not run.)");
-        return Ok(Read { head, text: None, failed: false });
+        return Ok(ServerResponse { head, text: None, failed: false });
     }
-    Ok(Read { head, text: Some(page.markdown), failed: false })
+    Ok(ServerResponse { head, text: Some(page.markdown), failed: false })
 }
 
 /// A small model's answer to a question about a page.
-async fn answered(question: &str, text: &str, head: String, with: &Run) -> Outcome {
+async fn answered(question: &str, text: &str, head: String, with: &RunContext) -> Outcome {
     let given: String = text.chars().take(MOST_ASKED).collect();
     let cut = if given.len() < text.len() { "\n[The page goes on; this is its beginning.]" } else { "" };
     let wanted = Completion {
@@ -246,13 +254,13 @@ async fn answered(question: &str, text: &str, head: String, with: &Run) -> Outco
         said => {
             let why = said.err().unwrap_or_else(|| "The model said nothing.".to_owned());
             let head = format!("{head}\n(The question could not be put to a model: {why} Here is the page itself.)");
-            Read { head, text: Some(text.to_owned()), failed: false }.outcome()
+            ServerResponse { head, text: Some(text.to_owned()), failed: false }.outcome()
         }
     }
 }
 
 /// Keeps what is no text in the session's `downloads/`: the words for the model.
-async fn kept(url: &Url, said: &str, bytes: Vec<u8>, place: Place) -> Result<String, Halt> {
+async fn kept(url: &Url, said: &str, bytes: Vec<u8>, place: CallPlace) -> Result<String, Halt> {
     let (name, size) = (file_name(url, said), bytes.len());
     let path = tokio::task::spawn_blocking(move || keep(&name, &bytes, &place))
         .await
@@ -263,7 +271,7 @@ async fn kept(url: &Url, said: &str, bytes: Vec<u8>, place: Place) -> Result<Str
 }
 
 /// [`file_name`] gives every name an ending.
-fn keep(name: &str, bytes: &[u8], place: &Place) -> Result<PathBuf, String> {
+fn keep(name: &str, bytes: &[u8], place: &CallPlace) -> Result<PathBuf, String> {
     let (stem, ending) = name.rsplit_once('.').unwrap_or((name, "bin"));
     downloads::create_named(place, "downloads", stem, ending, bytes)
         .map_err(|why| format!("The file could not be kept: {why}."))

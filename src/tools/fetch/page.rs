@@ -12,7 +12,7 @@ const STACK: usize = 256 << 20;
 
 /// Kind of a response's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BodyKind {
     /// A page.
     Html,
     /// Any other text.
@@ -23,12 +23,12 @@ pub enum Kind {
 
 /// Kind of the bytes, from the server's header, or from their beginning where that is of no use.
 #[must_use]
-pub fn kind(content_type: &str, start: &[u8]) -> Kind {
+pub fn kind(content_type: &str, start: &[u8]) -> BodyKind {
     let essence = content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let (family, name) = essence.split_once('/').unwrap_or_default();
     match (family, name) {
-        ("text", "html") | ("application", "xhtml+xml") => Kind::Html,
-        ("text", _) => Kind::Text,
+        ("text", "html") | ("application", "xhtml+xml") => BodyKind::Html,
+        ("text", _) => BodyKind::Text,
         ("application", name)
             if [
                 "json",
@@ -48,15 +48,15 @@ pub fn kind(content_type: &str, start: &[u8]) -> Kind {
                 || name.ends_with("+xml")
                 || name.ends_with("+yaml") =>
         {
-            Kind::Text
+            BodyKind::Text
         }
-        ("image", "svg+xml") => Kind::Text,
+        ("image", "svg+xml") => BodyKind::Text,
         ("", _) | ("application", "octet-stream" | "unknown") => by_start(start),
-        _ => Kind::Binary,
+        _ => BodyKind::Binary,
     }
 }
 
-fn by_start(start: &[u8]) -> Kind {
+fn by_start(start: &[u8]) -> BodyKind {
     let start = start.get(..1024).unwrap_or(start);
     let text = match std::str::from_utf8(start) {
         Ok(text) => text,
@@ -64,19 +64,19 @@ fn by_start(start: &[u8]) -> Kind {
         Err(error) if error.error_len().is_none() => {
             start.get(..error.valid_up_to()).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default()
         }
-        Err(_) => return Kind::Binary,
+        Err(_) => return BodyKind::Binary,
     };
     if text.contains('\0') {
-        return Kind::Binary;
+        return BodyKind::Binary;
     }
     let lower = text.trim_start().to_ascii_lowercase();
-    if lower.starts_with("<!doctype html") || lower.starts_with("<html") { Kind::Html } else { Kind::Text }
+    if lower.starts_with("<!doctype html") || lower.starts_with("<html") { BodyKind::Html } else { BodyKind::Text }
 }
 
 /// The bytes as text: by a byte order mark, by what the server says, by what the page says, else as UTF-8.
 #[must_use]
-pub fn decode(bytes: &[u8], content_type: &str, kind: Kind) -> String {
-    let said = charset(content_type).or_else(|| (kind == Kind::Html).then(|| charset_within(bytes)).flatten());
+pub fn decode(bytes: &[u8], content_type: &str, kind: BodyKind) -> String {
+    let said = charset(content_type).or_else(|| (kind == BodyKind::Html).then(|| charset_within(bytes)).flatten());
     let encoding = said.and_then(|label| Encoding::for_label(label.as_bytes())).unwrap_or(UTF_8);
     encoding.decode(bytes).0.into_owned()
 }
@@ -102,7 +102,7 @@ fn charset_within(bytes: &[u8]) -> Option<String> {
 
 /// A page as markdown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Page {
+pub struct MarkdownPage {
     /// Its title on one line; may be empty.
     pub title: String,
     /// Text, without the site's navigation.
@@ -112,16 +112,16 @@ pub struct Page {
 /// Turns a page into markdown. Links lead where they lead from `base`. Takes its time and a stack of its own: not for an
 /// async thread.
 #[must_use]
-pub fn page(html: String, base: Url) -> Page {
+pub fn page(html: String, base: Url) -> MarkdownPage {
     if depth(&html) > DEEPEST {
-        return Page { title: String::new(), markdown: bare(&html) };
+        return MarkdownPage { title: String::new(), markdown: bare(&html) };
     }
     let work = std::thread::Builder::new().name("page".to_owned()).stack_size(STACK);
     let task = work.spawn(move || convert(&html, &base));
     task.ok().and_then(|task| task.join().ok()).unwrap_or_default()
 }
 
-fn convert(html: &str, base: &Url) -> Page {
+fn convert(html: &str, base: &Url) -> MarkdownPage {
     let (links, pictures) = (base.clone(), base.clone());
     let reader = HtmlToMarkdown::builder()
         .scripting_enabled(false)
@@ -139,7 +139,7 @@ fn convert(html: &str, base: &Url) -> Page {
         Some(text) if text.len() >= 200 => text,
         _ => read(html),
     };
-    Page { title: title.unwrap_or_default(), markdown: calm(&markdown) }
+    MarkdownPage { title: title.unwrap_or_default(), markdown: calm(&markdown) }
 }
 
 fn attribute(element: &Element<'_>, name: &str) -> Option<String> {
@@ -330,34 +330,34 @@ mod tests {
     #[test]
     fn kinds_go_by_what_the_server_says_then_by_the_beginning() {
         for (said, start, is) in [
-            ("text/html; charset=utf-8", "", Kind::Html),
-            ("application/xhtml+xml", "", Kind::Html),
-            ("TEXT/PLAIN", "<html>", Kind::Text),
-            ("application/json", "", Kind::Text),
-            ("application/ld+json", "", Kind::Text),
-            ("application/pdf", "%PDF", Kind::Binary),
-            ("image/png", "", Kind::Binary),
-            ("image/svg+xml", "", Kind::Text),
-            ("", "  <!DOCTYPE HTML><p>", Kind::Html),
-            ("", "plain words", Kind::Text),
-            ("application/octet-stream", "a\0b", Kind::Binary),
+            ("text/html; charset=utf-8", "", BodyKind::Html),
+            ("application/xhtml+xml", "", BodyKind::Html),
+            ("TEXT/PLAIN", "<html>", BodyKind::Text),
+            ("application/json", "", BodyKind::Text),
+            ("application/ld+json", "", BodyKind::Text),
+            ("application/pdf", "%PDF", BodyKind::Binary),
+            ("image/png", "", BodyKind::Binary),
+            ("image/svg+xml", "", BodyKind::Text),
+            ("", "  <!DOCTYPE HTML><p>", BodyKind::Html),
+            ("", "plain words", BodyKind::Text),
+            ("application/octet-stream", "a\0b", BodyKind::Binary),
         ] {
             assert_eq!(kind(said, start.as_bytes()), is, "{said}");
         }
-        assert_eq!(kind("", &[0xff, 0xd8, 0xff]), Kind::Binary);
-        assert_eq!(kind("", &"ä".repeat(600).as_bytes()[..1023]), Kind::Text);
+        assert_eq!(kind("", &[0xff, 0xd8, 0xff]), BodyKind::Binary);
+        assert_eq!(kind("", &"ä".repeat(600).as_bytes()[..1023]), BodyKind::Text);
     }
 
     #[test]
     fn character_sets() {
         let latin = b"<meta charset='iso-8859-1'><p>caf\xe9";
-        assert!(decode(latin, "text/html", Kind::Html).ends_with("caf\u{e9}"));
-        assert_eq!(decode(b"caf\xe9", "text/plain; charset=\"windows-1252\"", Kind::Text), "caf\u{e9}");
-        assert_eq!(decode(b"\xef\xbb\xbfx", "text/plain; charset=latin1", Kind::Text), "x");
-        assert_eq!(decode("ü".as_bytes(), "text/plain; charset=nonsense", Kind::Text), "ü");
+        assert!(decode(latin, "text/html", BodyKind::Html).ends_with("caf\u{e9}"));
+        assert_eq!(decode(b"caf\xe9", "text/plain; charset=\"windows-1252\"", BodyKind::Text), "caf\u{e9}");
+        assert_eq!(decode(b"\xef\xbb\xbfx", "text/plain; charset=latin1", BodyKind::Text), "x");
+        assert_eq!(decode("ü".as_bytes(), "text/plain; charset=nonsense", BodyKind::Text), "ü");
         let old = br#"<meta http-equiv="Content-Type" content="text/html; charset=shift_jis"><p>"#;
         let html = [old.as_slice(), &[0x93, 0xfa, 0x96, 0x7b]].concat();
-        assert!(decode(&html, "text/html", Kind::Html).ends_with("日本"));
+        assert!(decode(&html, "text/html", BodyKind::Html).ends_with("日本"));
     }
 
     proptest! {

@@ -53,7 +53,7 @@ impl Server {
 /// Every name has these addresses.
 struct Named(Vec<SocketAddr>);
 
-impl Names for Named {
+impl NameLookup for Named {
     fn of(&self, _: String, _: u16) -> BoxFuture<'static, std::io::Result<Vec<SocketAddr>>> {
         let all = self.0.clone();
         Box::pin(async move { Ok(all) })
@@ -63,7 +63,7 @@ impl Names for Named {
 fn run(bench: &Bench, tool: &Fetch, input: Value, facts: CallFacts, host: Arc<dyn Host>) -> Result<Outcome, RunError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (progress, _shown) = tokio::sync::mpsc::channel(8);
-    let with = Run {
+    let with = RunContext {
         jobs: Arc::default(),
         sandbox: Sandbox::None,
         place: bench.place.clone(),

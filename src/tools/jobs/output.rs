@@ -1,6 +1,6 @@
 //! Output of a job: its end in memory, with the read position, and all of it up to a limit in a file.
 
-use super::super::{Place, downloads};
+use super::super::{CallPlace, downloads};
 use super::{Job, Whole, locked};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +13,7 @@ const MOST_IN_FILE: u64 = 16_000_000;
 
 /// Request for a job's output.
 #[derive(Clone, Debug, Default)]
-pub(in crate::tools) struct Read {
+pub(in crate::tools) struct OutputRequest {
     /// Time to wait for its end.
     pub wait: Duration,
     /// Until this is in what was not read yet.
@@ -24,14 +24,14 @@ pub(in crate::tools) struct Read {
 
 /// The end of what a job wrote, and how far it was read.
 #[derive(Debug, Default)]
-pub(super) struct Written {
+pub(super) struct OutputTail {
     end: Vec<u8>,
     total: u64,
     read: u64,
     whole: Whole,
 }
 
-impl Written {
+impl OutputTail {
     pub fn add(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         self.end.extend(bytes);
@@ -97,8 +97,8 @@ impl Written {
 }
 
 /// The file with all that a job writes.
-pub(super) struct File {
-    place: Place,
+pub(super) struct OutputFile {
+    place: CallPlace,
     name: String,
     file: Option<tokio::fs::File>,
     written: u64,
@@ -106,8 +106,8 @@ pub(super) struct File {
     is_done: bool,
 }
 
-impl File {
-    pub fn new(place: Place, id: &str) -> Self {
+impl OutputFile {
+    pub fn new(place: CallPlace, id: &str) -> Self {
         Self { place, name: format!("job-{id}"), file: None, written: 0, is_done: false }
     }
 
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn what_is_new_is_given_once() {
-        let mut written = Written::default();
+        let mut written = OutputTail::default();
         assert_eq!(written.take(None), "(nothing new)");
         written.add(b"one\ntwo\n");
         assert!(written.has_new("two"));
@@ -180,7 +180,7 @@ mod tests {
 
     #[test]
     fn much_output_leaves_its_end_and_the_path_of_all() {
-        let mut written = Written::default();
+        let mut written = OutputTail::default();
         written.lies_in("/s/long_responses/x.txt".into());
         for _ in 0..20 {
             written.add(&vec![b'x'; 50_000]);

@@ -4,7 +4,7 @@
 //! do not keep them; what stays in the file stays as the file has it.
 
 use super::super::edit::closest;
-use super::format::{Hunk, Kind};
+use super::format::{Hunk, LineKind};
 
 /// The text with all places changed, in order.
 ///
@@ -34,13 +34,13 @@ pub(super) fn apply(text: &str, hunks: &[Hunk]) -> Result<String, String> {
 }
 
 /// Start of a match, and the number of its old lines that count.
-struct Found {
+struct PatchMatch {
     at: usize,
     old: usize,
 }
 
 /// The lines that come, and how many go.
-fn changed(lines: &[String], found: &Found, hunk: &Hunk) -> (Vec<String>, usize) {
+fn changed(lines: &[String], found: &PatchMatch, hunk: &Hunk) -> (Vec<String>, usize) {
     let (mut out, mut count) = (Vec::new(), 0);
     // Where the lines of the place end in CRLF, those that come do too.
     let old = lines.get(found.at..found.at + found.old).unwrap_or_default();
@@ -48,15 +48,15 @@ fn changed(lines: &[String], found: &Found, hunk: &Hunk) -> (Vec<String>, usize)
     for (kind, line) in &hunk.lines {
         let here = || lines.get(found.at + count).cloned();
         match kind {
-            Kind::Added if crlf && !line.ends_with('\r') => out.push(format!("{line}\r")),
-            Kind::Added => out.push(line.clone()),
+            LineKind::Added if crlf && !line.ends_with('\r') => out.push(format!("{line}\r")),
+            LineKind::Added => out.push(line.clone()),
             _ if count >= found.old => {}
             // The file's own line: it may differ in its white space.
-            Kind::Same => {
+            LineKind::Same => {
                 out.extend(here());
                 count += 1;
             }
-            Kind::Removed => count += 1,
+            LineKind::Removed => count += 1,
         }
     }
     (out, count)
@@ -100,7 +100,7 @@ impl Lost {
     }
 }
 
-fn find(lines: &[String], hunk: &Hunk, from: usize, grown: isize) -> Result<Found, Lost> {
+fn find(lines: &[String], hunk: &Hunk, from: usize, grown: isize) -> Result<PatchMatch, Lost> {
     let (mut begin, mut headed) = (from, None);
     for header in &hunk.after {
         let at = places(lines, &[header.as_str()], begin).first().copied();
@@ -118,18 +118,18 @@ fn find(lines: &[String], hunk: &Hunk, from: usize, grown: isize) -> Result<Foun
             (None, Some(near)) if !hunk.at_end => near.saturating_add_signed(grown).clamp(from, lines.len()),
             _ => lines.len(),
         };
-        return Ok(Found { at, old: 0 });
+        return Ok(PatchMatch { at, old: 0 });
     }
     let mut all = look(lines, &old, begin, headed);
     // A blank line at the end of a place is often only the end of what the model wrote.
-    if all.is_empty() && old.len() > 1 && matches!(hunk.lines.last(), Some((Kind::Same, line)) if line.is_empty()) {
+    if all.is_empty() && old.len() > 1 && matches!(hunk.lines.last(), Some((LineKind::Same, line)) if line.is_empty()) {
         old.pop();
         all = look(lines, &old, begin, headed);
     }
     if hunk.at_end {
         all.retain(|at| at + old.len() == lines.len());
     }
-    let found = |at: usize| Ok(Found { at, old: old.len() });
+    let found = |at: usize| Ok(PatchMatch { at, old: old.len() });
     match (all.as_slice(), hunk.near) {
         ([], _) => {
             let earlier = places(lines, &old, 0).first().filter(|at| **at < begin).map(|at| at + 1);
@@ -186,12 +186,12 @@ fn plain(line: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::format::{Deed, parse};
+    use super::super::format::{FileAction, parse};
     use super::*;
 
     fn applied(text: &str, hunks: &str) -> Result<String, String> {
         let ones = parse(&format!("*** Begin Patch\n*** Update File: f\n{hunks}\n*** End Patch\n")).unwrap();
-        let Deed::Update { hunks, .. } = &ones[0].deed else { panic!() };
+        let FileAction::Update { hunks, .. } = &ones[0].deed else { panic!() };
         apply(text, hunks)
     }
 

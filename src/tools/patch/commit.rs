@@ -1,18 +1,18 @@
 //! Makes the changes of several files, all or none: what was made before one that fails is taken back.
 
-use super::super::files::{self, FileError, Loaded};
+use super::super::files::{self, FileError, LoadedFile};
 use super::super::restore;
 use crate::domain::undo::{Attributes, Thing};
 use std::path::{Path, PathBuf};
 
 /// One change on the disk.
-pub(super) enum Deed<'a> {
+pub(super) enum DiskChange<'a> {
     /// These bytes come under this path, in place of `before` where there is something.
-    Put { path: &'a Path, bytes: &'a [u8], before: Option<&'a Loaded> },
+    Put { path: &'a Path, bytes: &'a [u8], before: Option<&'a LoadedFile> },
     /// A file that was there under another name comes here, with its permissions.
     Bring { path: &'a Path, bytes: &'a [u8], mode: u32, from: &'a Path },
     /// This goes.
-    Remove { path: &'a Path, before: &'a Loaded },
+    Remove { path: &'a Path, before: &'a LoadedFile },
 }
 
 /// Reason why nothing was changed, or what could not be reverted.
@@ -24,17 +24,17 @@ pub(super) struct Failed {
 }
 
 /// Makes all changes, or none. `lost` gets the names of extended attributes that could not be kept.
-pub(super) fn all(deeds: &[Deed<'_>], lost: &mut Vec<String>) -> Result<(), Failed> {
+pub(super) fn all(deeds: &[DiskChange<'_>], lost: &mut Vec<String>) -> Result<(), Failed> {
     let none = |error| Failed { error, left: Vec::new() };
     // Looked at before the first one: a file that changed meanwhile must not cost the others a moment of being changed.
     deeds.iter().try_for_each(check).map_err(none)?;
-    let mut done: Vec<Done<'_>> = Vec::new();
+    let mut done: Vec<CommittedChange<'_>> = Vec::new();
     for deed in deeds {
         let folders = deed.missing_folders();
         match deed.make() {
             Ok(names) => {
                 lost.extend(names);
-                done.push(Done { deed, folders });
+                done.push(CommittedChange { deed, folders });
             }
             Err(error) => {
                 take_folders(&folders);
@@ -48,23 +48,23 @@ pub(super) fn all(deeds: &[Deed<'_>], lost: &mut Vec<String>) -> Result<(), Fail
 }
 
 /// A change that was made, with the folders that were made for it.
-struct Done<'a> {
-    deed: &'a Deed<'a>,
+struct CommittedChange<'a> {
+    deed: &'a DiskChange<'a>,
     folders: Vec<PathBuf>,
 }
 
-fn thing(before: &Loaded) -> Thing {
+fn thing(before: &LoadedFile) -> Thing {
     Thing::File { hash: files::hex(&before.hash), mode: before.mode, attributes: Attributes::default() }
 }
 
-fn check(deed: &Deed<'_>) -> Result<(), FileError> {
+fn check(deed: &DiskChange<'_>) -> Result<(), FileError> {
     let path = deed.path();
     let changed = || FileError::Changed(path.to_owned());
     match deed {
-        Deed::Put { before: Some(before), .. } | Deed::Remove { before, .. } => {
+        DiskChange::Put { before: Some(before), .. } | DiskChange::Remove { before, .. } => {
             if files::load(path).map_err(|_| changed())?.hash == before.hash { Ok(()) } else { Err(changed()) }
         }
-        Deed::Put { before: None, .. } | Deed::Bring { .. } => match files::look(path) {
+        DiskChange::Put { before: None, .. } | DiskChange::Bring { .. } => match files::look(path) {
             Err(FileError::Missing(_)) => Ok(()),
             Err(error) => Err(error),
             Ok(_) => Err(changed()),
@@ -80,23 +80,23 @@ fn take_folders(folders: &[PathBuf]) {
     }
 }
 
-impl Deed<'_> {
+impl DiskChange<'_> {
     pub(super) fn path(&self) -> &Path {
         match self {
-            Deed::Put { path, .. } | Deed::Bring { path, .. } | Deed::Remove { path, .. } => path,
+            DiskChange::Put { path, .. } | DiskChange::Bring { path, .. } | DiskChange::Remove { path, .. } => path,
         }
     }
 
     fn make(&self) -> Result<Vec<String>, FileError> {
         match self {
-            Deed::Put { path, bytes, before } => files::replace(path, bytes, *before),
-            Deed::Bring { path, bytes, mode, from } => restore::moved(path, bytes, *mode, from),
-            Deed::Remove { path, before } => restore::remove(path, &thing(before)).map(|()| Vec::new()),
+            DiskChange::Put { path, bytes, before } => files::replace(path, bytes, *before),
+            DiskChange::Bring { path, bytes, mode, from } => restore::moved(path, bytes, *mode, from),
+            DiskChange::Remove { path, before } => restore::remove(path, &thing(before)).map(|()| Vec::new()),
         }
     }
 
     fn missing_folders(&self) -> Vec<PathBuf> {
-        if matches!(self, Deed::Remove { .. }) {
+        if matches!(self, DiskChange::Remove { .. }) {
             return Vec::new();
         }
         let above = self.path().ancestors().skip(1);
@@ -104,14 +104,14 @@ impl Deed<'_> {
     }
 }
 
-impl Done<'_> {
+impl CommittedChange<'_> {
     fn take_back(&self) -> Result<(), FileError> {
         match self.deed {
-            Deed::Put { path, bytes, before: Some(before) } => {
-                let now = Loaded { bytes: bytes.to_vec(), hash: files::hash(bytes), ..(*before).clone() };
+            DiskChange::Put { path, bytes, before: Some(before) } => {
+                let now = LoadedFile { bytes: bytes.to_vec(), hash: files::hash(bytes), ..(*before).clone() };
                 files::replace(path, &before.bytes, Some(&now)).map(drop)
             }
-            Deed::Put { path, bytes, before: None } | Deed::Bring { path, bytes, .. } => {
+            DiskChange::Put { path, bytes, before: None } | DiskChange::Bring { path, bytes, .. } => {
                 let (now, _) = restore::look(path, files::LARGEST)?;
                 let hash = files::hex(&files::hash(bytes));
                 if !matches!(&now, Thing::File { hash: found, .. } if *found == hash) {
@@ -121,7 +121,9 @@ impl Done<'_> {
                 take_folders(&self.folders);
                 Ok(())
             }
-            Deed::Remove { path, before } => restore::file(path, &before.bytes, before.mode, &Thing::Absent).map(drop),
+            DiskChange::Remove { path, before } => {
+                restore::file(path, &before.bytes, before.mode, &Thing::Absent).map(drop)
+            }
         }
     }
 }
@@ -143,12 +145,12 @@ mod tests {
         let (new, brought) = (root.join("x/y/new"), root.join("brought"));
         let (path, removed) = (root.join("a"), root.join("gone"));
         let deeds = [
-            Deed::Put { path: &path, bytes: b"A", before: Some(&a) },
-            Deed::Put { path: &new, bytes: b"N", before: None },
-            Deed::Bring { path: &brought, bytes: b"B", mode: 0o700, from: &removed },
-            Deed::Remove { path: &removed, before: &gone },
+            DiskChange::Put { path: &path, bytes: b"A", before: Some(&a) },
+            DiskChange::Put { path: &new, bytes: b"N", before: None },
+            DiskChange::Bring { path: &brought, bytes: b"B", mode: 0o700, from: &removed },
+            DiskChange::Remove { path: &removed, before: &gone },
             // The second of the same name finds it taken by the first.
-            Deed::Bring { path: &brought, bytes: b"C", mode: 0o700, from: &removed },
+            DiskChange::Bring { path: &brought, bytes: b"C", mode: 0o700, from: &removed },
         ];
         let failed = all(&deeds, &mut Vec::new()).err().unwrap();
         assert!(matches!(failed.error, FileError::Changed(_)) && failed.left.is_empty());

@@ -10,12 +10,12 @@ pub(super) struct One {
     /// The path as written.
     pub path: String,
     /// Action on it.
-    pub deed: Deed,
+    pub deed: FileAction,
 }
 
 /// Action on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Deed {
+pub(super) enum FileAction {
     /// It is new and holds this.
     Add(String),
     /// It goes.
@@ -37,14 +37,14 @@ pub(super) struct Hunk {
     /// The line, from 1, where it is said to begin.
     pub near: Option<usize>,
     /// Its lines in order.
-    pub lines: Vec<(Kind, String)>,
+    pub lines: Vec<(LineKind, String)>,
     /// It ends at the end of the file.
     pub at_end: bool,
 }
 
 /// Kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     /// It stays.
     Same,
     /// It goes.
@@ -56,7 +56,7 @@ pub(super) enum Kind {
 impl Hunk {
     /// The lines that must stand in the file.
     pub fn old(&self) -> Vec<&str> {
-        self.lines.iter().filter(|(kind, _)| *kind != Kind::Added).map(|(_, line)| line.as_str()).collect()
+        self.lines.iter().filter(|(kind, _)| *kind != LineKind::Added).map(|(_, line)| line.as_str()).collect()
     }
 
     fn is_empty(&self) -> bool {
@@ -129,9 +129,9 @@ fn marked_files(lines: &[&str], from: usize) -> Result<Vec<One>, String> {
                 content.push('\n');
                 at += 1;
             }
-            ones.push(One { path, deed: Deed::Add(content) });
+            ones.push(One { path, deed: FileAction::Add(content) });
         } else if bare.starts_with(DELETE) {
-            ones.push(One { path: path_of(line, DELETE, number)?, deed: Deed::Delete });
+            ones.push(One { path: path_of(line, DELETE, number)?, deed: FileAction::Delete });
         } else if bare.starts_with(UPDATE) {
             let path = path_of(line, UPDATE, number)?;
             let mut to = None;
@@ -143,7 +143,7 @@ fn marked_files(lines: &[&str], from: usize) -> Result<Vec<One>, String> {
             if hunks.is_empty() && to.is_none() {
                 return Err(format!("Line {number} of the patch updates {path}, and no change follows it."));
             }
-            ones.push(One { path, deed: Deed::Update { to, hunks } });
+            ones.push(One { path, deed: FileAction::Update { to, hunks } });
         } else {
             let wanted = "Expected is `*** Add File: PATH`, `*** Update File: PATH`, `*** Delete File: PATH` or `*** End Patch`.";
             return Err(odd(line, number, wanted));
@@ -206,13 +206,13 @@ fn numbers(text: &str) -> Option<usize> {
     old.split(',').next()?.parse().ok()
 }
 
-fn content(line: &str) -> Option<(Kind, String)> {
+fn content(line: &str) -> Option<(LineKind, String)> {
     let mut chars = line.chars();
     let kind = match chars.next() {
         // An empty line lost its blank on the way.
-        None | Some(' ') => Kind::Same,
-        Some('-') => Kind::Removed,
-        Some('+') => Kind::Added,
+        None | Some(' ') => LineKind::Same,
+        Some('-') => LineKind::Removed,
+        Some('+') => LineKind::Added,
         Some(_) => return None,
     };
     Some((kind, chars.as_str().to_owned()))
@@ -229,7 +229,7 @@ fn unified(lines: &[&str]) -> Result<Vec<One>, String> {
         } else if let (Some(path), Some(to)) = (&from, line.strip_prefix("rename to ")) {
             let (path, to) = (path.clone(), Some(to.trim().to_owned()));
             from = None;
-            ones.push(One { path, deed: Deed::Update { to, hunks: Vec::new() } });
+            ones.push(One { path, deed: FileAction::Update { to, hunks: Vec::new() } });
         } else if let (Some(old), Some(new)) =
             (line.strip_prefix("--- "), lines.get(at + 1).and_then(|next| next.strip_prefix("+++ ")))
         {
@@ -258,17 +258,17 @@ fn take_file(
 ) -> Result<(), String> {
     match (old, new) {
         (None, Some(path)) => {
-            let added = hunks.iter().flat_map(|hunk| &hunk.lines).filter(|(kind, _)| *kind == Kind::Added);
+            let added = hunks.iter().flat_map(|hunk| &hunk.lines).filter(|(kind, _)| *kind == LineKind::Added);
             let content: String = added.map(|(_, line)| format!("{line}\n")).collect();
-            ones.push(One { path, deed: Deed::Add(content) });
+            ones.push(One { path, deed: FileAction::Add(content) });
         }
-        (Some(path), None) => ones.push(One { path, deed: Deed::Delete }),
+        (Some(path), None) => ones.push(One { path, deed: FileAction::Delete }),
         (Some(old), Some(new)) => {
             if hunks.is_empty() {
                 return Err(format!("Line {number} of the patch names {old}, and no change (`@@`) follows it."));
             }
             // git names a file that moves before it says what changes in it.
-            if let Some(One { path, deed: Deed::Update { to, hunks: none } }) = ones.last_mut()
+            if let Some(One { path, deed: FileAction::Update { to, hunks: none } }) = ones.last_mut()
                 && *path == old
                 && to.as_deref() == Some(&new)
             {
@@ -276,7 +276,7 @@ fn take_file(
                 return Ok(());
             }
             let to = (old != new).then_some(new);
-            ones.push(One { path: old, deed: Deed::Update { to, hunks } });
+            ones.push(One { path: old, deed: FileAction::Update { to, hunks } });
         }
         (None, None) => return Err(format!("Line {number} of the patch names no file.")),
     }
@@ -317,7 +317,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn update(path: &str, to: Option<&str>, hunks: Vec<Hunk>) -> One {
-        One { path: path.into(), deed: Deed::Update { to: to.map(Into::into), hunks } }
+        One { path: path.into(), deed: FileAction::Update { to: to.map(Into::into), hunks } }
     }
 
     fn hunk(after: &[&str], near: Option<usize>, lines: &[&str]) -> Hunk {
@@ -339,8 +339,8 @@ mod tests {
         assert_eq!(
             parse(patch).unwrap(),
             [
-                One { path: "a/new.txt".into(), deed: Deed::Add("one\n\ntwo\n".into()) },
-                One { path: "old.txt".into(), deed: Deed::Delete },
+                One { path: "a/new.txt".into(), deed: FileAction::Add("one\n\ntwo\n".into()) },
+                One { path: "old.txt".into(), deed: FileAction::Delete },
                 update(
                     "b.rs",
                     Some("c.rs"),
@@ -351,8 +351,8 @@ mod tests {
         );
         // A shell's words around it, and one without its first and last line.
         let shell = "apply_patch <<'EOF'\n*** Begin Patch\n*** Delete File: x\n*** End Patch\nEOF\n";
-        assert_eq!(parse(shell).unwrap(), [One { path: "x".into(), deed: Deed::Delete }]);
-        assert_eq!(parse("*** Delete File: x").unwrap(), [One { path: "x".into(), deed: Deed::Delete }]);
+        assert_eq!(parse(shell).unwrap(), [One { path: "x".into(), deed: FileAction::Delete }]);
+        assert_eq!(parse("*** Delete File: x").unwrap(), [One { path: "x".into(), deed: FileAction::Delete }]);
     }
 
     #[test]
@@ -364,8 +364,8 @@ mod tests {
             parse(patch).unwrap(),
             [
                 update("x.rs", None, vec![hunk(&[], Some(3), &[" same", "-old", "+new"])]),
-                One { path: "n.txt".into(), deed: Deed::Add("1\n2\n".into()) },
-                One { path: "gone".into(), deed: Deed::Delete },
+                One { path: "n.txt".into(), deed: FileAction::Add("1\n2\n".into()) },
+                One { path: "gone".into(), deed: FileAction::Delete },
                 update("p", Some("q"), vec![hunk(&[], Some(1), &["-a", "+b"])]),
             ]
         );
@@ -409,7 +409,7 @@ mod tests {
                 prop_assert!(!ones.is_empty());
                 for one in ones {
                     prop_assert!(!one.path.is_empty());
-                    if let Deed::Update { to, hunks } = one.deed {
+                    if let FileAction::Update { to, hunks } = one.deed {
                         prop_assert!(to.is_some() || !hunks.is_empty());
                         prop_assert!(hunks.iter().all(|hunk| !hunk.lines.is_empty()));
                     }

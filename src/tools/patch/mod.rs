@@ -9,14 +9,14 @@ mod format;
 
 use super::attributes;
 use super::files::{self, FileError};
-use super::input::{self, Fields};
+use super::input::{self, InputFields};
 use super::text::{self, Newlines};
-use super::write::{Change, explain, known, other_names};
-use super::{Halt, Place, Run, RunError, Tool, blocking, paths, places, same_facts, seen::Seen};
+use super::write::{PlannedWrite, explain, known, other_names};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, places, same_facts, seen::Seen};
 use crate::domain::count::count;
 use crate::domain::diff::FileDiff;
 use crate::domain::tool::{CallFacts, FileChange, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
-use format::{Deed, One};
+use format::{FileAction, One};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -59,11 +59,11 @@ impl Tool for Patch {
         subject(input)
     }
 
-    fn inspect(&self, input: &Value, place: &Place, seen: &Seen) -> Result<CallFacts, String> {
+    fn inspect(&self, input: &Value, place: &CallPlace, seen: &Seen) -> Result<CallFacts, String> {
         Ok(facts(&planned(input, place, seen)?, subject(input), place))
     }
 
-    fn run(&self, input: Value, with: Run) -> BoxFuture<'static, Result<Outcome, RunError>> {
+    fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
         blocking(move || carry_out(&input, &with))
     }
 }
@@ -81,16 +81,16 @@ fn subject(input: &Value) -> String {
 }
 
 /// Change of one file, prepared and not yet done.
-struct Piece {
-    change: Change,
+struct PreparedChange {
+    change: PlannedWrite,
     /// Target of a move.
     to: Option<PathBuf>,
     /// It is deleted.
     is_gone: bool,
 }
 
-fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Vec<Piece>, String> {
-    let fields = Fields::of("patch", input)?;
+fn planned(input: &Value, place: &CallPlace, seen: &Seen) -> Result<Vec<PreparedChange>, String> {
+    let fields = InputFields::of("patch", input)?;
     // Codex calls it `input`, and models that know that tool do so here.
     let text = match fields.text_if_any("input")? {
         Some(text) if fields.text_if_any("patch")?.is_none() => text,
@@ -121,18 +121,18 @@ fn planned(input: &Value, place: &Place, seen: &Seen) -> Result<Vec<Piece>, Stri
     Ok(pieces)
 }
 
-fn piece(one: &One, place: &Place, seen: &Seen) -> Result<Piece, String> {
+fn piece(one: &One, place: &CallPlace, seen: &Seen) -> Result<PreparedChange, String> {
     let path = paths::resolve(&one.path, place)?;
     match &one.deed {
-        Deed::Add(content) => {
+        FileAction::Add(content) => {
             free(&one.path, &path, place)?;
             let (new, after) = (content.clone(), content.as_bytes().to_vec());
-            let change = Change { path, before: None, old: None, new, after, note: None };
-            Ok(Piece { change, to: None, is_gone: false })
+            let change = PlannedWrite { path, before: None, old: None, new, after, note: None };
+            Ok(PreparedChange { change, to: None, is_gone: false })
         }
-        Deed::Delete => {
+        FileAction::Delete => {
             let (loaded, old, _) = known(&path, place, seen)?;
-            let change = Change {
+            let change = PlannedWrite {
                 path,
                 before: Some(loaded),
                 old: Some(old),
@@ -140,9 +140,9 @@ fn piece(one: &One, place: &Place, seen: &Seen) -> Result<Piece, String> {
                 after: Vec::new(),
                 note: None,
             };
-            Ok(Piece { change, to: None, is_gone: true })
+            Ok(PreparedChange { change, to: None, is_gone: true })
         }
-        Deed::Update { to, hunks } => {
+        FileAction::Update { to, hunks } => {
             let (loaded, old, form) = known(&path, place, seen)?;
             let to = to.as_ref().map(|to| paths::resolve(to, place).map(|path| (to, path))).transpose()?;
             let to = to.filter(|(_, to)| *to != path);
@@ -161,14 +161,14 @@ fn piece(one: &One, place: &Place, seen: &Seen) -> Result<Piece, String> {
                     "It is Latin-1, which has no `{c}`. Leave that character out, or write the whole file with `write`."
                 )
             })?;
-            let change = Change { path, before: Some(loaded), old: Some(old), new, after, note: None };
-            Ok(Piece { change, to: to.map(|(_, to)| to), is_gone: false })
+            let change = PlannedWrite { path, before: Some(loaded), old: Some(old), new, after, note: None };
+            Ok(PreparedChange { change, to: to.map(|(_, to)| to), is_gone: false })
         }
     }
 }
 
 /// Nothing is there yet.
-fn free(written: &str, path: &Path, place: &Place) -> Result<(), String> {
+fn free(written: &str, path: &Path, place: &CallPlace) -> Result<(), String> {
     if written.ends_with('/') {
         return Err(format!("{written} names a directory. Give the path of a file."));
     }
@@ -179,8 +179,8 @@ fn free(written: &str, path: &Path, place: &Place) -> Result<(), String> {
     }
 }
 
-impl Piece {
-    fn diff(&self, place: &Place) -> FileDiff {
+impl PreparedChange {
+    fn diff(&self, place: &CallPlace) -> FileDiff {
         let diff = self.change.diff(place);
         match &self.to {
             Some(to) => FileDiff { path: paths::shown(to, place), moved_from: Some(diff.path), ..diff },
@@ -188,34 +188,34 @@ impl Piece {
         }
     }
 
-    fn touches(&self, place: &Place) -> Vec<Touch> {
+    fn touches(&self, place: &CallPlace) -> Vec<Touch> {
         let mut touches = self.change.touches(place);
         let to = self.to.iter().map(|to| Touch::Write { path: to.clone(), place: places::classify(to, place) });
         touches.extend(to);
         touches
     }
 
-    fn file_change(&self, place: &Place) -> FileChange {
+    fn file_change(&self, place: &CallPlace) -> FileChange {
         let before = self.change.before.as_ref().map(|loaded| files::hex(&loaded.hash)).unwrap_or_default();
         let after = if self.is_gone { String::new() } else { files::hex(&files::hash(&self.change.after)) };
         FileChange { diff: self.diff(place), before, after }
     }
 
     /// Actions on the disk: writes, then removals.
-    fn deeds(&self) -> (Option<commit::Deed<'_>>, Option<commit::Deed<'_>>) {
-        let Change { path, before, after: bytes, .. } = &self.change;
-        let removed = || before.as_ref().map(|before| commit::Deed::Remove { path, before });
+    fn deeds(&self) -> (Option<commit::DiskChange<'_>>, Option<commit::DiskChange<'_>>) {
+        let PlannedWrite { path, before, after: bytes, .. } = &self.change;
+        let removed = || before.as_ref().map(|before| commit::DiskChange::Remove { path, before });
         match (&self.to, before) {
             (Some(to), Some(before)) => {
-                (Some(commit::Deed::Bring { path: to, bytes, mode: before.mode & 0o777, from: path }), removed())
+                (Some(commit::DiskChange::Bring { path: to, bytes, mode: before.mode & 0o777, from: path }), removed())
             }
             _ if self.is_gone => (None, removed()),
-            _ => (Some(commit::Deed::Put { path, bytes, before: before.as_ref() }), None),
+            _ => (Some(commit::DiskChange::Put { path, bytes, before: before.as_ref() }), None),
         }
     }
 
     /// Result, as a line for the model.
-    fn told(&self, place: &Place) -> String {
+    fn told(&self, place: &CallPlace) -> String {
         let diff = self.diff(place);
         let counts = format!("{} added, {} removed", diff.added, diff.removed);
         match &diff {
@@ -233,7 +233,7 @@ impl Piece {
     }
 }
 
-fn facts(pieces: &[Piece], subject: String, place: &Place) -> CallFacts {
+fn facts(pieces: &[PreparedChange], subject: String, place: &CallPlace) -> CallFacts {
     let touches = pieces.iter().flat_map(|piece| piece.touches(place)).collect();
     let mut changes: Vec<FileChange> = pieces.iter().map(|piece| piece.file_change(place)).collect();
     let proposal = match (changes.len(), changes.pop()) {
@@ -248,7 +248,7 @@ fn facts(pieces: &[Piece], subject: String, place: &Place) -> CallFacts {
     CallFacts { tool: "patch".to_owned(), subject, touches, proposal, secrets_here: false }
 }
 
-fn carry_out(input: &Value, with: &Run) -> Result<Outcome, Halt> {
+fn carry_out(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let place = &with.place;
     let plan = || planned(input, place, &with.seen);
     let pieces = plan()?;
@@ -256,8 +256,8 @@ fn carry_out(input: &Value, with: &Run) -> Result<Outcome, Halt> {
     if !same_facts(&now, &with.facts) {
         return Err(RunError::FactsChanged(Box::new(now)).into());
     }
-    let (come, go): (Vec<_>, Vec<_>) = pieces.iter().map(Piece::deeds).unzip();
-    let deeds: Vec<commit::Deed<'_>> = come.into_iter().flatten().chain(go.into_iter().flatten()).collect();
+    let (come, go): (Vec<_>, Vec<_>) = pieces.iter().map(PreparedChange::deeds).unzip();
+    let deeds: Vec<commit::DiskChange<'_>> = come.into_iter().flatten().chain(go.into_iter().flatten()).collect();
     with.before_changing()?;
     let mut lost = Vec::new();
     if let Err(commit::Failed { error, left }) = commit::all(&deeds, &mut lost) {
@@ -318,7 +318,7 @@ mod tests {
         let written: Vec<_> = facts
             .touches
             .iter()
-            .map(|touch| matches!(touch, Touch::Write { place: tool::Place::Inside, .. }))
+            .map(|touch| matches!(touch, Touch::Write { place: tool::PathPlace::Inside, .. }))
             .collect();
         assert_eq!(written, [true; 5]);
         let diffs: Vec<_> = facts.proposal.diffs().map(|diff| (diff.path.clone(), diff.is_new, diff.is_gone)).collect();
@@ -397,7 +397,8 @@ mod tests {
         match bench.run_with("patch", patch(ALL), facts) {
             Err(RunError::FactsChanged(now)) => {
                 assert!(
-                    now.touches.contains(&Touch::Write { path: outside.join("to.txt"), place: tool::Place::Outside })
+                    now.touches
+                        .contains(&Touch::Write { path: outside.join("to.txt"), place: tool::PathPlace::Outside })
                 );
             }
             other => panic!("{other:?}"),
@@ -414,6 +415,6 @@ mod tests {
         let facts = bench.inspect("patch", &patch(body)).unwrap();
         assert!(facts.touches.contains(&Touch::Read { path: bench.path(".env"), secret: true }));
         let hook = bench.path(".git/hooks/pre-commit");
-        assert!(facts.touches.contains(&Touch::Write { path: hook, place: tool::Place::Protected }));
+        assert!(facts.touches.contains(&Touch::Write { path: hook, place: tool::PathPlace::Protected }));
     }
 }

@@ -3,7 +3,7 @@
 //! The logical text is what is copied: without gutters, padding and soft breaks, in logical lines that do not depend on the
 //! width. The first line on the screen of a logical line carries its text, and each tells which part of it stands where.
 
-use crate::domain::code::Run;
+use crate::domain::code::ShadedRun;
 use crate::ui::text::{self, Fold, Origins, wrap_told};
 use ratatui::text::{Line, Span};
 use std::fmt;
@@ -78,7 +78,7 @@ impl LaidOutLine {
     }
 
     /// The runs of a line of code as cells: the first one, how many, and the run.
-    pub(super) fn shades<'r>(&self, code: &CodeAt, lines: &'r [Vec<Run>]) -> Vec<(u16, u16, &'r Run)> {
+    pub(super) fn shades<'r>(&self, code: &CodeAt, lines: &'r [Vec<ShadedRun>]) -> Vec<(u16, u16, &'r ShadedRun)> {
         let Some(runs) = lines.get(code.line as usize).filter(|runs| !runs.is_empty()) else { return Vec::new() };
         let lead = text::spans_width(self.line.spans.get(..usize::from(code.lead)).unwrap_or_default());
         let shown = self.code_text(code);

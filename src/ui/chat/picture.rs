@@ -7,7 +7,7 @@
 use super::row::Row;
 use crate::app::state::gallery::{Gallery, Ready};
 use crate::domain::attachment::{Attachment, AttachmentKind};
-use crate::domain::picture::{Known, Want, fit, room};
+use crate::domain::picture::{KnownPicture, Want, fit, room};
 use crate::domain::{Body, Message};
 use crate::theme::Role;
 use ratatui::buffer::Buffer;
@@ -105,8 +105,8 @@ pub(super) fn stamp(message: &Message, row: &Row<'_>) -> u64 {
         file.path.hash(&mut hasher);
         match row.pictures.gallery.known(&file.path) {
             None => 0_u8.hash(&mut hasher),
-            Some(Known::Sized(pixels)) => pixels.hash(&mut hasher),
-            Some(Known::Broken(why)) => why.hash(&mut hasher),
+            Some(KnownPicture::Sized(pixels)) => pixels.hash(&mut hasher),
+            Some(KnownPicture::Broken(why)) => why.hash(&mut hasher),
         }
     }
     if !any {
@@ -119,11 +119,11 @@ pub(super) fn stamp(message: &Message, row: &Row<'_>) -> u64 {
 /// Picture part of a file's description: its size, or why it cannot be shown.
 pub(super) fn told(path: &Path, row: &Row<'_>) -> Option<Result<String, String>> {
     Some(match row.pictures.gallery.known(path)? {
-        Known::Sized(pixels) => {
+        KnownPicture::Sized(pixels) => {
             let times = row.look.glyph("×", "x");
             Ok(format!("{}{times}{}", pixels.width, pixels.height))
         }
-        Known::Broken(why) => Err(crate::domain::sanitise::clean_line(why).into_owned()),
+        KnownPicture::Broken(why) => Err(crate::domain::sanitise::clean_line(why).into_owned()),
     })
 }
 
@@ -133,7 +133,7 @@ pub(super) fn kept(file: &Attachment, first: usize, row: &Row<'_>) -> Option<(Ke
         return None;
     }
     let gallery = row.pictures.gallery;
-    let Known::Sized(pixels) = gallery.known(&file.path)? else { return None };
+    let KnownPicture::Sized(pixels) = gallery.known(&file.path)? else { return None };
     let room = room(row.width.saturating_sub(usize::from(INDENT)), row.pictures.screen_rows)?;
     let cells = fit(*pixels, gallery.cell?, room)?.cells;
     let want = Arc::new(Want { path: file.path.clone(), cells });

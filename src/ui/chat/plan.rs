@@ -3,7 +3,7 @@
 
 use super::stream::Stream;
 use super::style::ChatStyle;
-use crate::domain::plan::{Outline, Progress, Step, StepStatus};
+use crate::domain::plan::{Outline, PlanStep, Progress, StepStatus};
 use crate::domain::sanitise::reveal;
 use crate::theme::Role;
 use crate::ui::text::{self, Fold, wrap};
@@ -21,7 +21,7 @@ pub enum Lead {
 
 /// A step in lines of at most `width` cells. Nothing of the text is hidden.
 #[must_use]
-pub fn step(step: &Step, lead: Lead, widest: usize, width: usize, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
+pub fn step(step: &PlanStep, lead: Lead, widest: usize, width: usize, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
     let number = format!("{:>widest$}. ", step.number);
     let (sign, role) = match (lead, step.struck, step.status) {
         (_, true, _) => (look.glyph("✗ ", "x "), Role::Error),
@@ -77,7 +77,7 @@ fn crossed(struck: bool) -> ratatui::style::Style {
 
 /// The cells of the longest number.
 #[must_use]
-pub fn widest(steps: &[Step]) -> usize {
+pub fn widest(steps: &[PlanStep]) -> usize {
     steps.last().map_or(1, |step| step.number.to_string().len())
 }
 

@@ -5,7 +5,7 @@ use super::super::figures::{count, day};
 use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::audit::Audit;
-use crate::domain::ledger::{Entry, Fate};
+use crate::domain::ledger::{Fate, LedgerEntry};
 use crate::domain::permission::Sandbox;
 use crate::domain::sanitise::{clean_line, reveal, reveal_line};
 use crate::keymap::action::{Action, Context, PickerAction};
@@ -62,7 +62,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, audit: &Audit, body: Rect) {
     }
 }
 
-fn fate(entry: &Entry) -> Role {
+fn fate(entry: &LedgerEntry) -> Role {
     match entry.fate() {
         Fate::Ran => Role::Good,
         Fate::Refused => Role::Error,
@@ -71,7 +71,7 @@ fn fate(entry: &Entry) -> Role {
     }
 }
 
-fn row(paint: &mut FrameContext<'_>, entry: &Entry, n: usize, chosen: bool, area: Rect) {
+fn row(paint: &mut FrameContext<'_>, entry: &LedgerEntry, n: usize, chosen: bool, area: Rect) {
     let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
     if chosen {
         paint.tint(band, Role::Selected);
@@ -126,7 +126,7 @@ fn held(sandbox: Sandbox) -> &'static str {
 }
 
 /// All that is known of a call.
-fn facts(paint: &mut FrameContext<'_>, entry: &Entry, area: Rect) {
+fn facts(paint: &mut FrameContext<'_>, entry: &LedgerEntry, area: Rect) {
     let mut said = vec![format!("{} {}", entry.tool, reveal(&entry.subject))];
     let exit = entry.exit.map(|code| format!(", exit {code}")).unwrap_or_default();
     match &entry.decision {

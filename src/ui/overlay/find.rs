@@ -5,7 +5,7 @@ use super::super::figures::{count, day};
 use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::find::{Find, Phase, Row};
-use crate::domain::inbox::{Hit, HitIn, Searched, SessionHits};
+use crate::domain::inbox::{HitIn, RowHit, Searched, SessionHits};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, FindAction, PickerAction};
 use crate::theme::Role;
@@ -180,7 +180,7 @@ fn results(paint: &mut FrameContext<'_>, find: &Find, list: Rect) {
 type Sides = (Vec<Piece<'static>>, Vec<Piece<'static>>);
 
 /// The line of a session: its title, how much was found there, and its day.
-fn session(paint: &FrameContext<'_>, found: &SessionHits, title: Option<&Hit>, width: usize) -> Sides {
+fn session(paint: &FrameContext<'_>, found: &SessionHits, title: Option<&RowHit>, width: usize) -> Sides {
     let state = paint.state;
     let hits = if found.total == 1 { "1 hit".to_owned() } else { format!("{} hits", found.total) };
     let when = day(found.last_message, state.clock.now, state.clock.utc_offset);
@@ -197,7 +197,7 @@ fn session(paint: &FrameContext<'_>, found: &SessionHits, title: Option<&Hit>, w
 }
 
 /// The line of a hit: where it was found, the line, and its time.
-fn line(paint: &FrameContext<'_>, hit: &Hit, chosen: bool, width: usize) -> Sides {
+fn line(paint: &FrameContext<'_>, hit: &RowHit, chosen: bool, width: usize) -> Sides {
     let roomy = width >= usize::from(ROOMY);
     let (word, role) = match hit.place {
         HitIn::User => ("you", Role::UserHead),

@@ -7,7 +7,7 @@ use crate::app::msg::Target;
 use crate::app::state::usage::{Shown, Usage};
 use crate::domain::At;
 use crate::domain::sanitise::clean_line;
-use crate::domain::spending::{Group, Sum};
+use crate::domain::spending::{Sum, UsageGroup};
 use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
@@ -90,7 +90,7 @@ fn cost(sum: &Sum) -> String {
     }
 }
 
-fn row(paint: &mut FrameContext<'_>, usage: &Usage, group: &Group, n: usize, area: Rect) {
+fn row(paint: &mut FrameContext<'_>, usage: &Usage, group: &UsageGroup, n: usize, area: Rect) {
     let band = Rect { x: area.x.saturating_sub(1), width: area.width + 2, ..area };
     let chosen = usage.selected == n;
     if chosen {

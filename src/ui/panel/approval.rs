@@ -9,7 +9,7 @@ use super::lines::{in_title, place, styled, words};
 use super::view::View;
 use crate::app::state::overlay::Reach;
 use crate::domain::diff::{DiffKind, FileDiff};
-use crate::domain::lookalike::{Odd, expose, expose_line, odd};
+use crate::domain::lookalike::{Lookalike, expose, expose_line, odd};
 use crate::domain::request::{Approval, Ask, PartShown, PartState, Request};
 use crate::domain::sanitise::{clean_line, reveal_line};
 use crate::domain::tool::Proposal;
@@ -117,12 +117,12 @@ fn part_lines(paint: &FrameContext<'_>, parts: &[PartShown], width: u16) -> Vec<
 /// Warning about bytes that look like something else. In a change only added text counts, and no
 /// signs: prose has its own dashes and quotes.
 pub(in crate::ui) fn oddities(proposal: &Proposal) -> Option<String> {
-    let found: BTreeSet<Odd> = match proposal {
+    let found: BTreeSet<Lookalike> = match proposal {
         Proposal::Command { command, cwd } => odd(command).into_iter().chain(odd(&cwd.to_string_lossy())).collect(),
         Proposal::Change { .. } | Proposal::Changes { .. } => {
             let of_one = |diff: &FileDiff| {
                 let added = diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == DiffKind::Added);
-                let of_text = added.flat_map(|line| odd(&line.text)).filter(|odd| !matches!(odd, Odd::Sign(_)));
+                let of_text = added.flat_map(|line| odd(&line.text)).filter(|odd| !matches!(odd, Lookalike::Sign(_)));
                 odd(&diff.path).into_iter().chain(of_text).collect::<Vec<_>>()
             };
             proposal.diffs().flat_map(of_one).collect()
@@ -132,7 +132,7 @@ pub(in crate::ui) fn oddities(proposal: &Proposal) -> Option<String> {
         Proposal::Script { script, .. } => odd(script).into_iter().collect(),
         Proposal::Plain => return None,
     };
-    let list = |wanted: fn(&Odd) -> bool| {
+    let list = |wanted: fn(&Lookalike) -> bool| {
         let all: Vec<String> = found.iter().filter(|odd| wanted(odd)).map(|odd| code(odd.char())).collect();
         match all.len() {
             0 => None,
@@ -141,8 +141,9 @@ pub(in crate::ui) fn oddities(proposal: &Proposal) -> Option<String> {
         }
     };
     let alike =
-        list(|odd| !matches!(odd, Odd::Unseen(_))).map(|all| format!("characters that look like others: {all}"));
-    let unseen = list(|odd| matches!(odd, Odd::Unseen(_))).map(|all| format!("characters that cannot be seen: {all}"));
+        list(|odd| !matches!(odd, Lookalike::Unseen(_))).map(|all| format!("characters that look like others: {all}"));
+    let unseen =
+        list(|odd| matches!(odd, Lookalike::Unseen(_))).map(|all| format!("characters that cannot be seen: {all}"));
     let both: Vec<String> = alike.into_iter().chain(unseen).collect();
     (!both.is_empty()).then(|| format!("contains {}", both.join("; ")))
 }

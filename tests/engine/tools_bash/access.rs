@@ -1,4 +1,4 @@
-//! What an answer opens beside the sandbox, with real commands in the real profile.
+//! Access by an answer beside the sandbox, with real commands in the real profile.
 
 use super::{Bench, LISLE, held};
 use lisle::domain::access::{Access, Extras};

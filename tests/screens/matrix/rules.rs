@@ -1,8 +1,8 @@
-//! What holds of any screen, whatever is on it.
+//! Rules for any screen, whatever is on it.
 
 use lisle::app::state::State;
 use lisle::domain::Mode;
-use lisle::runtime::encode::{self, Moving, Shown};
+use lisle::runtime::encode::{self, Moving, TerminalContent};
 use lisle::theme::{Role, Theme, colour};
 use lisle::ui::glyphs::GlyphSet;
 use lisle::ui::{Drawn, layout};
@@ -120,10 +120,10 @@ pub fn caret(place: &str, buf: &Buffer, drawn: &Drawn) {
     }
 }
 
-/// What the program writes for the screen.
+/// Output of the program for the screen.
 pub fn sent(buffer: Buffer, drawn: &Drawn) -> Vec<u8> {
     let mut frame = encode::Frame { buffer, cursor: drawn.cursor, links: Vec::new(), pictures: Vec::new() };
-    let (mut shown, mut out) = (Shown::default(), Vec::new());
+    let (mut shown, mut out) = (TerminalContent::default(), Vec::new());
     shown.advance(&mut frame, Moving::Never, &mut out);
     out
 }
@@ -182,7 +182,7 @@ pub fn only_sixteen(place: &str, sent: &[u8]) {
     }
 }
 
-/// What is written can be read: at least 4.5 to 1, as WCAG asks of text.
+/// Text can be read: at least 4.5 to 1, as WCAG asks of it.
 pub fn contrast(place: &str, theme: &Theme, buf: &Buffer) {
     let lines = [Role::Rule, Role::RuleFocus].map(|role| theme.style(role).fg);
     for (y, row) in rows(buf) {

@@ -1,4 +1,4 @@
-//! What is shown: one conversation with everything that is hard to show, at several places of it, and what can lie over it.
+//! Scenes: one conversation with everything that is hard to show, at several places of it, and what can lie over it.
 
 use crate::screen::{self, NOW, call};
 use lisle::app::Msg;
@@ -106,7 +106,7 @@ impl Scene {
     }
 }
 
-/// What is odd about text, in one line.
+/// Odd text, in one line.
 const ODD: &str = "e\u{301}te\u{301} 日本語 한국어 👩‍👩‍👧‍👦 🇩🇪🇯🇵 ❤️ 👍🏽 שלום مرحبا a\u{202e}b\u{202c}c \u{200b}zero\ttab \u{1b}[31mred\u{1b}[0m \u{7} \u{9b}1m end";
 
 const ANSWER: &str = "# A heading that is so long that it must be folded on nearly every screen there is 日本語

@@ -12,7 +12,7 @@ fn asking_once_session_and_no() {
     assert_eq!(b.machine.meta.activity, Activity::NeedsYou("approve: bash cargo test".into()));
     let id = b.asked().id;
     let kept = vec![cargo_test()];
-    let answer = Answer::Remember { scope: RuleScope::Session, rules: kept.clone() };
+    let answer = UserAnswer::Remember { scope: RuleScope::Session, rules: kept.clone() };
     let steps = b.act(Act::Answer { request: id.clone(), answer });
     assert_eq!(runs(&steps), ["a"]);
     assert_eq!(b.machine.own.rules, kept);
@@ -23,13 +23,13 @@ fn asking_once_session_and_no() {
     b.ran("b", "ok");
     b.found("c", command("cargo test --release"));
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::No(Some("too slow".into())) });
+    let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::No(Some("too slow".into())) });
     assert!(runs(&steps).is_empty());
     let call = b.call("c");
     assert!(call.result.unwrap().contains("too slow"));
     let decision = call.decision.unwrap();
     assert!(!decision.allowed && decision.authority == Authority::Person);
-    let steps = b.act(Act::Answer { request: id, answer: Answer::Once });
+    let steps = b.act(Act::Answer { request: id, answer: UserAnswer::Once });
     assert!(runs(&steps).is_empty(), "the first answer counts");
 }
 
@@ -37,7 +37,11 @@ fn asking_once_session_and_no() {
 fn asks_about_a_command() -> (Bench, RequestId) {
     let mut b = Bench::new(Mode::Ask);
     b.send("go");
-    b.chunk(Chunk::Call(Call { id: CallId::new("a"), name: "bash".into(), input: json!({"command": "cargo test"}) }));
+    b.chunk(Chunk::Call(ProposedCall {
+        id: CallId::new("a"),
+        name: "bash".into(),
+        input: json!({"command": "cargo test"}),
+    }));
     b.stop_with(Stop::Calls);
     b.found("a", command("cargo test"));
     let id = b.asked().id;
@@ -48,7 +52,7 @@ fn asks_about_a_command() -> (Bench, RequestId) {
 fn a_command_that_the_user_changed_is_judged_anew() {
     let instead = |request: &RequestId, text: &str| Act::Answer {
         request: request.clone(),
-        answer: Answer::Instead(text.to_owned()),
+        answer: UserAnswer::Instead(text.to_owned()),
     };
     // (what the user writes, whether it runs without another question)
     for (text, runs_at_once) in [
@@ -78,7 +82,7 @@ fn a_command_that_the_user_changed_is_judged_anew() {
         if !runs_at_once {
             let again = b.asked().id;
             assert_ne!(again, id);
-            b.act(Act::Answer { request: again, answer: Answer::Once });
+            b.act(Act::Answer { request: again, answer: UserAnswer::Once });
         }
         let call = b.call("a");
         assert_eq!((call.subject.as_str(), &call.input["command"]), (text, &json!(text)));
@@ -98,13 +102,13 @@ fn a_command_that_the_user_changed_is_judged_anew() {
 fn a_change_of_a_command_that_is_none() {
     // The same text is a yes.
     let (mut b, id) = asks_about_a_command();
-    let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::Instead("cargo test".into()) });
+    let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::Instead("cargo test".into()) });
     assert_eq!(runs(&steps), ["a"]);
     b.ran("a", "ok");
     assert_eq!(b.call("a").result.as_deref(), Some("ok"));
     // None is no answer, and the request waits on.
     let (mut b, id) = asks_about_a_command();
-    let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::Instead(" \n".into()) });
+    let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::Instead(" \n".into()) });
     assert!(runs(&steps).is_empty());
     assert_eq!(b.asked().id, id);
     // What is no command has none.
@@ -113,7 +117,7 @@ fn a_change_of_a_command_that_is_none() {
     b.calls(&[("a", "write")]);
     b.found("a", write("/w/x"));
     let id = b.asked().id;
-    b.act(Act::Answer { request: id.clone(), answer: Answer::Instead("ls".into()) });
+    b.act(Act::Answer { request: id.clone(), answer: UserAnswer::Instead("ls".into()) });
     assert_eq!(b.asked().id, id);
 }
 
@@ -122,9 +126,9 @@ fn a_line_is_shown_with_what_becomes_of_its_parts() {
     use crate::domain::request::PartState;
     let (mut b, id) = asks_about_a_command();
     let rules = asked_approval(&b).offers.into_iter().map(|offer| offer.rule).collect();
-    b.act(Act::Answer { request: id, answer: Answer::Remember { scope: RuleScope::Session, rules } });
+    b.act(Act::Answer { request: id, answer: UserAnswer::Remember { scope: RuleScope::Session, rules } });
     b.ran("a", "ok");
-    b.chunk(Chunk::Call(Call { id: CallId::new("b"), name: "bash".into(), input: json!({"command": "x"}) }));
+    b.chunk(Chunk::Call(ProposedCall { id: CallId::new("b"), name: "bash".into(), input: json!({"command": "x"}) }));
     b.stop_with(Stop::Calls);
     b.found("b", command("ls && cargo test && git add x"));
     let parts: Vec<_> = asked_approval(&b).parts.into_iter().map(|part| (part.text, part.state)).collect();
@@ -142,9 +146,9 @@ fn an_answer_that_is_not_taken_leaves_the_request_with_every_face() {
         ..crate::domain::rule::Rule::allow("bash")
     };
     let answers = [
-        Answer::Instead(" ".into()),
-        Answer::Remember { scope: RuleScope::Session, rules: vec![other] },
-        Answer::Remember { scope: RuleScope::Session, rules: vec![] },
+        UserAnswer::Instead(" ".into()),
+        UserAnswer::Remember { scope: RuleScope::Session, rules: vec![other] },
+        UserAnswer::Remember { scope: RuleScope::Session, rules: vec![] },
     ];
     for answer in answers {
         let (mut b, id) = asks_about_a_command();
@@ -158,7 +162,7 @@ fn an_answer_that_is_not_taken_leaves_the_request_with_every_face() {
 #[test]
 fn a_changed_command_runs_in_no_stricter_mode_and_not_when_its_facts_change() {
     let (mut b, id) = asks_about_a_command();
-    b.act(Act::Answer { request: id, answer: Answer::Instead("cargo test --lib".into()) });
+    b.act(Act::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()) });
     b.act(Act::Mode { mode: Mode::Explore, drop_plan: false });
     assert!(runs(&b.found("a", command("cargo test --lib"))).is_empty());
     let call = b.call("a");
@@ -166,7 +170,7 @@ fn a_changed_command_runs_in_no_stricter_mode_and_not_when_its_facts_change() {
     assert!(call.result.unwrap().starts_with("The user changed the command"));
 
     let (mut b, id) = asks_about_a_command();
-    b.act(Act::Answer { request: id, answer: Answer::Instead("cargo test --lib".into()) });
+    b.act(Act::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()) });
     assert_eq!(runs(&b.found("a", command("cargo test --lib"))), ["a"]);
     let mut elsewhere = command("cargo test --lib");
     elsewhere.proposal = Proposal::Command { command: "cargo test --lib".into(), cwd: "/other".into() };
@@ -183,7 +187,7 @@ fn what_changed_since_the_answer_asks_again() {
     b.calls(&[("a", "write")]);
     b.found("a", write("/w/x"));
     let first = b.asked().id;
-    b.act(Act::Answer { request: first.clone(), answer: Answer::Once });
+    b.act(Act::Answer { request: first.clone(), answer: UserAnswer::Once });
     let mut other = write("/w/x");
     other.proposal = Proposal::Change { diff: Default::default(), before: "9".into(), after: "2".into() };
     let run = b.run();

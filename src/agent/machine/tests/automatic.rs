@@ -43,7 +43,7 @@ const USUAL: [&str; 5] = ["todo", "in-progress", "needs-review", "done!", "cance
 
 #[test]
 fn the_status_follows_the_work_only_where_it_may() {
-    let by_user = |to: &str| Some(Input::Change(Change::Status(to.into())));
+    let by_user = |to: &str| Some(Input::Change(PropertyChange::Status(to.into())));
     for (statuses, first, during, answer, after) in [
         (&USUAL[..], "todo", None, "Done.", "in-progress"),
         (&USUAL, "todo", None, "Shall I go on?", "needs-review"),
@@ -73,7 +73,7 @@ fn the_status_follows_the_work_only_where_it_may() {
 fn what_the_user_set_counts_for_one_turn_and_later_messages_are_not_the_first() {
     let mut b = automatic(&USUAL);
     b.send("one");
-    b.feed(Input::Change(Change::Status("todo".into())));
+    b.feed(Input::Change(PropertyChange::Status("todo".into())));
     b.text("ok?");
     b.stop_with(Stop::Done);
     assert_eq!(b.machine.meta.status, "todo");
@@ -127,10 +127,10 @@ fn messages_that_begin_a_turn_give_labels_once_and_steering_gives_none() {
 #[test]
 fn a_change_by_the_user_is_kept_at_once_and_no_change_is_not_kept() {
     let mut b = automatic(&USUAL);
-    let steps = b.feed(Input::Change(Change::Flagged(true)));
+    let steps = b.feed(Input::Change(PropertyChange::Flagged(true)));
     assert_eq!(position(&steps, |s| matches!(s, Step::KeepMeta(Safety::Synced))), 0);
     assert!(matches!(&steps[1], Step::Emit(Event::Changed(meta)) if meta.flagged));
-    assert_eq!(b.feed(Input::Change(Change::Flagged(true))), vec![]);
+    assert_eq!(b.feed(Input::Change(PropertyChange::Flagged(true))), vec![]);
     b.send("hi");
     b.text("yes");
     b.stop_with(Stop::Done);
@@ -138,8 +138,8 @@ fn a_change_by_the_user_is_kept_at_once_and_no_change_is_not_kept() {
     assert_eq!((b.machine.meta.unread, &b.machine.meta.last_read), (true, &None));
     b.act(Act::Read);
     assert_eq!((b.machine.meta.unread, b.machine.meta.last_read.clone()), (false, Some(last.clone())));
-    b.feed(Input::Change(Change::Unread(true)));
-    b.feed(Input::Change(Change::Unread(false)));
+    b.feed(Input::Change(PropertyChange::Unread(true)));
+    b.feed(Input::Change(PropertyChange::Unread(false)));
     assert_eq!((b.machine.meta.unread, b.machine.meta.last_read.clone()), (false, Some(last)));
 }
 

@@ -79,7 +79,7 @@ fn what_a_child_waits_for_is_the_parents_activity_and_the_way_to_it_stays() {
     let mut b = Bench::with(Mode::Ask, |rules| rules.tools.push((spec("spawn"), true)));
     b.feed(Input::Act(Act::send("hi")));
     let run = b.run();
-    let call = Call { id: CallId::new("c"), name: "spawn".into(), input: json!({"title": "T"}) };
+    let call = ProposedCall { id: CallId::new("c"), name: "spawn".into(), input: json!({"title": "T"}) };
     b.feed(Input::Chunk(run, Chunk::Call(call)));
     b.feed(Input::Chunk(run, Chunk::Stopped(crate::provider::Stop::Calls)));
     let facts = CallFacts {

@@ -31,7 +31,7 @@ fn overflow() -> ProviderError {
 fn sums(steps: &[Step]) -> Option<SummaryRequest> {
     steps.iter().find_map(|step| if let Step::Summarise(_, asked) = step { Some((**asked).clone()) } else { None })
 }
-fn asks(steps: &[Step]) -> Option<Vec<Item>> {
+fn asks(steps: &[Step]) -> Option<Vec<ConversationItem>> {
     steps.iter().find_map(|step| if let Step::Ask(_, request) = step { Some(request.items.clone()) } else { None })
 }
 fn compaction(steps: &[Step]) -> Option<(Info, crate::domain::message::Carried)> {
@@ -94,9 +94,9 @@ fn a_wished_compaction_keeps_the_last_rows_and_tells_the_model_the_rest() {
     assert!(!b.machine.meta.unread, "nothing new was said");
     assert!(b.machine.meta.usage.context_tokens < 6_000, "{:?}", b.machine.meta.usage);
     let items = asks(&b.send("go on")).unwrap();
-    assert!(matches!(&items[0], Item::User(said) if said.text == carried.text));
-    assert!(matches!(&items[1], Item::User(said) if said.text.starts_with("wish")), "recent rows stay");
-    assert!(matches!(items.last(), Some(Item::User(said)) if said.text == "go on"));
+    assert!(matches!(&items[0], ConversationItem::User(said) if said.text == carried.text));
+    assert!(matches!(&items[1], ConversationItem::User(said) if said.text.starts_with("wish")), "recent rows stay");
+    assert!(matches!(items.last(), Some(ConversationItem::User(said)) if said.text == "go on"));
     assert!(items.len() < 8);
 }
 
@@ -130,7 +130,7 @@ fn stopped_in_the_middle_nothing_changed() {
     assert!(b.feed(Input::Summarised(run, Ok("late".into()))).is_empty(), "late news is ignored");
     // The model hears nothing of an interruption: no answer of its was interrupted.
     let items = asks(&b.send("go on")).unwrap();
-    assert!(matches!(items.last(), Some(Item::User(said)) if said.text == "go on"));
+    assert!(matches!(items.last(), Some(ConversationItem::User(said)) if said.text == "go on"));
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn what_was_sent_meanwhile_goes_when_it_is_done() {
         b.compact("");
         assert!(asks(&b.act(act)).is_none());
         let items = asks(&b.sum_all("s")).expect("it is sent");
-        assert!(matches!(items.last(), Some(Item::User(said)) if said.text == "next"));
+        assert!(matches!(items.last(), Some(ConversationItem::User(said)) if said.text == "next"));
         assert!(!b.machine.queue.held && b.machine.queue.items.is_empty());
     }
 }
@@ -154,7 +154,7 @@ fn a_nearly_full_window_is_compacted_before_the_next_request() {
     let steps = b.send("and now");
     assert!(asks(&steps).is_none() && sums(&steps).is_some(), "{steps:#?}");
     let items = asks(&b.sum_all("short")).expect("the turn goes on");
-    assert!(matches!(items.last(), Some(Item::User(said)) if said.text == "and now"));
+    assert!(matches!(items.last(), Some(ConversationItem::User(said)) if said.text == "and now"));
     assert!(items.len() < 8);
     // In the middle of a turn too, once results have filled it.
     b.calls(&[("r", "read")]);
@@ -163,7 +163,7 @@ fn a_nearly_full_window_is_compacted_before_the_next_request() {
     assert!(asks(&steps).is_none() && sums(&steps).is_some());
     b.act(Act::Steer { text: "by the way".into(), attachments: vec![] });
     let items = asks(&b.sum_all("short again")).expect("the turn goes on");
-    assert!(matches!(items.last(), Some(Item::User(said)) if said.text == "by the way"));
+    assert!(matches!(items.last(), Some(ConversationItem::User(said)) if said.text == "by the way"));
     assert_eq!(b.machine.rows().iter().filter(|row| matches!(&row.body, Body::Info(_))).count(), 1);
     b.text("done");
     assert_eq!(ended(&b.stop_with(Stop::Done)), Some(TurnEnd::Done));
@@ -295,7 +295,7 @@ fn a_plan_that_is_approved_so_waits_again_when_the_compaction_is_stopped() {
         marks: vec![],
         covers: crate::domain::plan::hash(&review.markdown),
     };
-    let approve = Act::Answer { request: RequestId::new("r"), answer: Answer::PlanApprove(approval.clone()) };
+    let approve = Act::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanApprove(approval.clone()) };
     assert!(sums(&b.act(approve.clone())).is_some());
     assert!(b.machine.meta.pending_execution.is_some() && b.machine.own.plan.is_some());
     // Nothing else is compacted meanwhile, and no second answer counts.
@@ -338,8 +338,10 @@ fn compacting_again_and_again_loses_none_of_the_users_words() {
         b.sum_all(&format!("summary {n}"));
     }
     let items = asks(&b.send("now")).unwrap();
-    let all: String =
-        items.iter().map(|item| if let Item::User(said) = item { said.text.clone() } else { String::new() }).collect();
+    let all: String = items
+        .iter()
+        .map(|item| if let ConversationItem::User(said) = item { said.text.clone() } else { String::new() })
+        .collect();
     for n in 0..6 {
         assert_eq!(all.matches(&format!("constraint {n}")).count(), 1, "{n} in {all}");
     }

@@ -156,7 +156,9 @@ fn respond(b: &mut Bench, id: Option<&str>, text: &str, calls: &[(&str, &str)]) 
 
 /// Calls by response, as the requests show them.
 fn grouped(request: &ModelRequest) -> Vec<usize> {
-    let calls = |item: &Item| if let Item::Assistant(reply) = item { Some(reply.calls.len()) } else { None };
+    let calls = |item: &ConversationItem| {
+        if let ConversationItem::Assistant(reply) = item { Some(reply.calls.len()) } else { None }
+    };
     request.items.iter().filter_map(calls).filter(|calls| *calls > 0).collect()
 }
 
@@ -211,7 +213,7 @@ fn what_stands_before_the_conversation_is_the_same_for_a_turn() {
     let all = requests(&b.out);
     is_beginning(&all[0], &all[1]).unwrap();
     is_beginning(&all[1], &all[2]).unwrap();
-    let Some(Item::Results(results)) = all[2].items.last() else { panic!("{all:?}") };
+    let Some(ConversationItem::Results(results)) = all[2].items.last() else { panic!("{all:?}") };
     assert!(results[0].text.contains("From here on: Permission mode: Ask to Edit"), "{}", results[0].text);
     b.text("Done.");
     b.stop_with(Stop::Done);
@@ -309,7 +311,7 @@ fn a_quit_is_told_as_a_quit_and_only_a_stop_as_an_interruption() {
         let mut again = Bench::new(Mode::Ask);
         again.machine.set_rows(b.machine.rows().to_vec());
         let request = requests(&again.send("go on")).remove(0);
-        let Some(Item::User(said)) = request.items.last() else { panic!("{request:?}") };
+        let Some(ConversationItem::User(said)) = request.items.last() else { panic!("{request:?}") };
         assert!(said.text.starts_with(hint), "{}", said.text);
     }
 }
@@ -368,7 +370,10 @@ fn an_answer_that_breaks_off_for_good_stays_where_most_was_said() {
     assert_eq!(texts(&kept(&steps)), [("A long beginning".to_owned(), Some(CutBy::Error))]);
     // The user goes on from it.
     let request = requests(&b.send("go on")).remove(0);
-    assert!(matches!(&request.items[1], Item::Assistant(reply) if reply.text == "A long beginning"), "{request:?}");
+    assert!(
+        matches!(&request.items[1], ConversationItem::Assistant(reply) if reply.text == "A long beginning"),
+        "{request:?}"
+    );
     // Also where the user stops the wait, the program quits, or a limit ends it.
     for how in 0..2 {
         let mut b = Bench::new(Mode::Ask);

@@ -62,7 +62,11 @@ fn to_ask_again_how_far_a_job_is_is_no_loop_and_other_words_for_a_call_are_no_ot
         [("job_output", 0), ("job_output", 0), ("job_output", 0), ("job_output", 0)].iter().enumerate()
     {
         let id = format!("p{n}");
-        b.chunk(Chunk::Call(Call { id: CallId::new(&id), name: (*name).into(), input: json!({"job": "ab12"}) }));
+        b.chunk(Chunk::Call(ProposedCall {
+            id: CallId::new(&id),
+            name: (*name).into(),
+            input: json!({"job": "ab12"}),
+        }));
         b.stop_with(Stop::Calls);
         b.found(&id, CallFacts { touches: vec![Touch::Inner], ..read("x") });
         assert_eq!(b.machine.requests().len(), *expected, "{n}");
@@ -71,7 +75,7 @@ fn to_ask_again_how_far_a_job_is_is_no_loop_and_other_words_for_a_call_are_no_ot
     for n in 0..3 {
         let id = format!("r{n}");
         let input = json!({"path": "a", "intent": format!("for the {n}. time")});
-        b.chunk(Chunk::Call(Call { id: CallId::new(&id), name: "read".into(), input }));
+        b.chunk(Chunk::Call(ProposedCall { id: CallId::new(&id), name: "read".into(), input }));
         b.stop_with(Stop::Calls);
         b.found(&id, read("/w/a"));
         assert_eq!(b.machine.requests().len(), usize::from(n == 2), "{n}");
@@ -86,7 +90,7 @@ fn an_approval_says_what_a_call_is_for_and_that_it_goes_on() {
     let mut b = Bench::new(Mode::Ask);
     b.send("go");
     let input = json!({"command": "npm run dev", "background": true, "intent": "Start\nthe server"});
-    b.chunk(Chunk::Call(Call { id: CallId::new("a"), name: "bash".into(), input }));
+    b.chunk(Chunk::Call(ProposedCall { id: CallId::new("a"), name: "bash".into(), input }));
     b.stop_with(Stop::Calls);
     b.found("a", command("npm run dev"));
     let approval = asked_approval(&b);

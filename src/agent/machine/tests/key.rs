@@ -52,7 +52,7 @@ fn a_key_lets_the_turn_go_on() {
     assert_eq!(bench.machine.meta.activity, Activity::NeedsYou("key: work".into()));
     assert_eq!(bench.machine.requests().len(), 1);
     let key = Key::new("sk-unique").unwrap();
-    let steps = bench.act(Act::Answer { request: id.clone(), answer: Answer::Key(key.clone()) });
+    let steps = bench.act(Act::Answer { request: id.clone(), answer: UserAnswer::Key(key.clone()) });
     assert_eq!(steps, [Step::StoreKey(ConnectionName::new("work"), key)]);
     assert!(!format!("{steps:?}").contains("sk-unique"));
     // A key of another connection is not this one.
@@ -80,7 +80,7 @@ fn a_key_that_could_not_be_stored_is_asked_for_again() {
 fn without_a_key_the_turn_ends_as_the_failure_that_it_is() {
     let mut bench = Bench::new(Mode::Ask);
     let id = paused(&mut bench);
-    let steps = bench.act(Act::Answer { request: id.clone(), answer: Answer::No(None) });
+    let steps = bench.act(Act::Answer { request: id.clone(), answer: UserAnswer::No(None) });
     assert!(settled(&steps, &id));
     assert!(steps.contains(&Step::Emit(Event::TurnEnded { end: TurnEnd::Failed })));
     let row = bench.machine.rows().last().cloned().unwrap();

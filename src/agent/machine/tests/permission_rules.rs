@@ -5,7 +5,7 @@ use crate::agent::machine::Answers;
 use crate::agent::step::FileRules;
 use crate::domain::access::{Access, Extras};
 use crate::domain::request::{TrustRequest, TrustWhat};
-use crate::domain::rule::{Effect, Written};
+use crate::domain::rule::{Effect, PermissionsFile};
 use crate::permit::{Ground, Rules as Kept};
 use std::path::Path;
 
@@ -18,7 +18,11 @@ fn bash(program: &str, args: &[&str]) -> Rule {
 fn law(rules: Vec<Rule>, untrusted: Vec<TrustRequest>) -> Input {
     let mut kept = Kept::new(Ground { here: vec!["/w".into()], home: None });
     kept.scopes.push(RuleScope::Workspace);
-    kept.add(&Written { rules, ..Written::default() }, RuleScope::Workspace, Path::new("/ws/permissions.json"));
+    kept.add(
+        &PermissionsFile { rules, ..PermissionsFile::default() },
+        RuleScope::Workspace,
+        Path::new("/ws/permissions.json"),
+    );
     Input::FileRules(Box::new(FileRules { rules: kept, loosest: Mode::Execute, untrusted }))
 }
 
@@ -32,8 +36,8 @@ fn asking(line: &str) -> (Bench, RequestId) {
     (b, id)
 }
 
-fn remember(scope: RuleScope, rules: Vec<Rule>) -> Answer {
-    Answer::Remember { scope, rules }
+fn remember(scope: RuleScope, rules: Vec<Rule>) -> UserAnswer {
+    UserAnswer::Remember { scope, rules }
 }
 
 fn repository(hash: &str) -> TrustRequest {
@@ -108,7 +112,7 @@ fn what_cannot_be_kept_is_told_and_goes_on_waiting() {
         assert!(steps.iter().any(|step| matches!(step, Step::Emit(Event::Notice(_)))), "{line}: {steps:?}");
         assert_eq!(b.asked().id, request);
         assert!(b.machine.own.rules.is_empty());
-        assert_eq!(runs(&b.act(Act::Answer { request, answer: Answer::Once })), ["a"]);
+        assert_eq!(runs(&b.act(Act::Answer { request, answer: UserAnswer::Once })), ["a"]);
     }
     // One that the user made wider covers what was asked, and is their word.
     let (mut b, request) = asking("cargo test");
@@ -173,7 +177,7 @@ fn rules_of_a_repository_are_asked_about_once_and_stop_nothing() {
     // A turn runs all the same.
     assert!(sends(&b.send("go")));
     b.stop_with(Stop::Done);
-    let steps = b.act(Act::Answer { request: request.id, answer: Answer::Trust(false) });
+    let steps = b.act(Act::Answer { request: request.id, answer: UserAnswer::Trust(false) });
     assert!(steps.iter().all(|step| !matches!(step, Step::Trust(_))));
     assert!(b.machine.requests().is_empty());
     assert_eq!(b.machine.own.not_trusted, ["1"]);
@@ -183,7 +187,7 @@ fn rules_of_a_repository_are_asked_about_once_and_stop_nothing() {
     // A change asks again.
     b.feed(law(vec![], vec![repository("2")]));
     let request = b.asked().id;
-    let steps = b.act(Act::Answer { request, answer: Answer::Trust(true) });
+    let steps = b.act(Act::Answer { request, answer: UserAnswer::Trust(true) });
     assert!(steps.contains(&Step::Trust(Box::new(repository("2")))));
     b.feed(law(vec![], vec![]));
     assert!(b.machine.requests().is_empty());

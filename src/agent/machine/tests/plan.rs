@@ -4,7 +4,7 @@ use super::*;
 use crate::agent::step::PlanFile;
 use crate::domain::contract::Event;
 use crate::domain::message::{Info, Plan};
-use crate::domain::plan::{Mark, Outline, PendingExecution, StepStatus, hash};
+use crate::domain::plan::{Outline, PendingExecution, StepMark, StepStatus, hash};
 use crate::domain::request::PlanOrigin;
 
 const PLAN: &str = "# Tidy\n\n1. Read `a.rs`\n2. Rewrite `b.rs`\n3. Run `make install`\n";
@@ -21,17 +21,17 @@ fn waiting(change: impl Fn(&mut MachineConfig)) -> Bench {
     b
 }
 
-fn marked(b: &Bench, mode: Mode, compact: bool, marks: &[(u32, bool, Option<&str>)]) -> Answer {
-    let Answer::PlanApprove(mut approval) = approve(b, mode, compact) else { unreachable!() };
+fn marked(b: &Bench, mode: Mode, compact: bool, marks: &[(u32, bool, Option<&str>)]) -> UserAnswer {
+    let UserAnswer::PlanApprove(mut approval) = approve(b, mode, compact) else { unreachable!() };
     for (number, struck, comment) in marks {
-        let mark = Mark { number: *number, struck: *struck, comment: comment.map(str::to_owned) };
+        let mark = StepMark { number: *number, struck: *struck, comment: comment.map(str::to_owned) };
         approval.marks.retain(|other| other.number != *number);
         approval.marks.push(mark);
     }
-    Answer::PlanApprove(approval)
+    UserAnswer::PlanApprove(approval)
 }
 
-fn answer(b: &mut Bench, answer: Answer) -> Vec<Step> {
+fn answer(b: &mut Bench, answer: UserAnswer) -> Vec<Step> {
     let id = b.asked().id;
     let mut steps = b.act(Act::Answer { request: id, answer });
     while b.machine.has_due() {
@@ -128,18 +128,18 @@ fn answer_with(b: &mut Bench, mode: Mode) -> Vec<Step> {
 fn an_edited_plan_is_asked_again_and_told() {
     let mut b = waiting(|_| {});
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::PlanEdited("1. Only this\n".into()) });
+    let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::PlanEdited("1. Only this\n".into()) });
     assert!(asks_again(&steps) && steps.contains(&Step::KeepPlan("/s/plans/p.md".into(), "1. Only this\n".into())));
     assert_eq!(b.asked().id, id, "it is the same request with another content");
     for nothing in ["", " \n", "1. Only this"] {
-        let steps = b.act(Act::Answer { request: id.clone(), answer: Answer::PlanEdited(nothing.into()) });
+        let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::PlanEdited(nothing.into()) });
         assert!(!steps.iter().any(|step| matches!(step, Step::KeepPlan(..))), "{nothing:?}");
     }
     let mut other = b.machine.clone();
     let steps = answer_with(&mut b, Mode::Ask);
     assert!(told(&steps).contains("The user edited the plan; the plan now reads:\n\n1. Only this\n"));
     let steps =
-        other.step(At(90_000), Input::Act(Act::Answer { request: id, answer: Answer::PlanChanges("more".into()) }));
+        other.step(At(90_000), Input::Act(Act::Answer { request: id, answer: UserAnswer::PlanChanges("more".into()) }));
     assert!(told(&steps).contains("Change the plan: more\n\nThe user edited the plan"));
 }
 
@@ -190,11 +190,11 @@ fn a_struck_step_holds_in_every_mode_until_the_plan_is_over() {
     assert!(approval.reasons[0].contains("struck step 2"), "{:?}", approval.reasons);
     assert!(approval.scopes.is_empty() && approval.offers.is_empty(), "never remembered");
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: Answer::No(None) });
+    b.act(Act::Answer { request: id, answer: UserAnswer::No(None) });
     b.calls(&[("c", "bash")]);
     assert!(runs(&b.found("c", command("cd x && sudo make install"))).is_empty());
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: Answer::No(None) });
+    b.act(Act::Answer { request: id, answer: UserAnswer::No(None) });
     b.calls(&[("o", "write")]);
     assert_eq!(runs(&b.found("o", write("/w/c.rs"))), ["o"], "what no step names runs");
     b.ran("o", "ok");
@@ -204,7 +204,7 @@ fn a_struck_step_holds_in_every_mode_until_the_plan_is_over() {
     b.calls(&[("v", "write")]);
     assert!(runs(&b.found("v", write("/w/b.rs"))).is_empty());
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: Answer::No(None) });
+    b.act(Act::Answer { request: id, answer: UserAnswer::No(None) });
     b.text("done");
     b.stop_with(Stop::Done);
     b.send("now do it after all");
@@ -261,7 +261,7 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     assert_eq!((b.machine.meta.mode, b.machine.meta.pending_execution.clone()), (Mode::Execute, None));
     let Some(Step::Ask(_, request)) = steps.iter().find(|step| matches!(step, Step::Ask(..))) else { panic!() };
     assert!(
-        matches!(&request.items[0], Item::User(said) if said.text == *carried),
+        matches!(&request.items[0], ConversationItem::User(said) if said.text == *carried),
         "the model's conversation begins here"
     );
     assert_eq!(request.items.len(), 2);
@@ -360,7 +360,7 @@ fn an_approval_takes_the_session_back_to_work() {
     let mut b = waiting(|_| {});
     let statuses = ["in-progress", "needs-review"].map(super::automatic::status_of);
     b.machine.set_automatic(Automatic { statuses: statuses.to_vec().into(), ..Automatic::default() });
-    b.feed(Input::Change(Change::Status("needs-review".into())));
+    b.feed(Input::Change(PropertyChange::Status("needs-review".into())));
     let approval = marked(&b, Mode::Ask, false, &[]);
     answer(&mut b, approval);
     assert_eq!(b.machine.meta.status, "needs-review");

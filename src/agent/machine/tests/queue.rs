@@ -77,7 +77,7 @@ fn the_order_that_was_made_is_the_one_that_is_sent() {
     b.text("ok");
     let steps = b.stop_with(Stop::Done);
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!("{steps:#?}") };
-    assert!(matches!(request.items.last(), Some(Item::User(said)) if said.text == "b"));
+    assert!(matches!(request.items.last(), Some(ConversationItem::User(said)) if said.text == "b"));
     assert_eq!(texts(&b.machine.queue.items), "a");
 }
 
@@ -127,7 +127,7 @@ fn what_goes_into_the_turn_is_told_changed_and_taken_out() {
     // With the results only what is left goes in, and the screen is told that nothing waits for them any more.
     let steps = b.ran("a", "done");
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!("{steps:#?}") };
-    let said = |item: &&Item| matches!(item, Item::User(said) if said.text == "one" || said.text == "zwei");
+    let said = |item: &&ConversationItem| matches!(item, ConversationItem::User(said) if said.text == "one" || said.text == "zwei");
     assert_eq!(request.items.iter().filter(said).count(), 1);
     assert_eq!(told(&steps).as_deref(), Some("later | "));
 }

@@ -102,7 +102,7 @@ fn a_message_that_comes_while_a_write_ends_is_sent_right_after_it() {
     let Some(Step::Ask(_, request)) = steps.iter().find(|step| matches!(step, Step::Ask(..))) else {
         panic!("{steps:#?}")
     };
-    let Some(Item::User(said)) = request.items.last() else { panic!("{request:?}") };
+    let Some(ConversationItem::User(said)) = request.items.last() else { panic!("{request:?}") };
     assert!(said.text.ends_with("and now this"), "{}", said.text);
     assert!(b.machine.queue.items.is_empty() && !b.machine.queue.held);
 }
@@ -132,7 +132,7 @@ fn what_ended_a_turn_is_told_as_what_it_was() {
         let mut again = Bench::new(Mode::Ask);
         again.machine.set_rows(b.machine.rows().to_vec());
         let request = requests(&again.send("go on")).remove(0);
-        let Some(Item::User(said)) = request.items.last() else { panic!("{request:?}") };
+        let Some(ConversationItem::User(said)) = request.items.last() else { panic!("{request:?}") };
         assert!(said.text.starts_with(hint), "{}", said.text);
     }
 }

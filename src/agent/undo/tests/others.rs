@@ -128,7 +128,7 @@ fn what_the_user_writes_while_a_file_tool_runs_is_not_the_tools() {
         let mut bench = Bench::new();
         write(&bench.work.join("f"), "old");
         let path = bench.work.join("f");
-        let mut about = bench.about("m1", Touch::Write { path: path.clone(), place: Place::Inside });
+        let mut about = bench.about("m1", Touch::Write { path: path.clone(), place: PathPlace::Inside });
         let change = FileChange { before: hash("old"), after: hash("new"), ..FileChange::default() };
         about.facts.proposal = Proposal::Changes { changes: vec![change] };
         bench.call(about, did, |_| {

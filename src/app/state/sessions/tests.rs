@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::Mode;
-use crate::domain::property::{Label, Status, View};
+use crate::domain::property::{Label, SavedView, Status};
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -128,7 +128,7 @@ fn groups_by_other_things() {
     assert_eq!(shown(&sessions), ["b"], "with what is below it");
     assert_eq!(sessions.facets().only[0].shown(sessions.catalogue()), "#BUG");
     sessions.set_facet(Facet::Label("bug".to_owned()), Wish::None, At(NOON), 0);
-    let view = |id: &str, expression: &str| View {
+    let view = |id: &str, expression: &str| SavedView {
         id: id.to_owned(),
         name: id.to_uppercase(),
         description: None,

@@ -2,7 +2,7 @@
 
 use crate::domain::contract::Command;
 use crate::domain::ids::{At, SessionId};
-use crate::domain::inbox::{Change, TrashId};
+use crate::domain::inbox::{PropertyChange, TrashId};
 use crate::domain::session::SessionMeta;
 use std::collections::HashSet;
 
@@ -35,33 +35,38 @@ pub fn named(metas: &[&SessionMeta]) -> String {
 
 /// Inverse of a change for a session; `None` if the change has no effect on it.
 #[must_use]
-pub fn inverse(meta: &SessionMeta, change: &Change) -> Option<Change> {
+pub fn inverse(meta: &SessionMeta, change: &PropertyChange) -> Option<PropertyChange> {
     let mut after = meta.labels.clone();
-    let labels = |after: Vec<String>| (after != meta.labels).then(|| Change::Labels(meta.labels.clone()));
+    let labels = |after: Vec<String>| (after != meta.labels).then(|| PropertyChange::Labels(meta.labels.clone()));
     match change {
-        Change::Status(to) => (*to != meta.status).then(|| Change::Status(meta.status.clone())),
-        Change::Flagged(to) => (*to != meta.flagged).then_some(Change::Flagged(meta.flagged)),
-        Change::Archived(to) => (*to != meta.archived).then_some(Change::Archived(meta.archived)),
-        Change::Unread(to) => (*to != meta.unread).then_some(Change::Unread(meta.unread)),
-        Change::Hidden(to) => (*to != meta.hidden).then_some(Change::Hidden(meta.hidden)),
-        Change::AddLabel(entry) => {
+        PropertyChange::Status(to) => (*to != meta.status).then(|| PropertyChange::Status(meta.status.clone())),
+        PropertyChange::Flagged(to) => (*to != meta.flagged).then_some(PropertyChange::Flagged(meta.flagged)),
+        PropertyChange::Archived(to) => (*to != meta.archived).then_some(PropertyChange::Archived(meta.archived)),
+        PropertyChange::Unread(to) => (*to != meta.unread).then_some(PropertyChange::Unread(meta.unread)),
+        PropertyChange::Hidden(to) => (*to != meta.hidden).then_some(PropertyChange::Hidden(meta.hidden)),
+        PropertyChange::AddLabel(entry) => {
             let known = after.contains(entry);
             after.push(entry.clone());
             if known { None } else { labels(after) }
         }
-        Change::RemoveLabel(id) => {
+        PropertyChange::RemoveLabel(id) => {
             after.retain(|entry| crate::domain::property::split_label(entry).0 != id);
             labels(after)
         }
-        Change::Labels(to) => labels(to.clone()),
+        PropertyChange::Labels(to) => labels(to.clone()),
     }
 }
 
 impl Undo {
     /// The way back from `change` of these sessions, with those that it changes; `None` when it changes none.
     #[must_use]
-    pub fn of(metas: &[&SessionMeta], change: &Change, what: String, now: At) -> Option<(Self, Vec<SessionId>)> {
-        let mut backs: Vec<(Change, Vec<SessionId>)> = Vec::new();
+    pub fn of(
+        metas: &[&SessionMeta],
+        change: &PropertyChange,
+        what: String,
+        now: At,
+    ) -> Option<(Self, Vec<SessionId>)> {
+        let mut backs: Vec<(PropertyChange, Vec<SessionId>)> = Vec::new();
         let mut changed = Vec::new();
         for meta in metas {
             let Some(back) = inverse(meta, change) else { continue };
@@ -131,21 +136,22 @@ mod tests {
         let (mut a, mut b, mut c) = (meta("a"), meta("b"), meta("c"));
         (a.status, b.status, c.status) = ("todo".to_owned(), "done".to_owned(), "todo".to_owned());
         let metas = [&a, &b, &c];
-        let (undo, changed) = Undo::of(&metas, &Change::Status("done".to_owned()), "x".to_owned(), At(5)).unwrap();
+        let (undo, changed) =
+            Undo::of(&metas, &PropertyChange::Status("done".to_owned()), "x".to_owned(), At(5)).unwrap();
         assert_eq!(changed, [a.id.clone(), c.id.clone()], "what is so already is left alone");
         assert!(undo.is_open(At(10_004)) && !undo.is_open(At(10_005)));
-        let back = Command::Change { sessions: changed, change: Change::Status("todo".to_owned()) };
+        let back = Command::Change { sessions: changed, change: PropertyChange::Status("todo".to_owned()) };
         assert_eq!(undo.into_steps(), [back]);
-        assert!(Undo::of(&metas, &Change::Archived(false), String::new(), At(5)).is_none());
+        assert!(Undo::of(&metas, &PropertyChange::Archived(false), String::new(), At(5)).is_none());
 
         c.labels = vec!["bug::1".to_owned(), "doc".to_owned()];
-        let of = |change: Change| inverse(&c, &change);
-        let all = Some(Change::Labels(c.labels.clone()));
-        assert_eq!(of(Change::AddLabel("bug::2".to_owned())), all);
-        assert_eq!(of(Change::AddLabel("doc".to_owned())), None);
-        assert_eq!(of(Change::RemoveLabel("bug".to_owned())), all);
-        assert_eq!(of(Change::RemoveLabel("other".to_owned())), None);
-        assert_eq!(of(Change::Labels(vec![])), all);
+        let of = |change: PropertyChange| inverse(&c, &change);
+        let all = Some(PropertyChange::Labels(c.labels.clone()));
+        assert_eq!(of(PropertyChange::AddLabel("bug::2".to_owned())), all);
+        assert_eq!(of(PropertyChange::AddLabel("doc".to_owned())), None);
+        assert_eq!(of(PropertyChange::RemoveLabel("bug".to_owned())), all);
+        assert_eq!(of(PropertyChange::RemoveLabel("other".to_owned())), None);
+        assert_eq!(of(PropertyChange::Labels(vec![])), all);
     }
 
     #[test]

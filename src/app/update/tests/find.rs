@@ -6,15 +6,15 @@ use crate::app::state::Focus;
 use crate::app::state::chat::View;
 use crate::app::state::find::Phase;
 use crate::app::state::overlay::Overlay;
-use crate::domain::inbox::{Hit, HitIn, Searched, SessionHits};
+use crate::domain::inbox::{HitIn, RowHit, Searched, SessionHits};
 use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 
-fn hit(place: HitIn, row: &str, at: u64) -> Hit {
+fn hit(place: HitIn, row: &str, at: u64) -> RowHit {
     let row = (!row.is_empty()).then(|| MessageId::new(row));
-    Hit { place, row, at, when: At(NOON), line: "the needle in a line".to_owned(), marks: vec![(4, 10)] }
+    RowHit { place, row, at, when: At(NOON), line: "the needle in a line".to_owned(), marks: vec![(4, 10)] }
 }
 
-fn hits(name: &str, hits: Vec<Hit>) -> SessionHits {
+fn hits(name: &str, hits: Vec<RowHit>) -> SessionHits {
     let total = hits.len() as u64;
     SessionHits { session: id(name), title: format!("Title {name}"), last_message: At(NOON), hits, total }
 }

@@ -13,9 +13,9 @@ fn waiting() -> Screen {
     screen
 }
 
-fn approved(markdown: &str, mode: Mode, compact: bool) -> Answer {
+fn approved(markdown: &str, mode: Mode, compact: bool) -> UserAnswer {
     let marks = crate::domain::plan::Outline::parse(markdown).marks();
-    Answer::PlanApprove(PlanApproval { mode, compact, marks, covers: crate::domain::plan::hash(markdown) })
+    UserAnswer::PlanApprove(PlanApproval { mode, compact, marks, covers: crate::domain::plan::hash(markdown) })
 }
 
 fn selected(screen: &Screen) -> Option<Choice> {
@@ -83,23 +83,23 @@ fn with_list_chat_or_overlay_focused_nothing_moves() {
     }
 }
 
-fn kept() -> Answer {
-    Answer::Remember { scope: RuleScope::Session, rules: vec![cargo_test()] }
+fn kept() -> UserAnswer {
+    UserAnswer::Remember { scope: RuleScope::Session, rules: vec![cargo_test()] }
 }
 
 #[test]
 fn keys_select_and_enter_answers() {
     for (keys, answer) in [
-        ("y", Answer::Once),
+        ("y", UserAnswer::Once),
         ("s", kept()),
-        ("n", Answer::No(None)),
-        ("1", Answer::Once),
+        ("n", UserAnswer::No(None)),
+        ("1", UserAnswer::Once),
         ("2", kept()),
-        ("3", Answer::No(None)),
-        ("down", Answer::Once),
+        ("3", UserAnswer::No(None)),
+        ("down", UserAnswer::Once),
         ("down down", kept()),
-        ("up up up", Answer::No(None)),
-        ("n up y", Answer::Once),
+        ("up up up", UserAnswer::No(None)),
+        ("n up y", UserAnswer::Once),
     ] {
         let mut screen = waiting();
         screen.keys("f3").wait(300).keys(keys);
@@ -115,7 +115,7 @@ fn keys_select_and_enter_answers() {
 fn a_reason_is_written_and_sent() {
     let mut screen = waiting();
     screen.keys("f3").wait(300).keys("r enter").type_text("not 1 y now").keys("enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::No(Some("not 1 y now".to_owned()))]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::No(Some("not 1 y now".to_owned()))]);
 
     let mut screen = waiting();
     screen.keys("f3").wait(300).keys("4 enter enter");
@@ -123,7 +123,7 @@ fn a_reason_is_written_and_sent() {
     screen.type_text("half").keys("esc");
     assert_eq!(screen.state.focus, Focus::Panel);
     screen.keys("r enter enter").wait(300).type_text(" way").keys("enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::No(Some("half way".to_owned()))], "words survive Esc");
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::No(Some("half way".to_owned()))], "words survive Esc");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn a_workspace_is_only_on_offer_where_the_engine_offers_it() {
     }
     let mut screen = Screen::new();
     screen.ask(wide).keys("f3").wait(300).keys("w enter");
-    let kept = Answer::Remember { scope: RuleScope::Workspace, rules: vec![cargo_test()] };
+    let kept = UserAnswer::Remember { scope: RuleScope::Workspace, rules: vec![cargo_test()] };
     assert_eq!(answered(&screen.acts()), vec![kept]);
 }
 
@@ -157,7 +157,7 @@ fn a_command_is_edited_first() {
     screen.keys("enter").wait(299).keys("enter");
     assert_eq!(screen.acts(), vec![], "Enter pressed twice does not run what stands there");
     screen.wait(300).type_text(" y1").keys("enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::Instead("cargo test y1".to_owned())]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Instead("cargo test y1".to_owned())]);
 
     let mut screen = waiting();
     screen.keys("f3").wait(300).keys("e enter").wait(300).keys("ctrl+u enter");
@@ -165,7 +165,11 @@ fn a_command_is_edited_first() {
     assert!(screen.last_notice().contains("Esc"), "{}", screen.last_notice());
     screen.type_text("ls").keys("shift+enter").type_text("pwd").keys("esc");
     screen.keys("e enter").wait(300).keys("enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::Instead("ls\npwd".to_owned())], "what was begun survives Esc");
+    assert_eq!(
+        answered(&screen.acts()),
+        vec![UserAnswer::Instead("ls\npwd".to_owned())],
+        "what was begun survives Esc"
+    );
 }
 
 /// An approval that can be kept for the session and the workspace, by two rules.
@@ -208,7 +212,7 @@ fn what_is_remembered_can_be_changed() {
     assert_eq!(screen.acts(), vec![]);
     screen.wait(1).keys("enter");
     let rules = vec![cargo_test(), rule("git", &["add", "./a b"])];
-    assert_eq!(answered(&screen.acts()), vec![Answer::Remember { scope: RuleScope::Workspace, rules }]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Remember { scope: RuleScope::Workspace, rules }]);
 
     // Esc leaves them as they were; a line taken away is a rule less, and none at all is said.
     let mut screen = Screen::new();
@@ -217,7 +221,7 @@ fn what_is_remembered_can_be_changed() {
     screen.keys("m").wait(300).keys("ctrl+u backspace ctrl+u enter");
     assert!(matches!(screen.state.panel().map(|p| &p.0.stage), Some(Stage::Rules { problem: Some(_), .. })));
     screen.type_text("cargo test").keys("enter").wait(300).keys("s enter");
-    let kept = Answer::Remember { scope: RuleScope::Session, rules: vec![cargo_test()] };
+    let kept = UserAnswer::Remember { scope: RuleScope::Session, rules: vec![cargo_test()] };
     assert_eq!(answered(&screen.acts()), vec![kept]);
 
     // Another content forgets what was changed for the first.
@@ -236,8 +240,8 @@ fn what_is_remembered_can_be_changed() {
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "m"));
 }
 
-fn kept_once() -> Answer {
-    Answer::Remember { scope: RuleScope::Session, rules: vec![cargo_test()] }
+fn kept_once() -> UserAnswer {
+    UserAnswer::Remember { scope: RuleScope::Session, rules: vec![cargo_test()] }
 }
 
 #[test]
@@ -255,7 +259,7 @@ fn to_its_ends_only_where_it_has_the_whole_screen() {
 fn keys_after_an_answer_are_not_for_what_comes_next() {
     let mut screen = waiting();
     screen.type_text("draft").keys("f3").wait(300).keys("y enter enter").wait(299).keys("enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::Once]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Once]);
     assert_eq!(screen.text(), "draft", "it was not sent by the second Enter");
     screen.wait(1).keys("enter");
     assert_eq!(screen.acts(), vec![Act::send("draft")]);
@@ -309,7 +313,7 @@ fn a_change_of_content_drops_keys_and_the_selection() {
     screen.session("s", Event::Settled { request: RequestId::new("r1") }).keys("enter").wait(299).keys("1 enter");
     assert_eq!(screen.acts(), vec![]);
     screen.wait(300).keys("1 enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::Reply("a".to_owned())]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Reply("a".to_owned())]);
 
     // Gone with its turn: what was on its way is not sent as a message.
     let mut screen = waiting();
@@ -353,7 +357,7 @@ fn plans_are_answered_and_an_empty_one_is_not_approved() {
         ("down down enter", approved("# A\n1. b", Mode::Execute, false)),
         ("s enter", approved("# A\n1. b", Mode::Ask, true)),
         ("s down enter", approved("# A\n1. b", Mode::Execute, true)),
-        ("n enter", Answer::PlanDecline),
+        ("n enter", UserAnswer::PlanDecline),
         ("3 enter", approved("# A\n1. b", Mode::Ask, true)),
     ] {
         let mut screen = Screen::new();
@@ -362,7 +366,7 @@ fn plans_are_answered_and_an_empty_one_is_not_approved() {
     }
     let mut screen = Screen::new();
     screen.ask(plan("p", "# A")).keys("ctrl+x p").wait(300).keys("r enter").type_text("more 1 tests").keys("enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::PlanChanges("more 1 tests".to_owned())]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::PlanChanges("more 1 tests".to_owned())]);
 
     let mut screen = Screen::new();
     screen.ask(plan("p", " \n")).keys("ctrl+x p").wait(300).keys("y");
@@ -385,10 +389,10 @@ fn while_a_plan_waits_the_mode_stays() {
 fn questions_take_an_option_or_words() {
     let mut screen = Screen::new();
     screen.ask(question("q", &["red", "blue"])).keys("f3").wait(300).keys("2 enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::Reply("blue".to_owned())]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Reply("blue".to_owned())]);
     let mut screen = Screen::new();
     screen.ask(question("q", &[])).keys("f3").wait(300).keys("r enter").type_text("green").keys("enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::Reply("green".to_owned())]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Reply("green".to_owned())]);
 }
 
 #[test]
@@ -418,7 +422,7 @@ fn the_inbox_answers_under_the_same_rules() {
     assert_eq!(screen.sent(), vec![]);
     screen.wait(1).keys("enter y enter");
     let sent = screen.sent();
-    let expected = Act::Answer { request: RequestId::new("ra"), answer: Answer::Once };
+    let expected = Act::Answer { request: RequestId::new("ra"), answer: UserAnswer::Once };
     assert_eq!(sent, vec![Command::To { session: id("a"), act: expected }]);
     assert_eq!(screen.state.conversations.current, Current::Session(id("s")), "without leaving the session");
 }
@@ -468,7 +472,7 @@ fn enter_counts_a_while_after_the_mark() {
     screen.keys("f3").wait(300).key(Key::char('y')).wait(149).key(Key::plain(Code::Enter));
     assert_eq!(screen.acts(), vec![]);
     screen.wait(1).key(Key::plain(Code::Enter));
-    assert_eq!(answered(&screen.acts()), vec![Answer::Once]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Once]);
 }
 
 fn catastrophic(id: &str) -> Request {
@@ -488,10 +492,10 @@ fn what_cannot_be_taken_back_is_selected_by_arrows() {
     }
     let mut screen = Screen::new();
     screen.ask(catastrophic("r1")).draw(true).keys("f3").wait(300).keys("down enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::Once]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Once]);
     let mut screen = Screen::new();
     screen.ask(catastrophic("r1")).keys("f3").wait(300).keys("n enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::No(None)]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::No(None)]);
     for keys in ["e", "2", "4"] {
         let mut screen = Screen::new();
         screen.ask(plan("p", "# A\n1. b")).keys("ctrl+x p").wait(300).keys(keys).wait(200).keys("enter");
@@ -506,7 +510,7 @@ fn one_chord_says_yes_to_what_stood_on_the_screen() {
         screen.type_text("draft").wait(440).keys(keys);
         assert_eq!(screen.acts(), vec![], "too soon after it appeared");
         screen.wait(10).keys(keys).type_text("ed");
-        assert_eq!(answered(&screen.acts()), vec![Answer::Once], "{keys}");
+        assert_eq!(answered(&screen.acts()), vec![UserAnswer::Once], "{keys}");
         assert_eq!((screen.text().as_str(), screen.state.focus), ("drafted", Focus::Composer));
     }
     // Another content begins anew.
@@ -514,7 +518,7 @@ fn one_chord_says_yes_to_what_stood_on_the_screen() {
     screen.wait(500).ask(wide("r1")).keys("f4").draw(true).wait(499).keys("f4");
     assert_eq!(screen.acts(), vec![]);
     screen.wait(1).keys("f4");
-    assert_eq!(answered(&screen.acts()), vec![Answer::Once]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Once]);
     for request in [catastrophic("r1"), plan("r1", "# A"), question("r1", &["a"])] {
         let mut screen = Screen::new();
         screen.ask(request).draw(true).wait(500).keys("f4").wait(500).keys("f4");
@@ -539,7 +543,7 @@ fn a_text_from_the_composer_answers_the_question_that_is_seen() {
     screen.type_text("green, and").ask(question("q", &["red"])).draw(true).wait(499).keys("enter");
     assert_eq!(screen.acts(), vec![], "it was begun as a message");
     screen.wait(1).keys("enter");
-    assert_eq!(answered(&screen.acts()), vec![Answer::Reply("green, and".to_owned())]);
+    assert_eq!(answered(&screen.acts()), vec![UserAnswer::Reply("green, and".to_owned())]);
     assert_eq!(screen.text(), "");
     // Behind an approval nobody sees it.
     let mut screen = waiting();

@@ -30,7 +30,7 @@ fn writing() -> Screen {
 
 #[test]
 fn it_is_written_or_pasted_and_given() {
-    let given = vec![Act::Answer { request: RequestId::new("k1"), answer: Answer::Key(Key::new(SECRET).unwrap()) }];
+    let given = vec![Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) }];
     let mut screen = writing();
     screen.keys("x ctrl+u").msg(Msg::Paste(format!("{SECRET}\n")));
     assert!(!format!("{:?}", screen.state.panel().unwrap().0).contains("unique"));
@@ -53,7 +53,7 @@ fn nothing_is_kept_of_it_when_it_is_left() {
     let Stage::Secret { key } = &screen.state.panel().unwrap().0.stage else { panic!() };
     assert!(key.is_empty());
     screen.keys("esc 2 enter");
-    assert_eq!(screen.acts(), vec![Act::Answer { request: RequestId::new("k1"), answer: Answer::No(None) }]);
+    assert_eq!(screen.acts(), vec![Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::No(None) }]);
 }
 
 #[test]

@@ -597,7 +597,7 @@ fn what_can_follow_a_command_is_offered() {
 
 #[test]
 fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
-    use crate::domain::command::{Origin, OwnCommand};
+    use crate::domain::command::{CommandOrigin, OwnCommand};
     let own = |name: &str, origin| OwnCommand {
         name: name.to_owned(),
         description: "fix an issue".to_owned(),
@@ -608,7 +608,7 @@ fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
         hash: format!("hash of {name}"),
     };
     let mut screen = Screen::new();
-    screen.state.drafts.commands = vec![own("fix", Origin::User), own("ship", Origin::Repository)];
+    screen.state.drafts.commands = vec![own("fix", CommandOrigin::User), own("ship", CommandOrigin::Repository)];
     screen.type_text("/fi").keys("tab");
     assert_eq!(screen.text(), "/fix ");
     screen.type_text("12").keys("enter");

@@ -5,7 +5,7 @@ use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
 use crate::domain::contract::{NewSession, QueueEdit};
 use crate::domain::export::Format;
-use crate::domain::inbox::{Change, HealthReport, TrashId, Trashed};
+use crate::domain::inbox::{HealthReport, PropertyChange, TrashId, Trashed};
 use crate::domain::property::{Definition, Label, Properties, ValueType};
 use crate::domain::session::ThinkingLevel;
 
@@ -31,7 +31,7 @@ fn ready() -> Screen {
 }
 
 /// Properties that were changed since the last look.
-fn changes(screen: &mut Screen) -> Vec<(Vec<SessionId>, Change)> {
+fn changes(screen: &mut Screen) -> Vec<(Vec<SessionId>, PropertyChange)> {
     screen
         .sent()
         .into_iter()
@@ -42,7 +42,7 @@ fn changes(screen: &mut Screen) -> Vec<(Vec<SessionId>, Change)> {
         .collect()
 }
 
-fn one(change: Change) -> Vec<(Vec<SessionId>, Change)> {
+fn one(change: PropertyChange) -> Vec<(Vec<SessionId>, PropertyChange)> {
     vec![(vec![id("s")], change)]
 }
 
@@ -66,9 +66,9 @@ fn yes(screen: &mut Screen) {
 fn marks_are_turned_on_and_off() {
     let mut screen = ready();
     for (text, on, off) in [
-        ("/flag", Change::Flagged(true), Change::Flagged(false)),
-        ("/archive", Change::Archived(true), Change::Archived(false)),
-        ("/unread", Change::Unread(true), Change::Unread(false)),
+        ("/flag", PropertyChange::Flagged(true), PropertyChange::Flagged(false)),
+        ("/archive", PropertyChange::Archived(true), PropertyChange::Archived(false)),
+        ("/unread", PropertyChange::Unread(true), PropertyChange::Unread(false)),
     ] {
         command(&mut screen, text);
         assert_eq!(changes(&mut screen), one(on));
@@ -88,9 +88,9 @@ fn a_status_is_chosen_or_named() {
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("a picker") };
     assert_eq!(picker.chosen().map(|item| item.label.as_str()), Some("Todo"), "the one of now is selected");
     screen.type_text("review").keys("enter");
-    assert_eq!(changes(&mut screen), one(Change::Status("needs-review".to_owned())));
+    assert_eq!(changes(&mut screen), one(PropertyChange::Status("needs-review".to_owned())));
     command(&mut screen, "/status in_progress");
-    assert_eq!(changes(&mut screen), one(Change::Status("in-progress".to_owned())));
+    assert_eq!(changes(&mut screen), one(PropertyChange::Status("in-progress".to_owned())));
     command(&mut screen, "/status dnoe");
     assert_eq!(changes(&mut screen), []);
     assert!(screen.last_notice().contains("The nearest is done"), "{}", screen.last_notice());
@@ -101,13 +101,13 @@ fn labels_are_added_and_taken_away_one_after_another() {
     let mut screen = ready();
     command(&mut screen, "/label");
     screen.type_text("crash").keys("enter");
-    assert_eq!(changes(&mut screen), one(Change::AddLabel("crash".to_owned())));
+    assert_eq!(changes(&mut screen), one(PropertyChange::AddLabel("crash".to_owned())));
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "it stays open");
     let mut labelled = meta("s");
     labelled.labels = vec!["crash".to_owned()];
     screen.session("s", Event::Changed(Box::new(labelled)));
     screen.keys("enter");
-    assert_eq!(changes(&mut screen), one(Change::RemoveLabel("crash".to_owned())));
+    assert_eq!(changes(&mut screen), one(PropertyChange::RemoveLabel("crash".to_owned())));
 }
 
 #[test]
@@ -119,13 +119,13 @@ fn a_label_that_wants_a_value_asks_for_one_that_fits() {
     let Some(Overlay::Prompt(prompt)) = screen.state.overlay() else { panic!("it asks again") };
     assert!(prompt.problem.as_deref().is_some_and(|why| why.contains("number")));
     screen.keys("ctrl+u").type_text("2").keys("enter");
-    assert_eq!(changes(&mut screen), one(Change::AddLabel("prio::2".to_owned())));
+    assert_eq!(changes(&mut screen), one(PropertyChange::AddLabel("prio::2".to_owned())));
     // In the picker the value can be written at once.
     command(&mut screen, "/label");
     screen.type_text("due::2026-13-01").keys("enter");
     assert_eq!(changes(&mut screen), [], "no such month");
     screen.keys("ctrl+u").type_text("due::2026-12-01").keys("enter");
-    assert_eq!(changes(&mut screen), one(Change::AddLabel("due::2026-12-01".to_owned())));
+    assert_eq!(changes(&mut screen), one(PropertyChange::AddLabel("due::2026-12-01".to_owned())));
     screen.keys("esc");
     for (text, want) in [("/label due::2026-12-01T14:00", true), ("/label due::soon", false), ("/label bug::3", false)]
     {
@@ -146,7 +146,7 @@ fn a_label_that_is_missing_is_made_and_then_given() {
     let mut more = properties();
     more.labels.push(Label { name, ..label("needs-docs", None, vec![]) });
     screen.whole(Event::Properties(Box::new(more)));
-    assert_eq!(changes(&mut screen), one(Change::AddLabel("needs-docs".to_owned())));
+    assert_eq!(changes(&mut screen), one(PropertyChange::AddLabel("needs-docs".to_owned())));
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("it stays open") };
     assert!(picker.items.iter().any(|item| item.label == "Needs Docs"));
 }
@@ -464,7 +464,7 @@ fn an_archived_session_comes_back_by_name() {
     assert!(screen.last_notice().contains("not archived"), "{}", screen.last_notice());
     screen.state.sessions.put(SessionMeta { archived: true, ..meta("s") }, At(NOON), 0);
     command(&mut screen, "/unarchive");
-    assert_eq!(changes(&mut screen), one(Change::Archived(false)));
+    assert_eq!(changes(&mut screen), one(PropertyChange::Archived(false)));
 }
 
 #[test]
@@ -492,7 +492,7 @@ fn a_reset_archives_and_begins_anew_with_the_settings() {
     };
     let place = |wanted: &dyn Fn(&Command) -> bool| sent.iter().position(wanted).unwrap_or(usize::MAX);
     let stopped = place(&|command| matches!(command, Command::To { act: Act::Stop, .. }));
-    let archived = place(&|command| matches!(command, Command::Change { change: Change::Archived(true), .. }));
+    let archived = place(&|command| matches!(command, Command::Change { change: PropertyChange::Archived(true), .. }));
     let made = place(&|command| *command == Command::Create(wanted.clone()));
     assert!(stopped < archived && archived < made && made < sent.len(), "{sent:?}");
     assert_eq!(screen.state.conversations.current, Current::New);
@@ -603,7 +603,7 @@ fn own_commands_are_in_the_palette_and_tell_their_usage() {
         description: format!("does {name}"),
         hint: hint.to_owned(),
         text: "Review $ARGUMENTS".to_owned(),
-        origin: crate::domain::command::Origin::User,
+        origin: crate::domain::command::CommandOrigin::User,
         path: "/c/review.md".into(),
         hash: "00".to_owned(),
     };

@@ -4,7 +4,7 @@ use super::*;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::{Facet, Grouping, Wish};
-use crate::domain::inbox::{Change, TrashId};
+use crate::domain::inbox::{PropertyChange, TrashId};
 
 /// A screen with the sessions `a` to `e` in the list besides the one that is shown; the list has the keys.
 fn listed() -> Screen {
@@ -42,16 +42,16 @@ impl Screen {
     }
 }
 
-fn change(names: &[&str], change: Change) -> Command {
+fn change(names: &[&str], change: PropertyChange) -> Command {
     Command::Change { sessions: names.iter().map(|name| id(name)).collect(), change }
 }
 
 #[test]
 fn one_key_changes_what_is_chosen_and_another_takes_it_back() {
     for (key, there, back) in [
-        ("f", Change::Flagged(true), Change::Flagged(false)),
-        ("a", Change::Archived(true), Change::Archived(false)),
-        ("u", Change::Unread(true), Change::Unread(false)),
+        ("f", PropertyChange::Flagged(true), PropertyChange::Flagged(false)),
+        ("a", PropertyChange::Archived(true), PropertyChange::Archived(false)),
+        ("u", PropertyChange::Unread(true), PropertyChange::Unread(false)),
     ] {
         let mut screen = listed();
         screen.press(key);
@@ -76,9 +76,13 @@ fn a_mixed_lot_becomes_one() {
     flagged.flagged = true;
     screen.whole(Event::Changed(Box::new(flagged)));
     screen.keys("ctrl+a").press("f");
-    assert_eq!(screen.sent(), [change(&["s", "a", "c", "d", "e"], Change::Flagged(true))]);
+    assert_eq!(screen.sent(), [change(&["s", "a", "c", "d", "e"], PropertyChange::Flagged(true))]);
     screen.press("z");
-    assert_eq!(screen.sent(), [change(&["s", "a", "c", "d", "e"], Change::Flagged(false))], "not the one that was");
+    assert_eq!(
+        screen.sent(),
+        [change(&["s", "a", "c", "d", "e"], PropertyChange::Flagged(false))],
+        "not the one that was"
+    );
 }
 
 #[test]

@@ -16,12 +16,12 @@ fn waiting() -> Screen {
 
 fn approval(screen: &mut Screen) -> PlanApproval {
     match answers(screen).as_slice() {
-        [Answer::PlanApprove(approval)] => approval.clone(),
+        [UserAnswer::PlanApprove(approval)] => approval.clone(),
         other => panic!("{other:?}"),
     }
 }
 
-fn answers(screen: &mut Screen) -> Vec<Answer> {
+fn answers(screen: &mut Screen) -> Vec<UserAnswer> {
     let acts = screen.acts().into_iter();
     acts.filter_map(|act| if let Act::Answer { answer, .. } = act { Some(answer) } else { None }).collect()
 }
@@ -86,7 +86,7 @@ fn marks_stay_when_the_plan_is_left_for_later() {
 fn changes_carry_the_marks_along() {
     let mut screen = waiting();
     screen.keys("j x r enter").type_text("smaller").keys("enter");
-    assert_eq!(answers(&mut screen), vec![Answer::PlanChanges("smaller\nLeave out step 1: a".to_owned())]);
+    assert_eq!(answers(&mut screen), vec![UserAnswer::PlanChanges("smaller\nLeave out step 1: a".to_owned())]);
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn the_plan_is_edited_and_asked_anew() {
     assert_eq!(words(&screen), "3 steps, 1 struck", "nothing is lost");
     screen.keys("v enter");
     screen.msg(Msg::Edited(Ok("1. mine\n".into())));
-    assert_eq!(answers(&mut screen), vec![Answer::PlanEdited("1. mine\n".to_owned())]);
+    assert_eq!(answers(&mut screen), vec![UserAnswer::PlanEdited("1. mine\n".to_owned())]);
     // It was answered elsewhere while the editor was open: what was written is in the composer.
     screen.wait(300).keys("v enter");
     screen.session("s", Event::Settled { request: RequestId::new("p") });

@@ -145,16 +145,16 @@ fn any_act() -> impl Strategy<Value = Act> {
         text.prop_map(|text| {
             Act::Queue(crate::domain::contract::QueueEdit::Replace { id: MessageId::new("m"), text })
         }),
-        text.prop_map(move |text| answer(Answer::Reply(text))),
-        text.prop_map(move |text| answer(Answer::No(Some(text)))),
-        text.prop_map(move |text| answer(Answer::Instead(text))),
-        text.prop_map(move |text| answer(Answer::PlanChanges(text))),
-        text.prop_map(move |text| answer(Answer::PlanEdited(text))),
+        text.prop_map(move |text| answer(UserAnswer::Reply(text))),
+        text.prop_map(move |text| answer(UserAnswer::No(Some(text)))),
+        text.prop_map(move |text| answer(UserAnswer::Instead(text))),
+        text.prop_map(move |text| answer(UserAnswer::PlanChanges(text))),
+        text.prop_map(move |text| answer(UserAnswer::PlanEdited(text))),
         text.prop_map(move |text| {
-            answer(Answer::PlanApprove(crate::domain::plan::PlanApproval {
+            answer(UserAnswer::PlanApprove(crate::domain::plan::PlanApproval {
                 mode: Mode::Ask,
                 compact: false,
-                marks: vec![crate::domain::plan::Mark { number: 2, struck: false, comment: Some(text) }],
+                marks: vec![crate::domain::plan::StepMark { number: 2, struck: false, comment: Some(text) }],
                 covers: String::new(),
             }))
         }),

@@ -32,15 +32,15 @@ pub(in crate::permit::shell) fn sed(script: &str) -> Result<(), String> {
             }
             Some('s') => {
                 let delimiter = reader.delimiter()?;
-                reader.part(delimiter, Part::Pattern)?;
-                reader.part(delimiter, Part::Other)?;
+                reader.part(delimiter, SedPart::Pattern)?;
+                reader.part(delimiter, SedPart::Other)?;
                 reader.skip(|c| "gpiI0123456789".contains(c));
                 reader.end()?;
             }
             Some('y') => {
                 let delimiter = reader.delimiter()?;
-                reader.part(delimiter, Part::Other)?;
-                reader.part(delimiter, Part::Other)?;
+                reader.part(delimiter, SedPart::Other)?;
+                reader.part(delimiter, SedPart::Other)?;
                 reader.end()?;
             }
             _ => return Err(unknown("sed")),
@@ -53,7 +53,7 @@ fn unknown(what: &str) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum SedPart {
     Pattern,
     Other,
 }
@@ -82,15 +82,15 @@ impl Sed<'_> {
 
     /// Up to the delimiter. To some readers a delimiter inside brackets ends the pattern, to others it does not: a
     /// pattern that has one there is not understood.
-    fn part(&mut self, delimiter: char, part: Part) -> Result<(), String> {
+    fn part(&mut self, delimiter: char, part: SedPart) -> Result<(), String> {
         while let Some(c) = self.rest.next() {
             match c {
                 '\\' => match self.rest.next() {
-                    Some(c) if c != '\n' || part == Part::Other => {}
+                    Some(c) if c != '\n' || part == SedPart::Other => {}
                     _ => return Err(unknown("sed")),
                 },
                 c if c == delimiter => return Ok(()),
-                '[' if part == Part::Pattern => self.bracket(delimiter)?,
+                '[' if part == SedPart::Pattern => self.bracket(delimiter)?,
                 '\n' => return Err(unknown("sed")),
                 _ => {}
             }
@@ -159,7 +159,7 @@ impl Sed<'_> {
             }
             Some('/') => {
                 self.rest.next();
-                self.part('/', Part::Pattern)?;
+                self.part('/', SedPart::Pattern)?;
                 let _ = self.rest.next_if_eq(&'I');
             }
             _ => return Ok(false),

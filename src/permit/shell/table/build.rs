@@ -1,9 +1,9 @@
 //! Build tools, package managers and languages: what they tell without building. They run code that the working
 //! directory configures (a compiler wrapper, a plugin), so they are here only for where the profile holds them.
 
-use super::row::{Operands, Row, Style, row};
+use super::row::{Operands, ProgramRow, Style, row};
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[ProgramRow] = &[
     row("cargo", &["-V -v -q --version --list --offline --locked --frozen --color: --verbose --quiet --help -h"]).style(Style::Subcommands).operands(Operands::None).sample(""),
     row("cargo tree", &["-v -q -e: -p: -i: -d -f: -F: -h --workspace --package: --exclude: --edges: --invert? --prune: --depth: --no-dedupe --duplicates --charset: --prefix: --format: --features: --all-features --no-default-features --target: --manifest-path@ --offline --locked --frozen --color: --quiet --verbose --help"]).alone(),
     row("cargo metadata", &["-q -v -F: -h --no-deps --format-version: --filter-platform: --features: --all-features --no-default-features --manifest-path@ --offline --locked --frozen --color: --quiet --verbose --help"]).alone(),
@@ -103,6 +103,6 @@ const PIP: &[&str] = &[
     "-f -v -q -h -l --verbose --quiet --local --user --format: --files --not-required --exclude: --exclude-editable --all --disable-pip-version-check --no-input --help",
 ];
 
-fn needs_option(call: &super::row::Call) -> Result<(), String> {
+fn needs_option(call: &super::row::ProgramCall) -> Result<(), String> {
     if call.options.is_empty() { call.refuse("alone reads commands") } else { Ok(()) }
 }

@@ -1,8 +1,8 @@
 //! Programs that tell about files and folders.
 
-use super::row::{Row, row};
+use super::row::{ProgramRow, row};
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[ProgramRow] = &[
     row("ls", &["-a -A -b -B -c -C -d -f -F -g -G -h -H -i -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -u -U -v -x -X -Z -1 -I: -T: -w: --all --almost-all --author --escape --directory --dereference --dereference-command-line --file-type --full-time --group-directories-first --human-readable --inode --kibibytes --literal --no-group --numeric-uid-gid --quote-name --quoting-style: --recursive --reverse --show-control-chars --hide-control-chars --si --size --ignore-backups --ignore: --hide: --format: --sort: --time: --time-style: --indicator-style: --width: --block-size: --color? --classify? --hyperlink? --context --zero --help --version"]).any().sample("sub"),
     row("tree", &["-a -d -f -i -l -s -h -p -u -g -D -t -c -r -v -U -n -C -A -S -J -X -F -N -q -Q -x -L: -P: -I: --noreport --dirsfirst --filesfirst --filelimit: --si --du --prune --gitignore --charset: --sort: --timefmt: --matchdirs --ignore-case --metafirst --inodes --device --info --nolinks --help --version"]).sample("sub"),
     row("stat", &["-L -f -t -c: --dereference --file-system --terse --format: --printf: --cached: --help --version"]).any(),

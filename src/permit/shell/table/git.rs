@@ -1,7 +1,7 @@
 //! git's subcommands that only read, given that nothing in a configuration runs code: the environment of a command that
 //! only reads sees to that as far as git lets it, and the read-only profile to the rest.
 
-use super::row::{Call, Operands, Row, Style, row};
+use super::row::{Operands, ProgramCall, ProgramRow, Style, row};
 
 const DIFF: &str = "-p -u -s -U: -z -a -b -w -W -R -q -t -B? -M? -C? -D -l: -S: -G: -X? -I: -m -c --cc -0 --patch --no-patch --unified: --raw --patch-with-raw \
     --patch-with-stat --indent-heuristic --no-indent-heuristic --minimal --patience --histogram --anchored: --diff-algorithm: --stat? --stat-width: \
@@ -26,7 +26,7 @@ const LOG: &str = "-n: -# -g -i -E -F -P -r -h --follow --decorate? --no-decorat
 const REF: &str = "--sort: --format: --color? --points-at: --merged? --no-merged? --contains? --no-contains? --count: --ignore-case -i";
 
 /// Rows of git. `-h` prints how a subcommand is used; `--help` would open a manual.
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[ProgramRow] = &[
     // `-c` and `--exec-path` run what they are told; `--git-dir` and `--work-tree` bring other settings.
     row("git", &["-C@ -P --no-pager --no-optional-locks --no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --version"]).style(Style::Subcommands).operands(Operands::None).sample(""),
     row("git status", &["-s -b -v -u? -z -h --short --branch --show-stash --porcelain? --long --verbose --untracked-files? --ignore-submodules? --ignored? --no-ignored --column? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames?"]).operands(Operands::Paths).sample("."),
@@ -100,7 +100,7 @@ pub(super) const ROWS: &[Row] = &[
 
 /// A format that looks at signatures runs the program that checks them, which settings name. A name in place of a format is
 /// one that settings explain.
-fn plain_format(call: &Call) -> Result<(), String> {
+fn plain_format(call: &ProgramCall) -> Result<(), String> {
     const NAMES: &[&str] = &["oneline", "short", "medium", "full", "fuller", "reference", "email", "mboxrd", "raw"];
     for value in call.values(&["--format", "--pretty", "--sort"]) {
         let letters = value.split('%').skip(1).map(|rest| rest.trim_start_matches(['-', '+', ' ']));
@@ -117,7 +117,7 @@ fn plain_format(call: &Call) -> Result<(), String> {
 }
 
 /// `git branch NAME` makes one; only where it lists are operands patterns.
-fn listing(call: &Call, lists: &[&str]) -> Result<(), String> {
+fn listing(call: &ProgramCall, lists: &[&str]) -> Result<(), String> {
     let implied = ["--contains", "--no-contains", "--merged", "--no-merged", "--points-at"];
     if call.operands.is_empty() || call.has(lists) || call.has(&implied) {
         Ok(())

@@ -13,8 +13,8 @@ mod search;
 mod system;
 mod text;
 
-use super::word::{Opens, Word};
-use row::{Call, Operands, Row, Style, Takes, split};
+use super::word::{Opens, ShellWord};
+use row::{Operands, ProgramCall, ProgramRow, Style, Takes, split};
 
 /// Programs that take a word with an `@` before it for itself. To many others it is a file with further arguments: to
 /// all of the compilers, linkers and readers of object files, and to whatever is not known here.
@@ -110,12 +110,12 @@ const AT_IS_A_LETTER: &[&str] = &[
     "yq",
 ];
 
-fn families() -> impl Iterator<Item = &'static Row> {
+fn families() -> impl Iterator<Item = &'static ProgramRow> {
     [text::ROWS, files::ROWS, search::ROWS, git::ROWS, build::ROWS, system::ROWS].into_iter().flatten()
 }
 
 /// The row of this name.
-pub(super) fn find(name: &str) -> Option<&'static Row> {
+pub(super) fn find(name: &str) -> Option<&'static ProgramRow> {
     families().find(|row| row.name == name)
 }
 
@@ -139,7 +139,7 @@ pub(super) fn every_name() -> Vec<&'static str> {
 /// The argument that is not known to only read.
 pub(super) fn reads_remotely(argv: &[String]) -> Result<(), String> {
     let (program, arguments) = argv.split_first().ok_or_else(|| "there is no command in it".to_owned())?;
-    let words: Vec<Word> = arguments.iter().map(|text| Word::literal(text, 0..0)).collect();
+    let words: Vec<ShellWord> = arguments.iter().map(|text| ShellWord::literal(text, 0..0)).collect();
     let row = remote::ROWS.iter().find(|row| row.name == program.as_str());
     let row = row.ok_or_else(|| format!("`{program}` is not known to read from servers"))?;
     let find = |name: &str| remote::ROWS.iter().find(|row| row.name == name);
@@ -150,7 +150,7 @@ pub(super) fn reads_remotely(argv: &[String]) -> Result<(), String> {
     read.map(|_| ())
 }
 
-fn finish(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
+fn finish(row: &'static ProgramRow, arguments: &[ShellWord]) -> Result<Vec<String>, String> {
     finished(&taken_apart(row, arguments)?)
 }
 
@@ -158,7 +158,7 @@ fn finish(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> 
 ///
 /// # Errors
 /// The argument that is not known to only read.
-pub(super) fn read_only(row: &'static Row, arguments: &[Word]) -> Result<Vec<String>, String> {
+pub(super) fn read_only(row: &'static ProgramRow, arguments: &[ShellWord]) -> Result<Vec<String>, String> {
     if row.style == Style::Subcommands {
         return subcommand(row, arguments, &find);
     }
@@ -167,9 +167,9 @@ pub(super) fn read_only(row: &'static Row, arguments: &[Word]) -> Result<Vec<Str
 
 /// `git`, `cargo` and their kind: options, a subcommand, and its own arguments.
 fn subcommand(
-    row: &'static Row,
-    arguments: &[Word],
-    find: &dyn Fn(&str) -> Option<&'static Row>,
+    row: &'static ProgramRow,
+    arguments: &[ShellWord],
+    find: &dyn Fn(&str) -> Option<&'static ProgramRow>,
 ) -> Result<Vec<String>, String> {
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
@@ -194,7 +194,7 @@ fn subcommand(
         };
     };
     let Some(word) = first.known() else { return Err(format!("what `{}` does is only known when it runs", row.name)) };
-    let longer = rest.first().and_then(Word::known).map(|second| format!("{} {word} {second}", row.name));
+    let longer = rest.first().and_then(ShellWord::known).map(|second| format!("{} {word} {second}", row.name));
     if let Some(found) = longer.and_then(|name| find(&name)) {
         files.extend(finish(found, rest.get(1..).unwrap_or_default())?);
         return Ok(files);
@@ -205,8 +205,8 @@ fn subcommand(
     Ok(files)
 }
 
-fn taken_apart<'a>(row: &'static Row, arguments: &'a [Word]) -> Result<Call<'a>, String> {
-    let mut call = Call { row, options: Vec::new(), operands: Vec::new(), files: Vec::new() };
+fn taken_apart<'a>(row: &'static ProgramRow, arguments: &'a [ShellWord]) -> Result<ProgramCall<'a>, String> {
+    let mut call = ProgramCall { row, options: Vec::new(), operands: Vec::new(), files: Vec::new() };
     let unknown = |option: &str| Err(format!("`{} {option}` is not known to only read", row.name));
     let program = row.name.split(' ').next().unwrap_or_default();
     if !AT_IS_A_LETTER.contains(&program)
@@ -267,7 +267,7 @@ fn taken_apart<'a>(row: &'static Row, arguments: &'a [Word]) -> Result<Call<'a>,
                 (Takes::Pair, None) => {
                     // Neither is opened, and the second may be any text.
                     let label = rest.next().and_then(|word| separate(word, takes));
-                    let value = rest.next().and_then(Word::known);
+                    let value = rest.next().and_then(ShellWord::known);
                     let (Some(label), Some(_)) = (label, value) else { return unknown(name) };
                     call.options.push((name.to_owned(), Some(label.to_owned())));
                 }
@@ -310,13 +310,13 @@ fn taken_apart<'a>(row: &'static Row, arguments: &'a [Word]) -> Result<Call<'a>,
 
 /// The next word as the value of an option. One that looks like an option itself is refused: whether it is taken as the
 /// value is the program's secret.
-fn separate(word: &Word, takes: Takes) -> Option<&str> {
+fn separate(word: &ShellWord, takes: Takes) -> Option<&str> {
     let known = word.opens == Opens::Literal || takes == Takes::File && word.opens == Opens::Home;
     let number = word.text.len() > 1 && word.text[1..].bytes().all(|b| b.is_ascii_digit());
     (known && (!word.text.starts_with('-') || number || word.text == "-")).then_some(word.text.as_str())
 }
 
-impl Call<'_> {
+impl ProgramCall<'_> {
     fn took(&mut self, option: &str, value: &str, takes: Takes) {
         // A value behind an operand is a file where options end at the first operand.
         if takes == Takes::File || !self.operands.is_empty() {
@@ -326,14 +326,14 @@ impl Call<'_> {
     }
 }
 
-fn finished(call: &Call) -> Result<Vec<String>, String> {
+fn finished(call: &ProgramCall) -> Result<Vec<String>, String> {
     let row = call.row;
     if let Some(check) = row.check {
         check(call)?;
     }
     let mut files = call.files.clone();
     let texts = || call.operands.iter().map(|word| word.text.clone());
-    let one = |word: &&Word| matches!(word.opens, Opens::Literal | Opens::Home);
+    let one = |word: &&ShellWord| matches!(word.opens, Opens::Literal | Opens::Home);
     match row.operands {
         Operands::None if !call.operands.is_empty() => return Err(format!("`{}` takes no operands", row.name)),
         Operands::None | Operands::Text => {}

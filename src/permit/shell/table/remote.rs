@@ -1,7 +1,7 @@
 //! Programs that ask a server, a cluster or a daemon: what of them only reads there. They need the network and a credential, so
 //! none of them is proved to only read here; a rule of the user's can let them run as a kind.
 
-use super::row::{Call, Operands, Row, Style, row};
+use super::row::{Operands, ProgramCall, ProgramRow, Style, row};
 
 const GH: &str = "-R: --repo: --json: -q: --jq: -t: --template: -L: --limit: --help";
 const LISTS: &str = "-a: -A: -B: -H: -d -l: -s: -S: -m: --app: --assignee: --author: --base: --head: --draft --label: --search: --state: --milestone: \
@@ -18,7 +18,7 @@ const AWS: &[&str] = &[
      --recursive --human-readable --summarize --help",
 ];
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[ProgramRow] = &[
     row("gh", &["--version --help"]).style(Style::Subcommands).operands(Operands::None),
     // `-w` opens a browser.
     row("gh pr list", &[GH, LISTS]).alone(),
@@ -103,7 +103,7 @@ pub(super) const ROWS: &[Row] = &[
 
 /// Refuses a cluster's secrets, which are not everyday reading, and outputs described by a file,
 /// which read that file.
-fn no_secrets(call: &Call) -> Result<(), String> {
+fn no_secrets(call: &ProgramCall) -> Result<(), String> {
     let secret = |text: &str| text.to_ascii_lowercase().split([',', '/', '.']).any(|part| part.starts_with("secret"));
     if call.operands.iter().any(|word| word.known().is_none_or(|text| secret(text) || text == "all")) {
         return call.refuse("may show what the cluster keeps secret");
@@ -113,7 +113,7 @@ fn no_secrets(call: &Call) -> Result<(), String> {
 }
 
 /// A package is asked for by its name, not by an address or a folder.
-fn no_place(call: &Call) -> Result<(), String> {
+fn no_place(call: &ProgramCall) -> Result<(), String> {
     let place = |text: &str| text.starts_with(['.', '/', '~']) || text.contains(':');
     if call.operands.iter().any(|word| word.known().is_none_or(place)) {
         call.refuse("is given a place")
@@ -122,7 +122,7 @@ fn no_place(call: &Call) -> Result<(), String> {
     }
 }
 
-fn aws(call: &Call) -> Result<(), String> {
+fn aws(call: &ProgramCall) -> Result<(), String> {
     let words: Vec<&str> = call.operands.iter().filter_map(|word| word.known()).collect();
     let reads = match words.as_slice() {
         [service, action, ..] if !matches!(*service, "configure" | "secretsmanager" | "ssm") => {

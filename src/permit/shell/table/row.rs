@@ -1,6 +1,6 @@
 //! A program that only reads: its options, its operands, and a call of it taken apart.
 
-use crate::permit::shell::word::Word;
+use crate::permit::shell::word::ShellWord;
 
 /// Meaning of the words that are no options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,11 +37,11 @@ pub(in crate::permit::shell) enum Style {
 }
 
 /// Looks at a call as a whole, and says why it is not one that only reads.
-pub(in crate::permit::shell) type Check = fn(&Call) -> Result<(), String>;
+pub(in crate::permit::shell) type Check = fn(&ProgramCall) -> Result<(), String>;
 
 /// One program or subcommand that only reads.
 #[derive(Clone, Copy)]
-pub(in crate::permit::shell) struct Row {
+pub(in crate::permit::shell) struct ProgramRow {
     /// The program, or the program and its subcommand.
     pub(in crate::permit::shell) name: &'static str,
     /// Options, several in a text: `-x`; `-x:` takes a value, `-x@` one that is a file, `-x?` may
@@ -59,11 +59,11 @@ pub(in crate::permit::shell) struct Row {
 }
 
 /// A row for files.
-pub(super) const fn row(name: &'static str, options: &'static [&'static str]) -> Row {
-    Row { name, options, operands: Operands::Paths, style: Style::Gnu, any: false, check: None, sample: "a.txt" }
+pub(super) const fn row(name: &'static str, options: &'static [&'static str]) -> ProgramRow {
+    ProgramRow { name, options, operands: Operands::Paths, style: Style::Gnu, any: false, check: None, sample: "a.txt" }
 }
 
-impl Row {
+impl ProgramRow {
     pub(super) const fn operands(mut self, operands: Operands) -> Self {
         self.operands = operands;
         self
@@ -76,7 +76,7 @@ impl Row {
         self.any = true;
         self
     }
-    pub(super) const fn check(mut self, check: fn(&Call) -> Result<(), String>) -> Self {
+    pub(super) const fn check(mut self, check: fn(&ProgramCall) -> Result<(), String>) -> Self {
         self.check = Some(check);
         self
     }
@@ -130,16 +130,16 @@ pub(super) fn split(token: &str) -> (&str, Takes) {
 }
 
 /// The arguments of one program, taken apart by its row.
-pub(in crate::permit::shell) struct Call<'a> {
-    pub(super) row: &'a Row,
+pub(in crate::permit::shell) struct ProgramCall<'a> {
+    pub(super) row: &'a ProgramRow,
     /// Options with their values.
     pub(super) options: Vec<(String, Option<String>)>,
-    pub(super) operands: Vec<&'a Word>,
+    pub(super) operands: Vec<&'a ShellWord>,
     /// Files that options named.
     pub(super) files: Vec<String>,
 }
 
-impl Call<'_> {
+impl ProgramCall<'_> {
     pub(super) fn has(&self, options: &[&str]) -> bool {
         self.options.iter().any(|(option, _)| options.contains(&option.as_str()))
     }

@@ -1,13 +1,13 @@
 //! Programs that search in files and for files. `find` is a language of its own, elsewhere.
 
-use super::row::{Call, Operands, Row, row};
+use super::row::{Operands, ProgramCall, ProgramRow, row};
 use crate::permit::shell::scripts;
 
 const GREP: &[&str] = &[
     "-a -b -c -E -F -G -h -H -i -l -L -n -o -P -q -r -R -s -T -U -v -w -x -y -z -Z -I -# -A: -B: -C: -D: -d: -e: -f@ -m: --after-context: --before-context: --context: --basic-regexp --extended-regexp --fixed-strings --perl-regexp --binary --binary-files: --byte-offset --color? --colour? --count --dereference-recursive --devices: --directories: --exclude: --exclude-dir: --exclude-from@ --file@ --files-with-matches --files-without-match --ignore-case --no-ignore-case --include: --initial-tab --invert-match --label: --line-buffered --line-number --line-regexp --max-count: --no-filename --no-messages --null --null-data --only-matching --quiet --silent --recursive --regexp: --text --with-filename --word-regexp --help --version -V",
 ];
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[ProgramRow] = &[
     row("grep", GREP).operands(Operands::PatternThenPaths).any().sample("a a.txt"),
     row("egrep", GREP).operands(Operands::PatternThenPaths).any().sample("a a.txt"),
     row("fgrep", GREP).operands(Operands::PatternThenPaths).any().sample("a a.txt"),
@@ -34,7 +34,7 @@ const FD: &[&str] = &[
 const AWK: &[&str] = &["-F: -v: --field-separator: --assign: -V --version"];
 
 /// The program is the first operand; what follows it is no option any more.
-fn awk(call: &Call) -> Result<(), String> {
+fn awk(call: &ProgramCall) -> Result<(), String> {
     if call.values(&["-v", "--assign"]).any(|value| value.contains('\\')) {
         return call.refuse("gets a value that is not understood");
     }

@@ -1,8 +1,8 @@
 //! Programs that tell about the machine, its processes and users.
 
-use super::row::{Call, Operands, Row, row};
+use super::row::{Operands, ProgramCall, ProgramRow, row};
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[ProgramRow] = &[
     row("uname", &["-a -i -m -n -o -p -r -s -v --all --kernel-name --nodename --kernel-release --kernel-version --machine --processor --hardware-platform --operating-system --help --version"]).alone(),
     row("arch", &["--help --version"]).alone(),
     row("nproc", &["--all --ignore: --help --version"]).alone(),
@@ -32,33 +32,33 @@ pub(super) const ROWS: &[Row] = &[
     row("pidof", &["-s -c -q -x -o: -S: -h -V"]).text("zzz"),
     row("pstree", &["-a -A -c -g -G -h -H: -k -l -n -p -s -S -t -T -u -U -V --arguments --ascii --compact-not --show-pgids --vt100 --highlight-all --long --numeric-sort --show-pids --show-parents --threads-hide --uid-changes --unicode --version"]).text(""),
     row("date", &["-u -R -d: -r@ -I? --utc --universal --rfc-email --date: --rfc-3339: --reference@ --iso-8601? --debug --help --version"])
-        .check(|call: &Call| if call.operands.iter().any(|word| !word.text.starts_with('+')) { call.refuse("with a time sets the clock") } else { Ok(()) })
+        .check(|call: &ProgramCall| if call.operands.iter().any(|word| !word.text.starts_with('+')) { call.refuse("with a time sets the clock") } else { Ok(()) })
         .text("+%F"),
     row("cal", &["-1 -3 -j -m -s -w -y -n: --one --three --julian --monday --sunday --week --year --months: --help --version -h -V"]).text(""),
     row("ncal", &["-1 -3 -b -e -h -j -J -M -o -p -S -w -y -A: -B: -d: -m: -H: -s:"]).text(""),
     row("sleep", &["--help --version"]).text("0"),
     row("printenv", &["-0 --null --help --version"]).text("LANG").any(),
     row("man", &["-k -f -w -a --where --path --apropos --whatis --all --help --version -V"])
-        .check(|call: &Call| if call.operands.iter().any(|word| word.known().is_none_or(|text| text.contains('/'))) { call.refuse("is given a file") } else { Ok(()) })
+        .check(|call: &ProgramCall| if call.operands.iter().any(|word| word.known().is_none_or(|text| text.contains('/'))) { call.refuse("is given a file") } else { Ok(()) })
         .text("ls"),
     row("lsmod", &[]).alone(),
     row("lspci", &["-v -vv -vvv -k -x -n -nn -q -b -D -t -m -mm -s: -d:"]).style(super::row::Style::Exact).alone(),
     row("lsusb", &["-v -t -s: -d: -V --verbose --tree --version --help"]).alone(),
     row("findmnt", &["-s -m -k -A -a -b -C -D -d: -e -F@ -f -i -J -l -N: -n -O: -o: -P -R -r -S: -T: -t: -U -u -V -v -h --json --list --all --noheadings --output: --raw --real --pseudo --target: --source: --types: --df --help --version"]).text(""),
     row("mountpoint", &["-q -d -x --quiet --fs-devno --devno --nofollow --help --version -h -V"]).sample("."),
-    row("ldconfig", &["-p"]).operands(Operands::None).check(|call: &Call| if call.has(&["-p"]) { Ok(()) } else { call.refuse("without -p writes") }).sample("-p"),
+    row("ldconfig", &["-p"]).operands(Operands::None).check(|call: &ProgramCall| if call.has(&["-p"]) { Ok(()) } else { call.refuse("without -p writes") }).sample("-p"),
     row("lsb_release", &["-a -c -d -i -r -s -v -h --all --codename --description --id --release --short --version --help"]).alone(),
     row("systemd-detect-virt", &["-c -v -q --container --vm --quiet --list --help --version"]).alone(),
     row("apt-cache", &["-n -f --names-only --full --installed -a --all-versions"]).operands(Operands::Text).check(apt_cache).sample("policy bash"),
     row("dpkg", &["-l -L: -s: -S: --list --listfiles: --status: --search: --print-architecture --version --help"])
         .operands(Operands::Text)
-        .check(|call: &Call| if call.options.is_empty() || call.has(&["-s", "-S", "-L"]) && call.options.len() > 1 { call.refuse("is only known to read with one of -l -L -s -S") } else { Ok(()) })
+        .check(|call: &ProgramCall| if call.options.is_empty() || call.has(&["-s", "-S", "-L"]) && call.options.len() > 1 { call.refuse("is only known to read with one of -l -L -s -S") } else { Ok(()) })
         .sample("-l bash"),
     row("dpkg-query", &["-l -L: -s: -S: -W -f: --list --listfiles: --status: --search: --show --showformat: --version --help"]).text("-W bash"),
 ];
 
 /// `ps e` shows the environment of others.
-fn ps(call: &Call) -> Result<(), String> {
+fn ps(call: &ProgramCall) -> Result<(), String> {
     let operands = call.operands.iter().all(|word| {
         word.known().is_some_and(|text| {
             text.bytes().all(|b| b.is_ascii_digit() || b == b',') || text.bytes().all(|b| b"aflTuwx".contains(&b))
@@ -70,7 +70,7 @@ fn ps(call: &Call) -> Result<(), String> {
     if operands && !shown && !mixed { Ok(()) } else { call.refuse("is only known to read with some of its letters") }
 }
 
-fn apt_cache(call: &Call) -> Result<(), String> {
+fn apt_cache(call: &ProgramCall) -> Result<(), String> {
     let first = call.operands.first().map_or("", |word| word.text.as_str());
     if ["policy", "show", "search", "depends", "rdepends", "pkgnames", "madison", "showpkg"].contains(&first) {
         Ok(())

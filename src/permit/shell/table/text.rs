@@ -1,13 +1,13 @@
 //! Programs that print, cut, sort and compare text.
 
-use super::row::{Operands, Row, row};
+use super::row::{Operands, ProgramRow, row};
 use crate::permit::shell::scripts;
 
 const SUMS: &[&str] = &[
     "-b -c -t -z --binary --check --text --zero --tag --quiet --status --strict --ignore-missing -w --warn --help --version",
 ];
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[ProgramRow] = &[
     row("cat", &["-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting --help --version"]).any(),
     row("head", &["-q -v -z -n: -c: -# --quiet --silent --verbose --zero-terminated --lines: --bytes: --help --version"]).any(),
     // `-f`, `-F`, `--retry` and `--pid` would wait for ever.
@@ -83,7 +83,7 @@ pub(super) const ROWS: &[Row] = &[
 
 /// Reads the texts that are programs of their own: the values of these options, or else the first operand.
 pub(super) fn script(
-    call: &super::row::Call,
+    call: &super::row::ProgramCall,
     options: &[&str],
     read: fn(&str) -> Result<(), String>,
 ) -> Result<(), String> {

@@ -1,8 +1,9 @@
-//! What is judged to only read where the sandbox holds it: the wide table, the grammar, and tricks against both.
+//! Lines that are judged to only read where the sandbox holds them: the wide table, the grammar, and tricks against
+//! both.
 
 use super::super::*;
 use crate::domain::permission::{READERS, WIDE_READERS};
-use crate::domain::tool::Program;
+use crate::domain::tool::StartedProgram;
 use proptest::prelude::*;
 
 const ALLOWED: &str = include_str!("../../../../tests/judge/allowed.txt");
@@ -139,7 +140,7 @@ fn paths_are_handed_back() {
 
 #[test]
 fn parts_tell_what_runs_and_why_not() {
-    let part = |text: &str, argv: &[&str], reads: bool, why: &str| Part {
+    let part = |text: &str, argv: &[&str], reads: bool, why: &str| CommandPart {
         text: text.to_owned(),
         argv: Some(argv.iter().map(|&word| word.to_owned()).collect()),
         program: argv.first().map(|&word| word.to_owned()),
@@ -190,8 +191,9 @@ fn what_redirections_write_is_handed_back() {
 
 #[test]
 fn a_program_of_the_working_directory_is_not_trusted() {
-    let program = |name: &str, inside| Program { name: name.to_owned(), path: "/w/bin/x".into(), inode: 1, inside };
-    let found = |command: &str, programs: &[Program]| judge_found(command, Hold::Enforced, programs, None);
+    let program =
+        |name: &str, inside| StartedProgram { name: name.to_owned(), path: "/w/bin/x".into(), inode: 1, inside };
+    let found = |command: &str, programs: &[StartedProgram]| judge_found(command, Hold::Enforced, programs, None);
     assert!(matches!(found("git log", &[program("git", false)]).verdict, Judged::ReadOnly(_)));
     for command in ["git log", "ls | xargs jq .", "timeout 5 git log", "bash -c 'git log'", "LC_ALL=C jq . x"] {
         let judgement = found(command, &[program("git", true), program("jq", true)]);

@@ -1,8 +1,8 @@
 //! Bytes of a terminal, split anywhere, become the same inputs, and none of them leaks into a text.
 
-use super::super::answer::{Answer, Rgb};
+use super::super::answer::{Rgb, TerminalAnswer};
 use super::*;
-use crate::runtime::graphics::way::Program;
+use crate::runtime::graphics::way::TerminalProgram;
 use proptest::prelude::*;
 use termina::event::{MouseButton, MouseEventKind};
 
@@ -11,7 +11,7 @@ fn ms(n: u64) -> Duration {
 }
 
 fn all(bytes: &[u8]) -> Vec<Input> {
-    Reader::default().feed(bytes, Instant::now())
+    InputReader::default().feed(bytes, Instant::now())
 }
 
 fn keys(bytes: &str) -> Vec<String> {
@@ -93,7 +93,7 @@ fn releases_and_what_is_no_key_are_dropped() {
 
 #[test]
 fn a_lone_escape_counts_after_30_ms() {
-    let (mut reader, now) = (Reader::default(), Instant::now());
+    let (mut reader, now) = (InputReader::default(), Instant::now());
     assert_eq!(reader.feed(b"\x1b", now), []);
     assert_eq!(reader.deadline(), Some(now + ms(30)));
     assert_eq!(reader.silence(now + ms(29)), []);
@@ -104,7 +104,7 @@ fn a_lone_escape_counts_after_30_ms() {
 
 #[test]
 fn two_escapes_are_two_keys() {
-    let (mut reader, now) = (Reader::default(), Instant::now());
+    let (mut reader, now) = (InputReader::default(), Instant::now());
     assert_eq!(reader.feed(b"\x1b\x1b", now), []);
     assert_eq!(reader.silence(now + ms(30)).len(), 2);
     assert_eq!(keys("\x1b\x1bx"), ["Escape", "A-x"]);
@@ -115,7 +115,7 @@ fn two_escapes_are_two_keys() {
 #[test]
 fn an_introducer_alone_is_alt_with_it() {
     for (bytes, c) in [("\x1b[", '['), ("\x1bO", 'O'), ("\x1b]", ']'), ("\x1bP", 'P'), ("\x1b_", '_')] {
-        let (mut reader, now) = (Reader::default(), Instant::now());
+        let (mut reader, now) = (InputReader::default(), Instant::now());
         assert_eq!(reader.feed(bytes.as_bytes(), now), []);
         assert_eq!(reader.silence(now + ms(99)), []);
         assert_eq!(reader.silence(now + ms(100)), [key(KeyCode::Char(c), Modifiers::ALT)], "{bytes:?}");
@@ -125,7 +125,7 @@ fn an_introducer_alone_is_alt_with_it() {
 
 #[test]
 fn a_sequence_that_stopped_halfway_is_dropped_and_the_next_key_is_whole() {
-    let (mut reader, now) = (Reader::default(), Instant::now());
+    let (mut reader, now) = (InputReader::default(), Instant::now());
     assert_eq!(reader.feed(b"\x1b[1;", now), []);
     assert_eq!(reader.silence(now + ms(999)), []);
     assert_eq!(reader.silence(now + ms(1000)), []);
@@ -165,7 +165,7 @@ fn a_paste_is_one_input_and_cannot_act() {
 #[test]
 fn a_paste_without_an_end_comes_after_one_second() {
     for (bytes, expected) in [("\x1b[200~abc", "abc"), ("\x1b[200~abc\x1b[20", "abc"), ("\x1b[200~ä\u{1b}", "ä")] {
-        let (mut reader, now) = (Reader::default(), Instant::now());
+        let (mut reader, now) = (InputReader::default(), Instant::now());
         assert_eq!(reader.feed(bytes.as_bytes(), now), []);
         assert_eq!(reader.silence(now + ms(999)), []);
         assert_eq!(reader.silence(now + ms(1000)), [Input::Paste(expected.into())]);
@@ -214,7 +214,7 @@ proptest! {
     fn any_split_gives_the_same(pieces in prop::collection::vec(piece(), 0..20), cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20)) {
         let stream = pieces.concat();
         let now = Instant::now();
-        let mut reader = Reader::default();
+        let mut reader = InputReader::default();
         let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(stream.len() + 1)).collect();
         places.push(stream.len());
         places.sort_unstable();
@@ -232,7 +232,7 @@ proptest! {
 
     #[test]
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        let mut reader = Reader::default();
+        let mut reader = InputReader::default();
         let now = Instant::now();
         reader.feed(&bytes, now);
         reader.silence(now + Duration::from_secs(2));
@@ -248,25 +248,25 @@ proptest! {
 
 #[test]
 fn answers_split_at_every_byte_leak_nothing() {
-    let background = Input::Answer(Answer::Background(Rgb(0x1e, 0x1e, 0x2e)));
+    let background = Input::Answer(TerminalAnswer::Background(Rgb(0x1e, 0x1e, 0x2e)));
     for (bytes, expected) in [
         (&b"\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\"[..], Some(background.clone())),
         (b"\x1b]11;rgb:1e1e/1e1e/2e2e\x07", Some(background)),
-        (b"\x1b[?2026;1$y", Some(Input::Answer(Answer::Mode { number: 2026, usable: true }))),
-        (b"\x1b[?0u", Some(Input::Answer(Answer::KittyKeyboard))),
-        (b"\x1b[?65;1;9c", Some(Input::Answer(Answer::Attributes))),
+        (b"\x1b[?2026;1$y", Some(Input::Answer(TerminalAnswer::Mode { number: 2026, usable: true }))),
+        (b"\x1b[?0u", Some(Input::Answer(TerminalAnswer::KittyKeyboard))),
+        (b"\x1b[?65;1;9c", Some(Input::Answer(TerminalAnswer::Attributes))),
         (b"\x1b[>41;390;0c", None),
         (b"\x1bP1+r544e=787465726d\x1b\\", None),
-        (b"\x1b_Gi=31;OK\x1b\\", Some(Input::Answer(Answer::Graphics))),
+        (b"\x1b_Gi=31;OK\x1b\\", Some(Input::Answer(TerminalAnswer::Graphics))),
         (b"\x1b_Gi=31;ENOTSUPPORTED:no\x1b\\", None),
-        (b"\x1bP>|WezTerm 20240203\x1b\\", Some(Input::Answer(Answer::Program(Program::Wezterm)))),
-        (b"\x1b[6;20;10t", Some(Input::Answer(Answer::Cell { width: 10, height: 20 }))),
+        (b"\x1bP>|WezTerm 20240203\x1b\\", Some(Input::Answer(TerminalAnswer::Program(TerminalProgram::Wezterm)))),
+        (b"\x1b[6;20;10t", Some(Input::Answer(TerminalAnswer::Cell { width: 10, height: 20 }))),
         (b"\x1b[4;480;800t", None),
     ] {
         for cut in 0..bytes.len() {
             // With a key before and after, and a silence shorter than what a lone ESC needs.
             let now = Instant::now();
-            let mut reader = Reader::default();
+            let mut reader = InputReader::default();
             let mut got = reader.feed(b"x", now);
             got.extend(reader.feed(&bytes[..cut], now));
             got.extend(reader.silence(now + ms(29)));
@@ -283,7 +283,7 @@ fn answers_split_at_every_byte_leak_nothing() {
 #[test]
 fn an_answer_comes_late_among_keys() {
     let now = Instant::now();
-    let mut reader = Reader::default();
+    let mut reader = InputReader::default();
     let mut got = Vec::new();
     // Byte by byte, with the pauses of a slow line, and a key right before and after it.
     for (n, byte) in b"a\x1b_Gi=31;OK\x1b\\b\x1b[?62;4;9cc".iter().enumerate() {
@@ -297,11 +297,26 @@ fn an_answer_comes_late_among_keys() {
         got,
         [
             letter('a'),
-            answer(Answer::Graphics),
+            answer(TerminalAnswer::Graphics),
             letter('b'),
-            answer(Answer::Sixel),
-            answer(Answer::Attributes),
+            answer(TerminalAnswer::Sixel),
+            answer(TerminalAnswer::Attributes),
             letter('c')
         ]
     );
+}
+
+#[test]
+fn an_answer_that_is_torn_behind_its_escape_is_no_key_while_it_is_owed() {
+    let (mut reader, now) = (InputReader::default(), Instant::now());
+    reader.owed(true);
+    assert!(reader.feed(b"\x1b", now).is_empty());
+    assert!(reader.silence(now + ms(100)).is_empty(), "the rest may still come");
+    assert_eq!(reader.feed(b"[0n", now + ms(120)), [Input::Answer(TerminalAnswer::Status)]);
+    // A key that was pressed meanwhile is one.
+    let got = reader.feed(b"\x1b\x1b[0n", now + ms(200));
+    assert_eq!(got.iter().map(word).collect::<Vec<_>>(), ["Escape", "Answer(Status)"]);
+    assert!(reader.feed(b"\x1b", now + ms(300)).is_empty());
+    assert_eq!(reader.silence(now + ms(460)).iter().map(word).collect::<Vec<_>>(), ["Escape"]);
+    assert_eq!(reader.feed(b"[0n", now + ms(500)), [Input::Answer(TerminalAnswer::Status)], "however late the rest is");
 }

@@ -55,7 +55,7 @@ proptest! {
     fn what_is_written_is_read_and_foreign_keys_stay(
         first in any_meta(), second in any_meta(), foreign in "[ -~]{0,20}", slot in prop::sample::select(vec![0, SLOT, SLOT_MAX]),
     ) {
-        let mut fields = Fields::default();
+        let mut fields = JsonFields::default();
         encode(&mut fields, None, &first, place());
         let stays = json!({"text": foreign, "deep": [[1.0]]}).to_string();
         fields.set("theirs", stays.clone());
@@ -75,7 +75,7 @@ proptest! {
     #[test]
     fn no_bytes_make_it_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in any::<prop::sample::Index>()) {
         super::first(&bytes);
-        let mut fields = Fields::default();
+        let mut fields = JsonFields::default();
         encode(&mut fields, None, &SessionMeta::new(SessionId::parse("a").unwrap(), At(5), Mode::Ask, "/".into()), place());
         let line = fields.render();
         let cut = cut.index(line.len());
@@ -86,7 +86,7 @@ proptest! {
 
 #[test]
 fn the_preview_is_cut_first_and_then_the_header_is_refused() {
-    let mut fields = Fields::default();
+    let mut fields = JsonFields::default();
     fields.set("preview", json!("p".repeat(150)).to_string());
     fields.set("big", json!("x".repeat(8090)).to_string());
     let (line, slot) = super::line(&mut fields, 0).unwrap();
@@ -104,7 +104,7 @@ fn whether_a_plan_waits_is_what_lisle_says_and_else_the_last_role() {
         (r#"{"titleFrom":"user"}"#, "plan", true),
         ("{}", "user", false),
     ] {
-        let fields = Fields::parse(&format!(r#"{{"lastMessageRole":"{role}","lisle":{own}}}"#)).unwrap();
+        let fields = JsonFields::parse(&format!(r#"{{"lastMessageRole":"{role}","lisle":{own}}}"#)).unwrap();
         let meta = decode(&fields, &SessionId::parse("a").unwrap(), place(), At(0));
         assert_eq!(meta.plan_pending, pending, "{own} {role}");
     }
@@ -120,7 +120,7 @@ fn a_preview_is_one_line_of_150_characters() {
 
 #[test]
 fn the_second_file_comes_back() {
-    let mut header = Fields::default();
+    let mut header = JsonFields::default();
     header.set("id", "\"a\"".to_owned());
     let second = Second {
         before: "b".into(),

@@ -2,7 +2,7 @@
 //!
 //! Thumbnails and other keys of theirs stay where they are, because a line is never written back.
 
-use super::{Fields, Value, json};
+use super::{JsonFields, Value, json};
 use crate::domain::attachment::Attachment;
 #[cfg(test)]
 use crate::domain::attachment::AttachmentKind;
@@ -29,7 +29,7 @@ pub fn write(file: &Attachment) -> Value {
 }
 
 /// The files of a row. One without a name is none that could be shown.
-pub fn read(fields: &Fields) -> Vec<Attachment> {
+pub fn read(fields: &JsonFields) -> Vec<Attachment> {
     match fields.value("attachments") {
         Some(Value::Array(items)) => items.iter().filter_map(item).collect(),
         _ => Vec::new(),
@@ -80,7 +80,7 @@ mod tests {
              "thumbnailBase64":"AAAA","wasResized":true},
             {"type":"hologram","name":"b"}, {"type":"image"}, 7, null,
             {"name":"c.docx","type":"office","markdownPath":"/s/attachments/1_c.docx.md","size":-3}]}"#;
-        let files = read(&Fields::parse(line).unwrap());
+        let files = read(&JsonFields::parse(line).unwrap());
         let told: Vec<_> = files.iter().map(|file| (file.name.as_str(), file.kind, file.bytes)).collect();
         assert_eq!(
             told,
@@ -93,7 +93,7 @@ mod tests {
         assert_eq!(files[0].path, PathBuf::from("/s/attachments/1_a.png"));
         assert_eq!(files[1].path, PathBuf::new());
         assert_eq!(files[2].text.as_deref(), Some(std::path::Path::new("/s/attachments/1_c.docx.md")));
-        assert_eq!(read(&Fields::parse(r#"{"attachments":"x"}"#).unwrap()), []);
+        assert_eq!(read(&JsonFields::parse(r#"{"attachments":"x"}"#).unwrap()), []);
     }
 
     #[test]

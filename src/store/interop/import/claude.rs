@@ -4,7 +4,9 @@
 //! The conversation is a chain of `parentUuid` that ends in the last row, and not the file: what is not on it was rewound.
 //! The rows of one answer stand side by side on it, and so do the results of calls that ran at once.
 
-use super::{Answered, Facts, Read, answered_text, call, counts, is_true, made, text_of, time, typed, word};
+use super::{
+    Answered, ImportFacts, ImportedLine, answered_text, call, counts, is_true, made, text_of, time, typed, word,
+};
 use crate::domain::At;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::message::{AssistantText, Body, Carried, Info, InfoKind, Message, Thinking, UserText};
@@ -41,10 +43,10 @@ pub(super) fn is(value: &Value) -> bool {
 
 /// Position of a row among the others.
 #[derive(Clone)]
-struct Node {
+struct ClaudeNode {
     uuid: String,
     /// The row before; `None` at the beginning.
-    parent: Parent,
+    parent: ClaudeParent,
     /// The answer that it is part of.
     answer: Option<String>,
     calls: Vec<String>,
@@ -54,7 +56,7 @@ struct Node {
 }
 
 #[derive(Clone)]
-enum Parent {
+enum ClaudeParent {
     /// This one.
     Row(String),
     /// Whichever stands before it in the file.
@@ -65,9 +67,9 @@ enum Parent {
 
 /// A transcript while it is read.
 #[derive(Clone, Default)]
-pub(super) struct Reading {
-    pub(super) facts: Facts,
-    nodes: Vec<Node>,
+pub(super) struct ClaudeTranscript {
+    pub(super) facts: ImportFacts,
+    nodes: Vec<ClaudeNode>,
     /// Rows of the conversation.
     kept: HashSet<String>,
     /// Prompts that were rewound.
@@ -84,7 +86,7 @@ pub(super) struct Reading {
     answers: Option<String>,
 }
 
-impl Reading {
+impl ClaudeTranscript {
     /// Takes notice of a line, before any is read.
     pub(super) fn first(&mut self, value: &Value) {
         self.facts.see(time(value), word(value, "cwd"));
@@ -108,15 +110,15 @@ impl Reading {
             return;
         }
         let parent = match value.get("parentUuid") {
-            Some(Value::String(parent)) => Parent::Row(parent.clone()),
+            Some(Value::String(parent)) => ClaudeParent::Row(parent.clone()),
             Some(_) => match word(value, "logicalParentUuid") {
                 "" if word(value, "subtype") == "compact_boundary" || is_true(value, "isCompactSummary") => {
-                    Parent::Before
+                    ClaudeParent::Before
                 }
-                "" => Parent::None,
-                logical => Parent::Row(logical.to_owned()),
+                "" => ClaudeParent::None,
+                logical => ClaudeParent::Row(logical.to_owned()),
             },
-            None => Parent::Before,
+            None => ClaudeParent::Before,
         };
         let message = value.get("message").unwrap_or(&Value::Null);
         let content = message.get("content").unwrap_or(&Value::Null);
@@ -132,7 +134,7 @@ impl Reading {
             && !is_true(value, "isMeta")
             && !is_true(value, "isCompactSummary")
             && !text_of(content).trim_start().starts_with(['<', '[']);
-        self.nodes.push(Node { uuid: uuid.to_owned(), parent, answer, calls, results, asked });
+        self.nodes.push(ClaudeNode { uuid: uuid.to_owned(), parent, answer, calls, results, asked });
     }
 
     /// Finds the conversation among the rows.
@@ -147,16 +149,16 @@ impl Reading {
             }
             let here = at.unwrap_or_default();
             at = match &node.parent {
-                Parent::Row(parent) => places.get(parent.as_str()).copied().or_else(|| here.checked_sub(1)),
-                Parent::Before => here.checked_sub(1),
-                Parent::None => None,
+                ClaudeParent::Row(parent) => places.get(parent.as_str()).copied().or_else(|| here.checked_sub(1)),
+                ClaudeParent::Before => here.checked_sub(1),
+                ClaudeParent::None => None,
             };
         }
         // The other parts of an answer that is on the chain, and the results of its calls.
         let mut calls: HashSet<&str> = HashSet::new();
         for node in &self.nodes {
             let beside = match &node.parent {
-                Parent::Row(parent) if !kept.contains(node.uuid.as_str()) && kept.contains(parent.as_str()) => {
+                ClaudeParent::Row(parent) if !kept.contains(node.uuid.as_str()) && kept.contains(parent.as_str()) => {
                     let parent = places.get(parent.as_str()).and_then(|at| self.nodes.get(*at));
                     let same = parent.is_some_and(|parent| node.answer.is_some() && parent.answer == node.answer);
                     same || (!node.results.is_empty() && node.results.iter().all(|id| calls.contains(id.as_str())))
@@ -182,14 +184,14 @@ impl Reading {
     }
 
     /// Meaning of a line.
-    pub(super) fn read(&mut self, value: &Value) -> Vec<Read> {
+    pub(super) fn read(&mut self, value: &Value) -> Vec<ImportedLine> {
         if is_true(value, "isSidechain") {
-            return vec![Read::Left("records of subagents")];
+            return vec![ImportedLine::Left("records of subagents")];
         }
         let kind = word(value, "type");
         let uuid = word(value, "uuid");
         if !uuid.is_empty() && !self.kept.contains(uuid) {
-            return vec![Read::Nothing];
+            return vec![ImportedLine::Nothing];
         }
         let at = time(value);
         let message = value.get("message").unwrap_or(&Value::Null);
@@ -203,9 +205,9 @@ impl Reading {
                     kind: InfoKind::Compacted,
                     carried: Some(Box::new(Carried { text: text_of(content), keeps, ..Carried::default() })),
                 };
-                vec![Read::Rows(vec![made(at, Body::Info(info))])]
+                vec![ImportedLine::Rows(vec![made(at, Body::Info(info))])]
             }
-            "user" if is_true(value, "isMeta") => vec![Read::Nothing],
+            "user" if is_true(value, "isMeta") => vec![ImportedLine::Nothing],
             "user" => self.user(at, uuid, content, value.get("toolUseResult")),
             "assistant" => {
                 self.count(message);
@@ -222,12 +224,14 @@ impl Reading {
                 let first = preserved.and_then(|kept| kept.get("uuids")?.get(0)?.as_str());
                 self.keeps = first.filter(|uuid| self.kept.contains(*uuid)).map(str::to_owned).or(self.keeps.take());
                 match word(value, "subtype") {
-                    "compact_boundary" | "turn_duration" | "local_command" | "stop_hook_summary" => vec![Read::Nothing],
-                    _ => vec![Read::Left("remarks of the program")],
+                    "compact_boundary" | "turn_duration" | "local_command" | "stop_hook_summary" => {
+                        vec![ImportedLine::Nothing]
+                    }
+                    _ => vec![ImportedLine::Left("remarks of the program")],
                 }
             }
-            kind if PASSED.contains(&kind) => vec![Read::Nothing],
-            _ => vec![Read::Left("records of a kind that lisle does not know")],
+            kind if PASSED.contains(&kind) => vec![ImportedLine::Nothing],
+            _ => vec![ImportedLine::Left("records of a kind that lisle does not know")],
         }
     }
 
@@ -266,7 +270,7 @@ impl Reading {
         self.counted = Some((id.to_owned(), used));
     }
 
-    fn user(&mut self, at: At, uuid: &str, content: &Value, beside: Option<&Value>) -> Vec<Read> {
+    fn user(&mut self, at: At, uuid: &str, content: &Value, beside: Option<&Value>) -> Vec<ImportedLine> {
         let mut out = Vec::new();
         if let Value::Array(blocks) = content {
             let results = blocks.iter().filter(|block| word(block, "type") == "tool_result");
@@ -286,31 +290,31 @@ impl Reading {
                 one.exit = one.exit.or_else(|| ran.then_some(0));
             }
             if !results.is_empty() {
-                out.push(Read::Results(results));
+                out.push(ImportedLine::Results(results));
             }
             let pictures = blocks.iter().filter(|block| matches!(word(block, "type"), "image" | "document"));
-            out.extend(pictures.map(|_| Read::Left("attached files")));
+            out.extend(pictures.map(|_| ImportedLine::Left("attached files")));
         }
         let text = text_of(content);
         let begun = text.trim_start();
         if let Some(command) = between(begun, "<bash-input>", "</bash-input>") {
             self.typing = Some(uuid.to_owned());
-            out.push(Read::Rows(vec![made(at, typed(uuid, command))]));
+            out.push(ImportedLine::Rows(vec![made(at, typed(uuid, command))]));
         } else if begun.starts_with("<bash-stdout>") {
             let stdout = between(begun, "<bash-stdout>", "</bash-stdout>").unwrap_or_default();
             let stderr = between(begun, "<bash-stderr>", "</bash-stderr>").unwrap_or_default();
             if let Some(call) = self.typing.take() {
                 let text = answered_text(&[stdout, stderr]);
-                out.push(Read::Results(vec![Answered::new(&super::typed_id(&call), text, false)]));
+                out.push(ImportedLine::Results(vec![Answered::new(&super::typed_id(&call), text, false)]));
             }
         } else if begun.starts_with("[Request interrupted by user") {
-            out.push(Read::Interrupted(at));
+            out.push(ImportedLine::Interrupted(at));
         } else if begun.starts_with("<command-name>") {
-            out.push(Read::Left("commands of the program"));
+            out.push(ImportedLine::Left("commands of the program"));
         } else if begun.starts_with("<local-command-") || begun.starts_with("<command-message>") {
-            out.push(Read::Nothing);
+            out.push(ImportedLine::Nothing);
         } else if !begun.is_empty() {
-            out.push(Read::Rows(vec![made(at, Body::User(UserText::from(text)))]));
+            out.push(ImportedLine::Rows(vec![made(at, Body::User(UserText::from(text)))]));
         }
         out
     }
@@ -322,16 +326,16 @@ fn between<'t>(text: &'t str, open: &str, close: &str) -> Option<&'t str> {
 }
 
 /// Message that the user typed while an answer was being written.
-fn queued(at: At, attachment: &Value) -> Read {
+fn queued(at: At, attachment: &Value) -> ImportedLine {
     let typed = word(attachment, "type") == "queued_command"
         && matches!(word(attachment, "commandMode"), "" | "prompt")
         && attachment.get("origin").is_none_or(|origin| matches!(word(origin, "kind"), "" | "human"));
     let text = attachment.get("prompt").map(text_of).unwrap_or_default();
     if !typed || text.trim().is_empty() {
-        return Read::Nothing;
+        return ImportedLine::Nothing;
     }
     let said = UserText { text, steer: true, ..UserText::default() };
-    Read::Rows(vec![made(at, Body::User(said))])
+    ImportedLine::Rows(vec![made(at, Body::User(said))])
 }
 
 /// The change of a file, as it stands beside the result.
@@ -363,7 +367,7 @@ fn diff(beside: &Value) -> Option<FileDiff> {
     (!out.hunks.is_empty()).then_some(out)
 }
 
-fn assistant(at: At, message: &Value, content: &Value, model: Option<&str>) -> Vec<Read> {
+fn assistant(at: At, message: &Value, content: &Value, model: Option<&str>) -> Vec<ImportedLine> {
     let mut rows: Vec<Message> = Vec::new();
     let mut out = Vec::new();
     let blocks = match content {
@@ -384,7 +388,7 @@ fn assistant(at: At, message: &Value, content: &Value, model: Option<&str>) -> V
             }
             (_, "redacted_thinking") => continue,
             _ => {
-                out.push(Read::Left("parts of answers of a kind that lisle does not know"));
+                out.push(ImportedLine::Left("parts of answers of a kind that lisle does not know"));
                 continue;
             }
         };
@@ -393,7 +397,7 @@ fn assistant(at: At, message: &Value, content: &Value, model: Option<&str>) -> V
         row.model = model.map(str::to_owned);
         rows.push(row);
     }
-    out.insert(0, Read::Rows(rows));
+    out.insert(0, ImportedLine::Rows(rows));
     out
 }
 

@@ -2,7 +2,10 @@
 //!
 //! A rewind begins a new file that names the rows of the old one which come first; older versions told of it in the file.
 
-use super::{Answered, Facts, Part, Read, answered_text, call, counts, made, text_of, time, typed, word};
+use super::{
+    Answered, ConversationFile, ImportFacts, ImportedLine, answered_text, call, counts, made, text_of, time, typed,
+    word,
+};
 use crate::domain::At;
 use crate::domain::diff::{DiffKind, DiffLine, FileDiff, Hunk};
 use crate::domain::message::{AssistantText, Body, Carried, Info, InfoKind, Thinking, UserText};
@@ -101,7 +104,8 @@ fn rollouts(path: &Path) -> Vec<(PathBuf, Meta)> {
     found
 }
 
-/// What tells a file that a rewind began from the thread's others, which number their rows alike: `rollout-TIME-THREAD_SEGMENT`.
+/// Segment of a file that a rewind began; the thread's other files number their rows alike:
+/// `rollout-TIME-THREAD_SEGMENT`.
 fn segment(path: &Path) -> String {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let segment = stem.rsplit_once('_').map_or("", |(_, segment)| segment);
@@ -109,9 +113,9 @@ fn segment(path: &Path) -> String {
 }
 
 /// The files that make up the conversation of a rollout, in order; where it was rewound since, those of its newest end.
-pub(super) fn parts(path: &Path) -> Vec<Part> {
+pub(super) fn parts(path: &Path) -> Vec<ConversationFile> {
     let all = rollouts(path);
-    let part = |path: &Path, before| Part { path: path.to_owned(), before, segment: segment(path) };
+    let part = |path: &Path, before| ConversationFile { path: path.to_owned(), before, segment: segment(path) };
     let whole = || vec![part(path, None)];
     let Some(own) = all.iter().position(|(one, _)| one == path) else { return whole() };
     let thread = &all[own].1.thread;
@@ -141,8 +145,8 @@ pub(super) fn title(path: &Path, thread: &str) -> Option<String> {
 
 /// A rollout while it is read.
 #[derive(Clone, Default)]
-pub(super) struct Reading {
-    pub(super) facts: Facts,
+pub(super) struct CodexRollout {
+    pub(super) facts: ImportFacts,
     /// Position of each message of the user.
     asked: Vec<u64>,
     /// The last answer, and where it stands.
@@ -155,7 +159,7 @@ pub(super) struct Reading {
     answers: Option<String>,
 }
 
-impl Reading {
+impl CodexRollout {
     /// Takes notice of a line, before any is read.
     pub(super) fn first(&mut self, value: &Value, number: u64) {
         let payload = value.get("payload").unwrap_or(&Value::Null);
@@ -239,10 +243,10 @@ impl Reading {
     }
 
     /// Meaning of a line.
-    pub(super) fn read(&mut self, value: &Value, number: u64) -> Vec<Read> {
+    pub(super) fn read(&mut self, value: &Value, number: u64) -> Vec<ImportedLine> {
         let gone = self.rewound.iter().any(|(from, to)| (*from..*to).contains(&number));
         if gone || self.dropped.contains(&number) {
-            return vec![Read::Nothing];
+            return vec![ImportedLine::Nothing];
         }
         let at = time(value);
         let payload = value.get("payload").unwrap_or(&Value::Null);
@@ -251,9 +255,9 @@ impl Reading {
             "event_msg" => vec![event(at, payload)],
             "turn_context" => {
                 self.answers = Some(word(payload, "model").to_owned()).filter(|model| !model.is_empty());
-                vec![Read::Nothing]
+                vec![ImportedLine::Nothing]
             }
-            "session_meta" | "world_state" | "token_usage_record" => vec![Read::Nothing],
+            "session_meta" | "world_state" | "token_usage_record" => vec![ImportedLine::Nothing],
             "compacted" => {
                 let info = Info {
                     text: "Older messages were summed up here.".to_owned(),
@@ -261,18 +265,18 @@ impl Reading {
                     kind: InfoKind::Compacted,
                     carried: Some(Box::new(carried(payload))),
                 };
-                vec![Read::Rows(vec![made(at, Body::Info(info))])]
+                vec![ImportedLine::Rows(vec![made(at, Body::Info(info))])]
             }
             older if ITEMS.contains(&older) => self.signed(self.item(at, value, number)),
-            "" if is(value) || value.get("record_type").is_some() => vec![Read::Nothing],
-            _ => vec![Read::Left("records of a kind that lisle does not know")],
+            "" if is(value) || value.get("record_type").is_some() => vec![ImportedLine::Nothing],
+            _ => vec![ImportedLine::Left("records of a kind that lisle does not know")],
         }
     }
 
     /// Rows of the model with its name.
-    fn signed(&self, mut all: Vec<Read>) -> Vec<Read> {
+    fn signed(&self, mut all: Vec<ImportedLine>) -> Vec<ImportedLine> {
         for read in &mut all {
-            let Read::Rows(rows) = read else { continue };
+            let ImportedLine::Rows(rows) = read else { continue };
             for row in rows.iter_mut().filter(|row| !matches!(row.body, Body::User(_) | Body::Info(_))) {
                 row.model.clone_from(&self.answers);
             }
@@ -280,15 +284,15 @@ impl Reading {
         all
     }
 
-    fn item(&self, at: At, item: &Value, number: u64) -> Vec<Read> {
-        let one = |body| vec![Read::Rows(vec![made(at, body)])];
+    fn item(&self, at: At, item: &Value, number: u64) -> Vec<ImportedLine> {
+        let one = |body| vec![ImportedLine::Rows(vec![made(at, body)])];
         let id = word(item, "call_id");
         match word(item, "type") {
             "message" => message(at, item, number),
             "reasoning" => {
                 let text = item.get("summary").map(text_of).unwrap_or_default();
                 if text.trim().is_empty() {
-                    return vec![Read::Nothing];
+                    return vec![ImportedLine::Nothing];
                 }
                 one(Body::Thinking(Thinking { text, ..Thinking::default() }))
             }
@@ -300,11 +304,11 @@ impl Reading {
             "custom_tool_call" => one(call(id, word(item, "name"), json!({"input": word(item, "input")}))),
             "local_shell_call" => one(call(id, "shell", self.here(item.get("action").cloned().unwrap_or_default()))),
             "function_call_output" | "custom_tool_call_output" => {
-                vec![Read::Results(vec![answered(id, item.get("output").unwrap_or(&Value::Null))])]
+                vec![ImportedLine::Results(vec![answered(id, item.get("output").unwrap_or(&Value::Null))])]
             }
-            "ghost_snapshot" => vec![Read::Nothing],
-            "web_search_call" => vec![Read::Left("searches of the web")],
-            _ => vec![Read::Left("records of a kind that lisle does not know")],
+            "ghost_snapshot" => vec![ImportedLine::Nothing],
+            "web_search_call" => vec![ImportedLine::Left("searches of the web")],
+            _ => vec![ImportedLine::Left("records of a kind that lisle does not know")],
         }
     }
 
@@ -340,29 +344,29 @@ fn carried(payload: &Value) -> Carried {
 }
 
 /// Event for that program's screen: mostly what the items say, and sometimes more.
-fn event(at: At, payload: &Value) -> Read {
+fn event(at: At, payload: &Value) -> ImportedLine {
     match word(payload, "type") {
-        "turn_aborted" => Read::Interrupted(at),
+        "turn_aborted" => ImportedLine::Interrupted(at),
         "item_completed" => completed(payload.get("item").unwrap_or(&Value::Null)),
-        _ => Read::Nothing,
+        _ => ImportedLine::Nothing,
     }
 }
 
-fn completed(item: &Value) -> Read {
+fn completed(item: &Value) -> ImportedLine {
     let known = Answered::new(word(item, "id"), String::new(), false);
     match word(item, "type") {
         "CommandExecution" => {
             let part = |key: &str| item.get("duration").and_then(|time| time.get(key)).and_then(Value::as_u64);
             let millis = part("secs").map(|secs| secs * 1000 + part("nanos").unwrap_or(0) / 1_000_000);
             let exit = item.get("exit_code").and_then(Value::as_i64).and_then(|exit| i32::try_from(exit).ok());
-            Read::Known(Answered { exit, millis, ..known })
+            ImportedLine::Known(Answered { exit, millis, ..known })
         }
         "FileChange" => {
-            let Some(changes) = item.get("changes").and_then(Value::as_object) else { return Read::Nothing };
+            let Some(changes) = item.get("changes").and_then(Value::as_object) else { return ImportedLine::Nothing };
             let diffs = changes.iter().map(|(path, change)| diff(path, change)).collect();
-            Read::Known(Answered { diffs, ..known })
+            ImportedLine::Known(Answered { diffs, ..known })
         }
-        _ => Read::Nothing,
+        _ => ImportedLine::Nothing,
     }
 }
 
@@ -400,31 +404,31 @@ fn diff(path: &str, change: &Value) -> FileDiff {
     out
 }
 
-fn message(at: At, item: &Value, number: u64) -> Vec<Read> {
+fn message(at: At, item: &Value, number: u64) -> Vec<ImportedLine> {
     let content = item.get("content").unwrap_or(&Value::Null);
     let text = text_of(content);
     let begun = text.trim_start();
     match word(item, "role") {
-        "user" if begun.starts_with("<turn_aborted>") => vec![Read::Interrupted(at)],
+        "user" if begun.starts_with("<turn_aborted>") => vec![ImportedLine::Interrupted(at)],
         "user" if begun.starts_with("<user_shell_command>") => shell_command(at, begun, number),
-        "user" if OWN_WORDS.iter().any(|own| begun.starts_with(own)) => vec![Read::Nothing],
-        "user" if begun.is_empty() => vec![Read::Left("attached files")],
+        "user" if OWN_WORDS.iter().any(|own| begun.starts_with(own)) => vec![ImportedLine::Nothing],
+        "user" if begun.is_empty() => vec![ImportedLine::Left("attached files")],
         "user" => {
             let pictures = content.as_array().map(Vec::as_slice).unwrap_or_default();
             let pictures = pictures.iter().filter(|block| word(block, "type") == "input_image");
-            let left = pictures.map(|_| Read::Left("attached files"));
-            left.chain([Read::Rows(vec![made(at, Body::User(UserText::from(text)))])]).collect()
+            let left = pictures.map(|_| ImportedLine::Left("attached files"));
+            left.chain([ImportedLine::Rows(vec![made(at, Body::User(UserText::from(text)))])]).collect()
         }
         "assistant" => {
             let said = AssistantText { text, ..AssistantText::default() };
-            vec![Read::Rows(vec![made(at, Body::Assistant(said))])]
+            vec![ImportedLine::Rows(vec![made(at, Body::Assistant(said))])]
         }
-        _ => vec![Read::Nothing],
+        _ => vec![ImportedLine::Nothing],
     }
 }
 
 /// A command that the user typed, with what it printed.
-fn shell_command(at: At, text: &str, number: u64) -> Vec<Read> {
+fn shell_command(at: At, text: &str, number: u64) -> Vec<ImportedLine> {
     let between = |open: &str, close: &str| text.split_once(open)?.1.rsplit_once(close).map(|(inner, _)| inner);
     let command = between("<command>", "</command>").unwrap_or_default().trim();
     let result = between("<result>", "</result>").unwrap_or_default();
@@ -433,7 +437,10 @@ fn shell_command(at: At, text: &str, number: u64) -> Vec<Read> {
     let id = format!("cx{number}");
     let failed = exit.is_some_and(|exit| exit != 0);
     let answer = Answered::new(&super::typed_id(&id), answered_text(&[output]), failed);
-    vec![Read::Rows(vec![made(at, typed(&id, command))]), Read::Results(vec![Answered { exit, ..answer }])]
+    vec![
+        ImportedLine::Rows(vec![made(at, typed(&id, command))]),
+        ImportedLine::Results(vec![Answered { exit, ..answer }]),
+    ]
 }
 
 /// Result of a call: text, or an object with the text and the exit status, which may be written as text again.

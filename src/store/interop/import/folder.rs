@@ -3,13 +3,13 @@
 //! A second import of the same session adds what came since to the session of the first one. A conversation that went on
 //! by itself on both sides becomes another session.
 
-use super::{AT_ONCE, Again, Imported, LEFT, READ};
+use super::{AT_ONCE, Imported, LEFT, READ, Reimport};
 use crate::domain::session::{SessionMeta, TitleFrom};
 use crate::domain::{At, Mode, SessionId};
 use crate::store::format::file_refs::Refers;
 use crate::store::format::{layout, row};
 use crate::store::io::{lines, trees};
-use crate::store::read::session::{self, Found, Reader};
+use crate::store::read::session::{self, FoundSession, SessionReader};
 use crate::store::write::branch::{Cut, Manner};
 use crate::store::write::journal::Journal;
 use crate::store::{Fsync, Store, StoreError};
@@ -17,17 +17,17 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::path::Path;
 
-/// What is said of whose it was.
+/// Sentence about the owner of a folder.
 const PROGRAM: &str = "lisle or Craft Agents";
 
 /// A row as it is compared: what tells it from others, and all of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Line {
+struct ComparedRow {
     id: u64,
     whole: u64,
 }
 
-impl Line {
+impl ComparedRow {
     fn of(bytes: &[u8]) -> Self {
         let bytes = bytes.trim_ascii();
         let text = String::from_utf8_lossy(bytes);
@@ -42,7 +42,7 @@ fn hash(of: impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What came since an earlier import.
+/// Difference from an earlier import.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Since {
     /// So many rows behind those that are here.
@@ -56,7 +56,7 @@ enum Since {
 }
 
 impl Since {
-    fn of(theirs: &[Line], here: &[Line]) -> Self {
+    fn of(theirs: &[ComparedRow], here: &[ComparedRow]) -> Self {
         let both = theirs.len().min(here.len());
         if theirs.iter().zip(here).any(|(there, here)| there.id != here.id) {
             return Since::Apart;
@@ -79,7 +79,7 @@ impl Store {
         }
         let name = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let id = SessionId::parse(name).unwrap_or_else(|_| SessionId::numbered(0));
-        let reader = Reader { io: self.io(), id: &id, dir: dir.to_owned(), home: &self.inner.home };
+        let reader = SessionReader { io: self.io(), id: &id, dir: dir.to_owned(), home: &self.inner.home };
         self.import_session(&reader, at_most, now).map_err(|error| match error {
             StoreError::NoSession { path } => self.no_session(dir, path),
             StoreError::Io { path, source, .. } if path.starts_with(dir) => StoreError::io("import", &path, source),
@@ -87,7 +87,7 @@ impl Store {
         })
     }
 
-    /// What to give instead of a folder that is no session's.
+    /// Advice on a folder that is no session's.
     fn no_session(&self, dir: &Path, path: std::path::PathBuf) -> StoreError {
         let is_transcript = |name: &std::ffi::OsString| Path::new(name).extension().is_some_and(|end| end == "jsonl");
         let why = if self.io().list(dir).unwrap_or_default().iter().any(is_transcript) {
@@ -98,7 +98,7 @@ impl Store {
         StoreError::NoImport { path, why }
     }
 
-    fn import_session(&self, reader: &Reader<'_>, at_most: Mode, now: At) -> Result<Imported, StoreError> {
+    fn import_session(&self, reader: &SessionReader<'_>, at_most: Mode, now: At) -> Result<Imported, StoreError> {
         let (found, cut) = self.source_of(reader, None)?;
         let origin = origin(reader.id, &found);
         let mut why = None;
@@ -106,7 +106,7 @@ impl Store {
         if !earlier.is_empty() {
             let mut theirs = Vec::new();
             each_line(reader, &found, &cut, |line| {
-                theirs.push(Line::of(line));
+                theirs.push(ComparedRow::of(line));
                 Ok(())
             })?;
             for id in earlier.iter().rev() {
@@ -121,18 +121,18 @@ impl Store {
         }
         let manner = Manner::Import { at_most, origin };
         let meta = self.branch_of(reader, None, now, manner)?;
-        Ok(Imported { meta, program: PROGRAM, left: Vec::new(), again: why.map(Again::Another) })
+        Ok(Imported { meta, program: PROGRAM, left: Vec::new(), again: why.map(Reimport::Another) })
     }
 
     /// The rows of a session here, without what an import says of itself.
-    fn lines_of(&self, id: &SessionId) -> Result<Vec<Line>, StoreError> {
+    fn lines_of(&self, id: &SessionId) -> Result<Vec<ComparedRow>, StoreError> {
         let reader = self.reader(id);
         let (found, cut) = self.source_of(&reader, None)?;
         let mut lines = Vec::new();
         each_line(&reader, &found, &cut, |line| {
             let is_ours = row::id_of(&String::from_utf8_lossy(line)).is_some_and(|id| id.as_str().starts_with(LEFT));
             if !is_ours {
-                lines.push(Line::of(line));
+                lines.push(ComparedRow::of(line));
             }
             Ok(())
         })?;
@@ -142,7 +142,7 @@ impl Store {
     /// Brings the session of an earlier import up to date.
     fn update_folder(
         &self,
-        (reader, found, cut): (&Reader<'_>, &Found, &Cut),
+        (reader, found, cut): (&SessionReader<'_>, &FoundSession, &Cut),
         id: &SessionId,
         since: Since,
         (all, now): (usize, At),
@@ -157,19 +157,19 @@ impl Store {
             if since == Since::Other {
                 // The rows as they were go to the trash: nothing of them is lost.
                 journal.clear(now)?;
-                journal.given = journal.meta.clone();
+                journal.header.accept();
             }
             self.add_lines((reader, found, cut), all - more, &mut journal)?;
             let theirs = reader.meta(found);
             refresh(&mut meta, theirs);
-            let own = journal.own.clone();
+            let own = journal.header.own().clone();
             journal.set_meta(meta, own);
             journal.close()?;
         }
         let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
         let again = match since {
-            Since::Other => Again::Anew(id.clone()),
-            _ => Again::Added(id.clone(), more),
+            Since::Other => Reimport::Anew(id.clone()),
+            _ => Reimport::Added(id.clone(), more),
         };
         Ok(Imported { meta, program: PROGRAM, left: Vec::new(), again: Some(again) })
     }
@@ -177,7 +177,7 @@ impl Store {
     /// Adds the lines behind the first `skip` rows, with the files that they refer to.
     fn add_lines(
         &self,
-        (reader, found, cut): (&Reader<'_>, &Found, &Cut),
+        (reader, found, cut): (&SessionReader<'_>, &FoundSession, &Cut),
         skip: usize,
         journal: &mut Journal,
     ) -> Result<(), StoreError> {
@@ -216,14 +216,14 @@ impl Store {
     }
 }
 
-/// What tells a session from all others, wherever its folder lies.
-fn origin(id: &SessionId, found: &Found) -> String {
+/// Identity of a session among all others, wherever its folder lies.
+fn origin(id: &SessionId, found: &FoundSession) -> String {
     let fields = &found.head.fields;
     let id = fields.text("id").unwrap_or_else(|| id.as_str().to_owned());
     format!("session:{id}:{}", fields.number("createdAt").unwrap_or(0))
 }
 
-/// What the other side says of the session now, but for what a person may have changed here.
+/// Takes over the other side's properties, but for those that a person may have changed here.
 fn refresh(meta: &mut SessionMeta, theirs: SessionMeta) {
     if meta.title_from != TitleFrom::User || meta.title.trim().is_empty() {
         (meta.title, meta.title_from) = (theirs.title, theirs.title_from);
@@ -234,8 +234,8 @@ fn refresh(meta: &mut SessionMeta, theirs: SessionMeta) {
 
 /// Shows every line of a session as it would be copied.
 fn each_line(
-    reader: &Reader<'_>,
-    found: &Found,
+    reader: &SessionReader<'_>,
+    found: &FoundSession,
     cut: &Cut,
     mut show: impl FnMut(&[u8]) -> Result<(), StoreError>,
 ) -> Result<(), StoreError> {

@@ -15,9 +15,9 @@ use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::usage::Usage;
 use crate::domain::{At, CallId, MessageId, Mode, SessionId, foreign};
 use crate::store::format::header::First;
-use crate::store::format::json::Fields;
+use crate::store::format::json::JsonFields;
 use crate::store::format::{layout, portable_paths, row};
-use crate::store::io::{How, Kind, lines};
+use crate::store::io::{How, PathKind, lines};
 use crate::store::read::session;
 use crate::store::{Access, Durability, Journal, Store, StoreError};
 use serde_json::Value;
@@ -35,7 +35,7 @@ const READ: [&str; 6] = [layout::SESSION, layout::THEIR_TEMP, layout::HEADER, la
 const ORIGIN: &str = "origin";
 /// The key beside it: how many of what were not included.
 const COUNTS: &str = "notIncluded";
-/// How the id of a row begins that says what was not included.
+/// Prefix of the id of a row that says what was not included.
 const LEFT: &str = "import-left-";
 
 /// Result of an import.
@@ -45,15 +45,15 @@ pub struct Imported {
     pub meta: SessionMeta,
     /// Program it came from.
     pub program: &'static str,
-    /// What was not included, one sentence each.
+    /// Parts that were not included, one sentence each.
     pub left: Vec<String>,
-    /// What an earlier import of the same conversation has to do with it.
-    pub again: Option<Again>,
+    /// Relation to an earlier import of the same conversation.
+    pub again: Option<Reimport>,
 }
 
-/// What came of a second import.
+/// Outcome of a second import.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Again {
+pub enum Reimport {
     /// So many rows were added to the session of the earlier one.
     Added(SessionId, usize),
     /// Rows had changed: all of the session's were replaced, and the old ones are in the trash.
@@ -62,39 +62,39 @@ pub enum Again {
     Another(String),
 }
 
-impl Again {
+impl Reimport {
     /// In words.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Again::Added(id, 0) => format!("It was imported before, as session {id}; nothing came since."),
-            Again::Added(id, 1) => {
+            Reimport::Added(id, 0) => format!("It was imported before, as session {id}; nothing came since."),
+            Reimport::Added(id, 1) => {
                 format!("It was imported before, as session {id}; one row came since and was added.")
             }
-            Again::Added(id, more) => {
+            Reimport::Added(id, more) => {
                 format!("It was imported before, as session {id}; {more} rows came since and were added.")
             }
-            Again::Anew(id) => format!(
+            Reimport::Anew(id) => format!(
                 "It was imported before, as session {id}; rows of it changed since, so all were imported anew. The old ones \
                  are in the trash."
             ),
-            Again::Another(why) => why.clone(),
+            Reimport::Another(why) => why.clone(),
         }
     }
 }
 
 /// Program of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Program {
+enum ForeignProgram {
     Claude,
     Codex,
 }
 
-impl Program {
+impl ForeignProgram {
     fn name(self) -> &'static str {
         match self {
-            Program::Claude => "Claude Code",
-            Program::Codex => "Codex",
+            ForeignProgram::Claude => "Claude Code",
+            ForeignProgram::Codex => "Codex",
         }
     }
 }
@@ -102,31 +102,31 @@ impl Program {
 impl Journal {
     /// Keeps in the header where the session came from, so that a second import finds it.
     fn mark_origin(&mut self, origin: &str) {
-        set_origin(&mut self.head.fields, Some(origin));
-        self.header_due = true;
+        self.file.edit_fields(|fields| set_origin(fields, Some(origin)));
+        self.header.set_due(true);
     }
 
-    /// How many of what an earlier import did not include. `None` when nobody says.
+    /// Counts of what an earlier import did not include, by kind. `None` when nobody says.
     fn not_included(&self) -> Option<BTreeMap<String, usize>> {
-        serde_json::from_str(own_of(&self.head.fields).raw(COUNTS)?).ok()
+        serde_json::from_str(own_of(&self.file.head().fields).raw(COUNTS)?).ok()
     }
 
     /// Keeps in the header how many of what were not included, so that the next import says only what is new.
     fn mark_not_included(&mut self, counts: &BTreeMap<&'static str, usize>) {
-        let mut own = own_of(&self.head.fields);
+        let mut own = own_of(&self.file.head().fields);
         own.set(COUNTS, serde_json::json!(counts).to_string());
-        self.head.fields.set("lisle", own.render());
-        self.header_due = true;
+        self.file.edit_fields(|fields| fields.set("lisle", own.render()));
+        self.header.set_due(true);
     }
 }
 
 /// lisle's own keys of a header.
-fn own_of(fields: &Fields) -> Fields {
-    fields.raw("lisle").and_then(|raw| Fields::parse(raw).ok()).unwrap_or_default()
+fn own_of(fields: &JsonFields) -> JsonFields {
+    fields.raw("lisle").and_then(|raw| JsonFields::parse(raw).ok()).unwrap_or_default()
 }
 
 /// Says in a header where the session came from, or that it came from nowhere.
-pub(in crate::store) fn set_origin(fields: &mut Fields, origin: Option<&str>) {
+pub(in crate::store) fn set_origin(fields: &mut JsonFields, origin: Option<&str>) {
     let mut own = own_of(fields);
     match origin {
         Some(origin) => own.set(ORIGIN, serde_json::json!(origin).to_string()),
@@ -141,7 +141,7 @@ pub(in crate::store) fn set_origin(fields: &mut Fields, origin: Option<&str>) {
 
 /// Facts for the header of the new session.
 #[derive(Clone, Debug, Default)]
-struct Facts {
+struct ImportFacts {
     /// The other program's name for it.
     id: Option<String>,
     created: Option<At>,
@@ -152,7 +152,7 @@ struct Facts {
     usage: Usage,
 }
 
-impl Facts {
+impl ImportFacts {
     /// The time and the directory of a line.
     fn see(&mut self, at: At, cwd: &str) {
         if at > At(0) {
@@ -166,16 +166,17 @@ impl Facts {
 
 /// A file of a conversation.
 #[derive(Debug)]
-struct Part {
+struct ConversationFile {
     path: PathBuf,
     /// Only its rows with an ordinal below this are part of it.
     before: Option<u64>,
-    /// What tells its rows from those of other files of the conversation with the same numbers; empty for the first one.
+    /// Segment that its rows have beside their numbers, which other files of the conversation have too; empty for the
+    /// first one.
     segment: String,
 }
 
 /// Meaning of a line.
-enum Read {
+enum ImportedLine {
     /// These rows.
     Rows(Vec<Message>),
     /// The result of a call of before.
@@ -208,12 +209,12 @@ impl Answered {
 
 /// A conversation of another program while it is read: first all of it for what it is, then row by row.
 #[derive(Clone)]
-enum Reading {
-    Claude(Box<claude::Reading>),
-    Codex(Box<codex::Reading>),
+enum ForeignTranscript {
+    Claude(Box<claude::ClaudeTranscript>),
+    Codex(Box<codex::CodexRollout>),
 }
 
-impl Reading {
+impl ForeignTranscript {
     /// The same, to be read from its beginning.
     fn again(&self) -> Self {
         self.clone()
@@ -221,56 +222,56 @@ impl Reading {
 
     fn first(&mut self, value: &Value, number: u64) {
         match self {
-            Reading::Claude(reading) => reading.first(value),
-            Reading::Codex(reading) => reading.first(value, number),
+            ForeignTranscript::Claude(reading) => reading.first(value),
+            ForeignTranscript::Codex(reading) => reading.first(value, number),
         }
     }
 
     fn ready(&mut self, path: &Path) {
         match self {
-            Reading::Claude(reading) => reading.ready(),
-            Reading::Codex(reading) => reading.ready(path),
+            ForeignTranscript::Claude(reading) => reading.ready(),
+            ForeignTranscript::Codex(reading) => reading.ready(path),
         }
     }
 
-    fn read(&mut self, value: &Value, number: u64) -> Vec<Read> {
+    fn read(&mut self, value: &Value, number: u64) -> Vec<ImportedLine> {
         match self {
-            Reading::Claude(reading) => reading.read(value),
-            Reading::Codex(reading) => reading.read(value, number),
+            ForeignTranscript::Claude(reading) => reading.read(value),
+            ForeignTranscript::Codex(reading) => reading.read(value, number),
         }
     }
 
-    fn facts(&self) -> &Facts {
+    fn facts(&self) -> &ImportFacts {
         match self {
-            Reading::Claude(reading) => &reading.facts,
-            Reading::Codex(reading) => &reading.facts,
+            ForeignTranscript::Claude(reading) => &reading.facts,
+            ForeignTranscript::Codex(reading) => &reading.facts,
         }
     }
 
     fn rewound(&self) -> usize {
         match self {
-            Reading::Claude(reading) => reading.rewound,
-            Reading::Codex(reading) => reading.rewound(),
+            ForeignTranscript::Claude(reading) => reading.rewound,
+            ForeignTranscript::Codex(reading) => reading.rewound(),
         }
     }
 
     /// The id that the rows of a line get: the same at the next import.
-    fn row(&self, value: &Value, line: Line<'_>, index: usize) -> MessageId {
+    fn row(&self, value: &Value, line: LinePosition<'_>, index: usize) -> MessageId {
         match self {
-            Reading::Claude(_) if !word(value, "uuid").is_empty() => row_id("cc", word(value, "uuid"), index),
-            Reading::Claude(_) => row_id("cc", &line.number.to_string(), index),
-            Reading::Codex(_) if line.segment.is_empty() => row_id("cx", &line.number.to_string(), index),
-            Reading::Codex(_) => row_id("cx", &format!("{}-{}", line.segment, line.number), index),
+            ForeignTranscript::Claude(_) if !word(value, "uuid").is_empty() => row_id("cc", word(value, "uuid"), index),
+            ForeignTranscript::Claude(_) => row_id("cc", &line.number.to_string(), index),
+            ForeignTranscript::Codex(_) if line.segment.is_empty() => row_id("cx", &line.number.to_string(), index),
+            ForeignTranscript::Codex(_) => row_id("cx", &format!("{}-{}", line.segment, line.number), index),
         }
     }
 }
 
-/// Where a line stands in a conversation.
+/// Position of a line in a conversation.
 #[derive(Clone, Copy)]
-struct Line<'p> {
+struct LinePosition<'p> {
     /// Its ordinal, or how many lines came before.
     number: u64,
-    /// See [`Part::segment`].
+    /// See [`ConversationFile::segment`].
     segment: &'p str,
 }
 
@@ -315,10 +316,10 @@ impl Store {
     /// It is a file itself: a link would bring in what lies elsewhere, and a pipe has no end.
     fn regular(&self, path: &Path) -> Result<(), StoreError> {
         let why = match self.io().lstat(path).map_err(|error| StoreError::io("import", path, error))?.0 {
-            Kind::File => return Ok(()),
-            Kind::Link => "it is a link. Name the file that it leads to",
-            Kind::Dir => "it is a directory where a file should be",
-            Kind::Other => "it is no regular file but a pipe, a socket or a device",
+            PathKind::File => return Ok(()),
+            PathKind::Link => "it is a link. Name the file that it leads to",
+            PathKind::Dir => "it is a directory where a file should be",
+            PathKind::Other => "it is no regular file but a pipe, a socket or a device",
         };
         Err(StoreError::NoImport { path: path.to_owned(), why })
     }
@@ -352,7 +353,7 @@ impl Store {
         }
     }
 
-    fn whose(&self, path: &Path) -> Result<Option<Program>, StoreError> {
+    fn whose(&self, path: &Path) -> Result<Option<ForeignProgram>, StoreError> {
         let io = self.io();
         let error = |error| StoreError::io("import", path, error);
         let file = io.open(path, How::Read).map_err(error)?;
@@ -362,9 +363,9 @@ impl Store {
         Ok(values
             .filter_map(|value| {
                 if codex::is(&value) {
-                    return Some(Program::Codex);
+                    return Some(ForeignProgram::Codex);
                 }
-                claude::is(&value).then_some(Program::Claude)
+                claude::is(&value).then_some(ForeignProgram::Claude)
             })
             .next())
     }
@@ -373,17 +374,17 @@ impl Store {
     fn import_lines(
         &self,
         path: &Path,
-        program: Program,
+        program: ForeignProgram,
         at_most: Mode,
         now: At,
         why: Option<String>,
     ) -> Result<Imported, StoreError> {
         let (mut reading, parts) = match program {
-            Program::Claude => (
-                Reading::Claude(Box::default()),
-                vec![Part { path: path.to_owned(), before: None, segment: String::new() }],
+            ForeignProgram::Claude => (
+                ForeignTranscript::Claude(Box::default()),
+                vec![ConversationFile { path: path.to_owned(), before: None, segment: String::new() }],
             ),
-            Program::Codex => (Reading::Codex(Box::default()), codex::parts(path)),
+            ForeignProgram::Codex => (ForeignTranscript::Codex(Box::default()), codex::parts(path)),
         };
         let odd = self.each(&parts, |value, line| {
             reading.first(&value, line.number);
@@ -392,7 +393,7 @@ impl Store {
         reading.ready(path);
         let mut left: BTreeMap<&'static str, usize> = BTreeMap::new();
         left.extend([("lines that are no JSON", odd), ("rewound messages", reading.rewound())]);
-        if program == Program::Claude {
+        if program == ForeignProgram::Claude {
             left.insert("records of subagents", self.subagents(path));
         }
         let source = Source { parts, program, reading, left };
@@ -430,15 +431,15 @@ impl Store {
     /// Shows every object of the files with where it stands.
     fn each(
         &self,
-        parts: &[Part],
-        mut show: impl FnMut(Value, Line<'_>) -> Result<(), StoreError>,
+        parts: &[ConversationFile],
+        mut show: impl FnMut(Value, LinePosition<'_>) -> Result<(), StoreError>,
     ) -> Result<usize, StoreError> {
         let (mut odd, mut number) = (0, 0);
         for part in parts {
             odd += self.objects(&part.path, |value| {
                 let at = value.get("ordinal").and_then(Value::as_u64).unwrap_or(number);
                 number = at + 1;
-                let line = Line { number: at, segment: &part.segment };
+                let line = LinePosition { number: at, segment: &part.segment };
                 if part.before.is_some_and(|end| at >= end) { Ok(()) } else { show(value, line) }
             })?;
         }
@@ -467,7 +468,7 @@ impl Store {
         match self.copy(Rows::new(journal, created, VecDeque::new()), source, meta) {
             Ok(copied) => {
                 let meta = self.reader(&id).meta(&session::find(self.io(), &self.session_dir(&id))?);
-                Ok(Imported { meta, program: program.name(), left: copied.left, again: why.map(Again::Another) })
+                Ok(Imported { meta, program: program.name(), left: copied.left, again: why.map(Reimport::Another) })
             }
             Err(error) => {
                 // What is half imported helps nobody.
@@ -494,7 +495,7 @@ impl Store {
         let Some(more) = ids.len().checked_sub(known.len()) else {
             // It went on here alone.
             let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
-            let again = Some(Again::Added(id.clone(), 0));
+            let again = Some(Reimport::Added(id.clone(), 0));
             return Ok(Some(Imported { meta, program: program.name(), left: Vec::new(), again }));
         };
         let (journal, mut meta) = self.writer_of_earlier(id)?;
@@ -505,7 +506,7 @@ impl Store {
         }
         let left = self.copy(Rows::new(journal, last, known.into()), source, meta)?.left;
         let meta = self.reader(id).meta(&session::find(self.io(), &self.session_dir(id))?);
-        let again = Some(Again::Added(id.clone(), more));
+        let again = Some(Reimport::Added(id.clone(), more));
         Ok(Some(Imported { meta, program: program.name(), left, again }))
     }
 
@@ -558,7 +559,7 @@ impl Store {
             if let Ok(First::Header { fields, .. }) = self.first_bytes(&self.session_dir(&id).join(layout::SESSION))
                 && fields
                     .raw("lisle")
-                    .and_then(|own| Fields::parse(own).ok())
+                    .and_then(|own| JsonFields::parse(own).ok())
                     .and_then(|own| own.text(ORIGIN))
                     .as_deref()
                     == Some(origin)
@@ -578,11 +579,11 @@ impl Store {
         self.each(&parts, |value, line| {
             for read in reading.read(&value, line.number) {
                 match sieve.rows(read, |index| reading.row(&value, line, index)) {
-                    Read::Rows(rows) => rows.into_iter().for_each(|row| writer.push(row)),
-                    Read::Results(results) => results.into_iter().for_each(|result| writer.answer(result)),
-                    Read::Known(about) => writer.know(about),
-                    Read::Interrupted(_) | Read::Nothing => {}
-                    Read::Left(what) => *left.entry(what).or_default() += 1,
+                    ImportedLine::Rows(rows) => rows.into_iter().for_each(|row| writer.push(row)),
+                    ImportedLine::Results(results) => results.into_iter().for_each(|result| writer.answer(result)),
+                    ImportedLine::Known(about) => writer.know(about),
+                    ImportedLine::Interrupted(_) | ImportedLine::Nothing => {}
+                    ImportedLine::Left(what) => *left.entry(what).or_default() += 1,
                 }
             }
             writer.write(AT_ONCE)
@@ -623,9 +624,9 @@ impl Store {
 
 /// A conversation of another program, looked through and ready to be copied.
 struct Source {
-    parts: Vec<Part>,
-    program: Program,
-    reading: Reading,
+    parts: Vec<ConversationFile>,
+    program: ForeignProgram,
+    reading: ForeignTranscript,
     left: BTreeMap<&'static str, usize>,
 }
 
@@ -639,7 +640,7 @@ impl Source {
 
 /// Result of copying.
 struct Copied {
-    /// What was not included, one sentence each.
+    /// Parts that were not included, one sentence each.
     left: Vec<String>,
 }
 
@@ -651,10 +652,10 @@ struct Sieve {
 }
 
 impl Sieve {
-    fn rows(&mut self, read: Read, id: impl Fn(usize) -> MessageId) -> Read {
+    fn rows(&mut self, read: ImportedLine, id: impl Fn(usize) -> MessageId) -> ImportedLine {
         let mut rows = match read {
-            Read::Rows(rows) => rows,
-            Read::Interrupted(at) if !self.interrupted => {
+            ImportedLine::Rows(rows) => rows,
+            ImportedLine::Interrupted(at) if !self.interrupted => {
                 let info = Info {
                     text: "Response interrupted".to_owned(),
                     level: Level::Info,
@@ -670,7 +671,7 @@ impl Sieve {
             self.interrupted = matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Interrupted);
             self.ids.push(row.id.clone());
         }
-        Read::Rows(rows)
+        ImportedLine::Rows(rows)
     }
 }
 
@@ -743,7 +744,7 @@ impl Rows {
     fn end(&mut self, meta: SessionMeta) -> Result<(), StoreError> {
         self.waiting.iter_mut().for_each(row::settle);
         self.write(1)?;
-        let own = self.journal.own.clone();
+        let own = self.journal.header.own().clone();
         self.journal.set_meta(meta, own);
         self.journal.close()
     }

@@ -1,11 +1,11 @@
 //! A definition added to the text of a file. What stands there is not written anew: unknown keys, odd numbers and
 //! spacing survive because only the new entry is put in.
 
-use super::Kind;
-use super::read::{Entry, items, list};
+use super::PropertyFile;
+use super::read::{JsonObject, items, list};
 use crate::domain::colour::{Colour, Rgb};
 use crate::domain::expression::Expression;
-use crate::domain::property::{Category, DEPTH, Definition, Status, View, slug};
+use crate::domain::property::{Category, DEPTH, Definition, SavedView, Status, slug};
 use crate::domain::splice::{end, indent, put, replaced, start, starts_line};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -14,7 +14,7 @@ use std::collections::HashSet;
 ///
 /// # Errors
 /// Reason why it cannot be added, as the end of a sentence.
-pub(super) fn add(text: &str, kind: Kind, definition: &Definition) -> Result<String, String> {
+pub(super) fn add(text: &str, kind: PropertyFile, definition: &Definition) -> Result<String, String> {
     let (mark, body) = match text.strip_prefix('\u{feff}') {
         Some(body) => ("\u{feff}", body),
         None => ("", text),
@@ -54,7 +54,7 @@ pub(super) fn add(text: &str, kind: Kind, definition: &Definition) -> Result<Str
             let mut ids = HashSet::new();
             collect(&entries, 0, &mut ids);
             let orders = entries.iter().zip(0i64..).map(|(raw, place)| {
-                let order = Entry::parse(raw).ok().and_then(|entry| entry.value("order")?.as_i64());
+                let order = JsonObject::parse(raw).ok().and_then(|entry| entry.value("order")?.as_i64());
                 order.unwrap_or(place)
             });
             let status = Status {
@@ -72,7 +72,11 @@ pub(super) fn add(text: &str, kind: Kind, definition: &Definition) -> Result<Str
         Definition::View { name, expression } => {
             let name = named(name)?;
             Expression::parse(expression).map_err(|error| format!("the condition cannot be read: {error}"))?;
-            match entries.iter().filter_map(|raw| Entry::parse(raw).ok()).find(|view| is_named(view, "name", &name)) {
+            match entries
+                .iter()
+                .filter_map(|raw| JsonObject::parse(raw).ok())
+                .find(|view| is_named(view, "name", &name))
+            {
                 Some(old) => match old.fields.get("expression") {
                     Some(raw) => replaced(body, raw.get(), &json!(expression).to_string()),
                     None => keyed(body, &old, "expression", &json!(expression)),
@@ -97,12 +101,12 @@ fn named(name: &str) -> Result<String, String> {
     if name.is_empty() { Err("the name is empty".to_owned()) } else { Ok(name.join(" ")) }
 }
 
-fn is_named(entry: &Entry<'_>, key: &str, name: &str) -> bool {
+fn is_named(entry: &JsonObject<'_>, key: &str, name: &str) -> bool {
     entry.text(key).is_some_and(|other| other.trim().to_lowercase() == name.to_lowercase())
 }
 
 fn free(entries: &[&str], key: &str, name: &str, what: &str) -> Result<(), String> {
-    let taken = entries.iter().filter_map(|raw| Entry::parse(raw).ok()).any(|entry| is_named(&entry, key, name));
+    let taken = entries.iter().filter_map(|raw| JsonObject::parse(raw).ok()).any(|entry| is_named(&entry, key, name));
     if taken { Err(format!("there is a {what} of the name {name:?} already")) } else { Ok(()) }
 }
 
@@ -111,7 +115,7 @@ const DEEPEST: usize = 50;
 
 /// The ids of entries and of all below them.
 fn collect(entries: &[&str], depth: usize, ids: &mut HashSet<String>) {
-    for entry in entries.iter().filter_map(|raw| Entry::parse(raw).ok()) {
+    for entry in entries.iter().filter_map(|raw| JsonObject::parse(raw).ok()) {
         ids.extend(entry.text("id"));
         if depth < DEEPEST
             && let Some(Ok(children)) = entry.list("children")
@@ -122,8 +126,8 @@ fn collect(entries: &[&str], depth: usize, ids: &mut HashSet<String>) {
 }
 
 /// The label of this id, and how deep it stands, counted from 1.
-fn find<'a>(entries: &[&'a str], id: &str, depth: usize) -> Option<(Entry<'a>, usize)> {
-    for entry in entries.iter().filter_map(|raw| Entry::parse(raw).ok()) {
+fn find<'a>(entries: &[&'a str], id: &str, depth: usize) -> Option<(JsonObject<'a>, usize)> {
+    for entry in entries.iter().filter_map(|raw| JsonObject::parse(raw).ok()) {
         if entry.text("id").as_deref() == Some(id) {
             return Some((entry, depth));
         }
@@ -136,16 +140,16 @@ fn find<'a>(entries: &[&'a str], id: &str, depth: usize) -> Option<(Entry<'a>, u
 }
 
 /// Puts an entry at the end of the file's list.
-fn into_root(text: &str, kind: Kind, item: &Value) -> Result<String, String> {
+fn into_root(text: &str, kind: PropertyFile, item: &Value) -> Result<String, String> {
     if text.trim_start().starts_with('[') {
         return Ok(appended(text, text.trim(), item));
     }
-    let root = Entry::parse(text).map_err(|error| error.to_string())?;
+    let root = JsonObject::parse(text).map_err(|error| error.to_string())?;
     Ok(into(text, &root, kind.key(), item))
 }
 
 /// Puts an item at the end of a list of an object; the list is made when there is none.
-fn into(text: &str, object: &Entry<'_>, key: &str, item: &Value) -> String {
+fn into(text: &str, object: &JsonObject<'_>, key: &str, item: &Value) -> String {
     match object.fields.get(key) {
         Some(raw) if raw.get() == "null" => {
             replaced(text, raw.get(), &pretty(&json!([item]), &indent(text, raw.get())))
@@ -169,7 +173,7 @@ fn appended(text: &str, list: &str, item: &Value) -> String {
 }
 
 /// The text with one key more at the end of `object`, which is a part of it.
-fn keyed(text: &str, object: &Entry<'_>, key: &str, value: &Value) -> String {
+fn keyed(text: &str, object: &JsonObject<'_>, key: &str, value: &Value) -> String {
     match object.fields.values().map(|raw| raw.get()).max_by_key(|raw| raw.as_ptr()) {
         Some(last)
             if text.get(start(text, object.raw)..start(text, last)).is_some_and(|between| between.contains('\n')) =>
@@ -208,7 +212,7 @@ pub(super) fn status(status: &Status) -> Value {
 }
 
 /// A view as the file has it.
-pub(super) fn view(view: &View) -> Value {
+pub(super) fn view(view: &SavedView) -> Value {
     let mut out = json!({"id": view.id, "name": view.name});
     if let Some(description) = &view.description {
         out["description"] = json!(description);

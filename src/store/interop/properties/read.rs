@@ -1,11 +1,11 @@
 //! From the text of the files to values. An entry that cannot be used is told with its line, and the others are used.
 
-use super::Kind;
+use super::PropertyFile;
 use crate::domain::colour::Colour;
 use crate::domain::expression::Expression;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::{
-    AutoRule, BUILTIN_STATUSES, Category, DEPTH, Label, Properties, Status, TODO, ValueType, View, usual_colour,
+    AutoRule, BUILTIN_STATUSES, Category, DEPTH, Label, Properties, SavedView, Status, TODO, ValueType, usual_colour,
 };
 use crate::store::format::json::value_of;
 use serde_json::Value;
@@ -17,12 +17,12 @@ use std::path::Path;
 const NEEDED: [&str; 3] = [TODO, "done", "cancelled"];
 
 /// An object: its text, and the texts of its values.
-pub(super) struct Entry<'a> {
+pub(super) struct JsonObject<'a> {
     pub raw: &'a str,
     pub fields: HashMap<String, &'a RawValue>,
 }
 
-impl<'a> Entry<'a> {
+impl<'a> JsonObject<'a> {
     pub(super) fn parse(raw: &'a str) -> Result<Self, serde_json::Error> {
         Ok(Self { raw, fields: serde_json::from_str(raw)? })
     }
@@ -60,7 +60,7 @@ pub(super) fn list<'a>(text: &'a str, key: &str) -> Result<Vec<&'a str>, String>
     }
     // Checked as a whole first: then the error's line is that of the file.
     serde_json::from_str::<&RawValue>(text).map_err(broken)?;
-    let Ok(root) = Entry::parse(text) else { return Err(", line 1: this is not an object.".to_owned()) };
+    let Ok(root) = JsonObject::parse(text) else { return Err(", line 1: this is not an object.".to_owned()) };
     match root.list(key) {
         Some(Ok(items)) => Ok(items),
         Some(Err(())) => {
@@ -78,12 +78,12 @@ pub(super) fn line_in(text: &str, part: &str) -> usize {
 }
 
 /// Reading one file.
-pub(super) struct Reading<'a> {
+pub(super) struct PropertyReader<'a> {
     path: &'a Path,
     pub problems: Vec<Notice>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> PropertyReader<'a> {
     pub(super) fn new(path: &'a Path) -> Self {
         Self { path, problems: Vec::new() }
     }
@@ -92,7 +92,7 @@ impl<'a> Reading<'a> {
     ///
     /// # Errors
     /// Place and reason, to follow the file's path.
-    pub(super) fn file(&mut self, kind: Kind, bytes: &[u8], all: &mut Properties) -> Result<(), String> {
+    pub(super) fn file(&mut self, kind: PropertyFile, bytes: &[u8], all: &mut Properties) -> Result<(), String> {
         let text = std::str::from_utf8(bytes).map_err(|error| {
             let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
             format!(", line {}: this is not UTF-8.", memchr::memchr_iter(b'\n', before).count() + 1)
@@ -100,14 +100,15 @@ impl<'a> Reading<'a> {
         let text = text.trim_start_matches('\u{feff}');
         let entries = list(text, kind.key())?;
         match kind {
-            Kind::Statuses => {
-                let default = Entry::parse(text).ok().and_then(|root| root.text("defaultStatusId"));
+            PropertyFile::Statuses => {
+                let default = JsonObject::parse(text).ok().and_then(|root| root.text("defaultStatusId"));
                 self.statuses(text, &entries, default, all);
             }
-            Kind::Labels => all.labels = self.labels(text, &entries, 0, &mut HashSet::new()),
-            Kind::Views
-                if entries.is_empty() && Entry::parse(text).is_ok_and(|root| !root.fields.contains_key("views")) => {}
-            Kind::Views => all.views = self.views(text, &entries),
+            PropertyFile::Labels => all.labels = self.labels(text, &entries, 0, &mut HashSet::new()),
+            PropertyFile::Views
+                if entries.is_empty()
+                    && JsonObject::parse(text).is_ok_and(|root| !root.fields.contains_key("views")) => {}
+            PropertyFile::Views => all.views = self.views(text, &entries),
         }
         Ok(())
     }
@@ -119,8 +120,8 @@ impl<'a> Reading<'a> {
     }
 
     /// The object of an entry, and its id when that is a text.
-    fn entry<'t>(&mut self, text: &'t str, raw: &'t str, what: &str) -> Option<(Entry<'t>, String)> {
-        let Ok(entry) = Entry::parse(raw) else {
+    fn entry<'t>(&mut self, text: &'t str, raw: &'t str, what: &str) -> Option<(JsonObject<'t>, String)> {
+        let Ok(entry) = JsonObject::parse(raw) else {
             self.tell(text, raw, &format!("This is no {what}."), "Take the entry out, or make an object of it.");
             return None;
         };
@@ -145,7 +146,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn text_of(&mut self, text: &str, entry: &Entry<'_>, key: &str) -> Option<String> {
+    fn text_of(&mut self, text: &str, entry: &JsonObject<'_>, key: &str) -> Option<String> {
         match entry.value(key)? {
             Value::String(value) => Some(value),
             _ => {
@@ -156,7 +157,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn colour(&mut self, text: &str, entry: &Entry<'_>) -> Option<Colour> {
+    fn colour(&mut self, text: &str, entry: &JsonObject<'_>) -> Option<Colour> {
         let value = entry.value("color")?;
         let read = match &value {
             Value::String(one) => Colour::parse(one),
@@ -242,7 +243,7 @@ impl<'a> Reading<'a> {
         };
     }
 
-    fn name(&mut self, text: &str, entry: &Entry<'_>, key: &str, id: &str) -> String {
+    fn name(&mut self, text: &str, entry: &JsonObject<'_>, key: &str, id: &str) -> String {
         self.text_of(text, entry, key).filter(|name| !name.trim().is_empty()).unwrap_or_else(|| id.to_owned())
     }
 
@@ -288,7 +289,7 @@ impl<'a> Reading<'a> {
         labels
     }
 
-    fn rules(&mut self, text: &str, label: &Entry<'_>) -> Vec<AutoRule> {
+    fn rules(&mut self, text: &str, label: &JsonObject<'_>) -> Vec<AutoRule> {
         let mut rules = Vec::new();
         match label.list("autoRules") {
             None => {}
@@ -297,7 +298,7 @@ impl<'a> Reading<'a> {
             }
             Some(Ok(entries)) => {
                 for raw in entries {
-                    let entry = Entry::parse(raw).ok();
+                    let entry = JsonObject::parse(raw).ok();
                     match entry.as_ref().and_then(|entry| entry.text("pattern")).filter(|pattern| !pattern.is_empty()) {
                         Some(pattern) => rules.push(AutoRule {
                             pattern,
@@ -313,8 +314,8 @@ impl<'a> Reading<'a> {
         rules
     }
 
-    fn views(&mut self, text: &str, entries: &[&str]) -> Vec<View> {
-        let mut views: Vec<View> = Vec::new();
+    fn views(&mut self, text: &str, entries: &[&str]) -> Vec<SavedView> {
+        let mut views: Vec<SavedView> = Vec::new();
         for raw in entries {
             let Some((entry, id)) = self.entry(text, raw, "view") else { continue };
             if views.iter().any(|view| view.id == id) {
@@ -335,7 +336,7 @@ impl<'a> Reading<'a> {
                 continue;
             }
             let description = entry.text("description").filter(|text| !text.is_empty());
-            views.push(View { color: self.colour(text, &entry), id, name, description, expression });
+            views.push(SavedView { color: self.colour(text, &entry), id, name, description, expression });
         }
         views
     }

@@ -99,7 +99,7 @@ impl Checkpoints {
             _ => trees::below(io, &root)?,
         };
         let hash = |path: &Path| path.to_str().map(|path| path.replace('/', ""));
-        let known = entries.iter().filter(|entry| entry.kind == crate::store::io::Kind::File);
+        let known = entries.iter().filter(|entry| entry.kind == crate::store::io::PathKind::File);
         Ok(known
             .filter_map(|entry| Some((hash(&entry.path)?, entry.stat.len, entry.stat.modified)))
             .filter(|(hash, ..)| self.place(hash).is_some())

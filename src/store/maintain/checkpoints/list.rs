@@ -4,7 +4,7 @@
 //! torn by a death is left out when the list is read, and ended before the next one is written.
 
 use super::{Checkpoints, Sync};
-use crate::domain::undo::Entry;
+use crate::domain::undo::UndoEntry;
 use crate::domain::{At, CallId, MessageId, SessionId};
 use crate::store::StoreError;
 use crate::store::format::layout;
@@ -39,7 +39,7 @@ pub enum Record {
         subject: String,
         /// Entries that the call is known to change, with the state before it.
         #[serde(default)]
-        entries: Vec<Entry>,
+        entries: Vec<UndoEntry>,
     },
     /// It has run.
     Ended {
@@ -47,7 +47,7 @@ pub enum Record {
         change: u64,
         /// Changed entries.
         #[serde(default)]
-        entries: Vec<Entry>,
+        entries: Vec<UndoEntry>,
         /// Gaps in what is known of it: one sentence each.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         gaps: Vec<String>,
@@ -75,14 +75,14 @@ pub enum Record {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         redoes: Option<u64>,
         /// Planned state of each path.
-        entries: Vec<Entry>,
+        entries: Vec<UndoEntry>,
     },
     /// The changes were restored.
     Restored {
         /// The number of the restoration.
         restore: u64,
         /// Resulting state of each path.
-        entries: Vec<Entry>,
+        entries: Vec<UndoEntry>,
     },
 }
 
@@ -100,7 +100,7 @@ impl Record {
 
     /// The paths in it.
     #[must_use]
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[UndoEntry] {
         match self {
             Record::Begun { entries, .. }
             | Record::Ended { entries, .. }

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::{Bounds, Checkpoints, Record, Sync};
-use crate::domain::undo::{Attributes, Entry, Thing};
+use crate::domain::undo::{Attributes, Thing, UndoEntry};
 use crate::domain::{At, CallId, SessionId};
 use crate::store::format::header;
 use crate::store::io::{Disk, Fault, Io, Watched};
@@ -30,7 +30,7 @@ fn of(home: &Path, name: &str) -> Checkpoints {
 }
 
 fn begun(change: u64, at: i64, before: Thing) -> Record {
-    let entries = vec![Entry { path: "/w/a".into(), before, after: Thing::Absent }];
+    let entries = vec![UndoEntry { path: "/w/a".into(), before, after: Thing::Absent }];
     let (call, turn) = (CallId::new("c"), None);
     Record::Begun { change, call, row: None, turn, at: At(at), tool: "write".into(), subject: "a".into(), entries }
 }

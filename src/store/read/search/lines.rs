@@ -13,7 +13,7 @@ const OVERLAP: usize = 4 << 10;
 
 /// A line, or a part of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
+pub(super) struct SearchLine<'a> {
     /// Start in the file.
     pub at: u64,
     /// Bytes without the newline.
@@ -24,7 +24,7 @@ pub(super) struct Line<'a> {
 
 /// The buffer. It outlives the files that are read with it.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(super) struct LineBuffer {
     buffer: Vec<u8>,
     /// Start of the bytes that were read and not given out.
     start: usize,
@@ -38,7 +38,7 @@ pub(super) struct Lines {
     longest: usize,
 }
 
-impl Lines {
+impl LineBuffer {
     pub(super) fn new() -> Self {
         Self::with(BLOCK, LONGEST)
     }
@@ -85,7 +85,7 @@ impl Lines {
     }
 
     /// The next line; `None` at the end of the file.
-    pub(super) fn next(&mut self, io: &dyn Io, file: &File) -> io::Result<Option<Line<'_>>> {
+    pub(super) fn next(&mut self, io: &dyn Io, file: &File) -> io::Result<Option<SearchLine<'_>>> {
         loop {
             let rest = &self.buffer[self.start..self.filled];
             let newline = memchr::memchr(b'\n', &rest[self.searched..]).map(|at| at + self.searched);
@@ -109,7 +109,7 @@ impl Lines {
             self.line = (!ended).then_some(at);
             self.start += next;
             self.searched = 0;
-            return Ok(Some(Line { at, bytes: &self.buffer[start..start + length], part }));
+            return Ok(Some(SearchLine { at, bytes: &self.buffer[start..start + length], part }));
         }
     }
 }
@@ -139,7 +139,7 @@ mod tests {
             std::fs::write(dir.path().join("f"), &content).unwrap();
             let file = Disk.open(&dir.path().join("f"), How::Read).unwrap();
             let longest = 64;
-            let mut lines = Lines::with(block, longest);
+            let mut lines = LineBuffer::with(block, longest);
             lines.first(&Disk, &file).unwrap();
             lines.skip_to(skip as u64);
             let mut seen: Vec<(u64, Vec<u8>)> = Vec::new();

@@ -1,9 +1,9 @@
 //! Searching one session: title, id and labels as the list has them, the rows of its file, and what is live.
 
 use super::excerpt::excerpt;
-use super::lines::Lines;
-use super::{MOST_COUNTED, MOST_HITS, Search};
-use crate::domain::inbox::{Hit, HitIn, SessionHits};
+use super::lines::LineBuffer;
+use super::{MOST_COUNTED, MOST_HITS, SearchState};
+use crate::domain::inbox::{HitIn, RowHit, SessionHits};
 use crate::domain::message::{Body, Message, UserText};
 use crate::domain::property::{Label, split_label};
 use crate::domain::{At, SessionId, SessionMeta, fold, query};
@@ -32,14 +32,14 @@ pub(super) struct Scanned {
 /// Buffers for one session after the other.
 #[derive(Debug)]
 pub(super) struct Scan<'a> {
-    search: &'a Search<'a>,
-    lines: Lines,
+    search: &'a SearchState<'a>,
+    lines: LineBuffer,
     folded: Vec<u8>,
 }
 
 /// Hits so far.
 struct Tally<'a> {
-    search: &'a Search<'a>,
+    search: &'a SearchState<'a>,
     created: At,
     /// The words that were met, as bits.
     bits: u64,
@@ -49,13 +49,13 @@ struct Tally<'a> {
     /// Number of hits that contain all words.
     full: u64,
     /// The best hits, each with the number of its words, in no order.
-    kept: Vec<(u32, u64, Hit)>,
+    kept: Vec<(u32, u64, RowHit)>,
     folded: Vec<u8>,
 }
 
 impl<'a> Scan<'a> {
-    pub(super) fn new(search: &'a Search<'a>) -> Self {
-        Self { search, lines: Lines::new(), folded: Vec::new() }
+    pub(super) fn new(search: &'a SearchState<'a>) -> Self {
+        Self { search, lines: LineBuffer::new(), folded: Vec::new() }
     }
 
     pub(super) fn session(&mut self, meta: &SessionMeta) -> Scanned {
@@ -202,7 +202,7 @@ impl<'a> Scan<'a> {
             Err(missing) if missing.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(StoreError::io("search", &ours, error)),
         }
-        let reader = session::Reader { io: store.io(), id, dir: dir.to_owned(), home: &store.inner.home };
+        let reader = session::SessionReader { io: store.io(), id, dir: dir.to_owned(), home: &store.inner.home };
         store.lacking_rows(&reader, &session::find(store.io(), dir)?)
     }
 
@@ -218,7 +218,7 @@ impl<'a> Scan<'a> {
     ) -> Result<(), StoreError> {
         let store = self.search.store;
         if let Some(from) = live.rows.iter().map(|entry| entry.from).min() {
-            let reader = session::Reader { io: store.io(), id, dir: dir.to_owned(), home: &store.inner.home };
+            let reader = session::SessionReader { io: store.io(), id, dir: dir.to_owned(), home: &store.inner.home };
             let mut found = session::find(store.io(), dir)?;
             found.len = found.len.min(end);
             let mut open = live.open_rows(&reader.finals(&found, from)?);
@@ -328,7 +328,7 @@ impl Tally<'_> {
         let text = texts.get(if words > 0 { best.1 } else { first }).copied().unwrap_or_default();
         let (line, marks) = excerpt(query, text);
         let row = place.row.map(|row| row.id.clone());
-        let hit = Hit { place: place.place, row, at: place.at, when: place.when, line, marks };
+        let hit = RowHit { place: place.place, row, at: place.at, when: place.when, line, marks };
         self.kept.push((words, self.total, hit));
     }
 

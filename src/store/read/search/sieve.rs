@@ -9,7 +9,7 @@
 
 use crate::domain::fold;
 use crate::domain::inbox::HitIn;
-use crate::domain::query::{Query, Word};
+use crate::domain::query::{Query, QueryWord};
 use crate::store::format::row;
 use memchr::memmem::Finder;
 use std::path::Path;
@@ -70,7 +70,7 @@ pub(super) struct Sieve {
 
 impl Sieve {
     pub(super) fn new(query: &Query) -> Self {
-        let pieces = |words: &[Word]| words.iter().map(|word| Pieces::new(&word.folded)).collect();
+        let pieces = |words: &[QueryWord]| words.iter().map(|word| Pieces::new(&word.folded)).collect();
         let mut row = Vec::new();
         if !query.places.is_empty() {
             let kinds = query.places.iter().filter_map(|place| match place {

@@ -28,7 +28,7 @@ impl Desk {
         let error = || StoreError::Broken { path: self.journal.dir().to_owned() };
         tracing::error!(error = %error(), "the thread that writes a session panicked");
         self.health.send_replace(Health::Over(error().to_string()));
-        self.journal.broken = true;
+        self.journal.lifecycle.break_off();
         while let Ok((grown, op)) = inbox.recv() {
             for (id, add) in grown {
                 self.journal.grow(&id, &add);

@@ -1,0 +1,44 @@
+//! Access of commands beyond their profile: from the user's settings, and from answers and rules for one command.
+
+use super::places::caches::CacheFolder;
+use super::profile::Network;
+use std::path::PathBuf;
+
+/// Access that the user's settings and answers give to commands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Allowances {
+    /// Folders of package managers and the like that commands write as the workspace's own.
+    pub caches: Vec<CacheFolder>,
+    /// Folder of the workspace's own copies of caches; `None` where there are none.
+    pub private: Option<PathBuf>,
+    /// Folders and files that commands read beside the usual ones.
+    pub readable: Vec<PathBuf>,
+    /// Devices that commands use beside the harmless ones.
+    pub devices: Vec<PathBuf>,
+    /// The most memory in bytes that a command may use.
+    pub memory: Option<u64>,
+    /// Reach of commands of the workspace profile into the network.
+    pub network: Network,
+    /// Hosts of the private network that they may reach through the proxy, each with a port or for all of them.
+    pub private_hosts: Vec<String>,
+    /// `/tmp` of commands is a folder of the session where there are namespaces, and file tools mean the same one by
+    /// it.
+    pub own_temp: bool,
+    /// Access that answers and rules give to the command at hand.
+    pub granted: Granted,
+}
+
+/// Access that an answer or a rule gives to one command beside its profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Granted {
+    /// Folders and files that may be read, such as packages beside the project.
+    pub readable: Vec<PathBuf>,
+    /// Secrets of the project that are not masked.
+    pub unmasked: Vec<PathBuf>,
+    /// Paths that may be written: one that is protected, or one outside of the working directory.
+    pub writable: Vec<PathBuf>,
+    /// Sockets of other programs: an agent of ssh or gpg, docker.
+    pub sockets: Vec<PathBuf>,
+    /// Names of variables that stay in the environment.
+    pub env: Vec<String>,
+}

@@ -1,0 +1,48 @@
+//! Folders that a profile knows by name: of the session, for temporary files, of toolchains.
+
+use super::readable;
+use std::path::{Path, PathBuf};
+
+/// Folders of the session that commands read, beside `data`, which they write.
+pub(super) const SESSION: &[&str] = &["data", "plans", "attachments", "long_responses", "downloads"];
+/// The session's own folder for temporary files.
+pub(super) const TEMP: &str = "tmp";
+/// Folders of temporary files.
+pub(super) const TEMPS: &[&str] = &["/tmp", "/var/tmp"];
+
+/// The session's folder for temporary files, which commands see as `/tmp`.
+#[must_use]
+pub fn session_temp(session_dir: &Path) -> PathBuf {
+    session_dir.join(TEMP)
+}
+
+/// Part of a path below a folder of temporary files; `None` for other paths.
+#[must_use]
+pub fn below_temp(path: &Path) -> Option<&Path> {
+    TEMPS.iter().find_map(|top| path.strip_prefix(top).ok())
+}
+
+/// Toolchains below the working directory, where that is the home directory or one above it: programs, no secrets.
+pub(super) fn toolchains(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    let mut out = match home {
+        Some(home) if home.starts_with(cwd) => readable::of_user(Some(home), &|_| None),
+        _ => Vec::new(),
+    };
+    if cwd.parent().is_none() {
+        out.extend(readable::KERNEL.iter().map(PathBuf::from));
+        out.extend(readable::system().0);
+    }
+    out
+}
+
+/// Folders for temporary files.
+pub(super) fn temp(home: Option<&Path>) -> Vec<PathBuf> {
+    TEMPS.iter().map(PathBuf::from).chain(own_temp(home)).collect()
+}
+
+/// The one that the environment names. One that holds more than temporary files would open all of that.
+pub(super) fn own_temp(home: Option<&Path>) -> Option<PathBuf> {
+    let own = std::env::temp_dir();
+    let sound = own.is_absolute() && own.parent().is_some() && !home.is_some_and(|home| home.starts_with(&own));
+    sound.then_some(own)
+}
