@@ -55,11 +55,11 @@ type Seen = (PathBuf, Option<(SystemTime, u64)>);
 /// Reads project memory, and only what changed since.
 #[derive(Debug, Default)]
 pub struct MemoryReader {
-    last: Mutex<Option<Kept>>,
+    last: Mutex<Option<LastRead>>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct LastRead {
     of: (Option<PathBuf>, PathBuf),
     seen: Vec<Seen>,
     memory: Arc<Memory>,
@@ -80,7 +80,7 @@ impl MemoryReader {
         }
         let (memory, seen) = load(config, cwd);
         let memory = Arc::new(memory);
-        *last = Some(Kept { of, seen, memory: memory.clone() });
+        *last = Some(LastRead { of, seen, memory: memory.clone() });
         memory
     }
 }

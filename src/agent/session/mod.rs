@@ -64,7 +64,7 @@ use saving::{Draft, Saving};
 use side_requests::SideRequests;
 use sources::Sources;
 use std::sync::Arc;
-use view::View;
+use view::ClientView;
 
 /// Actor of one session.
 pub(super) struct SessionActor {
@@ -79,7 +79,7 @@ pub(super) struct SessionActor {
     draft: Draft,
     saving: Saving,
     attachments: Attachments,
-    view: View,
+    view: ClientView,
     idle_work: IdleWork,
     parent: ParentLink,
     side: SideRequests,
@@ -107,7 +107,7 @@ impl SessionActor {
             draft: Draft::default(),
             saving: Saving::default(),
             attachments: Attachments::default(),
-            view: View::new(is_new),
+            view: ClientView::new(is_new),
             idle_work: IdleWork::default(),
             parent: ParentLink::default(),
             side: SideRequests::default(),

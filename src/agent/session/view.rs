@@ -33,7 +33,7 @@ pub(super) struct Mark {
 
 /// Clients' view of a session.
 #[derive(Debug)]
-pub(super) struct View {
+pub(super) struct ClientView {
     /// A client shows the session.
     shown: bool,
     /// Somebody did something in it. A session that is only shown releases its lock, so that others can have it.
@@ -47,7 +47,7 @@ pub(super) struct View {
     looks: u64,
 }
 
-impl View {
+impl ClientView {
     /// View of a session that was just asked for; `acted` for a new one.
     pub(super) fn new(acted: bool) -> Self {
         Self { shown: true, acted, told_also: false, mark: None, following: None, looks: 0 }
