@@ -10,6 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
+/// The file of remotes, in the data folder.
+const REMOTES: &str = "remotes.jsonl";
+
 /// State of a session's calls.
 #[derive(Debug)]
 pub(super) struct Calls {
@@ -71,14 +74,15 @@ impl Calls {
         }
     }
 
-    /// Read before the first command of a directory, and never again: what a command writes adds nothing.
-    pub(super) fn known_hosts(&self, cwd: &Path, allowances: &Allowances) -> Arc<KnownHosts> {
+    /// Read before the first command of a directory, and never again: what a command writes adds nothing. `data`: lisle's
+    /// data folder, which remembers the remotes of repositories.
+    pub(super) fn known_hosts(&self, cwd: &Path, allowances: &Allowances, data: &Path) -> Arc<KnownHosts> {
         if allowances.network != Network::Proxy {
             return Arc::default();
         }
+        let seen = data.is_absolute().then(|| data.join(REMOTES));
+        let read = || Arc::new(KnownHosts::of(cwd, &allowances.private_hosts, seen.as_deref()));
         let mut known = self.known_hosts.lock().unwrap_or_else(PoisonError::into_inner);
-        let known =
-            known.entry(cwd.to_owned()).or_insert_with(|| Arc::new(KnownHosts::of(cwd, &allowances.private_hosts)));
-        Arc::clone(known)
+        Arc::clone(known.entry(cwd.to_owned()).or_insert_with(read))
     }
 }

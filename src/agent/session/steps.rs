@@ -213,7 +213,7 @@ impl SessionActor {
                 own_dirs: settings.own_dirs.clone(),
                 runner: settings.runner.clone(),
                 allowances: Arc::clone(&settings.allowances),
-                known: self.calls.known_hosts(&self.machine.meta().cwd, &settings.allowances),
+                known: self.calls.known_hosts(&self.machine.meta().cwd, &settings.allowances, &settings.inbox.data),
                 window: self.machine.meta().usage.context_window.unwrap_or(200_000),
             },
             seen: self.calls.seen(),
