@@ -91,6 +91,7 @@ mod tests {
                 pictures,
                 look: ChatStyle { theme: &theme, glyphs },
                 width,
+                wide: 40,
                 level: Level::Line,
                 now: At(0),
                 last: false,

@@ -12,7 +12,7 @@ use crate::domain::datatable::{self, DataTable};
 use crate::domain::sanitise::clean_line;
 use crate::theme::Role;
 use crate::ui::text::{self, Fold};
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
@@ -285,9 +285,13 @@ impl<'a> Page<'a> {
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph => self.begin(),
-            Tag::Heading { .. } => {
+            Tag::Heading { level, .. } => {
                 self.begin();
-                self.push_style(Role::Heading);
+                self.push_style(match level {
+                    HeadingLevel::H1 => Role::Heading,
+                    HeadingLevel::H2 => Role::Heading2,
+                    _ => Role::Heading3,
+                });
             }
             Tag::BlockQuote(_) => {
                 self.begin();
