@@ -525,7 +525,7 @@ impl SessionOps {
         match read.await {
             Some(Ok(ledger)) => self.out.send(Event::Audit(Box::new(ledger))).await,
             Some(Err(error)) => {
-                let text = format!("The ledger of {id} could not be read: {error}.");
+                let text = format!("The audit log of {id} could not be read: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text))).await;
             }
             None => {}

@@ -19,6 +19,7 @@ impl Machine {
         if activity != *self.announced.activity() {
             self.announced.set_activity(activity.clone());
             self.meta.activity = activity;
+            self.note_unfinished();
             self.changed(&mut out);
         }
         out
@@ -117,6 +118,7 @@ impl Machine {
     pub(super) fn show_activity(&mut self) {
         self.meta.activity = self.activity();
         self.announced.set_activity(self.meta.activity.clone());
+        self.note_unfinished();
     }
 
     pub(super) fn activity(&self) -> Activity {

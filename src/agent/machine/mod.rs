@@ -45,6 +45,7 @@ mod trust;
 mod turn;
 mod turn_state;
 mod typed;
+mod unfinished;
 mod user_input;
 
 pub use automation::{Automatic, REDELIVERED_AFTER_MS};

@@ -111,6 +111,9 @@ impl Machine {
 
     /// Takes the state in which the last process left the session.
     pub fn set_left_behind(&mut self, left: LeftBehind) {
+        if left.died.is_some() {
+            self.died_unfinished();
+        }
         self.runs.set_died(left.died);
         self.automation.set_redelivers(left.redelivers);
         self.transcript.set_last(left.last_row);

@@ -34,6 +34,9 @@ impl Machine {
         }
         // A request that ends with the model's last word has no question in it.
         if self.is_answered() {
+            if self.meta.unfinished.take().is_some() {
+                self.changed(out);
+            }
             return out.push(notice(
                 Level::Info,
                 "Nothing to send again: the last message was answered.",
@@ -300,6 +303,7 @@ impl Machine {
         }
         if !typed {
             self.status_at_end(end);
+            self.end_unfinished(end);
         }
         // A face that shows the end says so at once; headless the answer was printed.
         if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.config.headless && self.meta.parent.is_none()
@@ -385,6 +389,7 @@ impl Machine {
 
     fn fail(&mut self, now: At, failure: Failure, out: &mut Vec<Step>) {
         self.settle_broken(now, CutBy::Error, out);
+        self.fails_with(&failure);
         let row = self.row(now, Body::Error(failure));
         self.keep(vec![row], Safety::Synced, out);
         self.end_turn(now, TurnEnd::Failed, out);

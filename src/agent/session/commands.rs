@@ -275,12 +275,12 @@ impl SessionActor {
         if matches!(self.files.ownership(), Ownership::Ours(_) | Ownership::New { .. }) {
             return self.input(Input::Act(Act::Read)).await;
         }
-        if !self.load(Show::Nothing).await || !self.machine.meta().unread {
+        if !self.load(Show::Nothing).await || !self.machine.meta().clone().mark_seen() {
             return;
         }
         let last = self.machine.last_row().cloned();
         let read = self.alter(|meta| {
-            meta.unread = false;
+            meta.mark_seen();
             meta.last_read = last;
         });
         // What somebody else has open is marked there, and a mark that could not be made is worth no word.

@@ -111,6 +111,6 @@ impl SessionActor {
         let infos = self.shared.setup.connections.infos();
         let known: Vec<&str> = infos.iter().map(|info| info.name.as_str()).collect();
         let text = format!("There is no connection {name} here. There are: {}.", known.join(", "));
-        self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint("/connection lists them"))).await;
+        self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint("/connect lists them"))).await;
     }
 }

@@ -31,22 +31,35 @@ impl SessionActor {
             Some(wanted) => self.input(Input::GiveKey(Box::new(wanted))).await,
             None => {
                 let text = format!("The connection {name} takes no key, or there is none of that name.");
-                let notice = Notice::new(Level::Warning, text).hint("/connection lists them");
+                let notice = Notice::new(Level::Warning, text).hint("/connect lists them");
                 self.out.send(Event::Notice(notice)).await;
             }
         }
     }
 
-    /// Stores a key. Every session that waits for it goes on.
+    /// Stores a key that the server takes. Every session that waits for it goes on.
     pub(super) fn store_key(&self, name: ConnectionName, key: Key) {
         let (shared, mailbox) = (self.shared.clone(), self.mailbox.clone());
         tokio::spawn(async move {
-            let stored = shared.setup.connections.store_key(name.clone(), key).await;
-            if stored.is_err() {
-                let _ = mailbox.report(Report::Input(Input::Keyed(name, stored))).await;
-                return;
+            let connections = &shared.setup.connections;
+            let listed = match connections.check_key(name.clone(), key.clone()).await {
+                Ok(listed) => connections.store_key(name.clone(), key).await.map(|()| listed),
+                Err(refused) => Err(refused),
+            };
+            let listed = match listed {
+                Ok(listed) => listed,
+                Err(why) => {
+                    let _ = mailbox.report(Report::Input(Input::Keyed(name, Err(why)))).await;
+                    return;
+                }
+            };
+            if let Some(Ok(models)) = &listed {
+                connections.learn(&name, models);
             }
-            let _ = mailbox.report(Report::Tell(Event::Connections(shared.setup.connections.infos()))).await;
+            let _ = mailbox.report(Report::Tell(Event::Connections(connections.infos()))).await;
+            if let Some(models) = listed {
+                let _ = mailbox.report(Report::Tell(Event::Models { connection: name.clone(), models })).await;
+            }
             for mailbox in shared.sessions.mailboxes() {
                 // One that ended waits for nothing.
                 let _ = mailbox.control(Control::Keyed(name.clone()));
