@@ -350,7 +350,7 @@ fn every_setting_rule_key_and_role_is_described() {
     let named = |text: &str, word: &str| {
         text.split('`').skip(1).step_by(2).any(|code| code.split(['.', ' ', '[', ']', '=']).any(|part| part == word))
     };
-    let settings = page("src/config/settings/mod.rs");
+    let settings = page("src/config/settings/sections.rs");
     let keys = keys_asked_for(&settings);
     assert!(keys.len() > 50, "{keys:?}");
     let pages: String = ["settings", "sandbox", "models"].map(|name| page(&format!("docs/{name}.md"))).concat();
