@@ -380,3 +380,18 @@ fn every_setting_rule_key_and_role_is_described() {
     let missing: Vec<_> = words.filter(|word| !named(&themes, word)).collect();
     assert_eq!(missing, Vec::<&str>::new(), "roles and built-in themes");
 }
+
+/// Words of neither people nor programs: the field has its own for each (toggle, again, restore, redraw).
+const REFUSED: [&str; 8] =
+    ["anew", "no longer", "take it back", "take back", "take one back", "what there is", "what was said", "is to be"];
+
+#[test]
+fn descriptions_use_the_words_of_the_field() {
+    let commands = Slash::ALL.iter().map(|slash| (slash.word(), slash.description()));
+    let actions = Action::ALL.iter().map(|action| (action.name(), action.description()));
+    for (name, text) in commands.chain(actions) {
+        let refused: Vec<_> = REFUSED.iter().filter(|word| text.contains(**word)).collect();
+        assert_eq!(refused, Vec::<&&&str>::new(), "{name}: {text}");
+        assert!(!text.ends_with('.') && !text.is_empty(), "{name}: {text}");
+    }
+}

@@ -81,7 +81,7 @@ impl Store {
         if found.ino == 0 && found.file.is_some() {
             repairs.push("What another program left in session.jsonl.tmp becomes the session.".to_owned());
         } else if anew {
-            repairs.push("Line 1, the header, is written anew.".to_owned());
+            repairs.push("Line 1, the header, is rewritten.".to_owned());
         }
         let rows = self.rows(&reader, found, &meta)?;
         report.messages = rows.counted.messages;
@@ -108,7 +108,7 @@ impl Store {
         if !held && head.sound && !(rows.counted.messages..=most).contains(&says) {
             let text = format!("The header counts {says} messages; the file has {}.", rows.counted.messages);
             report.odd.push((text, vec![1]));
-            repairs.push("The messages are counted anew.".to_owned());
+            repairs.push("The messages are counted again.".to_owned());
             anew = true;
         }
         let (live, _) = self.live(dir)?;
