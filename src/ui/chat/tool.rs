@@ -6,7 +6,7 @@ use super::diff;
 use super::files;
 use super::laid_out_line::{CodeAt, LaidOutLine, Seg, Source, coded};
 use super::language::language_of;
-use super::picture::Kept;
+use super::picture::PictureRows;
 use super::row::{Level, Row, lasted, seconds, thousands};
 use super::source_lines::{bounded, plain};
 use super::style::ChatStyle;
@@ -35,7 +35,7 @@ const FULL: usize = 1_000;
 const REASON: usize = 40;
 
 /// The call as lines; what is kept for pictures among them is added to `pictures`. `made` is when it was proposed.
-pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<PictureRows>) -> Vec<LaidOutLine> {
     let mut out: Vec<LaidOutLine> = vec![head(call, made, row)];
     if row.level == Level::Line {
         out.extend(doing(call, row).map(LaidOutLine::quiet));
@@ -413,7 +413,7 @@ fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>) {
 }
 
 /// The files that the call gave, below the rest of an unfolded call.
-fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<Kept>) {
+fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<PictureRows>) {
     if call.figures.media.is_empty() {
         return;
     }
