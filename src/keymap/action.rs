@@ -215,12 +215,12 @@ actions! {
         Status "status" "set the status" [Global];
         Labels "labels" "add or remove labels" [Global];
         Flag "flag" "toggle the flag" [Global];
-        Archive "archive" "archive / unarchive the session" [Global];
+        Archive "archive" "archive / unarchive" [Global];
         Unarchive "unarchive" "unarchive the session" [Global];
         Reset "reset" "archive the session and start over with its settings" [Global];
         Unread "unread" "toggle read / unread" [Global];
-        Hide "hide" "hide the session (filter `is:hidden` lists it)" [Global];
-        Branch "branch" "branch: new session with the conversation so far" [Global];
+        Hide "hide" "hide the session; filter `is:hidden` lists it" [Global];
+        Branch "branch" "branch off here: new session with the conversation so far" [Global];
         Parent "parent" "go to the parent session (spawned or branched from)" [Global];
         Child "child" "go to a spawned session: waiting or running first" [Global];
         Retitle "retitle" "regenerate the title" [Global];
@@ -230,15 +230,15 @@ actions! {
         Share "share" "export the conversation as one page to share" [Global];
         Import "import" "import a session of another program" [Global];
         Delete "delete" "move the session to the trash" [Global];
-        Trash "trash" "view deleted sessions and restore them" [Global];
-        Health "health" "check and repair the session's files" [Global];
+        Trash "trash" "trash: restore deleted sessions" [Global];
+        Health "health" "health: check and repair the session's files" [Global];
         Audit "audit" "audit log: tool calls and who allowed them" [Global];
         Context "context" "context: what the model gets, and its size" [Global];
-        Usage "usage" "usage and cost of requests" [Global];
-        Rules "rules" "view or revoke permission rules" [Global];
+        Usage "usage" "usage: tokens and cost of requests" [Global];
+        Rules "rules" "permission rules: view or revoke" [Global];
         Trust "trust" "trust this workspace" [Global];
         Cwd "cwd" "change the working directory of tools" [Global];
-        TakeOver "take_over" "take the session over from another process" [Global];
+        TakeOver "take_over" "take over: write a session that another process holds" [Global];
         Workspace "workspace" "switch workspace" [Global];
     }
     /// The turn that runs.
@@ -259,7 +259,7 @@ actions! {
     Model ModelAction "model" {
         Pick "pick" "choose the model" [Global];
         Thinking "thinking" "choose the thinking level" [Global];
-        Connection "connection" "choose a connection or enter its key" [Global];
+        Connection "connection" "connections: choose one or enter its key" [Global];
     }
     /// The text being written.
     Composer ComposerAction "composer" {
@@ -536,8 +536,8 @@ actions! {
         Help "help" "the keys of this place" [Global];
         HelpIfEmpty "help_if_empty" "the keys of this place, with an empty draft" [Composer List Chat];
         Theme "theme" "choose the colours" [Global];
-        Settings "settings" "view or change settings" [Global];
-        Doctor "doctor" "check what lisle can use on this machine" [Global];
+        Settings "settings" "settings: view or change" [Global];
+        Doctor "doctor" "doctor: what lisle can use on this machine" [Global];
         Notices "notices" "recent notifications" [Global];
         Mouse "mouse" "toggle the mouse: lisle or terminal" [Global];
         Repaint "repaint" "redraw" [Global];

@@ -117,7 +117,7 @@ impl Kind {
     #[must_use]
     pub fn verb(self) -> &'static str {
         match self {
-            Kind::Labels => "add or take away",
+            Kind::Labels => "add or remove",
             Kind::Connection => "use",
             Kind::Setting => "change",
             Kind::Doctor | Kind::Notice => "",
