@@ -185,6 +185,8 @@ pub enum CliCommand {
     ///
     /// Nothing is sent over the network, and no key is printed. Exit status: 0 lisle works, 1 something is broken.
     Doctor(Doctor),
+    /// Undo what a killed lisle left on in this terminal: its keys, its mouse, its screen.
+    ResetTerminal,
     /// The keys of connections.
     ///
     /// No key is ever printed.

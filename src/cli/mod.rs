@@ -39,6 +39,10 @@ pub fn main() -> ExitCode {
     if let Some(CliCommand::Help(args)) = &args.command {
         return help::run(args).into();
     }
+    if matches!(args.command, Some(CliCommand::ResetTerminal)) {
+        output::put(&runtime::terminal::reset());
+        return Exit::Done.into();
+    }
     let prompt = match args.prompt() {
         Ok(prompt) => prompt,
         Err(why) => {
@@ -111,6 +115,8 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
             complain_of(&bootstrap);
             definitions::statuses(&bootstrap, command)
         }
+        // Done above.
+        Some(CliCommand::ResetTerminal) => Exit::Done,
         Some(CliCommand::Help(args)) => help::run(&args),
         Some(CliCommand::Views(command)) => {
             complain_of(&bootstrap);

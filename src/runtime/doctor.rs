@@ -154,7 +154,7 @@ fn tmux(env: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
         return Vec::new();
     }
     let asked = std::process::Command::new("tmux")
-        .args(["display-message", "-p", "#{client_control_mode};#{focus-events}"])
+        .args(["display-message", "-p", "#{client_control_mode};#{focus-events};#{escape-time};#{extended-keys}"])
         .stdin(std::process::Stdio::null())
         .output();
     match asked {
@@ -163,9 +163,13 @@ fn tmux(env: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
     }
 }
 
-/// Control mode and focus events of tmux.
+/// Milliseconds after ESC that nobody notices.
+const ESCAPE_TIME: u32 = 50;
+
+/// Control mode, focus events, the wait after ESC and the keys of tmux.
 fn tmux_says(said: &str) -> Vec<Finding> {
-    let (control, focus) = said.trim().split_once(';').unwrap_or((said.trim(), ""));
+    let mut said = said.trim().split(';');
+    let [control, focus, escape, keys] = std::array::from_fn(|_| said.next().unwrap_or(""));
     let on = |word: &str| matches!(word.trim(), "1" | "on");
     let mut out = Vec::new();
     if on(control) {
@@ -177,6 +181,14 @@ fn tmux_says(said: &str) -> Vec<Finding> {
     } else {
         let says = "focus-events is off: lisle never knows that you look elsewhere, so it does not call you";
         out.push(Finding::warn("tmux", says, "Add `set -g focus-events on` to tmux.conf"));
+    }
+    if let Some(wait) = escape.parse::<u32>().ok().filter(|wait| *wait > ESCAPE_TIME) {
+        let says = format!("escape-time is {wait}: Esc arrives {wait} ms late");
+        out.push(Finding::warn("tmux", says, "Add `set -s escape-time 10` to tmux.conf"));
+    }
+    if keys == "off" {
+        let says = "extended-keys is off: Shift+Enter and Ctrl+Backspace look like Enter and Backspace";
+        out.push(Finding::warn("tmux", says, "Add `set -s extended-keys on` to tmux.conf"));
     }
     out
 }
@@ -292,6 +304,9 @@ mod tests {
         assert!(told("1;on\n")[0].contains("--linear"));
         assert_eq!(told("1;0\n").len(), 2);
         assert!(told("\n")[0].contains("focus-events"), "an old one knows neither");
+        assert_eq!(told("0;1;10;on\n"), [""]);
+        let late = told("0;1;500;off\n");
+        assert!(late[1].contains("escape-time") && late[2].contains("extended-keys"), "{late:?}");
         assert!(tmux(&|_| None).is_empty(), "nothing is asked outside of tmux");
     }
 

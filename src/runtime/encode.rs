@@ -76,6 +76,8 @@ pub struct TerminalContent {
     leads: Option<Arc<str>>,
     /// Nothing is known of the screen: it is cleared first.
     unknown: bool,
+    /// The terminal draws joined signs one by one.
+    split_signs: bool,
 }
 
 /// Style of the next character.
@@ -111,6 +113,7 @@ impl Default for TerminalContent {
             pictures: Vec::new(),
             leads: None,
             unknown: true,
+            split_signs: false,
         }
     }
 }
@@ -119,6 +122,11 @@ impl TerminalContent {
     /// The screen is not what it was thought to be: the next frame clears and writes everything.
     pub fn forget(&mut self) {
         self.unknown = true;
+    }
+
+    /// Of joined signs only the first is written from now on, or all are.
+    pub fn split_signs(&mut self, on: bool) {
+        self.split_signs = on;
     }
 
     /// Appends to `out` what turns the shown screen into `frame`, and remembers it as shown. Nothing is appended when
@@ -360,6 +368,12 @@ impl TerminalContent {
 
     fn cell(&mut self, cell: &Cell, out: &mut Vec<u8>) {
         let mut text = text_of(cell.symbol());
+        if self.split_signs
+            && let Some((first, _)) = text.split_once('\u{200d}')
+            && !first.is_empty()
+        {
+            text = first;
+        }
         // Not put together it would go on in the next row: at the edge its first character stands for it.
         if self.at.is_some_and(|at| at.x.saturating_add(widest(text)) > self.width) {
             text = text.chars().next().and_then(|first| text.get(..first.len_utf8())).unwrap_or(text);

@@ -3,10 +3,14 @@
 //! While the terminal takes nothing, a newer frame replaces the waiting one, and the next difference is made against what
 //! was really written. What is not a frame (modes, title, clipboard) goes the same way, in order and never dropped. What is
 //! long and can wait (pictures) goes in small pieces while there is nothing else to write.
-//! How a frame becomes bytes is `encode`'s business; how many there may be, [`Pace`] says.
+//! How a frame becomes bytes is `encode`'s business; how many there may be, [`Pace`] says, and how many may be on their way,
+//! `flow`.
+
+pub mod flow;
 
 use super::encode::{Frame, Moving, TerminalContent};
 use super::tty::{TtyOutput, Wrote};
+use flow::Flow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use std::collections::VecDeque;
@@ -23,7 +27,7 @@ const SLOW: Duration = Duration::from_millis(100);
 const FORGIVEN: Duration = Duration::from_secs(10);
 /// On a slow line frames of the engine come no faster than this.
 const SLOW_GAP: Duration = Duration::from_millis(250);
-/// And they take no more bytes a second than this.
+/// And they take no more bytes a second than this, unless the line is known to deliver twice as many.
 const SLOW_BYTES: u64 = 6_500;
 /// Maximum frames per second that scroll a full pane.
 const SCROLLING: u32 = 15;
@@ -39,8 +43,10 @@ pub struct FrameStats {
     pub bytes: usize,
     /// Changed rows, and all rows.
     pub rows: (u16, u16),
-    /// Time when a write was last held up long enough to call the line slow.
+    /// Time when a write was last held up, or an answer late, long enough to call the line slow.
     pub held_up: Option<Instant>,
+    /// Bytes that a slow line delivers in a second, as far as is known.
+    pub rate: Option<u64>,
 }
 
 /// Time without a frame of the engine after which its next ones come quickly: a short answer appears at once.
@@ -99,7 +105,9 @@ impl Pace {
             return gap;
         }
         let bytes = u64::try_from(written.bytes).unwrap_or(u64::MAX);
-        let cost = Duration::from_millis(bytes.saturating_mul(1000) / SLOW_BYTES);
+        let cost = Duration::from_millis(
+            bytes.saturating_mul(1000) / written.rate.map_or(SLOW_BYTES, |rate| (rate / 2).max(1)),
+        );
         gap.max(SLOW_GAP).max(cost.min(Duration::from_secs(2)))
     }
 }
@@ -131,6 +139,8 @@ struct WriterSlot {
     forget: bool,
     /// The terminal has synchronized output.
     synchronized: bool,
+    /// The terminal draws joined signs one by one.
+    split_signs: bool,
     /// Bytes are on their way.
     busy: bool,
     /// Nothing will ever be taken again.
@@ -138,6 +148,7 @@ struct WriterSlot {
     /// No more frames come.
     end: bool,
     written: FrameStats,
+    flow: Flow,
 }
 
 #[derive(Debug, Default)]
@@ -152,6 +163,31 @@ struct Shared {
 impl Shared {
     fn slot(&self) -> MutexGuard<'_, WriterSlot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Receiver of the terminal's answers to [`flow::ASK`].
+#[derive(Clone, Debug)]
+pub struct Answered(Arc<Shared>);
+
+impl Answered {
+    /// The terminal has read everything up to a question.
+    pub fn take(&self) {
+        let mut slot = self.0.slot();
+        let now = Instant::now();
+        if slot.flow.answered(now) {
+            slot.written.held_up = Some(now);
+        }
+        slot.written.rate = slot.flow.rate();
+        drop(slot);
+        self.0.work.notify_one();
+        self.0.rest.notify_all();
+    }
+
+    /// True if an answer is on its way.
+    #[must_use]
+    pub fn is_owed(&self) -> bool {
+        self.0.slot().flow.is_owed()
     }
 }
 
@@ -223,14 +259,32 @@ impl Writer {
         self.shared.slot().pieces.clear();
     }
 
-    /// The next frame clears the screen and writes every cell.
+    /// Receiver of the terminal's answers.
+    #[must_use]
+    pub fn answered(&self) -> Answered {
+        Answered(Arc::clone(&self.shared))
+    }
+
+    /// The terminal was somebody else's, and was asked [`flow::ASK`] just now: the next frame clears the screen and writes
+    /// every cell.
     pub fn forget(&self) {
-        self.shared.slot().forget = true;
+        let mut slot = self.shared.slot();
+        slot.forget = true;
+        slot.flow.forget();
+        slot.flow.sent(0, Instant::now());
     }
 
     /// Wraps frames into synchronized updates, or stops doing so.
     pub fn synchronize(&self, on: bool) {
         self.shared.slot().synchronized = on;
+    }
+
+    /// Signs that are joined (families) are written whole, or only the first of them.
+    pub fn join_signs(&self, on: bool) {
+        let mut slot = self.shared.slot();
+        if std::mem::replace(&mut slot.split_signs, !on) == on {
+            slot.forget = true;
+        }
     }
 
     /// Measurements of the last written frame.
@@ -239,11 +293,12 @@ impl Writer {
         self.shared.slot().written
     }
 
-    /// Waits until all that was given is written, but no longer than `limit`. Whether it is.
+    /// Waits until all that was given is written and answered, but no longer than `limit`. Whether it is.
     pub fn settle(&self, limit: Duration) -> bool {
         let slot = self.shared.slot();
-        let waiting =
-            |slot: &mut WriterSlot| !slot.gone && (slot.busy || slot.frame.is_some() || !slot.control.is_empty());
+        let waiting = |slot: &mut WriterSlot| {
+            !slot.gone && (slot.busy || slot.frame.is_some() || !slot.control.is_empty() || slot.flow.is_owed())
+        };
         let (slot, timeout) =
             self.shared.rest.wait_timeout_while(slot, limit, waiting).unwrap_or_else(PoisonError::into_inner);
         !timeout.timed_out() && !slot.gone
@@ -273,17 +328,16 @@ fn write_all_that_comes(shared: &Shared, output: &TtyOutput, stopped: &PipeReade
         slot.busy = false;
         if slot.frame.is_none() && slot.control.is_empty() && !slot.end {
             shared.rest.notify_all();
-            let idle = |slot: &mut WriterSlot| {
-                slot.frame.is_none() && slot.control.is_empty() && slot.pieces.is_empty() && !slot.end
-            };
-            slot = shared.work.wait_while(slot, idle).unwrap_or_else(PoisonError::into_inner);
         }
+        slot = wait_for_work(shared, slot);
         if slot.end {
             return false;
         }
         slot.busy = true;
-        let mut piece = if slot.frame.is_none() && slot.control.is_empty() { slot.pieces.pop_front() } else { None };
-        let frame = slot.frame.take();
+        let may_go = slot.flow.wait(Instant::now()).is_none();
+        let can_wait = may_go && slot.frame.is_none() && slot.control.is_empty();
+        let mut piece = if can_wait { slot.pieces.pop_front() } else { None };
+        let frame = if may_go { slot.frame.take() } else { None };
         out.clear();
         out.append(&mut slot.control);
         if let Some(piece) = &mut piece {
@@ -292,7 +346,8 @@ fn write_all_that_comes(shared: &Shared, output: &TtyOutput, stopped: &PipeReade
         if frame.is_some() && std::mem::take(&mut slot.forget) {
             shown.forget();
         }
-        let synchronized = slot.synchronized;
+        let (synchronized, asks) = (slot.synchronized, slot.flow.asks());
+        shown.split_signs(slot.split_signs);
         drop(slot);
 
         let mut written = FrameStats::default();
@@ -308,13 +363,20 @@ fn write_all_that_comes(shared: &Shared, output: &TtyOutput, stopped: &PipeReade
             frame.buffer
         });
         let had_frame = old.is_some();
+        // What is only a few bytes is not asked about, unless it is a frame.
+        let asks = asks && !out.is_empty() && (had_frame || piece.is_some());
+        if asks {
+            shared.slot().flow.sent(out.len(), Instant::now());
+            out.extend_from_slice(flow::ASK.as_bytes());
+        }
         match push(&out, output, stopped) {
             Pushed::All { held_up } => {
                 let mut slot = shared.slot();
-                let before = slot.written.held_up;
+                let FrameStats { held_up: before, rate, .. } = slot.written;
                 if had_frame {
                     slot.written = written;
                 }
+                slot.written.rate = rate;
                 slot.written.held_up = if held_up > SLOW { Some(Instant::now()) } else { before };
                 slot.spare = old.or(slot.spare.take());
                 drop(slot);
@@ -331,6 +393,23 @@ fn write_all_that_comes(shared: &Shared, output: &TtyOutput, stopped: &PipeReade
                 return !slot.end;
             }
         }
+    }
+}
+
+/// Waits until there is something that may be written, or the end.
+fn wait_for_work<'a>(shared: &Shared, mut slot: MutexGuard<'a, WriterSlot>) -> MutexGuard<'a, WriterSlot> {
+    loop {
+        if slot.end || !slot.control.is_empty() {
+            return slot;
+        }
+        let work = &shared.work;
+        slot = if slot.frame.is_none() && slot.pieces.is_empty() {
+            work.wait(slot).unwrap_or_else(PoisonError::into_inner)
+        } else {
+            let now = Instant::now();
+            let Some(until) = slot.flow.wait(now) else { return slot };
+            work.wait_timeout(slot, until - now).unwrap_or_else(PoisonError::into_inner).0
+        };
     }
 }
 

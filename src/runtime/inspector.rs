@@ -180,7 +180,11 @@ fn answered(answer: TerminalAnswer) -> String {
         TerminalAnswer::Ambiguous { wide } => {
             format!("signs of ambiguous width take {}", if wide { "two cells" } else { "one cell" })
         }
+        TerminalAnswer::Family { joined } => {
+            format!("joined signs (a family) are drawn {}", if joined { "as one" } else { "one by one" })
+        }
         TerminalAnswer::Attributes => "that was all it says of itself".to_owned(),
+        TerminalAnswer::Status => "it is well".to_owned(),
         TerminalAnswer::ColoursChanged => "light and dark changed".to_owned(),
     }
 }

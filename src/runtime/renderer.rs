@@ -17,6 +17,8 @@ pub const AUTO: &str = "auto";
 pub struct Shows {
     /// Number of colours.
     pub colors: Colors,
+    /// Italics are shown as such.
+    pub italics: bool,
     /// Glyphs to draw.
     pub glyphs: ui::glyphs::GlyphSet,
     /// The home directory, shown as `~`; empty when there is none.
@@ -97,6 +99,9 @@ impl Renderer {
         };
         let loaded = load(name, &self.user);
         self.theme = loaded.theme.for_terminal(self.shows.colors);
+        if !self.shows.italics {
+            self.theme = self.theme.without_italics();
+        }
         loaded.problems.iter().map(ToString::to_string).collect()
     }
 }
@@ -120,6 +125,25 @@ pub fn colors(env: &dyn Fn(&str) -> Option<String>) -> Colors {
         Colors::None
     } else {
         Colors::C16
+    }
+}
+
+/// True if italics are shown as such: GNU screen shows them in reverse.
+#[must_use]
+pub fn italics(env: &dyn Fn(&str) -> Option<String>) -> bool {
+    let set = |name| env(name).is_some_and(|value| !value.is_empty());
+    set("TMUX") || !set("STY") && !env("TERM").is_some_and(|term| term.starts_with("screen"))
+}
+
+/// Background as rxvt and its kin tell it: `COLORFGBG` ends with the number of its colour among 16. `None` where it says
+/// nothing.
+#[must_use]
+pub fn dark_by_colors(env: &dyn Fn(&str) -> Option<String>) -> Option<bool> {
+    let ground: u8 = env("COLORFGBG")?.rsplit(';').next()?.parse().ok()?;
+    match ground {
+        0..=6 | 8 => Some(true),
+        7 | 9..=15 => Some(false),
+        _ => None,
     }
 }
 
@@ -168,6 +192,30 @@ mod tests {
     }
 
     #[test]
+    fn italics_and_the_background_are_known_from_the_environment() {
+        for (pairs, italic) in [
+            (&[("TERM", "xterm-256color")][..], true),
+            (&[("TERM", "screen.xterm-256color"), ("STY", "1.pts")], false),
+            (&[("TERM", "screen-256color")], false),
+            (&[("TERM", "screen-256color"), ("TMUX", "/tmp/x")], true),
+            (&[("TERM", "xterm"), ("STY", "1.pts")], false),
+        ] {
+            assert_eq!(italics(&env(pairs)), italic, "{pairs:?}");
+        }
+        for (value, dark) in [
+            ("15;0", Some(true)),
+            ("0;15", Some(false)),
+            ("0;default;7", Some(false)),
+            ("15;default", None),
+            ("0;99", None),
+            ("", None),
+        ] {
+            assert_eq!(dark_by_colors(&|_| Some(value.to_owned())), dark, "{value}");
+        }
+        assert_eq!(dark_by_colors(&|_| None), None);
+    }
+
+    #[test]
     fn signs_suit_the_locale_and_the_console() {
         use ui::glyphs::GlyphSet::{Ascii, Unicode};
         for (pairs, expected) in [
@@ -184,7 +232,8 @@ mod tests {
 
     #[test]
     fn auto_follows_the_background_and_a_chosen_theme_does_not() {
-        let shows = Shows { colors: Colors::True, glyphs: ui::glyphs::GlyphSet::Unicode, home: String::new() };
+        let shows =
+            Shows { colors: Colors::True, italics: true, glyphs: ui::glyphs::GlyphSet::Unicode, home: String::new() };
         let (mut renderer, problems) = Renderer::new(shows.clone(), Vec::new(), AUTO, None);
         assert!(renderer.theme.dark && problems.is_empty());
         assert!(!Renderer::new(shows, Vec::new(), AUTO, Some(false)).0.theme.dark);

@@ -11,7 +11,8 @@
 //! | --- | --- | --- |
 //! | terminals that never answer, or late | nothing waits for an answer; the reader takes one that comes late, also torn | `input::reader` |
 //! | no synchronized output (tmux up to 3.3, xterm, Apple's) | frames are not wrapped, rows are not moved | `frames` |
-//! | no clusters (families, flags take more cells) | what stands behind is written again; at the edge only the first sign | `encode` |
+//! | no clusters (flags take more cells) | what stands behind is written again; at the edge only the first sign | `encode` |
+//! | families of more than two cells (tmux 3.3, foot) | measured at the start; then the first sign stands for all | here, `encode` |
 //! | signs of ambiguous width over two cells | asked for at the start; then the signs are ASCII | here, `canvas` |
 //! | TERM=linux, vt…, other locales than UTF-8 | not asked anything (it would print that); ASCII signs | here, `canvas` |
 //! | TERM=dumb | linear mode | `linear` |
@@ -25,9 +26,18 @@
 //! | GNU screen | OSC 52 in pieces of a string that it hands on; calls as in tmux | `clipboard`, `notify` |
 //! | Zellij, Windows Terminal, ConEmu | calls by the bell: their OSC 9 is something else | `notify` |
 //! | mosh, 16 and 256 colours | COLORTERM is what counts; with 16 the theme `ansi` | `canvas` |
-//! | slow lines | known by a write that was held up over 100 ms: fewer frames, larger steps | `frames` |
+//! | slow lines | a write that was held up over 100 ms, or an answer so late: fewer frames, larger steps | `frames` |
+//! | lines behind large buffers (sshd, proxies) | the next frame waits until the terminal answered for the last | `frames::flow` |
+//! | GNU screen | no italics, which it shows in reverse | `renderer` |
+//! | mosh, GNU screen with `altscreen off` | the screen is erased before it is left | here |
+//! | st, zutty, qterminal | no stack of titles: an empty one is set | here |
+//! | xterm | Alt sends ESC (mode 1036), as long as lisle runs | here |
+//! | Konsole | `ESC O M` is Shift+Enter; the keypad is switched to digits, so that its Enter is none | here, `input::spelling` |
+//! | urxvt, qterminal | no answer to OSC 11: `COLORFGBG` counts | `screen` |
+//! | kitty before 0.28 | its pictures are not used: it has no placeholders | `graphics::way` |
 //! | terminals that are gone | nothing is written any more; turns are saved and ended | `screen` |
 
+use super::frames::flow;
 use super::graphics::kitty;
 use super::graphics::way::TerminalProgram;
 use super::input::answer::{Rgb, TerminalAnswer};
@@ -46,8 +56,10 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 /// A mode with what ends it.
 type Mode = (&'static str, &'static str);
 
-const TITLE: Mode = ("\x1b[22;0t", "\x1b[23;0t");
-const ALTERNATE: Mode = ("\x1b[?1049h", "\x1b[?1049l");
+/// Terminals without a stack of titles get an empty one.
+const TITLE: Mode = ("\x1b[22;0t", "\x1b]2;\x1b\\\x1b[23;0t");
+/// Erased before it goes: where there is no other screen (mosh, GNU screen with `altscreen off`), the shell goes on in it.
+const ALTERNATE: Mode = ("\x1b[?1049h", "\x1b[2J\x1b[H\x1b[?1049l");
 const PASTE: Mode = ("\x1b[?2004h", "\x1b[?2004l");
 const FOCUS: Mode = ("\x1b[?1004h", "\x1b[?1004l");
 /// Presses, the wheel, and motion while a button is down, with coordinates that have no limit (SGR). Nothing here follows
@@ -60,6 +72,10 @@ const CURSOR: Mode = ("\x1b[6 q", "\x1b[0 q");
 const KITTY: Mode = ("\x1b[>5u", "\x1b[<u");
 /// Shift+Enter and its like, for terminals of xterm's family.
 const OTHER_KEYS: Mode = ("\x1b[>4;1m", "\x1b[>4m");
+/// Alt with a letter is ESC and the letter in xterm, not a letter of Latin-1.
+const ALT_SENDS_ESCAPE: Mode = ("\x1b[?1036s\x1b[?1036h", "\x1b[?1036r");
+/// Digits and Enter of the keypad come as such. Programs that want it otherwise say so themselves.
+const NUMERIC_KEYPAD: &str = "\x1b>";
 const DARK_OR_LIGHT: Mode = ("\x1b[?2031h", "\x1b[?2031l");
 
 const ASK_KEYBOARD: &str = "\x1b[?u";
@@ -72,6 +88,8 @@ const ASK_NAME: &str = "\x1b[>q";
 pub(super) const ASK_CELL: &str = "\x1b[16t";
 /// A sign of ambiguous width, and where the cursor stands then. In the second row: see [`TerminalAnswer::Ambiguous`].
 const ASK_WIDTH: &str = "\x1b[2;1H\u{25cf}\x1b[6n\r\x1b[K";
+/// A family of three, and where the cursor stands then: see [`Answer::Family`].
+const ASK_FAMILY: &str = "\x1b[3;1H👨\u{200d}👩\u{200d}👧\x1b[6n\r\x1b[K";
 /// Every terminal answers this, so what was asked before it and has no answer then is not known to the terminal.
 const ASK_ATTRIBUTES: &str = "\x1b[c";
 
@@ -146,6 +164,8 @@ pub enum Learnt {
     Cell(u16, u16),
     /// It draws signs of ambiguous width over two cells, or over one.
     WideSigns(bool),
+    /// It draws joined signs as one, or one by one.
+    JoinedSigns(bool),
     /// All answers have come.
     All,
 }
@@ -246,15 +266,18 @@ impl Guard {
             held.undo.push(off);
         }
         if ours {
-            bytes.push_str("\x1b[?25l\x1b[2J");
+            bytes.extend(["\x1b[?25l\x1b[2J", NUMERIC_KEYPAD]);
         }
         if self.wishes.queries != Queries::Omit {
             bytes.extend([ASK_KEYBOARD, ASK_SYNCHRONIZED, ASK_DARK_OR_LIGHT, ASK_BACKGROUND]);
             if self.wishes.queries == Queries::AskPictures {
                 bytes.extend([ASK_NAME, ASK_CELL, kitty::ASK]);
             }
-            if ours && held.tty.size().1 > 1 {
-                bytes.push_str(ASK_WIDTH);
+            if ours && held.tty.size().1 > 2 {
+                bytes.extend([ASK_WIDTH, ASK_FAMILY]);
+            }
+            if ours {
+                bytes.push_str(flow::ASK);
             }
             bytes.push_str(ASK_ATTRIBUTES);
             held.asked = true;
@@ -270,6 +293,11 @@ impl Guard {
     /// Gives the terminal back as it was found. Nothing that others write to it passes until [`Guard::enter`].
     pub fn leave(&self) {
         self.lock().give_back();
+    }
+
+    /// Answers are on their way, and whoever reads next should not take them for keys.
+    pub fn owes_answers(&self) {
+        self.lock().asked = true;
     }
 
     /// The terminal keeps the pictures of these numbers for us, and no others. They go when it is given back.
@@ -334,10 +362,18 @@ impl Guard {
             TerminalAnswer::Mode { .. } => None,
             TerminalAnswer::Graphics => Some(Learnt::Graphics),
             TerminalAnswer::Sixel => Some(Learnt::Sixel),
-            TerminalAnswer::Program(program) => Some(Learnt::Program(program)),
+            TerminalAnswer::Program(program) => {
+                if program == TerminalProgram::Xterm {
+                    switch(&mut held, ALT_SENDS_ESCAPE);
+                }
+                Some(Learnt::Program(program))
+            }
             TerminalAnswer::Cell { width, height } => Some(Learnt::Cell(width, height)),
             TerminalAnswer::Background(rgb) => Some(Learnt::Background(rgb)),
             TerminalAnswer::Ambiguous { wide } => Some(Learnt::WideSigns(wide)),
+            TerminalAnswer::Family { joined } => Some(Learnt::JoinedSigns(joined)),
+            // The writer's, see `frames::flow`.
+            TerminalAnswer::Status => None,
             TerminalAnswer::ColoursChanged => {
                 bytes.push_str(ASK_BACKGROUND);
                 None
@@ -386,6 +422,15 @@ impl HeldTerminal {
             let _ = self.tty.set(&found, if asked || written.is_err() { Typed::Flush } else { Typed::Keep });
         }
     }
+}
+
+/// Bytes that undo everything that lisle may have switched on, for a terminal that a killed one left behind.
+#[must_use]
+pub fn reset() -> String {
+    let modes = [KITTY, OTHER_KEYS, DARK_OR_LIGHT, ALT_SENDS_ESCAPE, MOUSE, CURSOR, FOCUS, PASTE, ALTERNATE, TITLE];
+    let mut bytes = String::from(BEFORE_UNDOING);
+    bytes.extend(modes.map(|(_, off)| off));
+    bytes
 }
 
 /// Gives the terminal back when the thread that panics is the one that holds it. Whether the panic may be printed.

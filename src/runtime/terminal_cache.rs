@@ -25,6 +25,9 @@ pub struct TerminalAnswers {
     /// It draws signs of ambiguous width over two cells.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wide_signs: bool,
+    /// It draws joined signs (families) one by one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub split_signs: bool,
     /// Picture abilities.
     pub pictures: Able,
 }

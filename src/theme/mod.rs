@@ -103,6 +103,14 @@ impl Theme {
         theme
     }
 
+    /// This theme without italics.
+    #[must_use]
+    pub fn without_italics(&self) -> Theme {
+        let mut theme = self.clone();
+        theme.styles.iter_mut().for_each(|style| style.add_modifier.remove(Modifier::ITALIC));
+        theme
+    }
+
     /// Grounds are close to one another, and the nearest of few colours may be the same for several: then a sheet cannot
     /// be told from what lies below it, nor the line that is chosen from the others; or what stands there is hard to read.
     fn keep_grounds_apart(&mut self, full: &Theme) {

@@ -156,7 +156,7 @@ fn long_frames_are_synchronized_where_the_terminal_can() {
 fn frames_keep_their_distance_and_slow_lines_get_fewer() {
     let now = Instant::now();
     let ms = Duration::from_millis;
-    let written = |bytes, changed, held_up| FrameStats { bytes, rows: (changed, 50), held_up };
+    let written = |bytes, changed, held_up| FrameStats { bytes, rows: (changed, 50), held_up, rate: None };
     let streaming = |fps| {
         let mut pace = Pace::new(fps);
         (0..10).for_each(|_| pace.drawn(now));
@@ -167,6 +167,7 @@ fn frames_keep_their_distance_and_slow_lines_get_fewer() {
     assert_eq!(gap(written(5000, 40, None)).as_millis(), 66, "it scrolled");
     assert_eq!(gap(written(100, 2, Some(now))), ms(250));
     assert!(gap(written(6500, 40, Some(now))) >= ms(1000), "what costs much comes seldom");
+    assert!(gap(FrameStats { rate: Some(50_000), ..written(6500, 40, Some(now)) }) < ms(1000), "as the line delivers");
     assert_eq!(gap(written(100, 2, Some(now - Duration::from_secs(11)))).as_millis(), 33, "it is forgiven");
     assert_eq!(streaming(0).gap(&written(0, 0, None), now), Duration::from_secs(1));
     assert_eq!(streaming(10).gap(&written(5000, 40, None), now), ms(200));
@@ -176,7 +177,7 @@ fn frames_keep_their_distance_and_slow_lines_get_fewer() {
 fn the_first_frames_after_a_pause_come_quickly() {
     let start = Instant::now();
     let at = |ms| start + Duration::from_millis(ms);
-    let written = FrameStats { bytes: 100, rows: (2, 50), held_up: None };
+    let written = FrameStats { bytes: 100, rows: (2, 50), held_up: None, rate: None };
     let mut pace = Pace::new(60);
     let mut quick = |times: std::ops::Range<u64>| {
         times
@@ -237,4 +238,38 @@ fn what_waits_behind_can_be_dropped() {
     drop(writer);
     drop(tty);
     assert!(!sent.recv_timeout(LIMIT).unwrap().contains("piece"));
+}
+
+#[test]
+fn a_terminal_that_answers_late_gets_the_newest_frame_when_it_does() {
+    let (tty, mut read) = narrow();
+    let writer = Writer::start(Arc::clone(&tty.output), || {}).unwrap();
+    let text = |sign: &str| screen(&sign.repeat(2000));
+    let mut until = |end: &str| {
+        let (mut seen, mut byte) = (Vec::new(), [0]);
+        while !seen.ends_with(end.as_bytes()) {
+            read.read_exact(&mut byte).unwrap();
+            seen.push(byte[0]);
+        }
+        String::from_utf8(seen).unwrap()
+    };
+    writer.forget();
+    writer.put(text("a"));
+    assert!(writer.settle(LIMIT), "nobody waits for a terminal that never answered");
+    writer.answered().take();
+    writer.put(text("b"));
+    assert!(!until(flow::ASK).is_empty());
+    assert!(writer.answered().is_owed());
+    for sign in ["c", "d", "e"] {
+        writer.put(text(sign));
+    }
+    // Control bytes do not wait, and show that nothing else came before them.
+    writer.control(b"<bell>");
+    assert_eq!(until("<bell>"), "<bell>");
+    writer.answered().take();
+    let next = until(flow::ASK);
+    assert!(next.contains('e') && !next.contains('c') && !next.contains('d'), "{next:?}");
+    writer.answered().take();
+    assert!(writer.settle(LIMIT));
+    drop(writer);
 }

@@ -38,6 +38,10 @@ impl PictureWay {
 pub enum TerminalProgram {
     /// kitty.
     Kitty,
+    /// kitty before 0.28, which draws boxes for placeholders of pictures.
+    OldKitty,
+    /// xterm.
+    Xterm,
     /// Ghostty.
     Ghostty,
     /// WezTerm.
@@ -57,7 +61,15 @@ impl TerminalProgram {
     #[must_use]
     pub fn named(says: &str) -> Self {
         let says = says.to_ascii_lowercase();
+        let version = |text: &str| {
+            let mut numbers = text.split(|c: char| !c.is_ascii_digit()).map(str::parse::<u32>);
+            Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+        };
+        if says.strip_prefix("kitty(").and_then(version).is_some_and(|version| version < (0, 28)) {
+            return Self::OldKitty;
+        }
         let known = [
+            ("xterm(", Self::Xterm),
             ("kitty", Self::Kitty),
             ("ghostty", Self::Ghostty),
             ("wezterm", Self::Wezterm),
@@ -200,6 +212,7 @@ mod tests {
             (&[("TERM", "xterm-kitty")], Able { program: None, ..kitty }, Some(PictureWay::Kitty)),
             (&[("TERM", "xterm-kitty")], nothing, None),
             // Kitty's protocol without placeholders.
+            (&[("TERM", "xterm-kitty")], Able { program: Some(TerminalProgram::OldKitty), ..kitty }, None),
             (xterm, Able { program: Some(TerminalProgram::Other), ..kitty }, None),
             (xterm, Able { program: Some(TerminalProgram::Wezterm), sixel: true, ..kitty }, Some(PictureWay::Iterm)),
             (&[("TERM", "xterm-256color"), ("TERM_PROGRAM", "iTerm.app")], nothing, Some(PictureWay::Iterm)),
@@ -237,13 +250,15 @@ mod tests {
     fn terminals_say_who_they_are() {
         for (says, program) in [
             ("kitty(0.42.1)", TerminalProgram::Kitty),
+            ("kitty(1.0)", TerminalProgram::Kitty),
+            ("kitty(0.26.5)", TerminalProgram::OldKitty),
             ("ghostty 1.2.0", TerminalProgram::Ghostty),
             ("WezTerm 20240203-110809-5046fc22", TerminalProgram::Wezterm),
             ("iTerm2 3.5.11", TerminalProgram::Iterm),
             ("xterm.js(5.6.0)", TerminalProgram::XtermJs),
             ("tmux 3.5a", TerminalProgram::Between),
             ("Zellij(0.41.2)", TerminalProgram::Between),
-            ("XTerm(390)", TerminalProgram::Other),
+            ("XTerm(390)", TerminalProgram::Xterm),
             ("", TerminalProgram::Other),
         ] {
             assert_eq!(TerminalProgram::named(says), program, "{says}");

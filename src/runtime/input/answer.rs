@@ -52,6 +52,13 @@ pub enum TerminalAnswer {
         /// Two.
         wide: bool,
     },
+    /// A family of three people, joined to one sign, takes two cells, or more.
+    Family {
+        /// Two.
+        joined: bool,
+    },
+    /// Its status: it has read everything that was written before the question.
+    Status,
     /// The user switched between light and dark (mode 2031).
     ColoursChanged,
 }
@@ -81,6 +88,12 @@ pub fn sixel(unit: &[u8]) -> Option<TerminalAnswer> {
     let params = unit.strip_prefix(b"\x1b[?")?.strip_suffix(b"c")?;
     // The first one is the level of the terminal.
     params.split(|byte| *byte == b';').skip(1).any(|one| one == b"4").then_some(TerminalAnswer::Sixel)
+}
+
+/// Reads the report that the terminal is well (DSR 5); `None` for anything else.
+#[must_use]
+pub fn status(unit: &[u8]) -> Option<TerminalAnswer> {
+    (unit == b"\x1b[0n").then_some(TerminalAnswer::Status)
 }
 
 /// Reads a report of the window (`ESC [ … t`); `None` for what nobody asked.
@@ -113,11 +126,13 @@ pub fn osc(text: &[u8]) -> Option<TerminalAnswer> {
     Some(TerminalAnswer::Background(colour(text.strip_prefix("11;")?)?))
 }
 
-/// Reads a report of the cursor in the row where one sign was written to see how wide it is; `None` for anything else. It is
+/// Reads a report of the cursor in a row where one sign was written to see how wide it is; `None` for anything else. It is
 /// never the first row, because there a report has the form of F3 with modifiers.
 #[must_use]
 pub fn width_of_a_sign(unit: &[u8]) -> Option<TerminalAnswer> {
     match unit {
+        b"\x1b[3;3R" => Some(TerminalAnswer::Family { joined: true }),
+        [0x1b, b'[', b'3', b';', b'1'..=b'9', b'R'] => Some(TerminalAnswer::Family { joined: false }),
         b"\x1b[2;2R" => Some(TerminalAnswer::Ambiguous { wide: false }),
         b"\x1b[2;3R" => Some(TerminalAnswer::Ambiguous { wide: true }),
         _ => None,
@@ -133,8 +148,9 @@ pub fn is_rest(bytes: &[u8]) -> bool {
             let end = rest.iter().find(|byte| !is_param(byte));
             matches!(end, Some(b'c' | b'u' | b'y' | b'n'))
         }
+        [b'[', b'0', b'n', ..] => true,
         // The cursor, and the size of a cell.
-        [b'[', b'2', b';', b'2' | b'3', b'R', ..] => true,
+        [b'[', b'2', b';', b'2' | b'3', b'R', ..] | [b'[', b'3', b';', b'1'..=b'9', b'R', ..] => true,
         [b'[', b'6', b';', rest @ ..] => rest.iter().find(|byte| !is_param(byte)) == Some(&b't'),
         [b']', b'0'..=b'9', rest @ ..] | [b'P' | b'_', rest @ ..] => {
             rest.contains(&0x07) || rest.windows(2).any(|two| two == b"\x1b\\")

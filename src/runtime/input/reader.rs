@@ -13,6 +13,8 @@ use termina::{Event, Parser};
 
 /// Silence after which a lone ESC is the Escape key.
 const LONE_ESCAPE: Duration = Duration::from_millis(30);
+/// The same while an answer is on its way, whose ESC a slow line may have torn off.
+const LONE_ESCAPE_OR_ANSWER: Duration = Duration::from_millis(150);
 /// Silence after which `ESC [` and its like are Alt with that character. Longer than for ESC, because as a key they are rare.
 const INTRODUCER: Duration = Duration::from_millis(100);
 /// Silence after which an unfinished sequence, paste or answer is over.
@@ -73,6 +75,8 @@ pub struct InputReader {
     last: Option<Instant>,
     /// Queries are on their way: what looks like the begin of an answer is hardly a key.
     expecting: bool,
+    /// An answer is on its way.
+    owed: bool,
     /// Time when ESC was taken for a key while answers were expected: the rest of one may follow.
     torn: Option<Instant>,
     /// Time when a paste was abandoned, whose rest may still follow.
@@ -89,6 +93,7 @@ impl Default for InputReader {
             osc: false,
             last: None,
             expecting: false,
+            owed: false,
             torn: None,
             given_up: None,
             parser: Parser::default(),
@@ -103,6 +108,11 @@ impl InputReader {
     #[must_use]
     pub fn expecting() -> Self {
         Self { expecting: true, ..Self::default() }
+    }
+
+    /// An answer other than those of [`Reader::expecting`] is on its way, or is not.
+    pub fn owed(&mut self, owed: bool) {
+        self.owed = owed;
     }
 
     /// Takes bytes that came at `at` and gives what became whole with them.
@@ -133,9 +143,12 @@ impl InputReader {
     pub fn deadline(&self) -> Option<Instant> {
         let wait = match self.place {
             ParserState::Ground => return None,
+            ParserState::Escape if self.owed => LONE_ESCAPE_OR_ANSWER,
             ParserState::Escape => LONE_ESCAPE,
             ParserState::Ss3 => INTRODUCER,
-            ParserState::Csi | ParserState::Osc | ParserState::Other if self.bytes.len() == 2 && !self.expecting => {
+            ParserState::Csi | ParserState::Osc | ParserState::Other
+                if self.bytes.len() == 2 && !self.expecting && !self.owed =>
+            {
                 INTRODUCER
             }
             _ => UNFINISHED,
@@ -155,7 +168,7 @@ impl InputReader {
                 self.given_up = Some(at);
             }
             ParserState::Escape => {
-                self.torn = self.expecting.then_some(at);
+                self.torn = (self.expecting || self.owed).then_some(at);
                 self.escape_before(&mut out);
                 out.push(key(KeyCode::Escape, Modifiers::NONE));
             }
@@ -380,7 +393,7 @@ impl InputReader {
             }
             _ => {}
         }
-        if let Some(answer) = answer::width_of_a_sign(unit) {
+        if let Some(answer) = answer::status(unit).or_else(|| answer::width_of_a_sign(unit)) {
             self.escape_before(out);
             out.push(Input::Answer(answer));
             return;

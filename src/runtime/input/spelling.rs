@@ -20,10 +20,11 @@ fn upper_control(byte: u8, modifiers: u8) -> Vec<u8> {
     format!("\x1b[{};{modifiers}u", byte + 0x40).into_bytes()
 }
 
-/// The keypad in application mode; and rxvt's arrows with Ctrl.
+/// The keypad in application mode, which is not asked for (so its Enter is Konsole's Shift+Enter); and rxvt's arrows with
+/// Ctrl.
 fn application(last: u8) -> Option<Vec<u8>> {
     let text = match last {
-        b'M' => "\r",
+        b'M' => "\x1b[13;2u",
         b'I' => "\t",
         b'X' => "=",
         b'j'..=b'o' => return Some(vec![b'*' + (last - b'j')]),

@@ -62,7 +62,7 @@ fn spellings(key: Key) -> Vec<String> {
         Code::Char(c) => character(&mut out, key, c, held, alt),
         Code::Enter | Code::Tab | Code::Backspace | Code::Esc => {
             let (number, legacy, keypad) = match key.code {
-                Code::Enter => (13, "\r", Some((57414, "\x1bOM"))),
+                Code::Enter => (13, "\r", Some((57414, ""))),
                 Code::Tab => (9, "\t", Some((9, "\x1bOI"))),
                 Code::Backspace => (127, "\x7f", None),
                 _ => (27, "", None),
@@ -77,7 +77,11 @@ fn spellings(key: Key) -> Vec<String> {
             }
             if let Some((number, application)) = keypad {
                 kitty(&mut out, &number.to_string(), held, "");
-                out.extend((held == 0).then(|| application.to_owned()));
+                out.extend((held == 0 && !application.is_empty()).then(|| application.to_owned()));
+            }
+            if key.code == Code::Enter && shift_only {
+                // Konsole.
+                out.push("\x1bOM".into());
             }
         }
         Code::Up | Code::Down | Code::Left | Code::Right | Code::Home | Code::End => {
@@ -248,6 +252,9 @@ fn answers() -> Vec<(&'static str, Option<TerminalAnswer>)> {
         ("\x1b]11;rgb:1e1e/1e1e/2e2e\x1b\\", Some(TerminalAnswer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
         ("\x1b]11;rgb:1e1e/1e1e/2e2e\x07", Some(TerminalAnswer::Background(Rgb(0x1e, 0x1e, 0x2e)))),
         ("\x1b[2;3R", Some(TerminalAnswer::Ambiguous { wide: true })),
+        ("\x1b[3;3R", Some(TerminalAnswer::Family { joined: true })),
+        ("\x1b[3;7R", Some(TerminalAnswer::Family { joined: false })),
+        ("\x1b[0n", Some(TerminalAnswer::Status)),
         ("\x1b[?5u", Some(TerminalAnswer::KittyKeyboard)),
         ("\x1bP>|WezTerm 20240203\x1b\\", Some(TerminalAnswer::Program(TerminalProgram::Wezterm))),
         ("\x1bP1+r524742=38\x1b\\", None),

@@ -21,14 +21,19 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Starts reading `tty`; what comes is given to `sink`, which says `false` when nobody listens any more.
+    /// Starts reading `tty`; what comes is given to `sink`, which says `false` when nobody listens any more. `owed` says whether
+    /// an answer of the terminal is on its way.
     ///
     /// # Errors
     /// When there is no pipe or no thread to be had.
-    pub fn start(tty: Arc<OwnedFd>, mut sink: impl FnMut(Input) -> bool + Send + 'static) -> io::Result<Self> {
+    pub fn start(
+        tty: Arc<OwnedFd>,
+        owed: impl Fn() -> bool + Send + 'static,
+        mut sink: impl FnMut(Input) -> bool + Send + 'static,
+    ) -> io::Result<Self> {
         let (stopped, stop) = io::pipe()?;
         let thread = std::thread::Builder::new().name("lisle-input".into()).spawn(move || {
-            listen(&tty, &stopped, &mut sink);
+            listen(&tty, &stopped, &owed, &mut sink);
         })?;
         Ok(Self { thread: Some(thread), stop: Some(stop) })
     }
@@ -46,7 +51,7 @@ impl Drop for Listener {
     }
 }
 
-fn listen(tty: &OwnedFd, stopped: &PipeReader, sink: &mut impl FnMut(Input) -> bool) {
+fn listen(tty: &OwnedFd, stopped: &PipeReader, owed: &impl Fn() -> bool, sink: &mut impl FnMut(Input) -> bool) {
     let mut reader = InputReader::expecting();
     let mut bytes = [0_u8; 8192];
     loop {
@@ -72,7 +77,10 @@ fn listen(tty: &OwnedFd, stopped: &PipeReader, sink: &mut impl FnMut(Input) -> b
                     sink(Input::Gone);
                     return;
                 }
-                Ok(read) => reader.feed(&bytes[..read], Instant::now()),
+                Ok(read) => {
+                    reader.owed(owed());
+                    reader.feed(&bytes[..read], Instant::now())
+                }
             }
         };
         for input in in_runs(inputs) {
@@ -124,7 +132,7 @@ mod tests {
     fn keys_come_a_lone_escape_too_and_the_end_is_told() {
         let (tty, terminal) = io::pipe().unwrap();
         let (tx, rx) = mpsc::channel();
-        let listener = Listener::start(Arc::new(tty.into()), move |input| tx.send(input).is_ok()).unwrap();
+        let listener = Listener::start(Arc::new(tty.into()), || false, move |input| tx.send(input).is_ok()).unwrap();
         let code = |input| if let Input::Key(key) = input { Some(key.code) } else { None };
         let limit = Duration::from_secs(10);
         rustix::io::write(&terminal, b"a\x1b").unwrap();
@@ -163,7 +171,7 @@ mod tests {
         let (tty, terminal) = io::pipe().unwrap();
         let tty = Arc::new(OwnedFd::from(tty));
         let (tx, rx) = mpsc::channel();
-        drop(Listener::start(Arc::clone(&tty), move |input| tx.send(input).is_ok()).unwrap());
+        drop(Listener::start(Arc::clone(&tty), || false, move |input| tx.send(input).is_ok()).unwrap());
         rustix::io::write(&terminal, b"x").unwrap();
         assert!(rx.recv().is_err(), "the thread and its sink are gone");
         let mut byte = [0];

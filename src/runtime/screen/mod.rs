@@ -19,6 +19,7 @@ use super::graphics::Graphics;
 use super::graphics::make::PictureJob;
 use super::graphics::way::Able;
 use super::highlighter::Highlighter;
+use super::input::answer::TerminalAnswer;
 use super::input::thread::Listener;
 use super::input::{Input, translate};
 use super::renderer::{self, Renderer};
@@ -59,6 +60,9 @@ pub async fn run(link: Link, options: Options) -> Result<Exit, RunError> {
     Ok(screen.client.finish(result).await)
 }
 
+/// A terminal that is given back is not waited for longer.
+const LAST_ANSWER: Duration = Duration::from_millis(400);
+
 /// The terminal, while the screen has it.
 struct ScreenTerminal {
     /// First, so that a panic that unwinds gives the terminal back before anything else ends.
@@ -74,8 +78,17 @@ struct ScreenTerminal {
 struct Answers {
     cache: TerminalCache,
     known: TerminalAnswers,
+    /// The background is dark, as the environment says; for terminals that never do.
+    dark: Option<bool>,
     /// Picture abilities that the terminal reported in this run.
     heard: Able,
+}
+
+impl Answers {
+    /// The background is dark, as far as is known.
+    fn dark(&self) -> Option<bool> {
+        self.known.dark().or(self.dark)
+    }
 }
 
 /// Pictures of the session that is shown.
@@ -114,9 +127,20 @@ struct Screen {
     auto_glyphs: bool,
 }
 
-/// Starts reading the terminal for the loop.
-fn listen(tty: &Tty, events: Events) -> io::Result<Listener> {
-    Listener::start(Arc::clone(&tty.input), move |input| events.send(RuntimeEvent::Input(input)).is_ok())
+/// Starts reading the terminal for the loop. What acknowledges frames goes to the writer at once.
+fn listen(tty: &Tty, writer: &Writer, events: Events) -> io::Result<Listener> {
+    let answered = writer.answered();
+    let owed = {
+        let answered = answered.clone();
+        move || answered.is_owed()
+    };
+    Listener::start(Arc::clone(&tty.input), owed, move |input| {
+        if input == Input::Answer(TerminalAnswer::Status) {
+            answered.take();
+            return true;
+        }
+        events.send(RuntimeEvent::Input(input)).is_ok()
+    })
 }
 
 impl Surface for Screen {
@@ -251,6 +275,12 @@ impl Screen {
                     self.frames.owed = Owed::User;
                 }
             }
+            Learnt::JoinedSigns(joined) => {
+                if std::mem::replace(&mut self.answers.known.split_signs, !joined) == joined {
+                    self.terminal.writer.join_signs(joined);
+                    self.frames.owed = Owed::User;
+                }
+            }
             Learnt::Graphics => self.hears(|able| able.kitty = true),
             Learnt::Sixel => self.hears(|able| able.sixel = true),
             Learnt::Program(program) => self.hears(|able| able.program = Some(program)),
@@ -271,7 +301,7 @@ impl Screen {
 
     /// The screen and the theme follow the terminal's background.
     pub fn background(&mut self) {
-        if let Some(dark) = self.answers.known.dark()
+        if let Some(dark) = self.answers.dark()
             && self.client.state.terminal.dark != Some(dark)
         {
             self.renderer.background(dark);
@@ -329,11 +359,14 @@ impl Screen {
         self.apply(Msg::Drawn(Box::new(drawn.frame)), Owed::No);
     }
 
-    /// Gives the terminal to somebody else. The reader stops first, so that no key of theirs is ours.
+    /// Gives the terminal to somebody else. The reader stops before, so that no key of theirs is ours, but not before the
+    /// terminal answered: what comes later would be theirs.
     pub fn leave(&mut self) {
-        self.terminal.listener = None;
         self.terminal.writer.drop_behind();
-        self.terminal.writer.settle(Duration::from_millis(200));
+        if !self.terminal.writer.settle(LAST_ANSWER) {
+            self.terminal.guard.owes_answers();
+        }
+        self.terminal.listener = None;
         self.pictures.graphics.left();
         self.terminal.guard.leave();
     }
@@ -363,7 +396,8 @@ impl Screen {
             return Ok(());
         }
         if self.terminal.listener.is_none() {
-            self.terminal.listener = Some(listen(&self.terminal.tty, self.client.events.clone())?);
+            self.terminal.listener =
+                Some(listen(&self.terminal.tty, &self.terminal.writer, self.client.events.clone())?);
         }
         self.terminal.writer.forget();
         self.frames.owed = Owed::User;

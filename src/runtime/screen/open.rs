@@ -33,7 +33,8 @@ pub(super) fn open(tty: Tty, link: Link, options: Options, events: Events) -> Re
     let known = cache.recall();
     let (width, height) = tty.size();
     let (client, start, mut options) = Client::open(link, options, Size { width, height }, events);
-    let (renderer, problems) = open_renderer(&mut options, &known);
+    let answers = Answers { cache, known, dark: renderer::dark_by_colors(&env), heard: Able::default() };
+    let (renderer, problems) = open_renderer(&mut options, &answers);
     let graphics = Graphics::new(options.pictures, &env, &known.pictures);
     let terminal = take_terminal(tty, &term, &options, &client.events, &known)?;
     let mut screen = Screen {
@@ -41,7 +42,7 @@ pub(super) fn open(tty: Tty, link: Link, options: Options, events: Events) -> Re
         client,
         renderer,
         frames: FrameSchedule::new(options.fps),
-        answers: Answers { cache, known, heard: Able::default() },
+        answers,
         pictures: Pictures { graphics, studio: None },
         hyperlinks: Hyperlinks {
             known: links::known(&env),
@@ -61,13 +62,14 @@ pub(super) fn open(tty: Tty, link: Link, options: Options, events: Events) -> Re
 }
 
 /// The renderer, and what is wrong with its theme.
-fn open_renderer(options: &mut ScreenOptions, known: &TerminalAnswers) -> (Renderer, Vec<String>) {
+fn open_renderer(options: &mut ScreenOptions, answers: &Answers) -> (Renderer, Vec<String>) {
     let shows = Shows {
         colors: renderer::colors(&env),
-        glyphs: options.glyphs.unwrap_or_else(|| renderer::signs(known.wide_signs, &env)),
+        italics: renderer::italics(&env),
+        glyphs: options.glyphs.unwrap_or_else(|| renderer::signs(answers.known.wide_signs, &env)),
         home: env("HOME").unwrap_or_default(),
     };
-    Renderer::new(shows, std::mem::take(&mut options.themes), &options.theme, known.dark())
+    Renderer::new(shows, std::mem::take(&mut options.themes), &options.theme, answers.dark())
 }
 
 /// Takes the terminal, and starts to write to it and to read it.
@@ -84,12 +86,14 @@ fn take_terminal(
     })
     .map_err(RunError::System)?;
     writer.synchronize(known.synchronized);
+    writer.join_signs(!known.split_signs);
     let queries = match Queries::for_term(term) {
         Queries::Ask if way::may_ask(options.pictures, &env) => Queries::AskPictures,
         queries => queries,
     };
     let wishes = Wishes { mouse: options.mouse, queries, screen: terminal::Screen::Ours };
     let guard = Guard::take(tty.clone(), wishes)?;
-    let listener = Some(listen(&tty, events.clone()).map_err(RunError::System)?);
+    writer.forget();
+    let listener = Some(listen(&tty, &writer, events.clone()).map_err(RunError::System)?);
     Ok(ScreenTerminal { guard, listener, writer, tty, suspended: false })
 }

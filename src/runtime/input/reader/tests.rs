@@ -305,3 +305,18 @@ fn an_answer_comes_late_among_keys() {
         ]
     );
 }
+
+#[test]
+fn an_answer_that_is_torn_behind_its_escape_is_no_key_while_it_is_owed() {
+    let (mut reader, now) = (InputReader::default(), Instant::now());
+    reader.owed(true);
+    assert!(reader.feed(b"\x1b", now).is_empty());
+    assert!(reader.silence(now + ms(100)).is_empty(), "the rest may still come");
+    assert_eq!(reader.feed(b"[0n", now + ms(120)), [Input::Answer(TerminalAnswer::Status)]);
+    // A key that was pressed meanwhile is one.
+    let got = reader.feed(b"\x1b\x1b[0n", now + ms(200));
+    assert_eq!(got.iter().map(word).collect::<Vec<_>>(), ["Escape", "Answer(Status)"]);
+    assert!(reader.feed(b"\x1b", now + ms(300)).is_empty());
+    assert_eq!(reader.silence(now + ms(460)).iter().map(word).collect::<Vec<_>>(), ["Escape"]);
+    assert_eq!(reader.feed(b"[0n", now + ms(500)), [Input::Answer(TerminalAnswer::Status)], "however late the rest is");
+}
