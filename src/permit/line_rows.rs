@@ -211,7 +211,7 @@ impl CommandLine<'_> {
         paths::lexical(self.cwd, Path::new(word))
     }
 
-    /// It only reads, and yet it is asked about: what it reads is the matter, and no rule speaks of that.
+    /// Row of a line that only reads and is asked about all the same, for what it reads; no rule speaks of that.
     fn reads_badly(&self) -> bool {
         matches!(self.judgement.verdict, Judged::ReadOnly(_))
     }
@@ -342,7 +342,7 @@ impl CommandLine<'_> {
         }
     }
 
-    /// This part alone is proved to only read, and nothing that it reads is a secret or a device.
+    /// True if this part alone is proved to only read, and nothing that it reads is a secret or a device.
     fn only_reads(&self, text: &str, policy: Policy, rules: &Rules) -> bool {
         let unseen = self.unseen.then_some("not all was looked up");
         let judgement = shell::judge_found(text, policy.hold, self.programs, unseen);

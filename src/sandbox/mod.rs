@@ -110,7 +110,7 @@ pub fn is_enforced() -> bool {
 pub struct Invocation {
     /// The command and everything it started is ended after this time.
     pub timeout: Duration,
-    /// It is ended after so many bytes of output.
+    /// Limit of output bytes.
     pub output_limit: u64,
     /// The most memory in bytes that it may use.
     pub memory: Option<u64>,
@@ -187,13 +187,13 @@ impl Invocation {
 pub enum Ended {
     /// By itself.
     Itself,
-    /// Its time was over.
+    /// Time limit.
     Timeout,
-    /// It wrote more than it may.
+    /// Output limit.
     Output,
     /// lisle asked for it, or is gone.
     Asked,
-    /// It could not be started.
+    /// Failed start.
     NotStarted,
 }
 

@@ -47,7 +47,7 @@ pub enum First {
         end: usize,
         /// The line ends with a newline.
         ended: bool,
-        /// It held bytes that are not UTF-8.
+        /// True if it held bytes that are not UTF-8.
         lossy: bool,
     },
     /// The first line is a message, beginning here.

@@ -71,13 +71,13 @@ pub fn id_of(line: &str) -> Option<MessageId> {
 /// Irregularity of a line, for the sentence that counts such lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Oddity {
-    /// It does not parse.
+    /// No JSON.
     Unreadable,
-    /// It holds bytes that are not UTF-8, shown as U+FFFD.
+    /// Bytes that are not UTF-8, shown as U+FFFD.
     NotUtf8,
     /// Several rows stand on it, or a row behind a torn one.
     Glued,
-    /// It is valid JSON, but no message.
+    /// Valid JSON, but no message.
     NoMessage,
     /// A type that this version does not know.
     UnknownType(String),

@@ -57,7 +57,7 @@ struct ClaudeNode {
 
 #[derive(Clone)]
 enum ClaudeParent {
-    /// This one.
+    /// The row itself.
     Row(String),
     /// Whichever stands before it in the file.
     Before,

@@ -61,7 +61,7 @@ pub enum Reimport {
     Added(SessionId, usize),
     /// Rows had changed: all of the session's were replaced, and the old ones are in the trash.
     Anew(SessionId),
-    /// It is another session: why.
+    /// Another session was made: why.
     Another(String),
 }
 
@@ -176,7 +176,7 @@ impl Store {
         }
     }
 
-    /// It is a file itself: a link would bring in what lies elsewhere, and a pipe has no end.
+    /// Refuses what is no regular file: a link would bring in what lies elsewhere, and a pipe has no end.
     fn regular(&self, path: &Path) -> Result<(), StoreError> {
         let why = match self.io().lstat(path).map_err(|error| StoreError::io("import", path, error))?.0 {
             PathKind::File => return Ok(()),

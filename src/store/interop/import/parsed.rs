@@ -48,7 +48,7 @@ pub(super) struct ConversationFile {
 
 /// Meaning of a line.
 pub(super) enum ImportedLine {
-    /// These rows.
+    /// Rows of the conversation.
     Rows(Vec<Message>),
     /// The result of a call of before.
     Results(Vec<Answered>),

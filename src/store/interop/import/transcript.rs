@@ -69,7 +69,7 @@ impl ForeignTranscript {
 /// Position of a line in a conversation.
 #[derive(Clone, Copy)]
 pub(super) struct LinePosition<'p> {
-    /// Its ordinal, or how many lines came before.
+    /// Ordinal of the line, or the number of lines before it.
     pub(super) number: u64,
     /// See [`ConversationFile::segment`].
     pub(super) segment: &'p str,
