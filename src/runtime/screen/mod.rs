@@ -74,7 +74,7 @@ struct ScreenTerminal {
     suspended: bool,
 }
 
-/// What the terminal said of itself.
+/// Answers of the terminal about itself.
 struct Answers {
     cache: TerminalCache,
     known: TerminalAnswers,
