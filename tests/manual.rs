@@ -391,7 +391,7 @@ fn descriptions_use_the_words_of_the_field() {
     let actions = Action::ALL.iter().map(|action| (action.name(), action.description()));
     for (name, text) in commands.chain(actions) {
         let refused: Vec<_> = REFUSED.iter().filter(|word| text.contains(**word)).collect();
-        assert_eq!(refused, Vec::<&&&str>::new(), "{name}: {text}");
+        assert_eq!(refused, Vec::<&&str>::new(), "{name}: {text}");
         assert!(!text.ends_with('.') && !text.is_empty(), "{name}: {text}");
     }
 }
