@@ -518,7 +518,7 @@ impl Lane {
         let cwd = &self.machine.meta().cwd;
         let mut known = self.known_hosts.lock().unwrap_or_else(PoisonError::into_inner);
         let known =
-            known.entry(cwd.clone()).or_insert_with(|| Arc::new(KnownHosts::of(cwd, &allowances.private_hosts)));
+            known.entry(cwd.clone()).or_insert_with(|| Arc::new(KnownHosts::of(cwd, &allowances.private_hosts, None)));
         Arc::clone(known)
     }
 

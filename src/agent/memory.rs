@@ -8,6 +8,8 @@
 use crate::domain::paths;
 use crate::domain::problem::Problem;
 use crate::sandbox::plain_file;
+use crate::tools::limits::without_keys;
+use crate::tools::places::{self, MaskedPaths};
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -102,6 +104,7 @@ fn load(config: Option<&Path>, cwd: &Path) -> (Memory, Vec<Seen>) {
         loading.note(config);
     }
     let cwd = cwd.canonicalize().unwrap_or_else(|_| cwd.to_owned());
+    loading.cwd.clone_from(&cwd);
     let root = loading.root_of(&cwd);
     let mut folders: Vec<&Path> = cwd.ancestors().take_while(|folder| folder.starts_with(&root)).collect();
     folders.reverse();
@@ -117,6 +120,10 @@ fn load(config: Option<&Path>, cwd: &Path) -> (Memory, Vec<Seen>) {
 struct Loading {
     memory: Memory,
     seen: Vec<Seen>,
+    /// What commands do not see, once a file of the project was met.
+    masked: Option<MaskedPaths>,
+    /// The working directory.
+    cwd: PathBuf,
     /// Files included so far, with links followed.
     told: HashSet<PathBuf>,
     used: usize,
@@ -150,8 +157,7 @@ impl Loading {
 
     fn preferences(&mut self, path: &Path) -> Option<MemoryFile> {
         self.note(path);
-        path.metadata().ok()?;
-        let file = self.read(path)?;
+        let file = self.read(&path.canonicalize().ok()?)?;
         Some(file).filter(|file| !file.text.trim().is_empty())
     }
 
@@ -181,6 +187,12 @@ impl Loading {
             return;
         }
         let Some(file) = self.read(&real) else { return };
+        let of_project = self.cwd.starts_with(root);
+        let cwd = &self.cwd;
+        let masked = || MaskedPaths::below(cwd);
+        if of_project && !places::is_told(&real, file.text.as_bytes(), self.masked.get_or_insert_with(masked)) {
+            return self.problem(path, None, "The file looks like a secret, so it was not read.".to_owned(), "");
+        }
         // The same text under both names is included once.
         if file.text.trim().is_empty() || self.memory.files.iter().any(|other| other.text == file.text) {
             return;
@@ -255,7 +267,12 @@ impl Loading {
         };
         let mut bytes = Vec::new();
         let most = MOST_BYTES as u64 + 4;
-        let read = plain_file::open_through_links(path).and_then(|file| file.take(most).read_to_end(&mut bytes));
+        // With links followed the path is its own; where it is not, something else came in between.
+        let moved = || std::io::Error::other("it was moved while it was read");
+        let read = plain_file::open_through_links(path).and_then(|file| {
+            let is_there = plain_file::path_of(&file).is_none_or(|now| now == path);
+            if is_there { file.take(most).read_to_end(&mut bytes) } else { Err(moved()) }
+        });
         if let Err(error) = read {
             self.problem(path, None, format!("It cannot be read: {error}."), fix);
             return None;
@@ -277,7 +294,7 @@ impl Loading {
             );
             text.push_str("\n[The rest of this file was left out.]");
         }
-        Some(MemoryFile { path: path.to_owned(), text, whole: data.len() })
+        Some(MemoryFile { path: path.to_owned(), text: without_keys(text), whole: data.len() })
     }
 }
 
@@ -441,6 +458,25 @@ mod tests {
         assert_eq!(memory.preferences.unwrap().text, "Answer in German.");
         let texts: Vec<&str> = memory.files.iter().map(|file| file.text.as_str()).collect();
         assert_eq!(texts, ["mine", "theirs"]);
+    }
+
+    #[test]
+    fn what_is_a_secret_by_its_content_is_not_told() {
+        let key = format!("-----BEGIN OPENSSH {} KEY-----\nabc\n", "PRIVATE");
+        let token = format!("db: postgres://u:hunter2hunter2@h/x\ntoken: ghp_{}\n", "a1B2".repeat(9));
+        let bench = Bench::new(&[
+            ("AGENTS.md", "@notes/key.md\n@config/app.yml\n@docs/style.md"),
+            ("notes/key.md", &key),
+            ("config/app.yml", &token),
+            ("docs/style.md", "Be brief."),
+        ]);
+        assert_eq!(bench.names(""), ["AGENTS.md", "docs/style.md"]);
+        let problems = bench.load("").problems;
+        assert_eq!(problems.len(), 2, "{problems:?}");
+        assert!(problems.iter().all(|problem| problem.text.contains("secret")), "{problems:?}");
+        // One that stands for such a file.
+        std::os::unix::fs::symlink(bench.root().join("notes/key.md"), bench.root().join("CLAUDE.md")).unwrap();
+        assert_eq!(bench.names(""), ["AGENTS.md", "docs/style.md"]);
     }
 
     #[test]
