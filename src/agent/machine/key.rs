@@ -2,8 +2,8 @@
 //! after; without a key it ends as what it is, a failed request.
 
 use super::asks::KeyAsked;
-use super::person;
 use super::state::{Machine, notice};
+use super::user_input;
 use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::ids::{At, ConnectionName, RequestId};
@@ -63,7 +63,7 @@ impl Machine {
                     self.end_failed(now, failure, out);
                 }
             }
-            _ => out.push(person::stale_answer()),
+            _ => out.push(user_input::stale_answer()),
         }
     }
 

@@ -213,7 +213,7 @@ impl Machine {
             }
             self.meta.used = row.at;
         }
-        out.push(Step::Keep(rows.clone(), safety));
+        out.push(Step::Append(rows.clone(), safety));
         out.extend(rows.iter().map(|row| Step::Emit(Event::Row(Box::new(row.clone())))));
         self.transcript.append(rows);
     }

@@ -33,7 +33,7 @@ fn paused(bench: &mut Bench) -> RequestId {
         Step::Emit(Event::Asked(request)) => Some(request.id.clone()),
         _ => None,
     });
-    assert!(!steps.iter().any(|step| matches!(step, Step::Keep(..) | Step::Emit(Event::TurnEnded { .. }))));
+    assert!(!steps.iter().any(|step| matches!(step, Step::Append(..) | Step::Emit(Event::TurnEnded { .. }))));
     asked.expect("the key is asked for")
 }
 
