@@ -27,6 +27,7 @@ mod allowances;
 #[cfg(target_os = "linux")]
 mod calls;
 mod child;
+pub mod descriptors;
 pub mod environment;
 mod git_config;
 pub mod guard;
@@ -66,6 +67,7 @@ pub mod seatbelt;
 pub mod services;
 mod ssh;
 mod temp;
+pub mod unseen;
 pub mod withheld;
 
 pub use allowances::{Allowances, Granted};

@@ -35,6 +35,9 @@ impl Lane {
         let all = self.jobs.list();
         let news: Vec<_> = all.iter().filter(|job| !job.runs() && !self.told_jobs.contains(&job.id)).cloned().collect();
         self.out.send(Event::Jobs(all)).await;
+        if let Some(notice) = Notice::protected(&self.jobs.breaches()) {
+            self.out.send(Event::Notice(notice)).await;
+        }
         for job in news {
             self.told_jobs.insert(job.id.clone());
             if let Some(notice) = job.end.as_ref().and_then(|end| Notice::protected(&end.protected)) {
