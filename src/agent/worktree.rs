@@ -3,7 +3,7 @@
 //! All is done by the user's `git`, with an environment without keys or prompts; what it says goes to the user as it is. A
 //! repository is other people's work: whatever its settings would run (filters, drivers, hooks, helpers) is off, and git is
 //! held like any command, with nothing to be written but what it is to write, and no network. Nothing here throws work away: what is not committed, and commits that are nowhere else, stay until somebody
-//! says otherwise. When to ask for what is the desk's business.
+//! says otherwise. When to ask for what is the supervisor's business.
 
 use crate::domain::SessionId;
 use crate::domain::session::Worktree;

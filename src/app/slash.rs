@@ -50,7 +50,7 @@ commands! {
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
     Title "title" "[TITLE]" "let the model make the title anew, or set it" SessionAction::Retitle;
-    Status "status" "[STATUS]" "choose the status" SessionAction::Status;
+    Status "status" "[STATUS]" "state of this session, or set its workflow status" SessionAction::Status;
     Label "label" "[LABEL[::VALUE]]" "add or take away labels" SessionAction::Labels;
     Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
     Archive "archive" "" "out of the list, or back in it" SessionAction::Archive;
@@ -78,7 +78,7 @@ commands! {
     TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
     Workspace "workspace" "[[new] NAME or FOLDER]" "switch to another workspace, or create one" SessionAction::Workspace;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
-    Connection "connection" "[NAME [key|--all]]" "choose the connection, or give one a key" ModelAction::Connection;
+    Connection "connect" "[NAME [key|--all]]" "add a model, or choose the connection" ModelAction::Connection;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
     Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;
     Explore "explore" "" "go to Explore: read only" ModeAction::Explore;
@@ -113,6 +113,9 @@ commands! {
     Quit "quit" "" "save and quit" AppAction::Quit;
 }
 
+/// Other words for commands, which no menu lists.
+const ALIASES: [(&str, &str); 1] = [("connection", "connect")];
+
 /// A command as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
@@ -137,11 +140,18 @@ pub fn read(draft: &str) -> Option<Result<Call, Unknown>> {
     if word.is_empty() || !word.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
         return None;
     }
-    let lower = word.to_lowercase();
-    Some(match Slash::ALL.iter().copied().find(|slash| slash.word() == lower) {
+    Some(match named(word) {
         Some(slash) => Ok(Call { slash, args: args.trim().to_owned() }),
         None => Err(Unknown { word: word.to_owned() }),
     })
+}
+
+/// The command of this word, or of an older word for it.
+#[must_use]
+pub fn named(word: &str) -> Option<Slash> {
+    let lower = word.to_lowercase();
+    let lower = ALIASES.iter().find(|(alias, _)| *alias == lower).map_or(lower.as_str(), |(_, word)| word);
+    Slash::ALL.iter().copied().find(|slash| slash.word() == lower)
 }
 
 #[cfg(test)]

@@ -22,6 +22,20 @@ pub fn is_approval(text: &str) -> bool {
     text.starts_with(APPROVED)
 }
 
+/// The mode that an approval goes on in, from its message; `None` for a message that is none.
+#[must_use]
+pub fn approved_mode(text: &str) -> Option<Mode> {
+    let (_, rest) = text.strip_prefix(APPROVED)?.split_once("Permission mode: ")?;
+    Mode::ALL.into_iter().find(|mode| rest.starts_with(mode.shown()))
+}
+
+/// A message of the user as a divider, where nobody typed it: `Plan approved · Execute`.
+#[must_use]
+pub fn approval_line(text: &str) -> Option<String> {
+    let mode = approved_mode(text).map(|mode| format!(" · {}", mode.shown())).unwrap_or_default();
+    is_approval(text).then(|| format!("Plan approved{mode}"))
+}
+
 /// Prefix of a comment's quoted line.
 const COMMENT: &str = "Comment: ";
 

@@ -93,12 +93,14 @@ fn moved(path: &Path, folder: &Path, to: &OwnedFd) -> Result<PathBuf, String> {
         // The longest name leaves no room for a number.
         let rest = name.as_bytes();
         free.push(OsStr::from_bytes(rest.get(..LONGEST_NAME).unwrap_or(rest)));
-        *number += 1;
         match rustix::fs::renameat_with(&from, name, to, &free, RenameFlags::NOREPLACE) {
-            Ok(()) => return Ok(folder.join(free)),
-            Err(Errno::EXIST) => {}
+            Ok(()) => {
+                *number += 1;
+                return Ok(folder.join(free));
+            }
+            Err(Errno::EXIST) => *number += 1,
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS) => match copied(&from, name, to, &free) {
-                Err(Errno::EXIST) => {}
+                Err(Errno::EXIST) => *number += 1,
                 other => return other.map(|()| folder.join(free)).map_err(|error| error.to_string()),
             },
             Err(error) => return Err(error.to_string()),

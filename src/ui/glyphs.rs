@@ -54,6 +54,10 @@ pub struct Glyphs {
 pub struct SessionGlyphs {
     /// A session that needs the user.
     pub needs_you: &'static str,
+    /// A session whose last turn failed.
+    pub failed: &'static str,
+    /// A session whose last turn was interrupted.
+    pub interrupted: &'static str,
     /// A session with something new.
     pub unread: &'static str,
     /// A session whose plan waits.
@@ -163,6 +167,8 @@ impl Glyphs {
 pub const UNICODE: Glyphs = Glyphs {
     session: SessionGlyphs {
         needs_you: "●",
+        failed: "✕",
+        interrupted: "⊘",
         unread: "•",
         plan: "≡",
         stopping: "◌",
@@ -196,6 +202,8 @@ pub const UNICODE: Glyphs = Glyphs {
 pub const ASCII: Glyphs = Glyphs {
     session: SessionGlyphs {
         needs_you: "!",
+        failed: "X",
+        interrupted: "%",
         unread: "*",
         plan: "=",
         stopping: "x",
@@ -237,6 +245,8 @@ mod tests {
             all.extend(set.spinner);
             all.extend([
                 set.session.needs_you,
+                set.session.failed,
+                set.session.interrupted,
                 set.session.unread,
                 set.session.plan,
                 set.session.stopping,

@@ -4,7 +4,7 @@ use crate::app::composer::{enter, own_commands, send};
 use crate::app::effect::Effect;
 use crate::app::msg::Found;
 use crate::app::shell::{connections, draft, labels, models, text};
-use crate::app::slash::Slash;
+use crate::app::slash::{self, Slash};
 use crate::app::state::chat::Density;
 use crate::app::state::offer::{Kind, Menu, Row, Value};
 use crate::app::state::picker::{Item, Value as Picked};
@@ -66,7 +66,7 @@ fn offer(state: &State) -> Option<Menu> {
             return full(Kind::Commands, rest, 0, command_rows(state, rest));
         }
         let (word, args) = rest.split_once(char::is_whitespace)?;
-        let slash = Slash::ALL.iter().copied().find(|slash| slash.word() == word.to_lowercase())?;
+        let slash = slash::named(word)?;
         let args = args.trim_start();
         let (typed, rows) = deeper_rows(state, slash, args).unwrap_or_else(|| (args, word_rows(state, slash, args)));
         let from = line.chars().count() - typed.chars().count();

@@ -90,7 +90,12 @@ impl Menu {
     /// True if Enter takes the selected row instead of sending the draft.
     #[must_use]
     pub fn takes_enter(&self) -> bool {
-        self.touched || self.kind == Kind::Commands || !(self.typed.is_empty() || self.names_folder())
+        if self.kind == Kind::Commands && !self.touched {
+            // What only resembles the typed letters is a guess, which is not run.
+            let typed = self.typed.to_lowercase();
+            return typed.is_empty() || self.chosen().is_some_and(|row| row.label.starts_with(&typed));
+        }
+        self.touched || !(self.typed.is_empty() || self.names_folder())
     }
 
     /// What is typed names a folder: Enter means that one, and not the first thing in it.

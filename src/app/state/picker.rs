@@ -52,6 +52,10 @@ pub enum Kind {
     Filter,
     /// Workspaces.
     Workspace,
+    /// What to do with a draft that holds a key.
+    KeyText,
+    /// State of a session.
+    SessionState,
 }
 
 impl Kind {
@@ -61,7 +65,7 @@ impl Kind {
         match self {
             Kind::Palette => "Commands",
             Kind::Model => "Model",
-            Kind::Connection => "Connections",
+            Kind::Connection => "Connect a model",
             Kind::Mode => "Permission mode",
             Kind::Thinking => "Thinking level",
             Kind::Theme => "Theme",
@@ -77,6 +81,8 @@ impl Kind {
             Kind::Notice => "Said lately",
             Kind::Filter => "List only",
             Kind::Workspace => "Workspaces",
+            Kind::KeyText => "This looks like a key",
+            Kind::SessionState => "State of this session",
         }
     }
 
@@ -97,6 +103,7 @@ impl Kind {
             Kind::Setting => const { &[left("is"), left("said"), left("")] },
             Kind::Workspace => const { &[right(""), left("")] },
             Kind::Notice => const { &[right("ago")] },
+            Kind::SessionState => const { &[left("")] },
             Kind::Branch => const { &[right("has"), right("")] },
             _ => &[],
         }
@@ -106,7 +113,7 @@ impl Kind {
     #[must_use]
     pub fn other(self) -> &'static str {
         match self {
-            Kind::Model => "ask again",
+            Kind::Model => "refresh",
             Kind::Connection => "give a key",
             Kind::Doctor => "look again",
             _ => "",
@@ -120,7 +127,7 @@ impl Kind {
             Kind::Labels => "add or take away",
             Kind::Connection => "use",
             Kind::Setting => "change",
-            Kind::Doctor | Kind::Notice => "",
+            Kind::Doctor | Kind::Notice | Kind::SessionState => "",
             _ => "choose",
         }
     }
@@ -129,7 +136,7 @@ impl Kind {
     #[must_use]
     pub fn about_lines(self) -> u16 {
         match self {
-            Kind::Theme | Kind::Workspace => 1,
+            Kind::Theme | Kind::Workspace | Kind::KeyText => 1,
             Kind::Session | Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch | Kind::Setting => 2,
             Kind::Doctor | Kind::Notice => 3,
             _ => 0,
@@ -155,6 +162,12 @@ pub enum Value {
     },
     /// Give this connection a key.
     Key(ConnectionName),
+    /// The draft is the key of this connection.
+    UseKey(ConnectionName),
+    /// The draft holds a key and is sent all the same.
+    SendKey,
+    /// The draft goes.
+    DropKey,
     /// Use this connection.
     Connection(ConnectionName),
     /// Change to this mode.

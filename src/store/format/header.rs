@@ -195,6 +195,7 @@ pub fn decode(fields: &JsonFields, id: &SessionId, place: Home<'_>, otherwise: A
     meta.pending_execution = read.object("pendingPlanExecution");
     let ends_with_plan = meta.last_role.as_deref() == Some("plan");
     meta.plan_pending = own.flag("planPending").unwrap_or(ends_with_plan);
+    meta.unfinished = own.raw("unfinished").and_then(|raw| serde_json::from_str(raw).ok());
     if let Some(theirs) = read.text("id").filter(|theirs| theirs != id.as_str()) {
         read.odd.push(format!("The header says that this is session {theirs:?}; the directory's name counts."));
     }
@@ -462,13 +463,18 @@ pub fn encode(fields: &mut JsonFields, base: Option<&SessionMeta>, meta: &Sessio
             }
         }
     }
-    if changed!(title_from) || changed!(plan_pending) || changed!(worktree) || changed!(parent) {
+    let turn = changed!(plan_pending) || changed!(unfinished);
+    if changed!(title_from) || turn || changed!(worktree) || changed!(parent) {
         let mut own = fields.raw("lisle").and_then(|raw| JsonFields::parse(raw).ok()).unwrap_or_default();
         own.set("titleFrom", json!(meta.title_from).to_string());
         own.set("planPending", json!(meta.plan_pending).to_string());
         match &meta.worktree {
             Some(worktree) => own.set("worktree", json!(worktree).to_string()),
             None => own.remove("worktree"),
+        }
+        match &meta.unfinished {
+            Some(last) => own.set("unfinished", json!(last).to_string()),
+            None => own.remove("unfinished"),
         }
         match &meta.parent {
             Some(parent) => own.set("parent", json!(parent).to_string()),

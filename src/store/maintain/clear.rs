@@ -51,6 +51,7 @@ impl Journal {
             last_read: None,
             unread: false,
             plan_pending: false,
+            unfinished: None,
             pending_execution: None,
             used: self.header.counted().used.max(now),
             ..self.header.meta().clone()

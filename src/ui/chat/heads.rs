@@ -4,6 +4,7 @@ use super::opts::ChatOpts;
 use super::row::seconds;
 use super::style::ChatStyle;
 use crate::app::state::chat::{Chat, Entry};
+use crate::domain::plan::is_approval;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, Body};
 use crate::theme::Role;
@@ -28,6 +29,8 @@ enum Speaker {
 
 fn speaker(entry: &Entry) -> Speaker {
     match entry.message.body {
+        // Nobody typed it.
+        Body::User(ref user) if is_approval(&user.text) => Speaker::Nobody,
         Body::User(_) => Speaker::User,
         Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_) | Body::Plan(_) => Speaker::Assistant,
         Body::Error(_) | Body::Info(_) | Body::Odd(_) => Speaker::Nobody,

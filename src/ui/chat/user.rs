@@ -4,8 +4,10 @@ use super::files;
 use super::laid_out_line::LaidOutLine;
 use super::picture::Kept;
 use super::row::{Level, Row};
+use super::rows::divider;
 use super::source_lines::plain;
 use crate::domain::message::UserText;
+use crate::domain::plan::approval_line;
 use crate::domain::sanitise::clean;
 use crate::theme::Role;
 use crate::ui::text::Fold;
@@ -16,6 +18,10 @@ const SHOWN: usize = 20;
 
 /// The message as lines; what is kept for pictures among them is added to `pictures`.
 pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
+    if let Some(line) = approval_line(&user.text).filter(|_| row.level != Level::Full) {
+        let lines = divider(&line, row.width, &row.look);
+        return lines.into_iter().map(|drawn| LaidOutLine::standing_for(drawn, line.as_str())).collect();
+    }
     let style = row.look.style(Role::User);
     let text = clean(user.text.trim_end());
     let all: Vec<&str> = text.split('\n').collect();
