@@ -628,6 +628,8 @@ mod tests {
         std::fs::write(folder.cwd.join(".git/config"), config).unwrap();
         std::fs::create_dir_all(folder.cwd.join("tools")).unwrap();
         std::fs::write(folder.cwd.join("tools/clean.py"), "x").unwrap();
+        let long = "n".repeat(300);
+        std::fs::write(folder.cwd.join(".git/config.worktree"), format!("[core]\n\thooksPath = {long}\n")).unwrap();
         let found = folder.after(|write| {
             write("tools/clean.py", "evil");
             write("tools/other.py", "x");

@@ -29,6 +29,12 @@ pub fn is_in_the_way(error: &std::io::Error) -> bool {
     kind(error).is_some()
 }
 
+/// The same for one path: a name that no file can have is that of nothing.
+#[must_use]
+pub fn hides(path: &Path, error: &std::io::Error) -> bool {
+    is_in_the_way(error) && path.iter().all(|part| part.len() <= LONGEST_NAME)
+}
+
 fn kind(error: &std::io::Error) -> Option<Unseen> {
     match Errno::from_io_error(error)? {
         Errno::ACCESS | Errno::PERM | Errno::NAMETOOLONG => Some(Unseen::Barred),
@@ -108,6 +114,8 @@ fn obstacle(path: &Path) -> Option<(PathBuf, Unseen)> {
     None
 }
 
+/// The most bytes of a name.
+const LONGEST_NAME: usize = 255;
 /// Bytes of a folder's path up to which all that git reads in it has a path that the system takes.
 const LONGEST: usize = 3_000;
 

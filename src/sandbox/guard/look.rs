@@ -1,7 +1,7 @@
 //! States of files, and what could not be looked at. An error is not emptiness: a folder that cannot be listed may hold anything.
 
 use crate::sandbox::repository;
-use crate::sandbox::unseen::is_in_the_way;
+use crate::sandbox::unseen::hides;
 use std::collections::{BTreeMap, HashMap};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
@@ -65,14 +65,14 @@ pub(super) fn walk(paths: &[PathBuf], mut on: impl FnMut(&Path, &Metadata) -> bo
         let meta = match path.symlink_metadata() {
             Ok(meta) => meta,
             Err(error) => {
-                unseen.extend(is_in_the_way(&error).then_some(path));
+                unseen.extend(hides(&path, &error).then_some(path));
                 continue;
             }
         };
         if meta.is_dir() {
             match entries(&path) {
                 Ok(names) => open.extend(names),
-                Err(error) => unseen.extend(is_in_the_way(&error).then_some(path)),
+                Err(error) => unseen.extend(hides(&path, &error).then_some(path)),
             }
         } else if !on(&path, &meta) {
             break;
