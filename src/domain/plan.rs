@@ -22,18 +22,20 @@ pub fn is_approval(text: &str) -> bool {
     text.starts_with(APPROVED)
 }
 
-/// The mode that an approval goes on in, from its message; `None` for a message that is none.
+/// Words between [`APPROVED`] and the mode of an approval.
+const MODE: &str = " Permission mode: ";
+
+/// First line of the message of an approval: with the mode in which the plan is carried out.
 #[must_use]
-pub fn approved_mode(text: &str) -> Option<Mode> {
-    let (_, rest) = text.strip_prefix(APPROVED)?.split_once("Permission mode: ")?;
-    Mode::ALL.into_iter().find(|mode| rest.starts_with(mode.shown()))
+pub fn approval_line(mode: Mode) -> String {
+    format!("{APPROVED}{MODE}{}.", mode.shown())
 }
 
-/// A message of the user as a divider, where nobody typed it: `Plan approved · Execute`.
+/// Mode of the message of an approval; `None` for another message.
 #[must_use]
-pub fn approval_line(text: &str) -> Option<String> {
-    let mode = approved_mode(text).map(|mode| format!(" · {}", mode.shown())).unwrap_or_default();
-    is_approval(text).then(|| format!("Plan approved{mode}"))
+pub fn approval_mode(text: &str) -> Option<Mode> {
+    let first = text.lines().next()?;
+    Mode::ALL.into_iter().find(|mode| first == approval_line(*mode))
 }
 
 /// Prefix of a comment's quoted line.

@@ -202,7 +202,8 @@ pub fn is_key(path: &Path, mut file: &std::fs::File, place: &CallPlace) -> bool 
     read.is_err() || view(place, home().as_deref()).holds_key(path, &bytes)
 }
 
-/// There are secrets that what a call runs could read, in the working directory or in one of the places that it names. Not
+/// True if there are secrets that what a call runs could read, in the working directory or in one of the places that it
+/// names. Not
 /// looked for where they are masked. Blocks.
 #[must_use]
 pub fn secrets_here(place: &CallPlace, named: &[PathBuf]) -> bool {

@@ -87,7 +87,9 @@ fn edge(paint: &mut FrameContext<'_>, layout: &Layout) {
     paint.text(area, &line, role);
     if layout.shape == Shape::Both {
         let sign = paint.signs.lines.branch;
-        paint.text(Rect { width: 1, ..area_at(layout.rule.x, area.y) }, sign, Role::Rule);
+        let list = paint.state.focus == Focus::List && paint.state.overlays.is_empty();
+        let role = if list { Role::RuleFocus } else { Role::Rule };
+        paint.text(Rect { width: 1, ..area_at(layout.rule.x, area.y) }, sign, role);
     }
     let room = usize::from(area.width);
     let turn = turn_pieces(paint, room.saturating_sub(4));
@@ -122,9 +124,58 @@ fn edge(paint: &mut FrameContext<'_>, layout: &Layout) {
             paint.piece(format!("{}{about} ", if about.is_empty() { "" } else { "  " }), Role::Dim),
         ];
         paint.pieces(left, &pieces);
-    } else if let Some(pieces) = key_mode(paint) {
-        paint.pieces(left, &pieces);
+    } else {
+        standing(paint, left);
     }
+}
+
+/// What stands on the line while nothing is asked there: the mode of the keys, lines below the pane, the plan that is
+/// carried out. The plan goes first where there is no room.
+fn standing(paint: &mut FrameContext<'_>, area: Rect) {
+    let mut rest = area;
+    if let Some(pieces) = key_mode(paint) {
+        clear(paint, rest, cells::pieces_width(&pieces));
+        let used = paint.pieces(rest, &pieces);
+        rest = cells::after(rest, used + 1);
+    }
+    let below = paint.cache.chat.below().filter(|_| !paint.state.current_open().is_none_or(|open| !open.loaded));
+    if let Some((words, role)) = below.map(|(words, role)| (format!(" {words} "), role))
+        && cells::width(&words) <= usize::from(rest.width)
+    {
+        clear(paint, rest, cells::width(&words));
+        let used = paint.text(rest, &words, role);
+        paint.target(Rect { width: used, ..rest }, Target::ToEnd);
+        rest = cells::after(rest, used + 1);
+    }
+    if let Some(pieces) = plan(paint, usize::from(rest.width)) {
+        clear(paint, rest, cells::pieces_width(&pieces));
+        paint.pieces(rest, &pieces);
+    }
+}
+
+/// Takes the line and its attributes from under the first `cells` of `area`.
+fn clear(paint: &mut FrameContext<'_>, area: Rect, cells: usize) {
+    let width = u16::try_from(cells).unwrap_or(u16::MAX).min(area.width);
+    paint.fill(Rect { width, ..area }, Role::Text);
+}
+
+/// Cells of a step below which only the figures of a plan are shown.
+const STEP: usize = 12;
+
+/// `plan 2/6 · write the tests`, while an approved plan is carried out.
+fn plan(paint: &FrameContext<'_>, room: usize) -> Option<Vec<Piece<'static>>> {
+    let plan = paint.state.current_open()?.plan.as_ref().filter(|plan| !plan.over)?;
+    let (done, of) = plan.figures();
+    let figures = format!(" plan {done}/{of} ");
+    let left = room.checked_sub(cells::width(&figures))?;
+    let mut out = vec![paint.piece(figures, Role::Accent)];
+    let step = plan.next().map(|step| clean_line(step.line()).into_owned()).filter(|_| left >= STEP);
+    if let Some(step) = step {
+        let sign = format!("{} ", paint.signs.dot);
+        let text = cells::cut(&step, left - cells::width(&sign) - 1, paint.signs.cut).into_owned();
+        out.extend([paint.piece(sign, Role::Dim), paint.piece(format!("{text} "), Role::Text)]);
+    }
+    Some(out)
 }
 
 /// The search in the conversation: its words, and which hit is shown.

@@ -70,12 +70,6 @@ pub struct SessionGlyphs {
     pub flag: &'static str,
     /// At the edge of the list: a session that is marked.
     pub marked: &'static str,
-    /// A label without its name.
-    pub label: &'static str,
-    /// Work on a session is begun.
-    pub begun: &'static str,
-    /// A session is to be looked at.
-    pub review: &'static str,
     /// A session is done.
     pub done: &'static str,
     /// A cancelled session.
@@ -144,6 +138,24 @@ impl Glyphs {
         }
     }
 
+    /// Signs of the list with their meaning, for the legend.
+    #[must_use]
+    pub fn legend(&self) -> [(&'static str, &'static str); 10] {
+        let [explore, ask, execute] = self.modes;
+        [
+            (self.session.needs_you, "needs you"),
+            (self.session.plan, "a plan waits"),
+            (self.session.failed, "failed"),
+            (self.session.interrupted, "interrupted"),
+            (self.session.unread, "unread"),
+            (self.session.flag, "flagged"),
+            (self.session.branched, "branch of another session"),
+            (explore, Mode::Explore.shown()),
+            (ask, Mode::Ask.shown()),
+            (execute, Mode::Execute.shown()),
+        ]
+    }
+
     /// The sign of a mode.
     #[must_use]
     pub fn mode(&self, mode: Mode) -> &'static str {
@@ -175,9 +187,6 @@ pub const UNICODE: Glyphs = Glyphs {
         current: "▎",
         flag: "⚑",
         marked: "┃",
-        label: "▪",
-        begun: "◐",
-        review: "◇",
         done: "✓",
         cancelled: "✗",
         branched: "↳",
@@ -201,21 +210,18 @@ pub const UNICODE: Glyphs = Glyphs {
 /// The same in ASCII.
 pub const ASCII: Glyphs = Glyphs {
     session: SessionGlyphs {
-        needs_you: "!",
+        needs_you: "*",
         failed: "X",
-        interrupted: "%",
-        unread: "*",
+        interrupted: "^",
+        unread: "o",
         plan: "=",
-        stopping: "x",
+        stopping: "%",
         current: "|",
-        flag: "^",
+        flag: "F",
         marked: "+",
-        label: "#",
-        begun: "/",
-        review: "?",
-        done: ".",
-        cancelled: "x",
-        branched: ">",
+        done: "x",
+        cancelled: "/",
+        branched: "&",
     },
     meter: MeterGlyphs { full: "#", empty: "-", used: "#", free: "." },
     lines: LineGlyphs { rule: "|", line: "-", corners: ["+", "+", "+", "+"], branch: "|" },
@@ -230,13 +236,26 @@ pub const ASCII: Glyphs = Glyphs {
     dot: "-",
     cut: "~",
     minus: "-",
-    modes: ["o", "+", "!"],
+    modes: ["E", "A", "X"],
 };
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn a_sign_means_one_thing() {
+        for set in [&UNICODE, &ASCII] {
+            let mut signs: Vec<&str> = set.legend().iter().map(|(sign, _)| *sign).collect();
+            signs.extend([set.session.stopping, set.session.marked, set.marks.warning, set.session.cancelled]);
+            signs.extend([set.stop, set.open, set.closed, set.marks.partly]);
+            let count = signs.len();
+            signs.sort_unstable();
+            signs.dedup();
+            assert_eq!(signs.len(), count, "{signs:?}");
+        }
+    }
 
     #[test]
     fn every_sign_is_one_cell() {
@@ -266,17 +285,8 @@ mod tests {
                 set.arrows.up,
                 set.arrows.down,
             ]);
+            all.extend([set.arrows.left, set.arrows.right, set.marks.warning, set.session.marked, set.marks.check]);
             all.extend([
-                set.arrows.left,
-                set.arrows.right,
-                set.marks.warning,
-                set.session.marked,
-                set.session.label,
-                set.session.begun,
-                set.marks.check,
-            ]);
-            all.extend([
-                set.session.review,
                 set.session.done,
                 set.session.cancelled,
                 set.marks.partly,

@@ -8,7 +8,7 @@ use super::compacting::{Compacting, Why};
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
 use super::user_input::give_back;
-use crate::agent::compact::{self, Room, Standing};
+use crate::agent::compact::{self, CompactState, Room};
 use crate::agent::step::{Safety, Step, SummaryRequest};
 use crate::agent::summary::{self, Part};
 use crate::agent::{context, tokens};
@@ -257,7 +257,7 @@ impl Machine {
         let Some(turn) = &mut self.turn else { return };
         let Work::Compacting(it) = std::mem::replace(&mut turn.work, Work::BackingOff) else { return };
         let cut = it.cut.min(self.transcript.rows().len());
-        let standing = Standing {
+        let standing = CompactState {
             mode: self.meta.mode,
             waiting: self.own.plan.as_ref().map(|plan| &plan.review),
             progress: self.own.progress.as_ref(),

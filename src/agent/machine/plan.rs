@@ -13,7 +13,7 @@ use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, InfoKind, Message, Plan};
 use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
-use crate::domain::plan::{self, APPROVED, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
+use crate::domain::plan::{self, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
 use crate::domain::request::{Ask, PlanOrigin, PlanReview, Request, UserAnswer};
 use crate::domain::tool::{CallFacts, Outcome, Touch};
 use crate::permit::{self, Struck, Verdict};
@@ -376,7 +376,7 @@ fn now_reads(review: &PlanReview) -> Option<String> {
 
 /// The message that tells the agent of the approval.
 fn approved(mode: Mode, review: &PlanReview, steps: &[plan::PlanStep], draft: Option<&str>) -> String {
-    let mut out = format!("{APPROVED} Permission mode: {}.\n\n", mode.shown());
+    let mut out = format!("{}\n\n", plan::approval_line(mode));
     out.push_str(&format!("Plan: {}\nFile: {}\n", review.title, review.path.display()));
     if let Some(read) = now_reads(review) {
         out.push_str(&format!("\n{read}\n"));

@@ -124,7 +124,7 @@ impl Kind {
     #[must_use]
     pub fn verb(self) -> &'static str {
         match self {
-            Kind::Labels => "add or take away",
+            Kind::Labels => "add or remove",
             Kind::Connection => "use",
             Kind::Setting => "change",
             Kind::Doctor | Kind::Notice | Kind::SessionState => "",
@@ -285,7 +285,7 @@ pub enum Side {
 
 /// A row of a list as it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Row {
+pub enum PickerRow {
     /// A heading, by its place in [`Picker::groups`].
     Group(usize),
     /// An item, by its place in [`Picker::hits`].
@@ -376,9 +376,9 @@ impl Picker {
 
     /// The rows to draw. Headings without items stand there too, as long as nothing was typed.
     #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<PickerRow> {
         if self.groups.is_empty() {
-            return (0..self.hits.len()).map(Row::Hit).collect();
+            return (0..self.hits.len()).map(PickerRow::Hit).collect();
         }
         let group = |place: usize| self.hits.get(place).and_then(|hit| self.items.get(hit.item)).map(|i| i.facts.group);
         let mut rows = Vec::with_capacity(self.hits.len() + self.groups.len());
@@ -387,13 +387,13 @@ impl Picker {
         for place in 0..self.hits.len() {
             let own = group(place).unwrap_or(0);
             if place == 0 || group(place - 1) != Some(own) {
-                rows.extend((next..own).filter(|_| all).map(Row::Group));
-                rows.push(Row::Group(own));
+                rows.extend((next..own).filter(|_| all).map(PickerRow::Group));
+                rows.push(PickerRow::Group(own));
                 next = own + 1;
             }
-            rows.push(Row::Hit(place));
+            rows.push(PickerRow::Hit(place));
         }
-        rows.extend((next..self.groups.len()).filter(|_| all).map(Row::Group));
+        rows.extend((next..self.groups.len()).filter(|_| all).map(PickerRow::Group));
         rows
     }
 

@@ -180,11 +180,11 @@ struct Folder {
     sockets: Vec<OsString>,
     /// Not all of its entries were looked at.
     cut: bool,
-    /// Its entries could not be listed.
+    /// Entries could not be listed.
     unlisted: bool,
-    /// It holds a repository.
+    /// Holds a repository.
     git: bool,
-    /// It is a repository without a working tree, as far as its names tell.
+    /// Repository without a working tree, as far as its names tell.
     bare: bool,
     inherited: Inherited,
     /// Files whose content is known not to be a key: number and time of change, in order.
@@ -196,7 +196,7 @@ struct Folder {
 struct Inherited {
     dependency: bool,
     secret: bool,
-    /// It lies in a protected folder, which is protected as a whole.
+    /// True below a protected folder, which is protected as a whole.
     protected: bool,
     depth: usize,
 }
@@ -752,7 +752,7 @@ mod tests {
         let (_dir, root) = root();
         write(root.join("a/b/.envrc"), "x");
         let mode = |mode| std::fs::set_permissions(root.join("a"), PermissionsExt::from_mode(mode)).unwrap();
-        for closed in [0o311, 0o400, 0o000] {
+        for closed in [0o311, 0o000] {
             mode(closed);
             assert!(!look(&root, &[]).unlisted.is_empty(), "{closed:o}");
             mode(0o755);

@@ -2,12 +2,12 @@
 
 use super::files;
 use super::laid_out_line::LaidOutLine;
-use super::picture::Kept;
+use super::picture::PictureRows;
 use super::row::{Level, Row};
-use super::rows::divider;
+use super::rows;
 use super::source_lines::plain;
 use crate::domain::message::UserText;
-use crate::domain::plan::approval_line;
+use crate::domain::plan;
 use crate::domain::sanitise::clean;
 use crate::theme::Role;
 use crate::ui::text::Fold;
@@ -17,10 +17,9 @@ const LONG: usize = 40;
 const SHOWN: usize = 20;
 
 /// The message as lines; what is kept for pictures among them is added to `pictures`.
-pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
-    if let Some(line) = approval_line(&user.text).filter(|_| row.level != Level::Full) {
-        let lines = divider(&line, row.width, &row.look);
-        return lines.into_iter().map(|drawn| LaidOutLine::standing_for(drawn, line.as_str())).collect();
+pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<PictureRows>) -> Vec<LaidOutLine> {
+    if plan::is_approval(&user.text) && row.level != Level::Full {
+        return rows::approval(plan::approval_mode(&user.text), row);
     }
     let style = row.look.style(Role::User);
     let text = clean(user.text.trim_end());

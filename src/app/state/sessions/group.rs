@@ -203,6 +203,9 @@ impl Group {
             Group::Month { month, year, .. } => {
                 let name = MONTHS.get(usize::from(*month).saturating_sub(1)).copied().unwrap_or("");
                 match date(now, utc_offset) {
+                    Some(today) if today.year() == *year && today.month() == i8::try_from(*month).unwrap_or(0) => {
+                        "Earlier this month".to_owned()
+                    }
                     Some(today) if today.year() == *year => name.to_owned(),
                     _ => format!("{name} {year}"),
                 }
@@ -267,7 +270,7 @@ mod tests {
             (36, 0, "yesterday"),
             (37, 0, "Thursday"),
             (24 * 6, 0, "Sunday"),
-            (24 * 7, 0, "November"),
+            (24 * 7, 0, "Earlier this month"),
             (24 * 30, 0, "October"),
             (24 * 365, 0, "November 2025"),
         ] {
@@ -287,6 +290,11 @@ mod tests {
             Grouping::ALL.map(key),
             ["today", "status done", "label prio", "in /src/app", "all"].map(str::to_owned)
         );
+        meta.activity = Activity::NeedsYou("approve".to_owned());
+        for grouping in Grouping::ALL {
+            assert_eq!(group_of(&meta, grouping, &Calendar::of(At(NOON), 0), &catalogue), Group::NeedsYou);
+        }
+        meta.activity = Activity::Idle;
         meta.labels.clear();
         let none = group_of(&meta, Grouping::Label, &Calendar::of(At(NOON), 0), &catalogue);
         assert_eq!(none.label(At(NOON), 0), "no label");
