@@ -88,7 +88,7 @@ impl Bootstrap {
     /// Reads the configuration and opens the workspace.
     ///
     /// # Errors
-    /// Where nothing can go on: no home directory, a directory that does not exist, a connection that is not known.
+    /// When nothing can go on: no home directory, a directory that does not exist, a connection that is not known.
     pub fn prepare(wanted: StartRequest) -> anyhow::Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref())?;

@@ -82,25 +82,25 @@ pub enum ChangedBy {
 /// Kind of change of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// It is new.
+    /// New file.
     Made,
-    /// It was changed; with what it was before, where that was kept.
+    /// Changed file; with what it was before, where that was kept.
     Changed(Option<Earlier>),
-    /// It is gone; with what it was.
+    /// Removed file; with what it was.
     Gone(Option<Earlier>),
 }
 
 /// A file as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Earlier {
-    /// Its content; of a link, where it led.
+    /// Content; of a link, its target.
     pub content: Vec<u8>,
-    /// Its kind and rights, as the system gives them.
+    /// Kind and rights, as the system gives them.
     pub mode: u32,
 }
 
 impl Earlier {
-    /// It was a symbolic link.
+    /// True for a symbolic link.
     #[must_use]
     pub fn is_link(&self) -> bool {
         is_link(self.mode)

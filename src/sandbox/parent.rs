@@ -32,7 +32,7 @@ pub struct Order {
 /// A parent that was started.
 #[derive(Debug)]
 pub struct StartedParent {
-    /// Its end ends the command. The listener of a proxy comes through it.
+    /// Control pipe: its end ends the command. The listener of a proxy comes through it.
     pub control: UnixStream,
     /// Output of the command.
     pub output: ChildStdout,
@@ -47,7 +47,7 @@ pub struct StartedParent {
 pub struct Process(Option<Child>);
 
 impl Process {
-    /// Its number, while it was not waited for.
+    /// Process id, while it was not waited for.
     #[must_use]
     pub fn id(&self) -> Option<u32> {
         self.0.as_ref().map(Child::id)
@@ -127,7 +127,8 @@ fn spawn(runner: &Path) -> Result<StartedParent> {
 }
 
 impl Order {
-    /// Its length, and texts that end with zeros: the directory, the number of variables, these, and the arguments.
+    /// Bytes of the order: its length, and texts that end with zeros: the directory, the number of variables, these,
+    /// and the arguments.
     fn message(&self) -> Result<Vec<u8>> {
         let arguments = self.invocation.arguments();
         let mut out = vec![0; 4];

@@ -132,7 +132,7 @@ impl Repository {
         settings(&self.common.join("config")).unwrap_or_default().into_iter().filter_map(of_remote).collect()
     }
 
-    /// Its remotes that are repositories of this machine: name and the folder that holds their objects. Blocks.
+    /// Remotes that are repositories of this machine: name and the folder that holds their objects. Blocks.
     #[must_use]
     pub fn local_remotes(&self) -> Vec<(String, PathBuf)> {
         let of_path = |(name, address): (String, String)| {

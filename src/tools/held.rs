@@ -230,7 +230,7 @@ impl Confinement {
 /// End of a command, as far as it says what was kept from it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CommandEnd<'a> {
-    /// Its exit status.
+    /// Exit status.
     pub code: Option<i32>,
     /// Masked places that it opened, by their numbers in the profile; `None` where that is not known.
     pub opened: Option<&'a [u32]>,

@@ -45,7 +45,7 @@ pub(super) struct CommandRun {
 
 /// Receiver of the output.
 pub(super) trait Taker: Send {
-    /// These bytes came.
+    /// Takes bytes that came.
     fn take(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
     /// Called a few times a second.
     fn tick(&mut self);
@@ -70,7 +70,7 @@ pub(super) struct Over {
     said: Vec<u8>,
     held: Confinement,
     timeout: Duration,
-    /// It was asked to end.
+    /// True if it was asked to end.
     pub stopped: bool,
 }
 
@@ -271,7 +271,7 @@ impl Over {
         self.report.as_ref().and_then(RunReport::code)
     }
 
-    /// It ended by itself, and well.
+    /// True if it ended by itself, and well.
     pub fn is_well(&self) -> bool {
         self.report.as_ref().is_some_and(|report| report.ended == Ended::Itself) && self.code() == Some(0)
     }

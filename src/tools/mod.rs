@@ -55,7 +55,7 @@ pub trait Tool: Send + Sync {
     /// Description for a model.
     fn spec(&self) -> ToolSpec;
 
-    /// It changes nothing: calls of one response may run side by side.
+    /// True if it changes nothing: calls of one response may run side by side.
     fn reads_only(&self) -> bool;
 
     /// Subject of a call on one line: the path, the command, the pattern. Works on any input, also

@@ -24,9 +24,9 @@ const MOST: u64 = 64 * 1024 * 1024;
 pub(super) enum ChangeFate {
     /// The command's version lies here now; the path is as it was before.
     Aside(PathBuf),
-    /// It is as it was before, and there is nothing to keep.
+    /// Restored, with nothing to keep.
     Restored,
-    /// It is as the command left it; why, as the end of a sentence.
+    /// Left as the command made it; why, as the end of a sentence.
     Left(String),
 }
 

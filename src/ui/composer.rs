@@ -10,6 +10,7 @@ use super::{editor, queue};
 use crate::app::msg::Target;
 use crate::app::state::Focus;
 use crate::app::state::composer::Picked;
+use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::files::File;
 use crate::app::state::vim::Mode;
 use crate::domain::message::Body;
@@ -258,8 +259,8 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     if open.turn.stopping {
         return vec![role(format!("{} stopping", paint.signs.session.stopping), Role::Dim)];
     }
-    if !state.running() {
-        return Vec::new();
+    if state.connecting.checking.is_some() || !state.running() {
+        return checking(paint, room).into_iter().collect();
     }
     // In a panel or an overlay the key that goes back does only that; with modes it ends the typing, and no turn.
     let types = state.keys.modal() && state.focus == Focus::Composer;
@@ -314,6 +315,14 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     }
     out.extend(stop);
     out
+}
+
+/// `⠹ 2s  checking the key of openai`, while its server is asked.
+fn checking(paint: &FrameContext<'_>, room: usize) -> Option<Piece<'static>> {
+    let (connection, since) = paint.state.connecting.checking.as_ref()?;
+    let (spin, since) = (paint.spin(), elapsed(paint.state.clock.now.since(*since)));
+    let text = format!("{spin} {since}  checking the key of {}", clean_line(connection.as_str()));
+    Some(piece(cells::cut(&text, room, paint.signs.cut).into_owned(), paint.style(Role::Running)))
 }
 
 /// Notice about a silence longer than usual: of a response that has not begun, or of one that has.
@@ -443,17 +452,17 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
         }
         return format!("read only: held by {}", clean_line(holder));
     }
-    if state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty()) {
-        let again = state.current_open().is_some_and(|open| open.queue.iter().any(|item| item.redelivered));
-        let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
-        return match send.filter(|_| again) {
-            Some(key) => format!("{key} sends what waited when lisle ended"),
-            None => "what is queued waits for you".to_owned(),
-        };
-    }
-    if state.panel().is_some() && state.focus == Focus::Composer {
-        let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
-        return send.map_or_else(String::new, |key| format!("Reply, or {key} to answer the request above"));
+    let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
+    let again = state.current_open().is_some_and(|open| open.queue.iter().any(|item| item.redelivered));
+    match (state.empty_enter(), send) {
+        (Some(EmptyEnter::Answer), Some(key)) if state.focus == Focus::Composer => {
+            return format!("Reply, or {key} {}", EmptyEnter::Answer.words());
+        }
+        (Some(EmptyEnter::Answer), _) | (None, _) => {}
+        (Some(EmptyEnter::Release), Some(key)) if again => return format!("{key} sends what waited when lisle ended"),
+        (Some(EmptyEnter::Release), None) => return "Queue paused".to_owned(),
+        (Some(what), Some(key)) => return format!("{key} {}, or write a message", what.words()),
+        (Some(_), None) => {}
     }
     if state.running() {
         return "Type ahead: sent when the turn ends".to_owned();

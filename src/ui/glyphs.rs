@@ -54,6 +54,10 @@ pub struct Glyphs {
 pub struct SessionGlyphs {
     /// A session that needs the user.
     pub needs_you: &'static str,
+    /// A session whose last turn failed.
+    pub failed: &'static str,
+    /// A session whose last turn was interrupted.
+    pub interrupted: &'static str,
     /// A session with something new.
     pub unread: &'static str,
     /// A session whose plan waits.
@@ -136,11 +140,13 @@ impl Glyphs {
 
     /// Signs of the list with their meaning, for the legend.
     #[must_use]
-    pub fn legend(&self) -> [(&'static str, &'static str); 8] {
+    pub fn legend(&self) -> [(&'static str, &'static str); 10] {
         let [explore, ask, execute] = self.modes;
         [
             (self.session.needs_you, "needs you"),
             (self.session.plan, "a plan waits"),
+            (self.session.failed, "failed"),
+            (self.session.interrupted, "interrupted"),
             (self.session.unread, "unread"),
             (self.session.flag, "flagged"),
             (self.session.branched, "branch of another session"),
@@ -173,6 +179,8 @@ impl Glyphs {
 pub const UNICODE: Glyphs = Glyphs {
     session: SessionGlyphs {
         needs_you: "●",
+        failed: "✕",
+        interrupted: "⊘",
         unread: "•",
         plan: "≡",
         stopping: "◌",
@@ -203,6 +211,8 @@ pub const UNICODE: Glyphs = Glyphs {
 pub const ASCII: Glyphs = Glyphs {
     session: SessionGlyphs {
         needs_you: "*",
+        failed: "X",
+        interrupted: "^",
         unread: "o",
         plan: "=",
         stopping: "%",
@@ -254,6 +264,8 @@ mod tests {
             all.extend(set.spinner);
             all.extend([
                 set.session.needs_you,
+                set.session.failed,
+                set.session.interrupted,
                 set.session.unread,
                 set.session.plan,
                 set.session.stopping,

@@ -10,7 +10,7 @@ use crate::app::overlays::{
 };
 use crate::app::panels::answers;
 use crate::app::sessions::{deleted, export, walk};
-use crate::app::shell::{quit, session, trail};
+use crate::app::shell::{connecting, quit, session, trail};
 use crate::app::state::State;
 use crate::app::state::chat::Spent;
 use crate::app::state::open::{Given, Open, Retry, Turn};
@@ -69,6 +69,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         }
         Event::Changed(meta) => snapshot::changed(state, *meta, fx),
         Event::Models { connection, models } => {
+            connecting::listed(state, &connection, &models);
             model_picker::came(state, connection, models, fx);
         }
         Event::Figures { connection, models } => {
@@ -229,8 +230,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             rows::settle(open);
             let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
             if held && state.current_id() == Some(id) {
-                let notice = Notice::new(Level::Info, "The queue is held.");
-                state.notify(notice.hint("Enter on an empty draft lets it go, or the next message"));
+                state.notify(Notice::new(Level::Info, "Queue paused").hint("the next message sends it too"));
             }
         }
         _ => {}
@@ -267,6 +267,11 @@ fn of_turn(turn: &mut Turn, now: At, event: Event) {
 }
 
 fn asked(state: &mut State, id: &SessionId, request: Request) {
+    taken(state, id, request);
+    connecting::asked(state, id);
+}
+
+fn taken(state: &mut State, id: &SessionId, request: Request) {
     let Some(open) = state.conversations.open.get_mut(id) else { return };
     let request_id = request.id.clone();
     let changed = match open.requests.iter_mut().find(|other| other.id == request.id) {

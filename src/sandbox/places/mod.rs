@@ -284,8 +284,8 @@ pub fn secrets_in(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
 
 /// Files and folders below a working directory that configure or run code, those of its repository left out. Blocks.
 #[must_use]
-pub fn protected_in(cwd: &Path) -> Vec<PathBuf> {
-    scan::look(cwd, &[]).protected.clone()
+pub fn protected_in(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    scan::look(cwd, &toolchains(cwd, home)).protected.clone()
 }
 
 /// Protected paths that are compared before and after a command.

@@ -177,9 +177,9 @@ struct Folder {
     sockets: Vec<OsString>,
     /// Not all of its entries were looked at.
     cut: bool,
-    /// It holds a repository.
+    /// Holds a repository.
     git: bool,
-    /// It is a repository without a working tree, as far as its names tell.
+    /// Repository without a working tree, as far as its names tell.
     bare: bool,
     inherited: Inherited,
     /// Files whose content is known not to be a key: number and time of change, in order.
@@ -191,7 +191,7 @@ struct Folder {
 struct Inherited {
     dependency: bool,
     secret: bool,
-    /// It lies in a protected folder, which is protected as a whole.
+    /// True below a protected folder, which is protected as a whole.
     protected: bool,
     depth: usize,
 }

@@ -2,7 +2,7 @@
 //! when they are far away.
 
 use super::laid_out_line::LaidOutLine;
-use super::picture::{self, Kept};
+use super::picture::{self, PictureRows};
 use super::row::{Level, Row};
 use super::stream::Stream;
 use super::{rows, thinking, tool, user};
@@ -103,7 +103,7 @@ pub(super) struct Laid {
     /// All other lines; those of markdown stand before them.
     lines: Vec<LaidOutLine>,
     /// Rows among them that are kept for pictures.
-    pictures: Vec<Kept>,
+    pictures: Vec<PictureRows>,
 }
 
 impl Laid {
@@ -124,7 +124,7 @@ impl Laid {
     }
 
     /// The picture that line `number` is kept for, and which of its rows it is.
-    pub(super) fn picture(&self, number: usize) -> Option<(&Kept, usize)> {
+    pub(super) fn picture(&self, number: usize) -> Option<(&PictureRows, usize)> {
         let mut all = self.pictures.iter();
         all.find_map(|kept| {
             let row = number.checked_sub(kept.first)?;

@@ -59,7 +59,7 @@ struct Lead {
 }
 
 /// A link that is open.
-struct Link {
+struct MarkdownLink {
     kind: LinkType,
     url: String,
     /// First span of its text in the line.
@@ -81,7 +81,7 @@ struct Page<'a> {
     styles: Vec<Style>,
     /// The next number of each open list; `None` for bullets.
     lists: Vec<Option<u64>>,
-    links: Vec<Link>,
+    links: Vec<MarkdownLink>,
     table: Option<Table>,
     code: Option<(String, String)>,
     html: Option<String>,
@@ -338,12 +338,12 @@ impl<'a> Page<'a> {
             }
             Tag::Link { link_type, dest_url, .. } => {
                 self.push_style(Role::Link);
-                self.links.push(Link { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
+                self.links.push(MarkdownLink { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
             }
             Tag::Image { link_type, dest_url, .. } => {
                 self.text("[image: ", self.look.style(Role::Dim));
                 self.push_style(Role::Link);
-                self.links.push(Link { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
+                self.links.push(MarkdownLink { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
             }
             _ => {}
         }

@@ -107,7 +107,7 @@ pub(super) fn approval(mode: Option<Mode>, row: &Row<'_>) -> Vec<LaidOutLine> {
 }
 
 /// `── text ────────`
-fn divider(text: &str, width: usize, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
+pub(super) fn divider(text: &str, width: usize, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
     let dash = look.glyph("─", "-");
     let style = look.style(Role::Rule);
     let text = text::cut_with(text, width.saturating_sub(6), look.ellipsis());

@@ -6,7 +6,7 @@ mod output;
 
 use super::diff;
 use super::laid_out_line::{LaidOutLine, Seg};
-use super::picture::Kept;
+use super::picture::PictureRows;
 use super::row::{Level, Row, lasted, seconds, thousands};
 use super::style::ChatStyle;
 use crate::domain::At;
@@ -30,7 +30,7 @@ const INTENT_ROOM: usize = 24;
 const REASON: usize = 40;
 
 /// The call as lines; what is kept for pictures among them is added to `pictures`. `made` is when it was proposed.
-pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<PictureRows>) -> Vec<LaidOutLine> {
     let mut below = match row.level {
         Level::Line => Vec::new(),
         Level::Results => output::results(call, row),

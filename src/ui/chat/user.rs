@@ -2,7 +2,7 @@
 
 use super::files;
 use super::laid_out_line::LaidOutLine;
-use super::picture::Kept;
+use super::picture::PictureRows;
 use super::row::{Level, Row};
 use super::rows;
 use super::source_lines::plain;
@@ -17,7 +17,7 @@ const LONG: usize = 40;
 const SHOWN: usize = 20;
 
 /// The message as lines; what is kept for pictures among them is added to `pictures`.
-pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
+pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<PictureRows>) -> Vec<LaidOutLine> {
     if plan::is_approval(&user.text) && row.level != Level::Full {
         return rows::approval(plan::approval_mode(&user.text), row);
     }

@@ -71,7 +71,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
             let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
             let width =
                 usize::from(if body.width < 60 { body.width } else { 60.min(body.width - 8) }.saturating_sub(4));
-            let lines = folded(&state.at_the_end(), width);
+            let lines: Vec<String> = state.leaving().iter().flat_map(|line| folded(line, width)).collect();
             let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
             let inner = sheet(paint, body, 60, rows, &title, &[(accept, "quit")]);
             for (n, line) in lines.iter().enumerate() {

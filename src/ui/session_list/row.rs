@@ -3,6 +3,7 @@
 
 use crate::app::state::sessions::{Grouping, Row, needs_you};
 use crate::app::state::{Current, State};
+use crate::domain::attention::Attention;
 use crate::domain::property::split_label;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
@@ -14,6 +15,7 @@ use crate::ui::frame_context::FrameContext;
 use crate::ui::mode::mode_role;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use std::borrow::Cow;
 
 /// Cells of an age, right-aligned, with a blank before it.
 const AGE: usize = 4;
@@ -43,13 +45,10 @@ impl Second {
         }
     }
 
-    fn line(self, meta: &SessionMeta) -> Option<&str> {
-        match &meta.activity {
-            Activity::NeedsYou(what) if self.waits && !what.trim().is_empty() => Some(what),
-            Activity::Idle if self.waits && meta.plan_pending => Some("plan waiting"),
-            _ if self.previews && !meta.title.trim().is_empty() && says_more(meta) => Some(&meta.preview),
-            _ => None,
-        }
+    fn line(self, meta: &SessionMeta) -> Option<Cow<'_, str>> {
+        let preview = self.previews && !meta.title.trim().is_empty() && says_more(meta);
+        let reason = Some(meta).filter(|meta| self.waits && needs_you(meta)).and_then(SessionMeta::reason);
+        reason.map(Cow::Owned).or_else(|| preview.then_some(Cow::Borrowed(meta.preview.as_str())))
     }
 }
 
@@ -139,7 +138,7 @@ fn below(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, second: S
     let role = if near || needs_you(meta) { Role::Dim } else { Role::Faint };
     let area = cells::after(area, 3);
     let area = Rect { width: area.width.saturating_sub(1), ..area };
-    let mut left = [paint.piece(clean_line(text), role)];
+    let mut left = [paint.piece(clean_line(&text).into_owned(), role)];
     // What waits is said whole before labels are, and a preview to the half.
     let text = cells::pieces_width(&left);
     let least = if needs_you(meta) { text } else { text.min(usize::from(area.width) / 2) };
@@ -202,13 +201,15 @@ fn status(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Piece<'static>> {
 /// The sign of a session's state, and its colour. Where something is new and nothing happens, the sign says that.
 fn sign(paint: &FrameContext<'_>, meta: &SessionMeta) -> (&'static str, Style) {
     let signs = paint.signs;
-    let (sign, role) = match &meta.activity {
-        Activity::NeedsYou(_) => (signs.session.needs_you, Role::NeedsYou),
-        Activity::Running(_) => (paint.spin_slowly(), Role::Running),
-        Activity::Stopping => (signs.session.stopping, Role::Dim),
-        Activity::Idle if meta.plan_pending => (signs.session.plan, Role::NeedsYou),
-        Activity::Idle if meta.unread => (signs.session.unread, Role::Unread),
-        Activity::Idle => (" ", Role::Text),
+    let (sign, role) = match meta.attention() {
+        Attention::NeedsYou(_) if meta.activity == Activity::Idle => (signs.session.plan, Role::NeedsYou),
+        Attention::NeedsYou(_) => (signs.session.needs_you, Role::NeedsYou),
+        Attention::Running if meta.activity == Activity::Stopping => (signs.session.stopping, Role::Dim),
+        Attention::Running => (paint.spin_slowly(), Role::Running),
+        Attention::Failed(_) => (signs.session.failed, Role::Error),
+        Attention::Interrupted(_) => (signs.session.interrupted, Role::Warning),
+        Attention::Unread => (signs.session.unread, Role::Unread),
+        Attention::Idle => (" ", Role::Text),
     };
     (sign, paint.style(role))
 }

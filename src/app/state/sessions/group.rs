@@ -1,8 +1,9 @@
 //! Under which heading a session stands: by what it waits for and when it was used, or by status, label or directory.
 
 use super::catalogue::Catalogue;
+use crate::domain::attention::Attention;
 use crate::domain::ids::At;
-use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::session::SessionMeta;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -158,16 +159,12 @@ impl Calendar {
 /// The group of a session.
 #[must_use]
 pub fn group_of(meta: &SessionMeta, grouping: Grouping, calendar: &Calendar, catalogue: &Catalogue) -> Group {
-    // What waits for the user stands on top, however the others are grouped.
-    let waits =
-        matches!(meta.activity, Activity::NeedsYou(_)) || (meta.activity == Activity::Idle && meta.plan_pending);
-    if waits {
-        return Group::NeedsYou;
-    }
     match grouping {
-        Grouping::Date => match meta.activity {
-            Activity::Running(_) | Activity::Stopping => Group::Running,
-            Activity::NeedsYou(_) | Activity::Idle => calendar.group(meta.last_message),
+        // On top whatever the groups are; a flat list has no headings.
+        grouping if grouping != Grouping::Flat && meta.needs_you() => Group::NeedsYou,
+        Grouping::Date => match meta.attention() {
+            Attention::Running => Group::Running,
+            _ => calendar.group(meta.last_message),
         },
         Grouping::Status => {
             let (place, id) = catalogue.status(&meta.status);

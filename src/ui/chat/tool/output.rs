@@ -4,7 +4,7 @@ use super::super::diff;
 use super::super::files;
 use super::super::laid_out_line::{CodeAt, LaidOutLine, Source, coded};
 use super::super::language::language_of;
-use super::super::picture::Kept;
+use super::super::picture::PictureRows;
 use super::super::row::{Level, Row};
 use super::super::source_lines::{bounded, plain};
 use super::{VERB, refusal};
@@ -202,7 +202,7 @@ impl<'a, 'r> Output<'a, 'r> {
 }
 
 /// The files that the call gave, below the rest of an unfolded call.
-pub(super) fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<Kept>) {
+pub(super) fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<PictureRows>) {
     if call.figures.media.is_empty() {
         return;
     }
