@@ -122,6 +122,14 @@ impl Bootstrap {
         };
         let store = store(&workspace, &paths, &settings)?;
         crate::sandbox::places::hidden::keep_in(paths.data.join("hidden.jsonl"));
+        crate::tools::elsewhere::keep_in(paths.data.join("commands"));
+        // Before any command runs.
+        let finished = crate::tools::unfinished::finish_in(paths.data.join("unfinished"));
+        if !finished.is_empty() {
+            let text = "files that configure or run code, which a command had made or changed, were put back at this start, \
+                since lisle was ended before: ";
+            problems.push(Problem::whole(&cwd, format!("{text}{}", finished.join("; ")), ""));
+        }
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })

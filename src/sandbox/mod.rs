@@ -35,6 +35,7 @@ mod allowances;
 #[cfg(target_os = "linux")]
 mod calls;
 mod child;
+pub mod descriptors;
 pub mod environment;
 mod git_config;
 pub mod guard;
@@ -74,6 +75,7 @@ pub mod seatbelt;
 pub mod services;
 mod ssh;
 mod temp;
+pub mod unseen;
 pub mod withheld;
 
 pub use allowances::{Allowances, Granted};

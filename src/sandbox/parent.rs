@@ -118,6 +118,7 @@ fn spawn(runner: &Path) -> Result<StartedParent> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
+    super::descriptors::give_usual(child.id());
     let pipes = (child.stdout.take(), child.stderr.take());
     let process = Process(Some(child));
     match pipes {

@@ -43,6 +43,11 @@ impl BackgroundJobs {
         self.all.list()
     }
 
+    /// Takes lines about what jobs that go on made of what configures or runs code.
+    pub(super) fn take_breaches(&self) -> Vec<String> {
+        self.all.breaches()
+    }
+
     /// Takes the jobs of a list whose end is news.
     pub(super) fn take_ended(&mut self, all: &[JobShown]) -> Vec<JobShown> {
         let ended = all.iter().filter(|job| !job.runs());

@@ -13,6 +13,9 @@ impl SessionActor {
         let all = self.jobs.list();
         let ended = self.jobs.take_ended(&all);
         self.out.send(Event::Jobs(all)).await;
+        if let Some(notice) = Notice::protected(&self.jobs.take_breaches()) {
+            self.out.send(Event::Notice(notice)).await;
+        }
         for job in ended {
             if let Some(notice) = job.end.as_ref().and_then(|end| Notice::protected(&end.protected)) {
                 self.out.send(Event::Notice(notice)).await;

@@ -13,6 +13,7 @@ use super::{hidden, index};
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
 use crate::sandbox::repository::Repository;
+use crate::sandbox::unseen;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
@@ -64,6 +65,8 @@ pub struct ScanFindings {
     pub sockets: Vec<PathBuf>,
     /// Folders of which not everything was looked at.
     pub cut: Vec<PathBuf>,
+    /// Folders that could not be listed.
+    pub unlisted: Vec<PathBuf>,
     /// Everything was looked at.
     pub whole: bool,
 }
@@ -177,6 +180,8 @@ struct Folder {
     sockets: Vec<OsString>,
     /// Not all of its entries were looked at.
     cut: bool,
+    /// Entries could not be listed.
+    unlisted: bool,
     /// Holds a repository.
     git: bool,
     /// Repository without a working tree, as far as its names tell.
@@ -266,6 +271,9 @@ impl Tree {
             now.is_none() || self.folders.get(*path).is_none_or(|folder| folder.stamp != now)
         };
         changed.extend(self.unwatched.iter().filter(differs).cloned());
+        let unlisted =
+            self.found.unlisted.iter().filter(|path| !unseen::is_too_long(path) && std::fs::read_dir(path).is_ok());
+        changed.extend(unlisted.cloned());
         let lists = self.indexes.iter().any(|(path, before)| index_stamp(path) != *before);
         if changed.is_empty() && !lists {
             return Arc::clone(&self.found);
@@ -285,10 +293,17 @@ impl Tree {
     fn list(&mut self, start: PathBuf, inherited: Inherited) {
         let mut open = std::collections::VecDeque::from([(start, inherited)]);
         while let Some((dir, inherited)) = open.pop_front() {
-            let meta = dir.symlink_metadata().ok().filter(Metadata::is_dir);
-            let Some(meta) = meta else {
-                self.forget(&dir);
-                continue;
+            let meta = match dir.symlink_metadata() {
+                Ok(meta) if meta.is_dir() => meta,
+                Err(error) if unseen::is_in_the_way(&error) => {
+                    self.forget(&dir);
+                    self.folders.insert(dir, Folder { inherited, unlisted: true, ..Folder::default() });
+                    continue;
+                }
+                _ => {
+                    self.forget(&dir);
+                    continue;
+                }
             };
             // Watched before it is listed, so that nothing comes in between.
             if self.watch.as_mut().is_some_and(|watch| watch.add(&dir)) {
@@ -325,7 +340,17 @@ impl Tree {
         let is_moved =
             |entry: &std::fs::DirEntry, path: &Path| numbers.contains(&entry.ino()) && hidden::is_moved(path);
         let mut names_of_git: HashSet<&str> = HashSet::new();
-        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        // An error is not emptiness.
+        let listed = match unseen::is_too_long(dir) {
+            true => Err(true),
+            false => std::fs::read_dir(dir).map_err(|error| unseen::is_in_the_way(&error)),
+        };
+        out.unlisted = listed.as_ref().is_err_and(|in_the_way| *in_the_way);
+        for entry in listed.into_iter().flatten() {
+            let Ok(entry) = entry else {
+                out.unlisted = true;
+                break;
+            };
             if self.entries >= self.most {
                 (self.whole, out.cut) = (false, true);
                 break;
@@ -337,7 +362,9 @@ impl Tree {
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
             let judged = folders.join(&name);
             let holds = kind.is_symlink() && !protected_entries(&judged).is_empty();
-            let is_protected = is_own && (holds || is_protected_for_commands(&judged));
+            // Nobody looks for repositories in git's own folder.
+            let into_git = kind.is_symlink() && leads_into_git(&dir.join(&name));
+            let is_protected = into_git || is_own && (holds || is_protected_for_commands(&judged));
             names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
             if kind.is_dir() {
                 if name == ".git" {
@@ -452,6 +479,7 @@ impl Tree {
                 out.repositories.push(dir.clone());
             }
             out.cut.extend(folder.cut.then(|| dir.clone()));
+            out.unlisted.extend(folder.unlisted.then(|| dir.clone()));
         }
         out.secrets = self.untracked(candidates);
         out
@@ -524,6 +552,12 @@ impl Inherited {
             depth: self.depth + 1,
         }
     }
+}
+
+/// True for a link to a folder in git's own folder: a repository may lie there. Links to files are those of large contents.
+fn leads_into_git(link: &Path) -> bool {
+    let names_git = |to: PathBuf| to.iter().any(|part| part == ".git");
+    std::fs::read_link(link).is_ok_and(names_git) && link.metadata().is_ok_and(|meta| meta.is_dir())
 }
 
 /// The end of a path, by which entries are protected: no rule names more than two folders.
@@ -693,6 +727,38 @@ mod tests {
             std::os::unix::fs::symlink(root.join("elsewhere"), root.join(link)).unwrap();
         }
         assert_eq!(below(&root, &look(&root, &[]).protected), [".github", ".vscode", "sub/.github"]);
+    }
+
+    #[test]
+    fn a_link_to_a_folder_of_gits_own_is_protected() {
+        let (_dir, root) = root();
+        write(root.join(".git/hide/zz/HEAD"), "x");
+        write(root.join(".git/annex/objects/a"), "x");
+        for (link, to) in
+            [("lib", ".git/hide/zz"), ("picture", ".git/annex/objects/a"), ("node_modules/x", "../.git/hide")]
+        {
+            write(root.join("node_modules/y"), "x");
+            std::os::unix::fs::symlink(to, root.join(link)).unwrap();
+        }
+        assert_eq!(below(&root, &look(&root, &[]).protected), ["lib", "node_modules/x"]);
+    }
+
+    #[test]
+    fn folders_that_cannot_be_listed_are_named_and_listed_when_they_can_be() {
+        use std::os::unix::fs::PermissionsExt;
+        if rustix::process::geteuid().is_root() {
+            return eprintln!("not tested: root lists everything");
+        }
+        let (_dir, root) = root();
+        write(root.join("a/b/.envrc"), "x");
+        let mode = |mode| std::fs::set_permissions(root.join("a"), PermissionsExt::from_mode(mode)).unwrap();
+        for closed in [0o311, 0o000] {
+            mode(closed);
+            assert!(!look(&root, &[]).unlisted.is_empty(), "{closed:o}");
+            mode(0o755);
+            let found = look(&root, &[]);
+            assert_eq!((below(&root, &found.protected), &found.unlisted), (vec!["a/b/.envrc".to_owned()], &Vec::new()));
+        }
     }
 
     #[test]
