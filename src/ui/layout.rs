@@ -123,10 +123,8 @@ pub struct Layout {
     pub files: Rect,
     /// The composer, with its prompt.
     pub composer: Rect,
-    /// The row below the panes.
+    /// The status line below the panes, and the rows of the bar below it.
     pub status: Rect,
-    /// The last rows: the keys of the place, or a notice.
-    pub bar: Rect,
     /// The line between chat and details.
     pub side_rule: Rect,
     /// The pane of details beside the chat.
@@ -137,6 +135,15 @@ pub struct Layout {
     pub shape: Shape,
 }
 
+impl Layout {
+    /// The last rows: the keys of the place, or a notice.
+    #[must_use]
+    pub fn bar(&self) -> Rect {
+        let height = self.status.height.saturating_sub(1);
+        Rect { y: self.status.bottom() - height, height, ..self.status }
+    }
+}
+
 /// Divides `area`.
 #[must_use]
 pub fn divide(area: Rect, wants: Wants) -> Layout {
@@ -145,8 +152,7 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
         return out;
     }
     let bar = wants.bar.min(area.height.saturating_sub(LEAST.1));
-    out.bar = Rect { y: area.bottom() - bar, height: bar, ..area };
-    out.status = Rect { y: area.bottom() - bar - 1, height: 1, ..area };
+    out.status = Rect { y: area.bottom() - bar - 1, height: 1 + bar, ..area };
     let body = Rect { height: area.height - bar - 1, ..area };
     if area.width < LEAST.0 || area.height < LEAST.1 {
         out.shape = Shape::Tiny;
@@ -330,7 +336,7 @@ mod tests {
             let l = divide(area, Wants { front, list, details, only_chat, composer, queue, files, panel, bar });
             let parts = [
                 l.list, l.rule, l.header, l.details, l.chat, l.panel, l.edge, l.queue, l.files, l.composer, l.status,
-                l.side_rule, l.side, l.bar,
+                l.side_rule, l.side,
             ];
             for (n, a) in parts.iter().enumerate() {
                 prop_assert_eq!(a.intersection(area).area(), a.area(), "{:?}", l);

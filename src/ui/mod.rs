@@ -70,12 +70,12 @@ pub fn render(state: &State, look: &Appearance<'_>, cache: &mut LayoutCache, buf
     paint.found.both_panes = layout.shape == Shape::Both;
     paint.found.list_cells = layout.list.width;
     panes(&mut paint, &layout);
-    status::line(&mut paint, layout.status, !layout.bar.is_empty());
-    bar::draw(&mut paint, layout.bar);
+    status::line(&mut paint, cells::row(layout.status, 0), !layout.bar().is_empty());
+    bar::draw(&mut paint, layout.bar());
     paint.settle_selected();
     if layout.shape != Shape::Tiny {
         overlay::which_key(&mut paint, &layout);
-        overlay::draw(&mut paint, Rect { height: layout.status.bottom() - area.y, ..area });
+        overlay::draw(&mut paint, Rect { height: layout.status.y + 1 - area.y, ..area });
     }
     paint.settle_selected();
     // What was drawn over leads nowhere any more.
