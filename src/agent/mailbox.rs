@@ -175,6 +175,7 @@ impl Mailbox {
     }
 
     /// Sends a command, without waiting. It comes back if the actor has ended.
+    #[allow(clippy::result_large_err, reason = "what comes back is the command itself")]
     pub(super) fn control(&self, command: Control) -> Result<(), Control> {
         self.control.send(command).map_err(|error| error.0)
     }

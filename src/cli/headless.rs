@@ -67,14 +67,12 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
     let session = match wanted.which.clone() {
         Which::New => None,
         Which::This(id) => Some(id),
-        Which::Latest => match bootstrap.latest() {
-            Some(id) => Some(id),
-            None => {
-                complain("lisle: there is no session to continue.");
-                return Exit::Usage;
-            }
-        },
+        Which::Latest => bootstrap.latest(),
     };
+    if session.is_none() && !needs_connection {
+        complain("lisle: there is no session to continue.");
+        return Exit::Usage;
+    }
     let here = Here { names: bootstrap.connection_names(), usable: bootstrap.usable_connection() };
     let mut link = agent::open(bootstrap.engine(true));
     let mut face = Face::new(output, session, wanted, prompt, here);
@@ -103,6 +101,11 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         let text = "ended before the session was saved: the disk or a command held it up. Open it to see what is there";
         complain(&format!("lisle: {text}."));
     }
+    exit_of(&face, end, saved)
+}
+
+/// Exit of a run, with what could not be saved told.
+fn exit_of(face: &Face, end: Ended, saved: bool) -> Exit {
     face.unsaved.iter().for_each(|unsaved| complain(&format!("lisle: {}", unsaved.words())));
     // Where the rest lies beside the session, another process writes that now: it came while the turn ended.
     let taken_over = face.unsaved.iter().any(|unsaved| matches!(unsaved.refuge, Refuge::Salvage(_)));

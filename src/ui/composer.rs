@@ -138,7 +138,7 @@ fn standing(paint: &mut FrameContext<'_>, area: Rect) {
         let used = paint.pieces(rest, &pieces);
         rest = cells::after(rest, used + 1);
     }
-    let below = paint.cache.chat.below().filter(|_| !paint.state.current_open().is_none_or(|open| !open.loaded));
+    let below = paint.cache.chat.below().filter(|_| paint.state.current_open().is_some_and(|open| open.loaded));
     if let Some((words, role)) = below.map(|(words, role)| (format!(" {words} "), role))
         && cells::width(&words) <= usize::from(rest.width)
     {

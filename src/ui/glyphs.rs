@@ -211,11 +211,11 @@ pub const UNICODE: Glyphs = Glyphs {
 pub const ASCII: Glyphs = Glyphs {
     session: SessionGlyphs {
         needs_you: "*",
-        failed: "X",
-        interrupted: "^",
+        failed: "%",
+        interrupted: "?",
         unread: "o",
         plan: "=",
-        stopping: "%",
+        stopping: ".",
         current: "|",
         flag: "F",
         marked: "+",

@@ -113,7 +113,7 @@ fn a_draft_that_holds_a_key_is_asked_about_and_kept_nowhere() {
     assert!(!format!("{:?}", screen.fx).contains("unique"), "not into the history either");
     let mut screen = new_here();
     screen.type_text(&format!("use {SECRET} please")).keys("enter").wait(400).keys("down down enter");
-    assert_eq!(screen.acts(), [Act::send(&format!("use {SECRET} please"))], "the user said that it is a message");
+    assert_eq!(screen.acts(), [Act::send(format!("use {SECRET} please"))], "the user said that it is a message");
 }
 
 #[test]

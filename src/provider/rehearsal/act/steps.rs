@@ -58,7 +58,7 @@ impl RehearsedTurn<'_> {
             if kind == FailKind::Break {
                 self.say("This text breaks off in the mid");
             }
-            self.beats.push(Beat::Fail { error: failure(kind), times: times });
+            self.beats.push(Beat::Fail { error: failure(kind), times });
             if times.is_none() {
                 return Flow::End;
             }
