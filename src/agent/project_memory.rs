@@ -120,7 +120,7 @@ fn load(config: Option<&Path>, cwd: &Path) -> (Memory, Vec<Seen>) {
 struct Loading {
     memory: Memory,
     seen: Vec<Seen>,
-    /// What commands do not see, once a file of the project was met.
+    /// Paths that commands do not see, once a file of the project was met.
     masked: Option<MaskedPaths>,
     /// The working directory.
     cwd: PathBuf,

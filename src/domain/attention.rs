@@ -3,7 +3,7 @@
 use super::session::{Activity, SessionMeta};
 use serde::{Deserialize, Serialize};
 
-/// What a session asks of the user. Derived from [`SessionMeta`] alone, so engine, screen and command line agree.
+/// Attention that a session asks of the user. Derived from [`SessionMeta`] alone, so engine, screen and command line agree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "is", content = "why")]
 pub enum Attention {

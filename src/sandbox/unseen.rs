@@ -65,7 +65,7 @@ pub fn again<T>(mut look: impl FnMut() -> (T, Vec<PathBuf>)) -> (T, Vec<(PathBuf
     (out, barred.chain(scarce).collect())
 }
 
-/// What stands in the way of a look at some paths, the outer ones of those that lie in each other.
+/// Obstacles to a look at some paths, the outer ones of those that lie in each other.
 #[derive(Default)]
 struct Obstacles {
     barred: BTreeSet<PathBuf>,

@@ -34,7 +34,7 @@ const MOST_ENDED: usize = 16;
 #[derive(Debug)]
 pub struct Jobs {
     all: Mutex<Vec<Arc<Job>>>,
-    /// What was taken back from those that go on.
+    /// Changes taken back from those that go on.
     breaches: Mutex<Vec<String>>,
     shown: watch::Sender<()>,
 }

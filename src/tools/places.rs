@@ -111,7 +111,7 @@ pub fn is_secret(path: &Path, place: &CallPlace) -> bool {
 /// The same without its content, for what is only named, or read afterwards. Blocks.
 #[must_use]
 pub fn is_secret_place(path: &Path, place: &CallPlace) -> bool {
-    is_secret_name(path, place) || MaskedPaths::of(place).hides(path)
+    is_secret_name(path, place) || view(place, home().as_deref()).is_masked(path) || is_moved(path)
 }
 
 /// The same by its name and its folder alone, for one of the many files that a pattern of a command stands for: the sandbox
@@ -119,7 +119,7 @@ pub fn is_secret_place(path: &Path, place: &CallPlace) -> bool {
 #[must_use]
 pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
     let unmasked = able::spaces(&place.runner) == Namespaces::Without;
-    is_secret_name(path, place) || unmasked && MaskedPaths::of(place).hides(path)
+    is_secret_name(path, place) || unmasked && (view(place, home().as_deref()).is_masked(path) || is_moved(path))
 }
 
 fn is_secret_name(path: &Path, place: &CallPlace) -> bool {
@@ -131,7 +131,7 @@ fn is_secret_name(path: &Path, place: &CallPlace) -> bool {
         || view(place, home().as_deref()).is_apart(path)
 }
 
-/// What commands see masked in the working directory, and what was a secret elsewhere: looked up once for a search.
+/// Paths that commands see masked in the working directory, looked up once for a search.
 #[derive(Debug)]
 pub struct MaskedPaths {
     cwd: PathBuf,

@@ -1,4 +1,4 @@
-//! What becomes of changes that a command was not to make, and the words about it.
+//! Changes that a command was not to make: what becomes of them, and the words about it.
 
 use super::CallPlace;
 use super::put_back::{self, ChangeFate};
@@ -54,7 +54,7 @@ pub(super) fn settled(place: &CallPlace, guard: &Guard, change: GuardedChange) -
     SettledChange { change, line, stays }
 }
 
-/// What became of it, and whether what the command wrote still stands there.
+/// Its fate, and whether what the command wrote still stands there.
 fn fate(place: &CallPlace, guard: &Guard, change: &GuardedChange) -> (ChangeFate, bool) {
     let folder = folder(place);
     let fate = match &change.what {

@@ -129,7 +129,7 @@ fn edge(paint: &mut FrameContext<'_>, layout: &Layout) {
     }
 }
 
-/// What stands on the line while nothing is asked there: the mode of the keys, lines below the pane, the plan that is
+/// Contents of the line while nothing is asked there: the mode of the keys, lines below the pane, the plan that is
 /// carried out. The plan goes first where there is no room.
 fn standing(paint: &mut FrameContext<'_>, area: Rect) {
     let mut rest = area;

@@ -17,7 +17,7 @@ const READY: &str = "Ask to Edit";
 const NOTHING_RUNS: &str = "Write a message";
 /// Text of an empty composer before the first message.
 const NOTHING_SAID: &str = "What is to be done?";
-/// What stands on the screen of a home without a model.
+/// Words on the screen of a home without a model.
 const FIRST: &str = "Who answers?";
 /// Every mode that is switched on, with what switches it off.
 const MODES: &[(&str, &str)] = &[

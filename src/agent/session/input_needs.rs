@@ -1,4 +1,4 @@
-//! What inputs need before the machine takes them.
+//! Needs of inputs before the machine takes them.
 
 use crate::agent::step::Input;
 use crate::domain::contract::Act;

@@ -1,4 +1,4 @@
-//! What clients see of a session, and what holds its files for that.
+//! A session as clients see it, and what holds its files for that.
 
 use super::follower_task::{Following, Pace};
 use crate::agent::mailbox::Mailbox;

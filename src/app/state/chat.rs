@@ -150,7 +150,7 @@ pub struct Chat {
     pub held: bool,
     /// The block in focus, or the head of the mark, is to be brought on the pane.
     pub reveal: bool,
-    /// What was spent before each turn that began while this was open, oldest first.
+    /// Usage before each turn that began while this was open, oldest first.
     pub turns: Vec<Spent>,
     /// Facts that the last frame found out.
     pub drawn: Drawn,

@@ -6,7 +6,7 @@ use super::hidden::Hidden;
 use crate::domain::contract::ConnectionInfo;
 use crate::domain::ids::{At, ConnectionName, SessionId};
 
-/// What is on its way.
+/// Input on its way.
 #[derive(Debug, Default)]
 pub struct Connecting {
     /// The user wants to give the key of this connection: its field gets the focus when the engine asks for it.
@@ -28,7 +28,7 @@ pub struct Connecting {
 pub struct FirstRow {
     /// Name of who would answer.
     pub name: String,
-    /// What it is, and what it needs.
+    /// Its kind, and what it needs.
     pub about: String,
     /// The connection.
     pub connection: ConnectionName,

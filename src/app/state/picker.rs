@@ -52,7 +52,7 @@ pub enum Kind {
     Filter,
     /// Workspaces.
     Workspace,
-    /// What to do with a draft that holds a key.
+    /// Choice for a draft that holds a key.
     KeyText,
     /// State of a session.
     SessionState,

@@ -16,7 +16,7 @@ use ratatui::text::{Line, Span};
 pub(super) enum Level {
     /// Its identity on one line.
     Line,
-    /// What people look for: a change, a failure, the begin of a list.
+    /// Results that people look for: a change, a failure, the begin of a list.
     Results,
     /// The last lines of its output too.
     Tail,

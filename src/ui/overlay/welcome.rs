@@ -53,7 +53,7 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
     place(paint, area, lines);
 }
 
-/// Who can answer, a row each, with the selected one marked.
+/// Rows of those who can answer, with the selected one marked.
 fn choice(paint: &FrameContext<'_>, rows: &[FirstRow], width: usize) -> Vec<Vec<Piece<'static>>> {
     let mut lines = vec![vec![paint.piece("Who answers?", Role::Strong)]];
     let name = |row: &FirstRow| clean_line(&row.name).into_owned();

@@ -1,4 +1,4 @@
-//! What the first hour needs most, counted in keys.
+//! The first hour, counted in keys.
 
 use super::*;
 use crate::domain::attention::{Broken, Unfinished};
