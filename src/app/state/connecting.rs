@@ -13,14 +13,27 @@ pub struct Connecting {
     pub(crate) wanted: Option<ConnectionName>,
     /// Key that goes into the field.
     pub(crate) given: Option<Hidden>,
-    /// The server of this connection is asked for its models with the new key.
-    pub checking: Option<(ConnectionName, At)>,
+    /// Key that a server checks.
+    pub(crate) checking: Option<Check>,
     /// This conversation goes on in a branch, with this model of this connection.
     pub(crate) continues: Option<(SessionId, ConnectionName, String)>,
     /// Selected row of the first screen.
     pub(crate) first: usize,
     /// The demo was chosen there.
     pub(crate) demo: bool,
+}
+
+/// Check of a key: its server is asked for the models.
+#[derive(Debug)]
+pub struct Check {
+    /// The connection.
+    pub connection: ConnectionName,
+    /// Start.
+    pub since: At,
+    /// The key that stands in the field goes next, if the server refuses this one.
+    pub next: bool,
+    /// The key is stored; the list of models may still come.
+    pub(crate) stored: bool,
 }
 
 /// Row of the first screen.
@@ -59,6 +72,12 @@ fn row(info: &ConnectionInfo, keyed: bool) -> FirstRow {
 }
 
 impl State {
+    /// Key that a server checks now.
+    #[must_use]
+    pub fn checked_key(&self) -> Option<&Check> {
+        self.connecting.checking.as_ref().filter(|check| !check.stored)
+    }
+
     /// Rows of the first screen: nothing is configured and nothing was said yet. `None` elsewhere.
     #[must_use]
     pub fn first_choice(&self) -> Option<Vec<FirstRow>> {

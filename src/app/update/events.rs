@@ -8,15 +8,15 @@ use crate::app::effect::Effect;
 use crate::app::overlays::{
     audit, connection_picker, context, find, health, inbox, model_picker, properties, queue, rules, trash, undo, usage,
 };
-use crate::app::panels::answers;
+use crate::app::panels::{answers, key_field};
 use crate::app::sessions::{deleted, export, walk};
 use crate::app::shell::{connecting, quit, session, trail};
 use crate::app::state::State;
 use crate::app::state::chat::Spent;
 use crate::app::state::open::{Given, Open, Retry, Turn};
 use crate::app::update::snapshot;
-use crate::domain::contract::{Command, Configured, Event, Stamped, TurnEnd, VERSION};
-use crate::domain::ids::{At, SessionId};
+use crate::domain::contract::{Act, Command, Configured, Event, Stamped, TurnEnd, VERSION};
+use crate::domain::ids::{At, RequestId, SessionId};
 use crate::domain::message::Body;
 use crate::domain::request::{Ask, Request};
 use crate::domain::{Level, Message, Notice};
@@ -127,6 +127,9 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         Event::Reidentified { to } => snapshot::reidentified(state, id, &to),
         // Also where the conversation is read anew: what the user wrote is not in it.
         Event::Refused { act, why: _ } => {
+            if matches!(*act, Act::Answer { .. }) {
+                state.connecting.checking = None;
+            }
             if !answers::refused(state, id, &act) {
                 send::refused(state, id, &act);
             }
@@ -206,14 +209,8 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::ModelWanted { why, .. } if shown => model_picker::wanted(state, &why, fx),
         Event::ConnectionWanted { connection } if shown => connection_picker::wanted(state, &connection, fx),
         Event::Attached { path, made } => attach::came(state, id, &path, made, fx),
-        Event::Asked(request) => asked(state, id, *request),
-        Event::Settled { request } => {
-            for given in open.given.iter_mut().filter(|given| given.request.id == request) {
-                given.settled = true;
-            }
-            open.requests.retain(|other| other.id != request);
-            answers::sync(state, id, Some(&request));
-        }
+        Event::Asked(request) => asked(state, id, *request, fx),
+        Event::Settled { request } => settled(state, id, &request),
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
         Event::Jobs(jobs) => open.jobs = jobs,
@@ -266,9 +263,20 @@ fn of_turn(turn: &mut Turn, now: At, event: Event) {
     }
 }
 
-fn asked(state: &mut State, id: &SessionId, request: Request) {
+fn asked(state: &mut State, id: &SessionId, request: Request, fx: &mut Vec<Effect>) {
+    let typed = key_field::open_field(state, id);
     taken(state, id, request);
-    connecting::asked(state, id);
+    key_field::asked(state, id, typed, fx);
+}
+
+fn settled(state: &mut State, id: &SessionId, request: &RequestId) {
+    key_field::settled(state, id, request);
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
+    for given in open.given.iter_mut().filter(|given| given.request.id == *request) {
+        given.settled = true;
+    }
+    open.requests.retain(|other| other.id != *request);
+    answers::sync(state, id, Some(request));
 }
 
 fn taken(state: &mut State, id: &SessionId, request: Request) {

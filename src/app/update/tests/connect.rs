@@ -69,7 +69,7 @@ fn the_first_screen_is_a_choice_and_five_keys_lead_to_a_model() {
     screen.type_text(SECRET).keys("enter");
     let given = Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
     assert!(screen.acts().contains(&given));
-    assert_eq!(screen.state.connecting.checking.as_ref().map(|(name, _)| name.as_str()), Some("anthropic"));
+    assert_eq!(screen.state.connecting.checking.as_ref().map(|check| check.connection.as_str()), Some("anthropic"));
 
     screen.ask(wanted("The server refused the key."));
     assert!(in_the_field(&screen) && screen.state.connecting.checking.is_none(), "a refused key is asked for again");
