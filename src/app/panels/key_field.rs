@@ -91,12 +91,13 @@ pub(crate) fn asked(state: &mut State, id: &SessionId, typed: Option<(RequestId,
     }
 }
 
-/// A request is over: the key is stored, and at most its server still lists the models.
-pub(crate) fn settled(state: &mut State, id: &SessionId, request: &RequestId) {
-    let Some(Ask::Key(wanted)) = state.request(id, request).map(|request| &request.ask) else { return };
+/// A request is over: the key is stored, and at most its server still lists the models. True if it was one for a key.
+pub(crate) fn settled(state: &mut State, id: &SessionId, request: &RequestId) -> bool {
+    let Some(Ask::Key(wanted)) = state.request(id, request).map(|request| &request.ask) else { return false };
     let connection = wanted.connection.clone();
     if let Some(check) = checked(state, &connection) {
         check.stored = true;
         state.connecting.wanted = None;
     }
+    true
 }

@@ -6,7 +6,7 @@ use crate::app::shell::{connections, models, overlay, session, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed};
 use crate::domain::contract::{Act, Command};
-use crate::domain::ids::{ConnectionName, SessionId};
+use crate::domain::ids::{ConnectionName, DEMO, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ModelAction;
 
@@ -36,14 +36,24 @@ pub(crate) fn listed(state: &mut State, connection: &ConnectionName, models: &Re
 /// Enter on a row of the first screen.
 pub(crate) fn choose_first(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(row) = state.first_choice().and_then(|rows| rows.into_iter().nth(state.connecting.first)) else { return };
-    let Some(info) = connections::all(state).find(|info| info.name == row.connection).cloned() else { return };
-    if info.provider == "rehearsal" {
+    state.connecting.chosen = Some(row.connection);
+    begin(state, fx);
+}
+
+/// Goes on with who was chosen on the first screen, as soon as there is a session to choose it for.
+pub(crate) fn begin(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.connecting.chosen.is_none() || state.current_id().is_none() {
+        return;
+    }
+    let chosen = state.connecting.chosen.take();
+    let Some(info) = connections::all(state).find(|info| Some(&info.name) == chosen.as_ref()).cloned() else { return };
+    if info.provider == DEMO {
         state.connecting.demo = true;
     }
     models::set_model(state, Some(info.name.clone()), &info.default_model, fx);
     if info.wants_key() {
         connections::ask_for_key(state, &info.name, fx);
-    } else if info.provider != "rehearsal" {
+    } else if info.provider != DEMO {
         state.follow_up(Intent::Act(ModelAction::Pick.into()));
     }
 }

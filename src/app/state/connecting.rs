@@ -4,7 +4,7 @@
 use super::State;
 use super::hidden::Hidden;
 use crate::domain::contract::ConnectionInfo;
-use crate::domain::ids::{At, ConnectionName, SessionId};
+use crate::domain::ids::{At, ConnectionName, DEMO, SessionId};
 
 /// Input on its way.
 #[derive(Debug, Default)]
@@ -19,6 +19,8 @@ pub struct Connecting {
     pub(crate) continues: Option<(SessionId, ConnectionName, String)>,
     /// Selected row of the first screen.
     pub(crate) first: usize,
+    /// Chosen there, while the session is being made.
+    pub(crate) chosen: Option<ConnectionName>,
     /// The demo was chosen there.
     pub(crate) demo: bool,
 }
@@ -82,19 +84,19 @@ impl State {
     #[must_use]
     pub fn first_choice(&self) -> Option<Vec<FirstRow>> {
         let config = &self.engine.config;
-        let usable = |info: &ConnectionInfo| !info.offered && info.missing.is_none() && info.provider != "rehearsal";
+        let usable = |info: &ConnectionInfo| !info.offered && info.missing.is_none() && info.provider != DEMO;
         let begun = self.current_open().is_some_and(|open| !open.chat.entries.is_empty() || open.panel.is_some());
         let used = self.sessions.metas().any(|meta| meta.messages > 0);
         let configured = config.connections.is_empty() || config.connections.iter().any(usable);
         if configured || begun || used || self.connecting.demo || !self.sessions.loaded {
             return None;
         }
-        let demo = config.connections.iter().find(|info| info.provider == "rehearsal").map(|info| FirstRow {
+        let demo = config.connections.iter().find(|info| info.provider == DEMO).map(|info| FirstRow {
             name: "Demo".to_owned(),
             about: "try lisle without a model or a key".to_owned(),
             connection: info.name.clone(),
         });
-        let others = config.connections.iter().filter(|info| info.provider != "rehearsal");
+        let others = config.connections.iter().filter(|info| info.provider != DEMO);
         // What can be used at once stands before what needs a key.
         let (ready, lacking): (Vec<_>, Vec<_>) = others.partition(|info| info.missing.is_none());
         let known = |info: &&ConnectionInfo| config.connections.iter().all(|one| one.name != info.name);

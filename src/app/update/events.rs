@@ -270,13 +270,18 @@ fn asked(state: &mut State, id: &SessionId, request: Request, fx: &mut Vec<Effec
 }
 
 fn settled(state: &mut State, id: &SessionId, request: &RequestId) {
-    key_field::settled(state, id, request);
+    let quiet = state.input.quiet_until;
+    let key = key_field::settled(state, id, request);
     let Some(open) = state.conversations.open.get_mut(id) else { return };
     for given in open.given.iter_mut().filter(|given| given.request.id == *request) {
         given.settled = true;
     }
     open.requests.retain(|other| other.id != *request);
     answers::sync(state, id, Some(request));
+    if key {
+        // The list of models follows, and its Enter is one that the user waits to press.
+        state.input.quiet_until = quiet;
+    }
 }
 
 fn taken(state: &mut State, id: &SessionId, request: Request) {

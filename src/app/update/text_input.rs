@@ -7,7 +7,7 @@ use crate::app::overlays::{properties, workspaces};
 use crate::app::panels::letters;
 use crate::app::shell::focus;
 use crate::app::state::edit::Done;
-use crate::app::state::overlay::Overlay;
+use crate::app::state::overlay::{HelpPage, Overlay};
 use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, State};
 use crate::keymap::action::{ComposerAction as Verb, Context};
@@ -40,6 +40,10 @@ pub(super) fn insert(state: &mut State, text: &str) {
             workspaces::offer_new(state);
         }
         Some(Overlay::Find) => state.searches.sessions.query.insert(text),
+        Some(Overlay::Help(help)) if matches!(help.page, HelpPage::Keys(_)) => {
+            help.query.insert(text);
+            help.scroll = 0;
+        }
         Some(Overlay::Rename(rename)) => rename.title.insert(text),
         Some(Overlay::Prompt(prompt)) => {
             prompt.line.insert(text);
@@ -106,6 +110,11 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
                 properties::offer_new_label(state);
                 workspaces::offer_new(state);
             }
+            return;
+        }
+        Some(Overlay::Help(help)) if matches!(help.page, HelpPage::Keys(_)) => {
+            help.query.edit(verb);
+            help.scroll = 0;
             return;
         }
         Some(Overlay::Rename(rename)) => {

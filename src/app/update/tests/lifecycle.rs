@@ -321,7 +321,7 @@ fn taking_over_asks() {
     screen.keys("ctrl+p");
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("a picker") };
     let first = &picker.items[picker.hits[picker.selected].item];
-    assert_eq!(first.detail, "session.take_over", "first in the palette of what can only be read");
+    assert_eq!(first.label, "/takeover", "first in the palette of what can only be read");
     screen.keys("esc");
     command(&mut screen, "/takeover");
     assert!(asked(&screen).contains("process 7"));
