@@ -16,6 +16,7 @@ fn main() -> ExitCode {
     #[cfg(target_os = "linux")]
     lisle::sandbox::keys::hide();
     lisle::sandbox::close_to_others();
+    lisle::sandbox::descriptors::raise();
     lisle::sandbox::memory::give_back_large_blocks();
     lisle::cli::main()
 }

@@ -68,7 +68,7 @@ impl GuardedCommand {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let home = std::env::home_dir();
         let mut guard = Guard::before(&site(place, told, home.as_deref()), bounds);
-        let hidden = Arc::new(HeldPlaces::of(bounds.map(|bounds| &bounds.masked[..]).unwrap_or_default()));
+        let hidden = bounds.map(|bounds| Arc::clone(&bounds.held)).unwrap_or_default();
         let mut running = running();
         running.iter().for_each(|other| guard.take_over(&other.guard));
         let (place, told) = (place.clone(), told.clone());
