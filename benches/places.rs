@@ -6,6 +6,7 @@
 use lisle::sandbox::guard::Guard;
 use lisle::sandbox::places::{self, Moves, Site, caches, scan};
 use lisle::sandbox::{Allowances, Namespaces};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -87,7 +88,7 @@ fn commands(cwd: &Path, root: &Path) {
         let looked_up = began.elapsed();
         let guard = Guard::before(&site, profile.bounds());
         let before = began.elapsed() - looked_up;
-        let changes = guard.after(&site).len();
+        let changes = guard.after(&site, &HashSet::new()).len();
         let after = began.elapsed() - looked_up - before;
         let bounds = profile.bounds().unwrap();
         println!(

@@ -29,7 +29,7 @@
 //! ```text
 //! key ── runtime::input ── app::resolve (keymap: key → Action) ── Msg
 //!   └─ app::update(&mut State, Msg) → Vec<Effect> ── runtime::client ── Command
-//!        └─ agent::desk ── the session's lane ── machine: event in, steps out ── requests, tools, rows on disk
+//!        └─ agent::supervisor ── the session's actor ── machine: event in, steps out ── requests, tools, rows on disk
 //!             └─ Event ── Msg::Engine ── app::update ── ui::render(&State) ── runtime::frames ── the terminal
 //! ```
 //!

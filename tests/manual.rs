@@ -350,7 +350,7 @@ fn every_setting_rule_key_and_role_is_described() {
     let named = |text: &str, word: &str| {
         text.split('`').skip(1).step_by(2).any(|code| code.split(['.', ' ', '[', ']', '=']).any(|part| part == word))
     };
-    let settings = page("src/config/settings/mod.rs");
+    let settings = page("src/config/settings/sections.rs");
     let keys = keys_asked_for(&settings);
     assert!(keys.len() > 50, "{keys:?}");
     let pages: String = ["settings", "sandbox", "models"].map(|name| page(&format!("docs/{name}.md"))).concat();
@@ -379,4 +379,19 @@ fn every_setting_rule_key_and_role_is_described() {
     let words = Role::ALL.iter().map(|role| role.word()).chain(theme::builtin_names());
     let missing: Vec<_> = words.filter(|word| !named(&themes, word)).collect();
     assert_eq!(missing, Vec::<&str>::new(), "roles and built-in themes");
+}
+
+/// Words of neither people nor programs: the field has its own for each (toggle, again, restore, redraw).
+const REFUSED: [&str; 8] =
+    ["anew", "no longer", "take it back", "take back", "take one back", "what there is", "what was said", "is to be"];
+
+#[test]
+fn descriptions_use_the_words_of_the_field() {
+    let commands = Slash::ALL.iter().map(|slash| (slash.word(), slash.description()));
+    let actions = Action::ALL.iter().map(|action| (action.name(), action.description()));
+    for (name, text) in commands.chain(actions) {
+        let refused: Vec<_> = REFUSED.iter().filter(|word| text.contains(**word)).collect();
+        assert_eq!(refused, Vec::<&&str>::new(), "{name}: {text}");
+        assert!(!text.ends_with('.') && !text.is_empty(), "{name}: {text}");
+    }
 }

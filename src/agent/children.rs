@@ -1,15 +1,15 @@
 //! Spawned sessions: making one for a call, and waiting for its answer.
 //!
-//! A child is a session like any other, with a lane and files of its own. While its call waits for it (or it works in
+//! A child is a session like any other, with an actor and files of its own. While its call waits for it (or it works in
 //! the background) its mode never is looser than its parent's, and what it changes is kept for its parent's undo.
 
-use super::child_link::{News, Raised};
+use super::child_progress::{ChildLink, ChildProgress};
 use super::clock::now;
-use super::engine::Engine;
-use super::family::Birth;
-use super::mailbox::ToLane;
+use super::family::SpawnRequest;
+use super::mailbox::{Control, Mailbox, Report};
 use super::shared::Shared;
 use super::step::Input;
+use super::tool_host::ToolHost;
 use crate::domain::ConnectionName;
 use crate::domain::contract::Act;
 use crate::domain::ids::SessionId;
@@ -19,7 +19,7 @@ use crate::domain::tool::Child;
 use crate::tools::host::{NotDone, Spawned, Task, WhichModel};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{oneshot, watch};
 
 /// Time for a stopped child to report what it has.
 const ENDS_WITHIN: Duration = Duration::from_millis(2_500);
@@ -41,7 +41,7 @@ fn failed(text: impl Into<String>) -> NotDone {
     NotDone::Failed { text: text.into(), child: None }
 }
 
-impl Engine {
+impl ToolHost {
     /// The properties of a child for this task.
     fn child_meta(&self, task: &Task) -> Result<SessionMeta, NotDone> {
         let (shared, parent) = (&self.shared, &self.meta);
@@ -103,14 +103,14 @@ impl Engine {
         meta.mode = meta.mode.stricter(self.shared.mode_of(&self.meta.id).unwrap_or(self.meta.mode));
         let id = meta.id.clone();
         seat.child = Some(id.clone());
-        let first = News::of(id.clone());
+        let first = ChildProgress::of(id.clone());
         let (news, heard) = watch::channel(first);
-        let raised = Raised { ceiling: self.mode.stricter(self.meta.mode), news, undo: self.undo.clone() };
-        let (ready, lane) = oneshot::channel();
-        let birth = Birth { meta, raised: Box::new(raised), prompt: task.prompt.clone(), ready };
-        let sent = self.shared.births.send(birth).is_ok();
-        let lane = if sent { lane.await.ok() } else { None };
-        let Some(lane) = lane else { return Err(failed("The program ends.")) };
+        let link = ChildLink { ceiling: self.mode.stricter(self.meta.mode), news, undo: self.undo.clone() };
+        let (ready, mailbox) = oneshot::channel();
+        let request = SpawnRequest { meta, link: Box::new(link), prompt: task.prompt.clone(), ready };
+        let sent = self.shared.spawn_requests.send(request).is_ok();
+        let mailbox = if sent { mailbox.await.ok() } else { None };
+        let Some(mailbox) = mailbox else { return Err(failed("The program ends.")) };
         if task.background {
             let text = format!(
                 "The session {id} works on it in the background. Its answer comes as a message when it is done; go on \
@@ -121,13 +121,13 @@ impl Engine {
             tokio::spawn(async move {
                 let _stays = stays;
                 self.wait_in_background(task, id, heard).await;
-                let _ = lane.send(ToLane::Grown).await;
+                let _ = mailbox.control(Control::Detached);
             });
             return Ok(Spawned { text, child });
         }
-        let done = self.wait(&task, &id, &lane, heard).await;
+        let done = self.wait(&task, &id, &mailbox, heard).await;
         // From now on it is a session like any other.
-        let _ = lane.send(ToLane::Grown).await;
+        let _ = mailbox.control(Control::Detached);
         drop((seat, turn));
         done
     }
@@ -137,8 +137,8 @@ impl Engine {
         &self,
         task: &Task,
         id: &SessionId,
-        lane: &mpsc::Sender<ToLane>,
-        mut heard: watch::Receiver<News>,
+        mailbox: &Mailbox,
+        mut heard: watch::Receiver<ChildProgress>,
     ) -> Result<Spawned, NotDone> {
         loop {
             let news = heard.borrow_and_update().clone();
@@ -164,7 +164,7 @@ impl Engine {
                 }
                 () = task.stop.cancelled() => {
                     let by = self.shared.families.cut_by(&self.meta.id);
-                    return Err(stop_child(lane, by, heard).await);
+                    return Err(stop_child(mailbox, by, heard).await);
                 }
             }
         }
@@ -173,11 +173,11 @@ impl Engine {
     async fn show(&self, task: &Task, child: Child, line: String) {
         let input = Input::Child(self.run, task.call.clone(), Box::new(child), line);
         // A parent that ended shows nothing.
-        let _ = self.lane.send(ToLane::Input(input)).await;
+        let _ = self.mailbox.report(Report::Input(input)).await;
     }
 
     /// Waits for a child that its call does not wait for, and delivers its answer as a message.
-    async fn wait_in_background(self, task: Task, id: SessionId, mut heard: watch::Receiver<News>) {
+    async fn wait_in_background(self, task: Task, id: SessionId, mut heard: watch::Receiver<ChildProgress>) {
         let done = heard.wait_for(|news| news.outcome().is_some()).await.map(|news| news.outcome());
         let text = match done {
             Ok(Some(Ok(text))) => {
@@ -189,15 +189,15 @@ impl Engine {
             // The program ends.
             _ => return,
         };
-        let _ = self.lane.send(ToLane::Deliver(text)).await;
+        let _ = self.mailbox.report(Report::Deliver(text)).await;
     }
 }
 
 /// Stops the child with its call. What it had said comes back.
-async fn stop_child(lane: &mpsc::Sender<ToLane>, by: CutBy, mut heard: watch::Receiver<News>) -> NotDone {
+async fn stop_child(mailbox: &Mailbox, by: CutBy, mut heard: watch::Receiver<ChildProgress>) -> NotDone {
     // One that ended needs no word.
     let act = if by == CutBy::User { Act::Stop } else { Act::Cut { by } };
-    let _ = lane.send(ToLane::Act(act)).await;
+    let _ = mailbox.control(Control::Act(act));
     let ended = heard.wait_for(|news| news.has_ended());
     let _ = tokio::time::timeout(ENDS_WITHIN, ended).await;
     NotDone::Stopped(heard.borrow().said().to_owned())

@@ -59,7 +59,7 @@ impl Room {
 
 /// State of the session besides its rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
+pub struct CompactState<'a> {
     /// The permission mode.
     pub mode: Mode,
     /// The plan that waits.
@@ -136,7 +136,7 @@ pub fn has_matter(rows: &[Message]) -> bool {
 #[must_use]
 pub fn carry(
     rows: &[Message],
-    standing: &Standing<'_>,
+    standing: &CompactState<'_>,
     summary: Option<&str>,
     keeps: Option<MessageId>,
     room: &Room,
@@ -400,8 +400,8 @@ mod tests {
             decision: None,
         })))
     }
-    fn standing() -> Standing<'static> {
-        Standing { mode: Mode::Explore, waiting: None, progress: None, todo: &[], session_dir: Path::new("/s") }
+    fn standing() -> CompactState<'static> {
+        CompactState { mode: Mode::Explore, waiting: None, progress: None, todo: &[], session_dir: Path::new("/s") }
     }
 
     #[test]
@@ -419,7 +419,7 @@ mod tests {
         let review =
             PlanReview { path: "/s/plans/p.md".into(), markdown: "1. a\n2. ~~b~~".into(), ..Default::default() };
         let todo = [TodoItem { content: "t".into(), status: TodoStatus::Completed }];
-        let standing = Standing { waiting: Some(&review), todo: &todo, ..standing() };
+        let standing = CompactState { waiting: Some(&review), todo: &todo, ..standing() };
         let whole = carry(&rows, &standing, None, None, &room());
         let (label, carried) = (label(&whole, 0, None), &whole.text);
         for part in

@@ -9,6 +9,7 @@ use crate::provider::Provider;
 use crate::provider::figures::built_in;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
 
 /// Keeps the keys of connections and opens them. The configuration's side of it.
 pub trait Keys: Send + Sync {
@@ -24,12 +25,23 @@ pub trait Keys: Send + Sync {
         Ok(())
     }
 
+    /// The connection opened with a key that is not stored; `None` if it cannot be asked anything.
+    fn open_with(&self, _connection: &ConnectionName, _key: &Key) -> Option<Arc<dyn Provider>> {
+        None
+    }
+
     /// Stores a key, and opens its connection with it.
     ///
     /// # Errors
     /// A sentence that says why it was not stored, and what to do. Never the key.
     fn store(&self, connection: &ConnectionName, key: &Key) -> Result<Opened, String>;
 }
+
+/// Patience with a server that is asked whether it takes a key.
+const CHECK: Duration = Duration::from_secs(15);
+
+/// Models of a server, or why it did not list them.
+pub(super) type Listed = Result<Vec<String>, String>;
 
 /// A connection as it is shown, and to be asked.
 pub type Opened = (ConnectionInfo, Option<Arc<dyn Provider>>);
@@ -222,6 +234,21 @@ impl Connections {
     /// Request for the key of a connection; `None` if a key would not help.
     pub(super) fn wanted(&self, name: &ConnectionName, refused: Option<&str>) -> Option<KeyRequest> {
         self.keys.as_ref()?.wanted(name, refused)
+    }
+
+    /// Asks the server of a connection for its models with a key that is not stored yet. `None`: it was not asked.
+    ///
+    /// # Errors
+    /// Words of the server, which refused the key.
+    pub(super) async fn check_key(&self, name: ConnectionName, key: Key) -> Result<Option<Listed>, String> {
+        let Some(keys) = self.keys.clone() else { return Ok(None) };
+        let opened = blocking(move || keys.open_with(&name, &key)).await.flatten();
+        let Some(provider) = opened else { return Ok(None) };
+        match tokio::time::timeout(CHECK, provider.models()).await {
+            Ok(Err(error)) if error.code == "invalid_api_key" => Err(error.text),
+            Ok(listed) => Ok(Some(listed.map_err(|error| error.to_string()))),
+            Err(_) => Ok(Some(Err(format!("No answer within {} s.", CHECK.as_secs())))),
+        }
     }
 
     /// Stores a key and opens its connection with it; sessions ask the new one from their next request on.

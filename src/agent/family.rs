@@ -1,14 +1,14 @@
 //! Spawned sessions that work now, by their parents: how many there may be, and how the parent's mode and end reach them.
 
-use super::child_link::Raised;
-use super::mailbox::ToLane;
+use super::child_progress::ChildLink;
+use super::mailbox::{Control, Mailbox};
 use crate::domain::ids::SessionId;
 use crate::domain::message::CutBy;
 use crate::domain::permission::Mode;
 use crate::domain::session::SessionMeta;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{Semaphore, oneshot};
 
 /// Number of a session's children that work at a time; others wait for their turn.
 const AT_ONCE: usize = 4;
@@ -19,7 +19,7 @@ const MOST: usize = 16;
 #[derive(Debug)]
 struct Family {
     gate: Arc<Semaphore>,
-    members: Vec<(SessionId, mpsc::Sender<ToLane>)>,
+    members: Vec<(SessionId, Mailbox)>,
     /// Number including those that wait for their turn.
     count: usize,
     /// What ended the parent's turn the last time.
@@ -32,13 +32,13 @@ impl Default for Family {
     }
 }
 
-/// A session that was spawned, for the desk to start a lane for.
-pub(super) struct Birth {
+/// A session that was spawned, for the supervisor to start an actor for.
+pub(super) struct SpawnRequest {
     pub(super) meta: SessionMeta,
-    pub(super) raised: Box<Raised>,
+    pub(super) link: Box<ChildLink>,
     pub(super) prompt: String,
-    /// Told when the lane is there.
-    pub(super) ready: oneshot::Sender<mpsc::Sender<ToLane>>,
+    /// Told when the actor is there.
+    pub(super) ready: oneshot::Sender<Mailbox>,
 }
 
 /// Spawned sessions that work now, by their parents.
@@ -51,8 +51,8 @@ impl Families {
     }
 
     /// The children of this session follow its mode down.
-    pub(super) async fn set_ceiling(&self, parent: &SessionId, mode: Mode) {
-        let members: Vec<mpsc::Sender<ToLane>> = {
+    pub(super) fn set_ceiling(&self, parent: &SessionId, mode: Mode) {
+        let members: Vec<Mailbox> = {
             let families = self.lock();
             families
                 .get(parent)
@@ -60,7 +60,7 @@ impl Families {
         };
         for child in members {
             // One that ended runs nothing.
-            let _ = child.send(ToLane::Ceiling(mode)).await;
+            let _ = child.control(Control::Ceiling(mode));
         }
     }
 
@@ -101,7 +101,7 @@ impl Families {
     }
 
     /// A child is there from now on.
-    pub(super) fn add(&self, parent: &SessionId, child: &SessionId, to: mpsc::Sender<ToLane>) {
+    pub(super) fn add(&self, parent: &SessionId, child: &SessionId, to: Mailbox) {
         let mut families = self.lock();
         families.entry(parent.clone()).or_default().members.push((child.clone(), to));
     }

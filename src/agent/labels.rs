@@ -2,7 +2,7 @@
 //!
 //! The rules are regular expressions as JavaScript has them, because Craft Agents runs the same files. What is code in
 //! a message, fenced or inline, says nothing about what the message is about and is left out. Which sessions have rules
-//! run on them, and when, is the lane's.
+//! run on them, and when, is the actor's.
 
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::{Label, ValueType, is_decimal};

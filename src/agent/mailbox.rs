@@ -1,6 +1,6 @@
-//! What a session actor is sent.
+//! Mailbox of a session actor: commands, and the reports of its own tasks, on a channel each.
 
-use super::child_link::Raised;
+use super::child_progress::ChildLink;
 use super::step::Input;
 use crate::domain::attachment::Attachment;
 use crate::domain::contract::Act;
@@ -16,12 +16,12 @@ use crate::domain::usage::RequestUsage;
 use crate::domain::{CallId, ConnectionName, Event};
 use crate::store::{Elsewhere, Followed, Health, Merged};
 use std::path::PathBuf;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
-/// Command to a session actor.
+/// Command to a session actor: of a client, of another session, or of the engine. It never waits behind [`Report`]s, nor
+/// does whoever sends it.
 #[derive(Debug)]
-pub(super) enum ToLane {
-    Input(Input),
+pub(super) enum Control {
     Act(Act),
     Open {
         rows: usize,
@@ -45,10 +45,10 @@ pub(super) enum ToLane {
         change: PropertyChange,
         done: oneshot::Sender<Result<(), String>>,
     },
-    /// Let the files go; what is done to them then is the asker's business.
-    Yield {
+    /// Release the files; what is done to them then is the asker's business.
+    Release {
         running: Running,
-        done: Yielding,
+        done: ReleaseAnswer,
     },
     /// Shows the restored files to clients.
     Reload {
@@ -64,13 +64,6 @@ pub(super) enum ToLane {
     },
     /// Undo, and what it would do.
     Undo(UndoAsk),
-    /// Event for clients that took its time.
-    Tell(Event),
-    /// A file was copied for a message to come, or not.
-    Attached {
-        path: PathBuf,
-        made: Result<Attachment, String>,
-    },
     /// The rules in force are wanted.
     Rules,
     /// Content of the next request is wanted.
@@ -79,18 +72,39 @@ pub(super) enum ToLane {
     Forget(Rule, RuleScope),
     /// The user trusts this.
     Trust(Box<TrustRequest>),
-    /// The files of rules were changed by us.
-    Law,
     /// A substitute was chosen for a connection that is not configured here.
     Reach,
     /// The user wants to give the key of this connection.
     AskKey(ConnectionName),
+    /// A connection got a key.
+    Keyed(ConnectionName),
     /// The session was spawned, and its call waits for it.
-    Raised(Box<Raised>),
+    Spawned(Box<ChildLink>),
     /// The spawned session is on its own: nothing waits for it any more.
-    Grown,
+    Detached,
     /// The parent of this session is in this mode now.
     Ceiling(Mode),
+    /// Rewrite the draft of a client.
+    Enhance {
+        number: u64,
+        draft: String,
+    },
+    Shutdown,
+}
+
+/// Report of a task to the session actor that it works for. There is room for a few; the task waits for more.
+#[derive(Debug)]
+pub(super) enum Report {
+    Input(Input),
+    /// Event for clients that took its time.
+    Tell(Event),
+    /// A file was copied for a message to come, or not.
+    Attached {
+        path: PathBuf,
+        made: Result<Attachment, String>,
+    },
+    /// The files of rules were changed by us.
+    RulesChanged,
     /// A message that comes by itself: the answer of a session in the background.
     Deliver(String),
     /// A model made a title, in the place of this one; `None` where it made none. Whether the user had asked for it.
@@ -99,13 +113,8 @@ pub(super) enum ToLane {
         was: String,
         wanted: bool,
     },
-    /// Rewrite the draft of a client.
-    Enhance {
-        number: u64,
-        draft: String,
-    },
     /// Usage of a side request, and its cost in dollars.
-    Apart(RequestUsage, f64),
+    SideUsage(RequestUsage, f64),
     /// A command wants to connect somewhere.
     MayReach {
         number: u64,
@@ -126,7 +135,74 @@ pub(super) enum ToLane {
     Merged(Option<Box<Merged>>),
     /// Rows written by another process, seen by the task of this number.
     Followed(u64, Vec<Followed>),
-    Shutdown,
+}
+
+/// Next entry of a mailbox.
+#[derive(Debug)]
+pub(super) enum Mail {
+    Control(Control),
+    Report(Report),
+}
+
+/// Reports that may wait for a session actor.
+const REPORTS: usize = 256;
+
+/// The session actor has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ActorEnded;
+
+/// Mailbox of a session actor, for those who send to it. Commands have a channel of their own: a session that is busy with
+/// its disk or floods itself with chunks holds up neither its own commands nor whoever hands them out.
+#[derive(Clone, Debug)]
+pub(super) struct Mailbox {
+    control: mpsc::UnboundedSender<Control>,
+    reports: mpsc::Sender<Report>,
+}
+
+/// Mailbox of a session actor, for the actor.
+#[derive(Debug)]
+pub(super) struct MailReader {
+    control: mpsc::UnboundedReceiver<Control>,
+    reports: mpsc::Receiver<Report>,
+}
+
+impl Mailbox {
+    /// An empty mailbox.
+    pub(super) fn new() -> (Self, MailReader) {
+        let (control, control_end) = mpsc::unbounded_channel();
+        let (reports, reports_end) = mpsc::channel(REPORTS);
+        (Self { control, reports }, MailReader { control: control_end, reports: reports_end })
+    }
+
+    /// Sends a command, without waiting. It comes back if the actor has ended.
+    #[allow(clippy::result_large_err, reason = "what comes back is the command itself")]
+    pub(super) fn control(&self, command: Control) -> Result<(), Control> {
+        self.control.send(command).map_err(|error| error.0)
+    }
+
+    /// Sends a report, once there is room for it.
+    pub(super) async fn report(&self, report: Report) -> Result<(), ActorEnded> {
+        self.reports.send(report).await.map_err(|_| ActorEnded)
+    }
+}
+
+impl MailReader {
+    /// The next entry, commands first. `None` once nobody can send.
+    pub(super) async fn next(&mut self) -> Option<Mail> {
+        tokio::select! {
+            biased;
+            Some(command) = self.control.recv() => Some(Mail::Control(command)),
+            report = self.reports.recv() => report.map(Mail::Report),
+        }
+    }
+
+    /// The next entry, if there is one now.
+    pub(super) fn try_next(&mut self) -> Option<Mail> {
+        match self.control.try_recv() {
+            Ok(command) => Some(Mail::Control(command)),
+            Err(_) => self.reports.try_recv().ok().map(Mail::Report),
+        }
+    }
 }
 
 /// Treatment of a running turn when a session's files are wanted.
@@ -140,15 +216,15 @@ pub(super) enum Running {
 
 /// State of a session when its files were released.
 #[derive(Debug)]
-pub(super) enum Yielded {
+pub(super) enum Released {
     /// It has files.
     OnDisk,
     /// It was never written; this worktree was made for it.
     Nowhere(Option<Worktree>),
 }
 
-/// Channel for the answer to [`ToLane::Yield`].
-pub(super) type Yielding = oneshot::Sender<Result<Yielded, String>>;
+/// Channel for the answer to [`Control::Release`].
+pub(super) type ReleaseAnswer = oneshot::Sender<Result<Released, String>>;
 
 /// Rows that are shown when a session is shown anew without being asked.
 pub(super) const SHOWN: usize = 200;
@@ -168,4 +244,40 @@ pub(super) enum UndoAsk {
     },
     /// Changes of the session.
     Changes,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_neither_waits_for_room_nor_behind_reports() {
+        let (mailbox, mut reader) = Mailbox::new();
+        for _ in 0..REPORTS {
+            mailbox.reports.try_send(Report::Jobs).unwrap();
+        }
+        assert!(mailbox.reports.try_send(Report::Jobs).is_err(), "reports have room for a few");
+        for _ in 0..2 * REPORTS {
+            mailbox.control(Control::Leave).unwrap();
+        }
+        mailbox.control(Control::Stop).unwrap();
+        let mut before = 0;
+        while let Some(Mail::Control(command)) = reader.try_next() {
+            match command {
+                Control::Leave => before += 1,
+                Control::Stop => break,
+                other => panic!("{other:?}"),
+            }
+        }
+        assert_eq!(before, 2 * REPORTS, "commands keep their order, and all come before the first report");
+        assert!(matches!(reader.try_next(), Some(Mail::Report(Report::Jobs))));
+    }
+
+    #[tokio::test]
+    async fn an_actor_that_ended_gives_commands_back() {
+        let (mailbox, reader) = Mailbox::new();
+        drop(reader);
+        assert!(matches!(mailbox.control(Control::Stop), Err(Control::Stop)));
+        assert_eq!(mailbox.report(Report::Jobs).await, Err(ActorEnded));
+    }
 }

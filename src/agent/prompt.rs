@@ -1,7 +1,7 @@
 //! The system prompt in its parts: who the agent is, what the user and the project want, where it works, and what its
 //! permission mode allows. Pure.
 
-use super::memory::Memory;
+use super::project_memory::Memory;
 use crate::domain::context::ContextSort;
 use crate::domain::permission::Mode;
 use crate::domain::plan::Progress;
@@ -141,7 +141,7 @@ fn carried_out(plan: &Progress) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agent::memory::MemoryFile;
+    use crate::agent::project_memory::MemoryFile;
 
     fn around(mode: Mode, memory: &Memory) -> Surroundings<'_> {
         Surroundings {

@@ -2,7 +2,7 @@
 //!
 //! The [`RuleBook`] knows their paths and how to read them.
 
-use super::step::Law;
+use super::step::FileRules;
 use crate::domain::paths;
 use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
@@ -59,7 +59,7 @@ pub struct Book {
 impl Book {
     /// The rules for a machine.
     #[must_use]
-    pub fn law(&self) -> Law {
+    pub fn file_rules(&self) -> FileRules {
         let mut rules = Rules::new(Ground { here: self.here.clone(), home: self.home.clone() });
         if self.trusted {
             rules.scopes.push(RuleScope::Workspace);
@@ -69,6 +69,6 @@ impl Book {
         }
         let unfit = self.here.iter().any(|here| paths::unfit(here, self.home.as_deref()).is_some());
         let loosest = if self.trusted && !unfit { Mode::Execute } else { Mode::Ask };
-        Law { rules, loosest, untrusted: self.untrusted.clone() }
+        FileRules { rules, loosest, untrusted: self.untrusted.clone() }
     }
 }

@@ -1,17 +1,17 @@
 //! State that the supervisor, the session actors and their tasks share.
 
 use super::enhance::Intros;
-use super::family::{Birth, Families};
+use super::family::{Families, SpawnRequest};
+use super::file_gates::FileGates;
 use super::labels::AutoLabels;
 use super::machine::Automatic;
-use super::mailbox::ToLane;
 use super::outbox::Out;
+use super::registry::SessionRegistry;
 use super::setup::Setup;
-use super::tally::Tally;
+use super::usage_recorder::UsageRecorder;
 use crate::domain::property::Properties;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{At, Mode, SessionId, SessionMeta};
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc;
@@ -20,23 +20,18 @@ use tokio::sync::mpsc;
 pub(super) struct Shared {
     pub(super) setup: Setup,
     pub(super) events: mpsc::Sender<crate::domain::Stamped>,
-    pub(super) lanes: Mutex<HashMap<SessionId, mpsc::Sender<ToLane>>>,
-    /// The properties of live sessions, newer than the files say.
-    pub(super) metas: Mutex<HashMap<SessionId, SessionMeta>>,
-    /// Ids that were taken when their sessions were first written, and the ids that those got. Kept until the client uses
-    /// the new one: what it sent before it knew must not go to the session that has the old id.
-    pub(super) renamed: Mutex<HashMap<SessionId, SessionId>>,
-    /// Shared by those who change files without a lane, held alone by a lane that asks for a lock: to it, it would seem
-    /// that somebody else had the session open.
-    pub(super) apart: Arc<tokio::sync::RwLock<()>>,
+    /// Sessions that have an actor.
+    pub(super) sessions: SessionRegistry,
+    /// Gates to the files of sessions, for those who change them beside their actors.
+    pub(super) gates: FileGates,
     /// Statuses, labels and views of the workspace.
     pub(super) workspace: Mutex<Workspace>,
     /// The way out for what is no session's own event.
     pub(super) out: Out,
     /// Introductions to repositories, for rewriting drafts.
     pub(super) intros: Intros,
-    /// Sessions that calls spawned, for which lanes are wanted.
-    pub(super) births: mpsc::UnboundedSender<Birth>,
+    /// Sessions that calls spawned, for which actors are wanted.
+    pub(super) spawn_requests: mpsc::UnboundedSender<SpawnRequest>,
     /// The spawned sessions that work now, by their parents.
     pub(super) families: Families,
 }
@@ -55,8 +50,8 @@ impl Shared {
     }
 
     /// Usage recorder of a session; `None` if it has no connection.
-    pub(super) fn tally(&self, meta: &SessionMeta, turn: Option<At>) -> Option<Tally> {
-        Some(Tally {
+    pub(super) fn recorder(&self, meta: &SessionMeta, turn: Option<At>) -> Option<UsageRecorder> {
+        Some(UsageRecorder {
             books: self.setup.books.clone(),
             workspace: self.setup.store.dir().to_owned(),
             session: meta.id.clone(),
@@ -67,7 +62,7 @@ impl Shared {
 
     /// Mode of a live session.
     pub(super) fn mode_of(&self, session: &SessionId) -> Option<Mode> {
-        self.metas.lock().unwrap_or_else(PoisonError::into_inner).get(session).map(|meta| meta.mode)
+        self.sessions.meta(session).map(|meta| meta.mode)
     }
 
     /// Cost of the next request's prompt without a cache. `None` if the price is unknown.
@@ -77,11 +72,6 @@ impl Shared {
         let model = meta.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(&info.default_model);
         let used = RequestUsage { input: meta.usage.context_tokens, ..RequestUsage::default() };
         provider.knows_price(model).then(|| provider.figures(model, used).1)
-    }
-
-    /// The task of a session, if it has one.
-    pub(super) fn lane(&self, session: &SessionId) -> Option<mpsc::Sender<ToLane>> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).get(session).cloned()
     }
 
     pub(super) fn automatic(&self) -> Automatic {
@@ -107,38 +97,10 @@ impl Shared {
     pub(super) fn new_id(&self, now: At) -> SessionId {
         loop {
             let id = self.setup.store.fresh_id(now);
-            if !self.lanes.lock().unwrap_or_else(PoisonError::into_inner).contains_key(&id) {
+            if self.sessions.mailbox(&id).is_none() {
                 return id;
             }
         }
-    }
-
-    /// A session got another id.
-    pub(super) fn reidentify(&self, old: &SessionId, new: &SessionId, lane: mpsc::Sender<ToLane>) {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        lanes.remove(old);
-        lanes.insert(new.clone(), lane);
-        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(old);
-        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).insert(old.clone(), new.clone());
-    }
-
-    /// Whoever names this id means the session that has it now.
-    pub(super) fn know(&self, session: &SessionId) {
-        self.renamed.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
-    }
-
-    /// A session is gone: nothing of it is known any more.
-    pub(super) fn forget(&self, session: &SessionId) {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
-        self.metas.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
-    }
-
-    /// Session for an id that a client sent.
-    pub(super) fn meant(&self, session: &SessionId) -> SessionId {
-        let mut renamed = self.renamed.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever uses the new id knows of it.
-        renamed.retain(|_, new| new != session);
-        renamed.get(session).unwrap_or(session).clone()
     }
 }
 

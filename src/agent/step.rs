@@ -1,4 +1,4 @@
-//! Inputs and steps of the machine: the vocabulary between `machine` (pure) and `driver` (which does the steps).
+//! Inputs and steps of the machine: the vocabulary between `machine` (pure) and `session` (which does the steps).
 
 use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId};
@@ -29,9 +29,9 @@ pub enum Input {
     /// Usage of the request, with the model's window and the price in dollars.
     Used(RunNo, RequestUsage, Option<u64>, f64),
     /// Usage of a side request, and its price in dollars.
-    Apart(RequestUsage, f64),
+    SideUsage(RequestUsage, f64),
     /// A model's summary of a part of the conversation, or an error.
-    Summed(RunNo, Result<String, ProviderError>),
+    Summarised(RunNo, Result<String, ProviderError>),
     /// The session that a call spawned is so far, and did this last.
     Child(RunNo, CallId, Box<Child>, String),
     /// No mode may be looser than this one, the parent's; `None` when there is no parent that waits.
@@ -82,7 +82,7 @@ pub enum Input {
     /// The answer is no longer needed.
     NoLongerReaches(u64),
     /// These are the rules of the files from now on.
-    Law(Box<Law>),
+    FileRules(Box<FileRules>),
     /// The user takes an answer of this session back.
     Forget(Rule),
     /// A client shows the session.
@@ -106,7 +106,7 @@ pub enum PlanFile {
 
 /// Rules of the files for a session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Law {
+pub struct FileRules {
     /// The rules of the files.
     pub rules: permit::Rules,
     /// The loosest mode that the workspace may have.
@@ -128,13 +128,13 @@ pub enum Safety {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Append final rows.
-    Keep(Vec<Message>, Safety),
+    Append(Vec<Message>, Safety),
     /// Keep a row that can still change.
-    Live(Message, Safety),
+    KeepLive(Message, Safety),
     /// Keep text that was added to a live row, at most half a second late.
-    Grow(MessageId, String),
+    AppendText(MessageId, String),
     /// Forget a live row.
-    Drop(MessageId),
+    DropLive(MessageId),
     /// Keep the queue.
     KeepQueue(Vec<Queued>),
     /// Keep the properties: at once when a person changed them, else soon.
@@ -147,8 +147,8 @@ pub enum Step {
     Emit(Event),
     /// Ask the model.
     Ask(RunNo, Box<ModelRequest>),
-    /// Ask a model to sum up, then report [`Input::Summed`].
-    Sum(RunNo, Box<Asked>),
+    /// Ask a model to sum up, then report [`Input::Summarised`].
+    Summarise(RunNo, Box<SummaryRequest>),
     /// Gather the facts of a call.
     Inspect(RunNo, ProposedCall),
     /// Run a call that was decided on these facts, held back so.
@@ -164,7 +164,7 @@ pub enum Step {
     /// Write rules that hold beyond the session, then report what holds now.
     KeepRules(RuleScope, Vec<Rule>),
     /// Keep this text in this file of the session, where it is not there yet.
-    Whole(PathBuf, String),
+    KeepLongText(PathBuf, String),
     /// From now on the second connection stands in for the first one in every session that names it.
     StandIn(ConnectionName, ConnectionName),
     /// Store the key of a connection, then report [`Input::Keyed`] to every session.
@@ -175,7 +175,7 @@ pub enum Step {
 
 /// A question to a model apart from the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct SummaryRequest {
     /// To the small model of the connection; else to the session's own.
     pub small: bool,
     /// Instructions.

@@ -1,5 +1,6 @@
 //! The engine as a client has it: commands go down, events come up, and the files are a folder of the test's own.
 
+mod attention;
 mod children;
 mod context;
 mod last_words;

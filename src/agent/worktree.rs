@@ -3,7 +3,7 @@
 //! All is done by the user's `git`, with an environment without keys or prompts; what it says goes to the user as it is. A
 //! repository is other people's work: whatever its settings would run (filters, drivers, hooks, helpers) is off, and git is
 //! held like any command, with nothing to be written but what it is to write, and no network. Nothing here throws work away: what is not committed, and commits that are nowhere else, stay until somebody
-//! says otherwise. When to ask for what is the desk's business.
+//! says otherwise. When to ask for what is the supervisor's business.
 
 use crate::domain::SessionId;
 use crate::domain::session::Worktree;
@@ -103,7 +103,7 @@ pub struct Made {
 
 /// State of a worktree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct State {
+pub struct WorktreeState {
     /// True if its directory no longer exists.
     pub gone: bool,
     /// It has changes that are not committed.
@@ -195,7 +195,7 @@ async fn filters(checkout: &Path) -> Option<String> {
 ///
 /// # Errors
 /// When its repository is gone, or git says no.
-pub async fn state(runner: &Path, worktree: &Worktree) -> Result<State, WorktreeError> {
+pub async fn state(runner: &Path, worktree: &Worktree) -> Result<WorktreeState, WorktreeError> {
     let git = Git { runner };
     let gone = tokio::fs::symlink_metadata(&worktree.path).await.is_err();
     let dirty = !gone && git.is_dirty(&worktree.path, "normal").await?;
@@ -203,7 +203,7 @@ pub async fn state(runner: &Path, worktree: &Worktree) -> Result<State, Worktree
         Some(_) => git.ahead(worktree).await?,
         None => 0,
     };
-    Ok(State { gone, dirty, ahead })
+    Ok(WorktreeState { gone, dirty, ahead })
 }
 
 /// Removes a worktree, and its branch unless that has commits which are nowhere else.
@@ -292,7 +292,7 @@ struct Git<'a> {
 }
 
 /// Result of one call.
-struct Done {
+struct GitOutput {
     code: i32,
     output: String,
 }
@@ -387,7 +387,7 @@ impl Git<'_> {
         words: &[&str],
         errors: Errors,
         profile: Profile,
-    ) -> Result<Done, WorktreeError> {
+    ) -> Result<GitOutput, WorktreeError> {
         let environment = environment::own(at);
         let environment = environment.into_iter().filter(|(name, _)| !name.to_string_lossy().starts_with(STEERING));
         // The shell only says where errors go.
@@ -438,7 +438,7 @@ impl Git<'_> {
         if code == 127 {
             return Err(no_git(&"it is not installed"));
         }
-        Ok(Done { code, output: String::from_utf8_lossy(&done.stdout).into_owned() })
+        Ok(GitOutput { code, output: String::from_utf8_lossy(&done.stdout).into_owned() })
     }
 }
 
@@ -466,7 +466,7 @@ fn profile(runner: &Path, places: Option<Vec<PathBuf>>) -> Profile {
     }
 }
 
-fn refused(doing: &'static str, done: &Done) -> WorktreeError {
+fn refused(doing: &'static str, done: &GitOutput) -> WorktreeError {
     let words = match done.output.trim() {
         "" => format!("it ended with {}", done.code),
         words => words.to_owned(),
@@ -539,16 +539,16 @@ mod tests {
         assert_eq!((&made.repository, made.branch.as_str()), (&repository, "lisle/260902-swift-river"));
         assert_eq!(made.path, root.path().join("data/worktrees/Side-work---/260902-swift-river"));
         assert_eq!(std::fs::read_to_string(made.path.join("a")).unwrap(), "one\n");
-        assert_eq!(state(bare(), &made).await.unwrap(), State::default());
+        assert_eq!(state(bare(), &made).await.unwrap(), WorktreeState::default());
         assert_eq!(merge(bare(), &made).await.unwrap(), Merged::Nothing);
         std::fs::write(made.path.join("new"), "x").unwrap();
-        assert_eq!(state(bare(), &made).await.unwrap(), State { dirty: true, ..State::default() });
+        assert_eq!(state(bare(), &made).await.unwrap(), WorktreeState { dirty: true, ..WorktreeState::default() });
         for refused in [merge(bare(), &made).await.map(drop), remove(bare(), &made, Loss::Refused).await.map(drop)] {
             assert!(matches!(refused, Err(WorktreeError::Dirty { .. })), "{refused:?}");
         }
         assert!(made.path.join("new").exists());
         commit(&made.path, "b", "two\n");
-        assert_eq!(state(bare(), &made).await.unwrap(), State { ahead: 1, ..State::default() });
+        assert_eq!(state(bare(), &made).await.unwrap(), WorktreeState { ahead: 1, ..WorktreeState::default() });
         // What the user has not committed is not touched; files that git does not know are in nobody's way.
         std::fs::write(repository.join("a"), "changed\n").unwrap();
         assert!(matches!(merge(bare(), &made).await, Err(WorktreeError::Dirty { path }) if path == repository));
@@ -559,7 +559,7 @@ mod tests {
         assert_eq!(remove(bare(), &made, Loss::Refused).await.unwrap(), BranchLeft::Gone);
         assert!(!made.path.exists());
         let again = state(bare(), &made).await.unwrap();
-        assert_eq!(again, State { gone: true, ..State::default() });
+        assert_eq!(again, WorktreeState { gone: true, ..WorktreeState::default() });
         assert_eq!(remove(bare(), &made, Loss::Refused).await.unwrap(), BranchLeft::Gone);
     }
 

@@ -46,7 +46,7 @@ pub enum Effect {
         /// The text.
         text: String,
         /// Destination.
-        place: Place,
+        place: TextTarget,
     },
     /// Show this code outside the screen, in a file with this ending.
     ShowCode {
@@ -154,7 +154,7 @@ pub enum Effect {
 
 /// Destination of a text that leaves the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TextTarget {
     /// In the user's pager.
     Pager,
     /// On the terminal's own screen, from where it scrolls back.

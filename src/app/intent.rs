@@ -2,7 +2,7 @@
 
 use super::slash::Call;
 use super::state::focus::Focus;
-use crate::domain::ids::{RequestId, SessionId};
+use crate::domain::ids::{ConnectionName, RequestId, SessionId};
 use crate::domain::request::UserAnswer;
 use crate::keymap::action::Action;
 
@@ -29,6 +29,10 @@ pub(crate) enum Intent {
         /// Text of the message.
         text: String,
     },
+    /// The draft is the key of this connection.
+    UseKey(ConnectionName),
+    /// The draft holds a key and is sent all the same.
+    SendKey,
     /// This answer to a request.
     Answer {
         /// Session of the request.

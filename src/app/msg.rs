@@ -246,6 +246,8 @@ pub enum Target {
     /// A row of the topmost overlay: its place in [`super::state::picker::Picker::hits`], in
     /// [`super::state::overlay::Inbox::rows`], in [`super::state::find::Find::rows`], or in the trash.
     OverlayRow(usize),
+    /// A key that is shown with its action.
+    Act(Action),
     /// The mode in the status line.
     Mode,
     /// The line between list and chat, which can be drawn to a side.

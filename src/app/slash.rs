@@ -44,74 +44,77 @@ macro_rules! commands {
 
 commands! {
     New "new" "" "new session" SessionAction::New;
-    Session "session" "[new [NAME]|list|switch WHICH]" "a new session, or to another one" SessionAction::Switch;
-    Reset "reset" "" "archive this session, start anew with its settings" SessionAction::Reset;
-    Worktree "worktree" "" "new session in a git worktree of its own" SessionAction::Worktree;
+    Session "session" "[new [NAME]|list|switch WHICH]" "start a new session or switch to another" SessionAction::Switch;
+    Reset "reset" "" "archive this session and start over with its settings" SessionAction::Reset;
+    Worktree "worktree" "" "new session in its own git worktree" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;
-    Title "title" "[TITLE]" "let the model make the title anew, or set it" SessionAction::Retitle;
-    Status "status" "[STATUS]" "choose the status" SessionAction::Status;
-    Label "label" "[LABEL[::VALUE]]" "add or take away labels" SessionAction::Labels;
-    Flag "flag" "" "flag this session, or no longer" SessionAction::Flag;
-    Archive "archive" "" "out of the list, or back in it" SessionAction::Archive;
-    Unarchive "unarchive" "" "back in the list" SessionAction::Unarchive;
-    Unread "unread" "" "mark as unread, or as read" SessionAction::Unread;
-    Hide "hide" "" "never listed but by is:hidden, or listed again" SessionAction::Hide;
-    Branch "branch" "[NAME]" "a new session with what was said so far" SessionAction::Branch;
-    Parent "parent" "" "to the session that spawned this one, or that it is a branch of" SessionAction::Parent;
-    Child "child" "" "to a session that this one spawned" SessionAction::Child;
-    Rewind "rewind" "" "go back to an earlier message" SessionAction::Rewind;
-    Undo "undo" "" "undo what the last turn changed in files" UndoAction::Files;
-    Redo "redo" "" "redo what was undone in files" UndoAction::Redo;
-    Diff "diff" "" "what this session changed in files" UndoAction::Changes;
-    Clear "clear" "" "take all messages out of this session" SessionAction::Clear;
+    Title "title" "[TITLE]" "regenerate or set the title" SessionAction::Retitle;
+    Status "status" "[STATUS]" "state of this session, or set its workflow status" SessionAction::Status;
+    Label "label" "[LABEL[::VALUE]]" "add or remove labels" SessionAction::Labels;
+    Flag "flag" "" "toggle flag" SessionAction::Flag;
+    Archive "archive" "" "archive / unarchive" SessionAction::Archive;
+    Unarchive "unarchive" "" "unarchive" SessionAction::Unarchive;
+    Unread "unread" "" "toggle read / unread" SessionAction::Unread;
+    Hide "hide" "" "hide, or list again (filter is:hidden)" SessionAction::Hide;
+    Branch "branch" "[NAME]" "branch: new session with the conversation so far" SessionAction::Branch;
+    Parent "parent" "" "go to the parent session (spawned or branched from)" SessionAction::Parent;
+    Child "child" "" "go to a spawned session" SessionAction::Child;
+    Rewind "rewind" "" "rewind to an earlier message" SessionAction::Rewind;
+    Undo "undo" "" "undo the last turn's file changes" UndoAction::Files;
+    Redo "redo" "" "redo undone file changes" UndoAction::Redo;
+    Diff "diff" "" "file changes of this session" UndoAction::Changes;
+    Clear "clear" "" "clear all messages" SessionAction::Clear;
     Delete "delete" "[--now]" "move this session to the trash" SessionAction::Delete;
-    Trash "trash" "" "what was deleted, and take it back" SessionAction::Trash;
-    Cwd "cwd" "[DIR]" "change where tools work" SessionAction::Cwd;
-    Health "health" "[repair]" "look at this session's files" SessionAction::Health;
-    Audit "audit" "" "every tool call, and who let it run" SessionAction::Audit;
-    Context "context" "[list|detail]" "what the model is given, and what takes how much" SessionAction::Context;
-    Compact "compact" "[WHAT TO KEEP]" "sum up what was said, so that there is room again" TurnAction::Compact;
-    Usage "usage" "" "what requests used and cost" SessionAction::Usage;
-    Permissions "permissions" "" "the rules in force, and take one back" SessionAction::Rules;
-    Trust "trust" "" "let what others wrote here count" SessionAction::Trust;
-    TakeOver "takeover" "" "write here, though another process holds it" SessionAction::TakeOver;
+    Trash "trash" "" "view deleted sessions and restore them" SessionAction::Trash;
+    Cwd "cwd" "[DIR]" "change the working directory of tools" SessionAction::Cwd;
+    Health "health" "[repair]" "check this session's files" SessionAction::Health;
+    Audit "audit" "" "audit log: tool calls and who allowed them" SessionAction::Audit;
+    Context "context" "[list|detail]" "context: what the model gets, and its size" SessionAction::Context;
+    Compact "compact" "[WHAT TO KEEP]" "summarize to free context" TurnAction::Compact;
+    Usage "usage" "" "usage and cost of requests" SessionAction::Usage;
+    Permissions "permissions" "" "view or revoke the rules" SessionAction::Rules;
+    Trust "trust" "" "trust this workspace" SessionAction::Trust;
+    TakeOver "takeover" "" "take the session over from another process" SessionAction::TakeOver;
     Workspace "workspace" "[[new] NAME or FOLDER]" "switch to another workspace, or create one" SessionAction::Workspace;
     Model "model" "[NAME]" "choose the model" ModelAction::Pick;
-    Connection "connection" "[NAME [key|--all]]" "choose the connection, or give one a key" ModelAction::Connection;
+    Connection "connect" "[NAME [key|--all]]" "add a model, or choose the connection" ModelAction::Connection;
     Thinking "thinking" "[off|low|medium|high|xhigh|max]" "choose the thinking level" ModelAction::Thinking;
     Mode "mode" "[explore|ask|execute] [--drop-plan]" "choose the permission mode" ModeAction::Pick;
-    Explore "explore" "" "go to Explore: read only" ModeAction::Explore;
-    Ask "ask" "" "go to Ask to Edit: changes ask" ModeAction::Ask;
-    Execute "execute" "" "go to Execute: runs without asking" ModeAction::Execute;
-    Plan "plan" "[drop]" "answer the plan that waits, or see how far one is" AnswerAction::Plan;
+    Explore "explore" "" "switch to Explore: read-only" ModeAction::Explore;
+    Ask "ask" "" "switch to Ask to Edit: changes need approval" ModeAction::Ask;
+    Execute "execute" "" "switch to Execute: runs without asking" ModeAction::Execute;
+    Plan "plan" "[drop]" "answer the waiting plan, or view its progress" AnswerAction::Plan;
     Stop "stop" "" "stop the turn" TurnAction::Stop;
-    Retry "retry" "" "send the failed request again" TurnAction::Retry;
-    Jobs "jobs" "" "commands in the background, and end one" JobAction::List;
+    Retry "retry" "" "retry the failed request" TurnAction::Retry;
+    Jobs "jobs" "" "background commands: view or end" JobAction::List;
     Steer "steer" "TEXT" "send into the running turn" ComposerAction::Steer;
-    Attach "attach" "PATH…" "give files along with the message" ComposerAction::Attach;
-    Image "image" "" "give the picture of the clipboard along" ComposerAction::Image;
-    View "view" "" "open a file of the draft, or of a message" ComposerAction::OpenFile;
-    Queue "queue" "" "the messages that wait: edit, move, delete" ComposerAction::Queue;
-    Inbox "inbox" "" "all that waits, in every session" AnswerAction::Inbox;
+    Attach "attach" "PATH…" "attach files" ComposerAction::Attach;
+    Image "image" "" "attach the picture in the clipboard" ComposerAction::Image;
+    View "view" "" "open an attached file" ComposerAction::OpenFile;
+    Queue "queue" "" "queued messages: edit, move, delete" ComposerAction::Queue;
+    Inbox "inbox" "" "inbox: requests of all sessions" AnswerAction::Inbox;
     Copy "copy" "[last|code N|all|ID]" "copy the last answer, a block of code, or all of it" ChatAction::Copy;
-    Export "export" "[PATH] [--format md|html|json|text]" "write the conversation to a file" SessionAction::Export;
-    Share "share" "" "write the conversation as one page; nothing is sent" SessionAction::Share;
-    Import "import" "[PATH]" "a session of another program becomes one here" SessionAction::Import;
-    Density "density" "[lines|tails|full]" "how much of tool calls is shown" ChatAction::Density;
+    Export "export" "[PATH] [--format md|html|json|text]" "export the conversation to a file" SessionAction::Export;
+    Share "share" "" "export the conversation as one page; nothing is sent" SessionAction::Share;
+    Import "import" "[PATH]" "import a session of another program" SessionAction::Import;
+    Density "density" "[lines|tails|full]" "tool output: lines, tails or full" ChatAction::Density;
     Editor "editor" "" "write the message in $EDITOR" ComposerAction::Editor;
-    List "list" "" "hide the list, or show it again" PaneAction::List;
-    Focus "focus" "" "only the conversation, or all again" PaneAction::OnlyChat;
-    Details "details" "" "hide the details of a wide screen, or show them" PaneAction::Details;
+    List "list" "" "toggle the list" PaneAction::List;
+    Focus "focus" "" "toggle the conversation alone" PaneAction::OnlyChat;
+    Details "details" "" "toggle the details of a wide screen" PaneAction::Details;
     Enhance "enhance" "TEXT" "rewrite a draft with names of the repository" ComposerAction::Enhance;
     Theme "theme" "[NAME]" "choose the colours" AppAction::Theme;
-    Settings "settings" "" "the settings in force, and change them" AppAction::Settings;
-    Doctor "doctor" "" "what of this machine can be used, and what is missing" AppAction::Doctor;
-    Notices "notices" "" "what was said lately in the last row" AppAction::Notices;
+    Settings "settings" "" "view or change settings" AppAction::Settings;
+    Doctor "doctor" "" "check what lisle can use on this machine" AppAction::Doctor;
+    Notices "notices" "" "recent notifications" AppAction::Notices;
     Keys "keys" "" "the keys of this place" AppAction::Help;
     Help "help" "[TOPIC]" "commands and manual" AppAction::Palette;
     Quit "quit" "" "save and quit" AppAction::Quit;
 }
+
+/// Other words for commands, which no menu lists.
+const ALIASES: [(&str, &str); 1] = [("connection", "connect")];
 
 /// A command as it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,11 +140,18 @@ pub fn read(draft: &str) -> Option<Result<Call, Unknown>> {
     if word.is_empty() || !word.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') {
         return None;
     }
-    let lower = word.to_lowercase();
-    Some(match Slash::ALL.iter().copied().find(|slash| slash.word() == lower) {
+    Some(match named(word) {
         Some(slash) => Ok(Call { slash, args: args.trim().to_owned() }),
         None => Err(Unknown { word: word.to_owned() }),
     })
+}
+
+/// The command of this word, or of an older word for it.
+#[must_use]
+pub fn named(word: &str) -> Option<Slash> {
+    let lower = word.to_lowercase();
+    let lower = ALIASES.iter().find(|(alias, _)| *alias == lower).map_or(lower.as_str(), |(_, word)| word);
+    Slash::ALL.iter().copied().find(|slash| slash.word() == lower)
 }
 
 #[cfg(test)]

@@ -76,7 +76,7 @@ fn remove(bootstrap: &Bootstrap, name: &ConnectionName) -> Exit {
     }
     match credentials::store(&file, name, None) {
         Ok(()) => {
-            complain(&format!("The key of {name} is no longer stored."));
+            complain(&format!("Removed the key of {name}."));
             Exit::Done
         }
         Err(error) => {

@@ -16,6 +16,7 @@ use crate::domain::sanitise::{reveal, reveal_line};
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta, Stamped};
 use crate::runtime::setup::{Bootstrap, StartRequest, Which};
+use crate::tools::unfinished;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -30,6 +31,8 @@ const SILENCE: Duration = Duration::from_secs(3600);
 /// Number of attempts to claim a session, with pauses: a reader holds it only for a moment.
 const CLAIMS: u32 = 4;
 const BETWEEN_CLAIMS: Duration = Duration::from_millis(100);
+/// Interval at which it is asked whether changes are still being taken back.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
 pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
     let RunArgs { output, timeout, prompt: words } = run;
@@ -64,14 +67,12 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
     let session = match wanted.which.clone() {
         Which::New => None,
         Which::This(id) => Some(id),
-        Which::Latest => match bootstrap.latest() {
-            Some(id) => Some(id),
-            None => {
-                complain("lisle: there is no session to continue.");
-                return Exit::Usage;
-            }
-        },
+        Which::Latest => bootstrap.latest(),
     };
+    if session.is_none() && !needs_connection {
+        complain("lisle: there is no session to continue.");
+        return Exit::Usage;
+    }
     let here = Here { names: bootstrap.connection_names(), usable: bootstrap.usable_connection() };
     let mut link = agent::open(bootstrap.engine(true));
     let mut face = Face::new(output, session, wanted, prompt, here);
@@ -84,9 +85,14 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
     // The stopped turn's last rows still belong to the answer.
     let patience = if stopped { LAST_WORDS } else { SAVES };
     let saved = tokio::select! {
-        saved = tokio::time::timeout(patience, face.finish(link, stopped)) => saved.is_ok(),
+        saved = finished(face.finish(link, stopped), patience) => saved,
         // Asked twice, or something that cannot be ended holds the end.
-        _ = self::interrupted() => return Exit::Interrupted,
+        _ = self::interrupted() => {
+            if unfinished::is_under_way() {
+                complain("lisle: files that configure or run code are not all taken back: the next start of lisle goes on.");
+            }
+            return Exit::Interrupted;
+        }
     };
     if stopped {
         face.print_answer();
@@ -95,6 +101,11 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         let text = "ended before the session was saved: the disk or a command held it up. Open it to see what is there";
         complain(&format!("lisle: {text}."));
     }
+    exit_of(&face, end, saved)
+}
+
+/// Exit of a run, with what could not be saved told.
+fn exit_of(face: &Face, end: Ended, saved: bool) -> Exit {
     face.unsaved.iter().for_each(|unsaved| complain(&format!("lisle: {}", unsaved.words())));
     // Where the rest lies beside the session, another process writes that now: it came while the turn ended.
     let taken_over = face.unsaved.iter().any(|unsaved| matches!(unsaved.refuge, Refuge::Salvage(_)));
@@ -103,6 +114,23 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         Exit::Done | Exit::Refused if !saved || !face.unsaved.is_empty() => Exit::Unsaved,
         exit => exit,
     }
+}
+
+/// Waits for the end, longer where what a command made of protected files is being taken back. True if it came.
+async fn finished(end: impl Future, patience: Duration) -> bool {
+    tokio::pin!(end);
+    if tokio::time::timeout(patience, &mut end).await.is_ok() {
+        return true;
+    }
+    if unfinished::is_under_way() {
+        complain("lisle: what a command made of files that configure or run code is still being taken back.");
+    }
+    while unfinished::is_under_way() {
+        if tokio::time::timeout(BETWEEN_LOOKS, &mut end).await.is_ok() {
+            return true;
+        }
+    }
+    tokio::time::timeout(LAST_WORDS, &mut end).await.is_ok()
 }
 
 /// The connections of this home.

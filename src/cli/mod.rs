@@ -105,19 +105,7 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
             complain_of(&bootstrap);
             auth::run(&bootstrap, command)
         }
-        Some(CliCommand::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => {
-            let mut problems = std::mem::take(&mut bootstrap.problems);
-            let keys = runtime::keymap(&bootstrap, &mut problems);
-            bootstrap.problems = problems;
-            complain_of(&bootstrap);
-            match runtime::inspect(keys).await {
-                Ok(()) => Exit::Done,
-                Err(error) => {
-                    output::complain(&format!("lisle: {error}"));
-                    Exit::Failed
-                }
-            }
-        }
+        Some(CliCommand::Doctor(args)) if args.what == Some(DoctorCommand::Keys) => inspect_keys(bootstrap).await,
         Some(CliCommand::Doctor(args)) => doctor::run(&bootstrap, &args),
         Some(CliCommand::Labels(command)) => {
             complain_of(&bootstrap);
@@ -134,22 +122,40 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
             complain_of(&bootstrap);
             definitions::views(&bootstrap, command)
         }
-        None => {
-            bootstrap.find_servers().await;
-            match runtime::app(bootstrap, prompt, linear).await {
-                Ok(left) => {
-                    if let Some(resume) = &left.resume {
-                        output::say(&format!("Resume this session with:  lisle --session {resume}\n"));
-                    }
-                    let words = left.words();
-                    words.iter().for_each(|words| output::complain(&format!("lisle: {words}")));
-                    if words.is_empty() { Exit::Done } else { Exit::Failed }
-                }
-                Err(error) => {
-                    output::complain(&format!("lisle: {error:#}"));
-                    Exit::Failed
-                }
+        None => app(bootstrap, prompt, linear).await,
+    }
+}
+
+/// Shows what the terminal sends for each key.
+async fn inspect_keys(mut bootstrap: runtime::setup::Bootstrap) -> Exit {
+    let mut problems = std::mem::take(&mut bootstrap.problems);
+    let keys = runtime::keymap(&bootstrap, &mut problems);
+    bootstrap.problems = problems;
+    complain_of(&bootstrap);
+    match runtime::inspect(keys).await {
+        Ok(()) => Exit::Done,
+        Err(error) => {
+            output::complain(&format!("lisle: {error}"));
+            Exit::Failed
+        }
+    }
+}
+
+/// Runs the app, on the screen or in lines.
+async fn app(mut bootstrap: runtime::setup::Bootstrap, prompt: Option<String>, linear: Option<bool>) -> Exit {
+    bootstrap.find_servers().await;
+    match runtime::app(bootstrap, prompt, linear).await {
+        Ok(left) => {
+            if let Some(resume) = &left.resume {
+                output::say(&format!("Resume this session with:  lisle --session {resume}\n"));
             }
+            let words = left.words();
+            words.iter().for_each(|words| output::complain(&format!("lisle: {words}")));
+            if words.is_empty() { Exit::Done } else { Exit::Failed }
+        }
+        Err(error) => {
+            output::complain(&format!("lisle: {error:#}"));
+            Exit::Failed
         }
     }
 }

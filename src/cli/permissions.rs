@@ -66,12 +66,12 @@ impl Checker {
             Some(held) => held == AssumedSandbox::Enforced,
             None => sandbox::is_enforced(),
         };
-        let law = bootstrap.rules().read(bootstrap.cwd()).law();
+        let files = bootstrap.rules().read(bootstrap.cwd()).file_rules();
         let mode = bootstrap.wanted.mode.unwrap_or(bootstrap.settings.permissions.mode);
         Self {
             policy: bootstrap.policy(enforced),
-            mode: mode.stricter(law.loosest),
-            rules: law.rules,
+            mode: mode.stricter(files.loosest),
+            rules: files.rules,
             place: CallPlace {
                 cwd: bootstrap.cwd().to_owned(),
                 // There is no session; nothing is in its folder.

@@ -6,12 +6,14 @@ use super::change;
 use super::definitions::{self, MistakesReported};
 use super::exit::Exit;
 use super::output::{complain, day, print_json, say};
+use crate::domain::attention::Attention;
 use crate::domain::expression::Expression;
 use crate::domain::inbox::HealthReport;
 use crate::domain::message::{AssistantText, Body, Message};
 use crate::domain::property::{Label, Properties};
 use crate::domain::{At, SessionMeta, sanitise};
 use crate::runtime::setup::Bootstrap;
+use serde::Serialize;
 use std::fmt::Write;
 
 pub(super) fn run(bootstrap: &Bootstrap, command: SessionsCommand) -> Exit {
@@ -78,6 +80,14 @@ impl<'a> Filter<'a> {
     }
 }
 
+/// A session with its state in one word, as every client shows it.
+#[derive(Serialize)]
+struct ListedSession<'a> {
+    #[serde(flatten)]
+    meta: &'a SessionMeta,
+    attention: Attention,
+}
+
 fn list(bootstrap: &Bootstrap, args: &ListArgs) -> Exit {
     let asks = !(args.status.is_empty() && args.label.is_empty() && args.view.is_none());
     // Mistakes in the definitions matter to who asks by them.
@@ -112,7 +122,9 @@ fn list(bootstrap: &Bootstrap, args: &ListArgs) -> Exit {
     }
     sessions.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| a.id.cmp(&b.id)));
     if args.json {
-        return print_json(&sessions);
+        let rows: Vec<ListedSession<'_>> =
+            sessions.iter().map(|meta| ListedSession { attention: meta.attention(), meta }).collect();
+        return print_json(&rows);
     }
     let width = sessions.iter().map(|meta| meta.id.as_str().len()).max().unwrap_or(0);
     let mut out = String::new();
@@ -140,6 +152,13 @@ fn marks(meta: &SessionMeta, properties: &Properties) -> String {
     }
     let words =
         [(meta.flagged, "flagged"), (meta.archived, "archived"), (meta.hidden, "hidden"), (meta.unread, "unread")];
+    match meta.attention() {
+        Attention::NeedsYou(_) => marks.push("needs you".to_owned()),
+        Attention::Running => marks.push("running".to_owned()),
+        Attention::Failed(_) => marks.push("failed".to_owned()),
+        Attention::Interrupted(_) => marks.push("interrupted".to_owned()),
+        Attention::Unread | Attention::Idle => {}
+    }
     marks.extend(words.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
     marks.extend(meta.labels.iter().map(|entry| format!("#{}", properties.shown_label(entry))));
     if marks.is_empty() { String::new() } else { format!("  [{}]", sanitise::clean_line(&marks.join(", "))) }

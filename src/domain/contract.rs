@@ -58,7 +58,7 @@ pub enum Command {
     OpenAt {
         /// Session id.
         session: SessionId,
-        /// [`super::inbox::Hit::at`] of the row to show.
+        /// [`super::inbox::RowHit::at`] of the row to show.
         at: u64,
         /// Maximum number of rows, on both sides together.
         rows: usize,

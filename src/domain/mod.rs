@@ -7,6 +7,7 @@
 pub mod access;
 pub mod address;
 pub mod attachment;
+pub mod attention;
 pub mod code;
 pub mod colour;
 pub mod command;

@@ -146,6 +146,22 @@ const PROTECTED_FOLDERS: &[&str] = &[
     ".oh-my-zsh",
     ".zsh",
     ".mvn",
+    ".mise",
+    ".opencode",
+    ".windsurf",
+    ".roo",
+    ".kiro",
+    ".amazonq",
+    ".qwen",
+    ".crush",
+    ".continue",
+    ".teamcity",
+    ".semaphore",
+    ".builds",
+    ".tekton",
+    ".vs",
+    ".nova",
+    ".theia",
     "launchagents",
     "launchdaemons",
     "cron.d",
@@ -250,6 +266,54 @@ const PROTECTED_FILES: &[&str] = &[
 /// Endings of files that an editor opens together with the programs they name.
 const PROTECTED_ENDINGS: &[&str] = &[".code-workspace", ".sublime-project"];
 
+/// Beginnings of settings files that programs read in many spellings: with a dot or without, `.local`, `-local`, for one
+/// environment, and with any ending of [`SETTINGS`].
+const PROTECTED_STEMS: &[&str] = &[
+    "aider.conf",
+    "appveyor",
+    "autoenv",
+    "azure-pipelines",
+    "bazelisk",
+    "bazeliskrc",
+    "bazelrc",
+    "bitbucket-pipelines",
+    "bunfig",
+    "cirrus",
+    "cloudbuild",
+    "crush",
+    "devcontainer",
+    "dir-locals",
+    "drone",
+    "exrc",
+    "gitlab-ci",
+    "gitpod",
+    "huskyrc",
+    "lefthook",
+    "lintstagedrc",
+    "lvimrc",
+    "mise",
+    "npmrc",
+    "nuget",
+    "nvimrc",
+    "opencode",
+    "overcommit",
+    "pnpmfile",
+    "pre-commit-config",
+    "pre-commit-hooks",
+    "replit",
+    "rvmrc",
+    "travis",
+    "vimrc",
+    "woodpecker",
+    "yarnrc",
+];
+
+/// Endings of settings files.
+const SETTINGS: &[&str] = &[
+    "cjs", "config", "el", "ini", "js", "json", "json5", "jsonc", "local", "lua", "mjs", "sh", "toml", "ts", "yaml",
+    "yml", "zsh",
+];
+
 /// A folder, and the beginning of names in it that configure or run code.
 const PROTECTED_PAIRS: &[(&str, &str)] = &[
     (".git", "hooks"),
@@ -264,6 +328,9 @@ const PROTECTED_PAIRS: &[(&str, &str)] = &[
     (".jj/repo", "config"),
     (".yarn", "releases"),
     (".yarn", "plugins"),
+    (".yarn", "sdks"),
+    ("mise", "config"),
+    ("tools", "bazel"),
     (".config", "fish"),
     (".config", "git"),
     (".config", "nvim"),
@@ -317,6 +384,15 @@ pub fn protected_entries(folder: &Path) -> Vec<&'static str> {
     PROTECTED_PAIRS.iter().filter(|(above, _)| ends_with(&names, above)).map(|(_, name)| *name).collect()
 }
 
+/// True of a spelling of one of [`PROTECTED_STEMS`].
+fn is_spelling(name: &str) -> bool {
+    let (dotted, bare) = name.strip_prefix('.').map_or((false, name), |bare| (true, bare));
+    PROTECTED_STEMS.iter().filter_map(|stem| bare.strip_prefix(stem)).any(|rest| match rest.rsplit_once('.') {
+        Some((before, ending)) => (before.is_empty() || before.starts_with(['.', '-'])) && SETTINGS.contains(&ending),
+        None => rest.is_empty() && dotted,
+    })
+}
+
 /// True of the names of a path that ends with a folder of one or several names.
 fn ends_with(names: &[String], folder: &str) -> bool {
     let mut names = names.iter().rev();
@@ -325,7 +401,9 @@ fn ends_with(names: &[String], folder: &str) -> bool {
 
 fn runs_code(names: &[String]) -> bool {
     names.iter().any(|name| PROTECTED_FOLDERS.contains(&name.as_str()) || PROTECTED_FILES.contains(&name.as_str()))
-        || names.last().is_some_and(|name| PROTECTED_ENDINGS.iter().any(|ending| name.ends_with(ending)))
+        || names.last().is_some_and(|name| {
+            PROTECTED_ENDINGS.iter().any(|ending| name.ends_with(ending)) || name == ".build.yml" || is_spelling(name)
+        })
         || names.iter().enumerate().any(|(at, name)| {
             let folder = names.get(..at).unwrap_or_default();
             PROTECTED_PAIRS.iter().any(|(above, start)| name.starts_with(start) && ends_with(folder, above))
@@ -410,6 +488,22 @@ mod tests {
             "/r/.jj/repo/config.toml",
             "/r/.jj/workspace-config.toml",
             "/r/sub/.gdbinit",
+            "/r/.devcontainer.json",
+            "/r/lefthook-local.yml",
+            "/r/.lefthook.toml",
+            "/r/lefthook.json",
+            "/r/mise.local.toml",
+            "/r/.mise.dev.toml",
+            "/r/mise/config.toml",
+            "/r/.woodpecker.yaml",
+            "/r/opencode.json",
+            "/r/.dir-locals-2.el",
+            "/r/.vimrc.local",
+            "/r/.exrc.lua",
+            "/r/nuget.config",
+            "/r/.pnpmfile.mjs",
+            "/r/.aider.conf.yml",
+            "/r/.opencode/plugin/a.ts",
             "/r/.Rprofile",
             "/r/app.code-workspace",
             "/r/.yarn/releases/yarn.cjs",
@@ -426,6 +520,13 @@ mod tests {
             "/r/.jj/repo/store/type",
             "/r/repo/config.toml",
             "/r/info/attributes",
+            "/r/packages/opencode/src/a.ts",
+            "/r/lefthook/main.go",
+            "/r/docs/lefthook.md",
+            "/r/promise.js",
+            "/r/mise_en_place.ts",
+            "/r/travisty.json",
+            "/r/src/drone.rs",
         ] {
             assert!(!is_protected_for_commands(Path::new(open)), "{open}");
         }

@@ -22,6 +22,22 @@ pub fn is_approval(text: &str) -> bool {
     text.starts_with(APPROVED)
 }
 
+/// Words between [`APPROVED`] and the mode of an approval.
+const MODE: &str = " Permission mode: ";
+
+/// First line of the message of an approval: with the mode in which the plan is carried out.
+#[must_use]
+pub fn approval_line(mode: Mode) -> String {
+    format!("{APPROVED}{MODE}{}.", mode.shown())
+}
+
+/// Mode of the message of an approval; `None` for another message.
+#[must_use]
+pub fn approval_mode(text: &str) -> Option<Mode> {
+    let first = text.lines().next()?;
+    Mode::ALL.into_iter().find(|mode| first == approval_line(*mode))
+}
+
 /// Prefix of a comment's quoted line.
 const COMMENT: &str = "Comment: ";
 

@@ -1,5 +1,6 @@
 //! A session as the list shows it.
 
+use super::attention::Unfinished;
 use super::ids::{At, CallId, ConnectionName, MessageId, SessionId};
 use super::permission::Mode;
 use super::usage::Usage;
@@ -161,6 +162,9 @@ pub struct SessionMeta {
     pub last_role: Option<String>,
     /// A plan waits for its answer.
     pub plan_pending: bool,
+    /// The last turn, if it failed or was interrupted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfinished: Option<Unfinished>,
     /// Tokens and cost.
     pub usage: Usage,
     /// Irregularities of the file, one sentence each with line numbers; shown with the session.
@@ -261,6 +265,7 @@ impl SessionMeta {
             messages: 0,
             last_role: None,
             plan_pending: false,
+            unfinished: None,
             usage: Usage::default(),
             odd: Vec::new(),
             activity: Activity::Idle,

@@ -205,61 +205,61 @@ actions! {
     /// Sessions as a whole.
     Session SessionAction "session" {
         New "new" "new session" [Global];
-        Worktree "worktree" "new session in a git worktree and branch of its own" [Global];
+        Worktree "worktree" "new session in its own git worktree and branch" [Global];
         Rename "rename" "rename the session" [Global];
-        Switch "switch" "find a session by its title" [Global];
-        Next "next" "next session of the list" [Global];
-        Previous "previous" "previous session of the list" [Global];
-        Position "position" "session by its place in the list (the digit pressed)" [Global];
+        Switch "switch" "switch session by title" [Global];
+        Next "next" "next session in the list" [Global];
+        Previous "previous" "previous session in the list" [Global];
+        Position "position" "session by its number in the list (the digit pressed)" [Global];
         Search "search" "search all sessions" [Global];
-        Status "status" "choose the status" [Global];
-        Labels "labels" "choose the labels" [Global];
-        Flag "flag" "flag the session, or no longer" [Global];
-        Archive "archive" "archive the session, or take it back" [Global];
-        Unarchive "unarchive" "take the session back out of the archive" [Global];
-        Reset "reset" "archive the session and start anew with its settings" [Global];
-        Unread "unread" "mark the session as unread, or as read" [Global];
-        Hide "hide" "hide the session; the filter `is:hidden` has it" [Global];
-        Branch "branch" "branch off here: a new session with what was said so far" [Global];
-        Parent "parent" "to the session that spawned this one, or that it is a branch of" [Global];
-        Child "child" "to a session that this one spawned: one that waits or works, else the last" [Global];
-        Retitle "retitle" "let the model make the title anew" [Global];
-        Rewind "rewind" "go back to an earlier message; this session stays" [Global];
-        Clear "clear" "take all messages out of the session" [Global];
-        Export "export" "write the conversation to a file" [Global];
-        Share "share" "write the conversation as one page, to be given to others" [Global];
-        Import "import" "make a session of one of another program" [Global];
+        Status "status" "set the status" [Global];
+        Labels "labels" "add or remove labels" [Global];
+        Flag "flag" "toggle the flag" [Global];
+        Archive "archive" "archive / unarchive" [Global];
+        Unarchive "unarchive" "unarchive the session" [Global];
+        Reset "reset" "archive the session and start over with its settings" [Global];
+        Unread "unread" "toggle read / unread" [Global];
+        Hide "hide" "hide the session; filter `is:hidden` lists it" [Global];
+        Branch "branch" "branch off here: new session with the conversation so far" [Global];
+        Parent "parent" "go to the parent session (spawned or branched from)" [Global];
+        Child "child" "go to a spawned session: waiting or running first" [Global];
+        Retitle "retitle" "regenerate the title" [Global];
+        Rewind "rewind" "rewind to an earlier message; this session stays" [Global];
+        Clear "clear" "clear all messages" [Global];
+        Export "export" "export the conversation to a file" [Global];
+        Share "share" "export the conversation as one page to share" [Global];
+        Import "import" "import a session of another program" [Global];
         Delete "delete" "move the session to the trash" [Global];
-        Trash "trash" "what was deleted, and take it back" [Global];
-        Health "health" "look at the session's files, and repair them" [Global];
-        Audit "audit" "every tool call, and who let it run" [Global];
-        Context "context" "what the model is given, and what takes how much" [Global];
-        Usage "usage" "what requests used and cost" [Global];
-        Rules "rules" "the rules of the permissions, and take one back" [Global];
-        Trust "trust" "what is not trusted here, and trust it" [Global];
-        Cwd "cwd" "change the directory where tools work" [Global];
-        TakeOver "take_over" "write here, though another process holds the session" [Global];
-        Workspace "workspace" "to another workspace" [Global];
+        Trash "trash" "trash: restore deleted sessions" [Global];
+        Health "health" "health: check and repair the session's files" [Global];
+        Audit "audit" "audit log: tool calls and who allowed them" [Global];
+        Context "context" "context: what the model gets, and its size" [Global];
+        Usage "usage" "usage: tokens and cost of requests" [Global];
+        Rules "rules" "permission rules: view or revoke" [Global];
+        Trust "trust" "trust this workspace" [Global];
+        Cwd "cwd" "change the working directory of tools" [Global];
+        TakeOver "take_over" "take over: write a session that another process holds" [Global];
+        Workspace "workspace" "switch workspace" [Global];
     }
     /// The turn that runs.
     Turn TurnAction "turn" {
         Stop "stop" "stop the turn" [Global];
-        Retry "retry" "send the failed request again" [Global];
-        Compact "compact" "sum up what was said, so that there is room again" [Global];
+        Retry "retry" "retry the failed request" [Global];
+        Compact "compact" "summarize to free context" [Global];
     }
     /// Permission modes.
     Mode ModeAction "mode" {
         Next "next" "next permission mode" [Global];
         Pick "pick" "choose the permission mode" [Global];
-        Explore "explore" "go to Explore: read only" [Global];
-        Ask "ask" "go to Ask to Edit: changes ask" [Global];
-        Execute "execute" "go to Execute: runs without asking" [Global];
+        Explore "explore" "switch to Explore: read-only" [Global];
+        Ask "ask" "switch to Ask to Edit: changes need approval" [Global];
+        Execute "execute" "switch to Execute: runs without asking" [Global];
     }
     /// Models, connections and thinking levels.
     Model ModelAction "model" {
         Pick "pick" "choose the model" [Global];
         Thinking "thinking" "choose the thinking level" [Global];
-        Connection "connection" "the connections, and give one a key" [Global];
+        Connection "connection" "connections: choose one or enter its key" [Global];
     }
     /// The text being written.
     Composer ComposerAction "composer" {
@@ -280,33 +280,33 @@ actions! {
         KillWordForward "kill_word_forward" "delete the word after" [Composer Input Picker Search];
         KillToStart "kill_to_start" "delete to the start of the line" [Composer Input Picker Search];
         KillToEnd "kill_to_end" "delete to the end of the line" [Composer Input Picker Search];
-        Yank "yank" "put back what was deleted last" [Composer Input Picker Search];
-        YankPop "yank_pop" "right after that: what was deleted before it instead" [Composer Input];
-        Mark "mark" "mark from here on, or no longer" [Composer Input];
-        MarkAll "mark_all" "mark the whole text" [Composer Input];
-        MarkSwap "mark_swap" "to the other end of what is marked" [Composer Input];
-        MarkCut "mark_cut" "cut what is marked; without a mark the word before" [Composer Input];
-        MarkCopy "mark_copy" "keep what is marked, to be put back" [Composer Input];
+        Yank "yank" "paste the last deletion" [Composer Input Picker Search];
+        YankPop "yank_pop" "after a paste: the deletion before it instead" [Composer Input];
+        Mark "mark" "start or end the selection" [Composer Input];
+        MarkAll "mark_all" "select the whole text" [Composer Input];
+        MarkSwap "mark_swap" "to the other end of the selection" [Composer Input];
+        MarkCut "mark_cut" "cut the selection, or the word before" [Composer Input];
+        MarkCopy "mark_copy" "copy the selection" [Composer Input];
         Transpose "transpose" "swap the characters before and at the caret" [Composer Input];
-        Upper "upper" "the next word in capitals" [Composer Input];
-        Lower "lower" "the next word in small letters" [Composer Input];
-        Capital "capital" "the next word with a capital" [Composer Input];
+        Upper "upper" "uppercase the next word" [Composer Input];
+        Lower "lower" "lowercase the next word" [Composer Input];
+        Capital "capital" "capitalize the next word" [Composer Input];
         First "first" "to the start of the text" [Composer Input];
         Last "last" "to the end of the text" [Composer Input];
         Undo "undo" "undo in the text" [Composer Input];
         Redo "redo" "redo in the text" [Composer Input];
         Editor "editor" "edit the text in $EDITOR" [Composer];
         Enhance "enhance" "rewrite the draft with names of the repository" [Composer];
-        OpenPaste "open_paste" "unfold the pasted text at the caret" [Composer];
-        Attach "attach" "give files along with the message" [Global];
-        Image "image" "give the picture of the clipboard along" [Global];
-        OpenFile "open_file" "open a file of the draft, or of a message" [Global];
-        History "history" "search the messages sent earlier" [Composer];
-        Queue "queue" "the messages that wait: edit, move, delete" [Global];
+        OpenPaste "open_paste" "expand the pasted text at the caret" [Composer];
+        Attach "attach" "attach files" [Global];
+        Image "image" "attach the picture in the clipboard" [Global];
+        OpenFile "open_file" "open an attached file" [Global];
+        History "history" "search sent messages" [Composer];
+        Queue "queue" "queued messages: edit, move, delete" [Global];
     }
     /// Modal editing of the draft, for keymaps with modes.
     Vim VimAction "vim" {
-        Normal "normal" "keys are verbs; nothing is begun, nothing is marked" [Insert Normal Visual Operator];
+        Normal "normal" "normal mode; ends the selection and a started verb" [Insert Normal Visual Operator];
         Digit "digit" "a digit of a count" [Normal Visual Operator];
         Left "left" "left" [Normal Visual Operator];
         Right "right" "right" [Normal Visual Operator];
@@ -319,24 +319,24 @@ actions! {
         BigWordBack "big_word_back" "back to a word between blanks" [Normal Visual Operator];
         BigWordEnd "big_word_end" "to the end of a word between blanks" [Normal Visual Operator];
         LineStart "line_start" "to the start of the line" [Normal Visual Operator];
-        FirstSign "first_sign" "to the first sign of the line" [Normal Visual Operator];
+        FirstSign "first_sign" "to the first character of the line" [Normal Visual Operator];
         LineEnd "line_end" "to the end of the line" [Normal Visual Operator];
-        FirstLine "first_line" "to the first line, or to the one of the count" [Normal Visual Operator];
-        LastLine "last_line" "to the last line, or to the one of the count" [Normal Visual Operator];
-        Find "find" "to the next character that is pressed then" [Normal Visual Operator];
-        Till "till" "to before the next character that is pressed then" [Normal Visual Operator];
-        FindBack "find_back" "back to the character that is pressed then" [Normal Visual Operator];
-        TillBack "till_back" "back to behind the character that is pressed then" [Normal Visual Operator];
-        FindAgain "find_again" "to the next such character" [Normal Visual Operator];
-        FindAgainBack "find_again_back" "to such a character the other way" [Normal Visual Operator];
-        Pair "pair" "to the bracket that belongs to this one" [Normal Visual Operator];
-        Inner "inner" "the word, or what stands between the quotes or brackets, that is pressed then" [Visual Operator];
-        Around "around" "the same, with what is about it" [Visual Operator];
-        Indent "indent" "move the lines that the motion spans to the right; twice the line" [Normal Visual Operator];
-        Outdent "outdent" "move the lines that the motion spans to the left; twice the line" [Normal Visual Operator];
-        Delete "delete" "delete what the motion spans; twice the line" [Normal Visual Operator];
-        Change "change" "delete and type; twice the line" [Normal Visual Operator];
-        Yank "yank" "copy what the motion spans; twice the line" [Normal Visual Operator];
+        FirstLine "first_line" "to the first line, or to line COUNT" [Normal Visual Operator];
+        LastLine "last_line" "to the last line, or to line COUNT" [Normal Visual Operator];
+        Find "find" "to the next character you press" [Normal Visual Operator];
+        Till "till" "to before the next character you press" [Normal Visual Operator];
+        FindBack "find_back" "back to the character you press" [Normal Visual Operator];
+        TillBack "till_back" "back to after the character you press" [Normal Visual Operator];
+        FindAgain "find_again" "repeat the last find" [Normal Visual Operator];
+        FindAgainBack "find_again_back" "repeat the last find backwards" [Normal Visual Operator];
+        Pair "pair" "to the matching bracket" [Normal Visual Operator];
+        Inner "inner" "inner word, quotes or brackets (the key you press)" [Visual Operator];
+        Around "around" "the same, with its surroundings" [Visual Operator];
+        Indent "indent" "indent the lines of the motion; twice: the line" [Normal Visual Operator];
+        Outdent "outdent" "outdent the lines of the motion; twice: the line" [Normal Visual Operator];
+        Delete "delete" "delete the motion; twice: the line" [Normal Visual Operator];
+        Change "change" "change the motion; twice: the line" [Normal Visual Operator];
+        Yank "yank" "copy the motion; twice: the line" [Normal Visual Operator];
         DeleteChar "delete_char" "delete the character here" [Normal Visual];
         DeleteCharBack "delete_char_back" "delete the character before" [Normal Visual];
         DeleteToEnd "delete_to_end" "delete to the end of the line" [Normal Visual];
@@ -344,23 +344,23 @@ actions! {
         YankLine "yank_line" "copy the line" [Normal Visual];
         Substitute "substitute" "delete the character here and type" [Normal Visual];
         SubstituteLine "substitute_line" "empty the line and type" [Normal Visual];
-        Replace "replace" "replace by the character that is pressed then" [Normal Visual];
-        Case "case" "turn capitals into small letters and back" [Normal Visual];
+        Replace "replace" "replace by the character you press" [Normal Visual];
+        Case "case" "toggle upper and lower case" [Normal Visual];
         Join "join" "join with the next line" [Normal Visual];
-        Put "put" "put behind here what was cut or copied" [Normal Visual];
-        PutBefore "put_before" "put before here what was cut or copied" [Normal Visual];
+        Put "put" "paste after the caret" [Normal Visual];
+        PutBefore "put_before" "paste before the caret" [Normal Visual];
         Undo "undo" "undo" [Normal];
         Redo "redo" "redo" [Normal];
-        Again "again" "do the last change again" [Normal];
+        Again "again" "repeat the last change" [Normal];
         Insert "insert" "type here" [Normal];
         InsertStart "insert_start" "type at the start of the line" [Normal];
-        Append "append" "type behind here" [Normal];
+        Append "append" "type after the caret" [Normal];
         AppendEnd "append_end" "type at the end of the line" [Normal];
         OpenBelow "open_below" "type on a new line below" [Normal];
         OpenAbove "open_above" "type on a new line above" [Normal];
-        Visual "visual" "mark characters, or no longer" [Normal Visual];
-        VisualLine "visual_line" "mark lines, or no longer" [Normal Visual];
-        Swap "swap" "to the other end of what is marked" [Visual];
+        Visual "visual" "toggle the selection of characters" [Normal Visual];
+        VisualLine "visual_line" "toggle the selection of lines" [Normal Visual];
+        Swap "swap" "to the other end of the selection" [Visual];
     }
     /// Completions above the composer.
     Slash SlashAction "slash" {
@@ -386,14 +386,14 @@ actions! {
         PreviousCode "previous_code" "to the block of code before" [Chat];
         NextCode "next_code" "to the next block of code" [Chat];
         Fold "fold" "fold or unfold the entry" [Chat];
-        Mark "mark" "mark lines from here on, or no longer" [Chat];
-        Copy "copy" "copy what is marked, else the block of code or entry in focus" [Chat];
-        CopyCode "copy_code" "copy a block of code of the entry; again: the next one" [Chat];
-        Open "open" "open the entry, or its block of code in focus, in $PAGER or $EDITOR" [Chat];
+        Mark "mark" "start or end the selection of lines" [Chat];
+        Copy "copy" "copy the selection, else the code block or entry in focus" [Chat];
+        CopyCode "copy_code" "copy a code block of the entry; again: the next one" [Chat];
+        Open "open" "open the entry, or its code block in focus, in $PAGER or $EDITOR" [Chat];
         EditFile "edit_file" "edit the file that the entry names, at its line; again: the next one" [Chat];
         Print "print" "print the conversation to the terminal's own scrollback" [Global];
-        Beside "beside" "old and new of a change beside each other, or below" [Global];
-        Density "density" "how much of tool calls is shown" [Global];
+        Beside "beside" "toggle side-by-side diffs" [Global];
+        Density "density" "tool output: lines, tails or full" [Global];
         Thinking "thinking" "fold or unfold thinking" [Global];
         Search "search" "search the conversation" [Chat];
         SearchNext "search_next" "next hit" [Chat];
@@ -411,15 +411,15 @@ actions! {
         New "new" "new session" [List];
         Rename "rename" "rename the selected session" [List];
         Filter "filter" "filter the list" [List];
-        Filters "filters" "what is listed: flagged, unread, archived, a status, a label" [Global];
-        All "all" "list all again: no filter" [Global];
-        Archived "archived" "show the archived sessions, or the others again" [Global];
+        Filters "filters" "choose a filter: flagged, unread, archived, a status, a label" [Global];
+        All "all" "clear the filter" [Global];
+        Archived "archived" "toggle archived sessions" [Global];
         Group "group" "group by date, status, label, directory, or not at all" [Global];
         Fold "fold" "fold the group" [List];
         Unfold "unfold" "unfold the group" [List];
         FoldAll "fold_all" "fold all groups, or unfold them" [List];
-        Mark "mark" "mark the session, or no longer; unfold the group" [List];
-        MarkRange "mark_range" "marks go along with the cursor, or no longer" [List];
+        Mark "mark" "toggle the session's mark; unfold the group" [List];
+        MarkRange "mark_range" "toggle marking with the cursor" [List];
         MarkUp "mark_up" "mark and go up" [List];
         MarkDown "mark_down" "mark and go down" [List];
         MarkGroup "mark_group" "mark all of the group, or none" [List];
@@ -429,18 +429,18 @@ actions! {
     /// Panes and focus.
     Pane PaneAction "pane" {
         Next "next" "next pane (Tab only with an empty draft)" [Global];
-        Swap "swap" "list or chat, where only one fits" [Global];
+        Swap "swap" "switch between list and chat, where only one fits" [Global];
         Wider "wider" "a wider list" [Global];
         Narrower "narrower" "a narrower list" [Global];
-        List "list" "hide the list, or show it again" [Global];
-        Details "details" "hide the details of a wide screen, or show them again" [Global];
-        OnlyChat "only_chat" "only the conversation, or all again" [Global];
+        List "list" "toggle the list" [Global];
+        Details "details" "toggle the details of a wide screen" [Global];
+        OnlyChat "only_chat" "toggle the conversation alone" [Global];
     }
     /// Requests of the engine.
     Answer AnswerAction "answer" {
-        Focus "focus" "answer what waits here" [Global];
-        Plan "plan" "back to the plan that waits" [Global];
-        Inbox "inbox" "all that waits, in every session" [Global];
+        Focus "focus" "answer the request of this session" [Global];
+        Plan "plan" "back to the waiting plan" [Global];
+        Inbox "inbox" "inbox: requests of all sessions" [Global];
         YesOnce "yes_once" "yes, this once, from the composer" [Global];
         Previous "previous" "the answer before" [Approval Plan Question];
         Next "next" "the next answer" [Approval Plan Question];
@@ -452,24 +452,24 @@ actions! {
         No "no" "no" [Approval];
         Reason "reason" "no, and say why" [Approval];
         Instead "instead" "edit the command first" [Approval];
-        PlanToAsk "plan_to_ask" "approve, go to Ask to Edit" [Plan];
-        PlanToExecute "plan_to_execute" "approve, go to Execute" [Plan];
-        PlanCompact "plan_compact" "approve, compact first, go to Ask to Edit" [Plan];
+        PlanToAsk "plan_to_ask" "approve and continue in Ask to Edit" [Plan];
+        PlanToExecute "plan_to_execute" "approve and continue in Execute" [Plan];
+        PlanCompact "plan_compact" "approve, compact, continue in Ask to Edit" [Plan];
         PlanChanges "plan_changes" "request changes" [Plan];
         PlanEdit "plan_edit" "edit the plan in $EDITOR, then decide" [Plan];
         PlanDecline "plan_decline" "decline the plan" [Plan];
         StepNext "step_next" "to the plan's next step" [Plan];
         StepPrevious "step_previous" "to the plan's step before" [Plan];
-        StepStrike "step_strike" "strike the step out, or take it back" [Plan];
-        StepComment "step_comment" "say something to the step" [Plan];
+        StepStrike "step_strike" "strike the step out, or restore it" [Plan];
+        StepComment "step_comment" "comment on the step" [Plan];
         Words "words" "answer in words" [Question];
-        Equal "equal" "answer all that ask for the same, in the inbox" [Approval];
-        Rules "rules" "change what a yes for longer remembers" [Approval];
-        Full "full" "the whole screen for it, or no longer" [Approval Plan Question];
-        ScrollUp "scroll_up" "scroll what is asked up" [Approval Plan Question];
-        ScrollDown "scroll_down" "scroll what is asked down" [Approval Plan Question];
-        ScrollTop "scroll_top" "to the top of what is asked, where it has the whole screen" [Approval Plan Question];
-        ScrollEnd "scroll_end" "to its end, where it has the whole screen" [Approval Plan Question];
+        Equal "equal" "answer all equal requests, in the inbox" [Approval];
+        Rules "rules" "edit the rule that a lasting yes saves" [Approval];
+        Full "full" "toggle full screen" [Approval Plan Question];
+        ScrollUp "scroll_up" "scroll the request up" [Approval Plan Question];
+        ScrollDown "scroll_down" "scroll the request down" [Approval Plan Question];
+        ScrollTop "scroll_top" "to the top of the request, in full screen" [Approval Plan Question];
+        ScrollEnd "scroll_end" "to its end, in full screen" [Approval Plan Question];
     }
     /// Lists on top of the screen, and texts asked for.
     Picker PickerAction "picker" {
@@ -478,7 +478,7 @@ actions! {
         PageUp "page_up" "a page up" [Picker Inbox];
         PageDown "page_down" "a page down" [Picker Inbox];
         Accept "accept" "choose" [Picker Inbox Input Search Confirm];
-        Other "other" "the other thing that can be done here, as the list says" [Picker];
+        Other "other" "the list's second action" [Picker];
     }
     /// The search over all sessions.
     Find FindAction "find" {
@@ -487,16 +487,16 @@ actions! {
     }
     /// Commands in the background.
     Job JobAction "job" {
-        List "list" "commands in the background, and end one" [Global];
+        List "list" "background commands: view or end" [Global];
         Kill "kill" "end the command" [Jobs];
     }
     /// Messages that wait.
     Queue QueueAction "queue" {
-        Edit "edit" "take the message back into the composer" [Queue];
+        Edit "edit" "edit the message in the composer" [Queue];
         Earlier "earlier" "send the message earlier" [Queue];
         Later "later" "send the message later" [Queue];
         Remove "remove" "delete the message, with its files" [Queue];
-        Release "release" "let a held queue go" [Queue];
+        Release "release" "resume a paused queue" [Queue];
         File "file" "open a file of the message" [Queue];
     }
     /// The rules of the permissions.
@@ -510,10 +510,10 @@ actions! {
     }
     /// Undo of files.
     Undo UndoAction "undo" {
-        Files "files" "undo what the last turn changed in files" [Global];
-        Redo "redo" "redo what was undone in files" [Global];
-        Changes "changes" "what this session changed in files" [Global];
-        Tick "tick" "restore a file that was changed since, or leave it" [Undo];
+        Files "files" "undo the last turn's file changes" [Global];
+        Redo "redo" "redo undone file changes" [Global];
+        Changes "changes" "file changes of this session" [Global];
+        Tick "tick" "choose if a file changed since is restored" [Undo];
         WithFiles "with_files" "restore files as well" [Confirm];
         NextFile "next_file" "the next file" [Changes];
         PreviousFile "previous_file" "the file before" [Changes];
@@ -529,19 +529,19 @@ actions! {
     }
     /// The program.
     App AppAction "app" {
-        Back "back" "close, give the focus back, else stop the turn" [Global];
+        Back "back" "close, return the focus, else stop the turn" [Global];
         Interrupt "interrupt" "draft to history; empty: stop the turn; neither: twice quits" [Global];
         EndOfInput "end_of_input" "with an empty draft twice quits" [Global];
         Palette "palette" "all commands" [Global];
         Help "help" "the keys of this place" [Global];
         HelpIfEmpty "help_if_empty" "the keys of this place, with an empty draft" [Composer List Chat];
         Theme "theme" "choose the colours" [Global];
-        Settings "settings" "the settings in force, and change them" [Global];
-        Doctor "doctor" "what of this machine lisle can use, and what is missing" [Global];
-        Notices "notices" "what was said lately in the last row" [Global];
-        Mouse "mouse" "give the mouse to the terminal, or take it back" [Global];
-        Repaint "repaint" "draw everything anew" [Global];
-        Suspend "suspend" "to the shell; fg comes back" [Global];
+        Settings "settings" "settings: view or change" [Global];
+        Doctor "doctor" "doctor: what lisle can use on this machine" [Global];
+        Notices "notices" "recent notifications" [Global];
+        Mouse "mouse" "toggle the mouse: lisle or terminal" [Global];
+        Repaint "repaint" "redraw" [Global];
+        Suspend "suspend" "suspend to the shell; fg returns" [Global];
         Quit "quit" "save and quit" [Global];
     }
 }

@@ -2,6 +2,12 @@
 
 use crate::domain::rule::Offer;
 
+/// Reason to ask about what may read a secret unseen.
+pub(super) const COMPUTES: &str =
+    "it reads files that it does not name, and secrets lie in this folder that nothing hides here";
+/// Setting that lets edits run.
+pub(super) const EDITS_ALLOWED: &str = "ask.edits = \"allow\" in config.toml";
+
 /// Outcome of one touch.
 pub(super) enum TouchRow {
     Allow,

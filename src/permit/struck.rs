@@ -21,7 +21,7 @@ pub struct Struck {
     paths: Vec<String>,
     /// Programs with the words that are no options.
     commands: Vec<Vec<String>>,
-    /// It is about reading, so reads count too. Of all others only what changes something does.
+    /// True for a rule about reading: reads count too. Of all others only what changes something does.
     reads: bool,
 }
 

@@ -5,11 +5,11 @@ use crate::domain::rule::{Offer, RuleScope};
 /// Verdict on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It runs.
+    /// Allowed.
     Allow(Allowed),
     /// The user is asked.
     Ask(PermissionQuestion),
-    /// It does not run.
+    /// Denied.
     Deny(Refusal),
 }
 

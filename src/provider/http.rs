@@ -236,7 +236,7 @@ fn headers(endpoint: &Endpoint, peer: &Peer) -> Result<HeaderMap, ProviderError>
             KeyIn::Header(name) => (HeaderName::from_static(name), key.reveal().to_owned()),
         };
         let mut value = HeaderValue::from_str(&value).map_err(|_| {
-            peer.misconfigured("The key holds characters that cannot be sent", "Set it anew, without line breaks.")
+            peer.misconfigured("The key holds characters that cannot be sent", "Enter it again, without line breaks.")
         })?;
         value.set_sensitive(true);
         headers.insert(name, value);

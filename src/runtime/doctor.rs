@@ -42,7 +42,7 @@ pub fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
     facts
 }
 
-/// What holds commands, by itself.
+/// Report on the confinement of commands, by itself.
 #[must_use]
 pub fn sandbox(bootstrap: &Bootstrap) -> Vec<Finding> {
     confinement::findings(bootstrap)

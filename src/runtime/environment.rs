@@ -1,4 +1,4 @@
-//! What the process finds around it: variables of the environment, and the wall clock.
+//! Surroundings of the process: variables of the environment, and the wall clock.
 
 use crate::domain::At;
 use std::time::{SystemTime, UNIX_EPOCH};

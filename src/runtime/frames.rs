@@ -164,6 +164,18 @@ impl Shared {
     fn slot(&self) -> MutexGuard<'_, WriterSlot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Everything was written. `old`: the buffer of the frame before, if there was a frame.
+    fn note_written(&self, old: Option<Buffer>, written: FrameStats, held_up: Duration) {
+        let mut slot = self.slot();
+        let FrameStats { held_up: before, rate, .. } = slot.written;
+        if old.is_some() {
+            slot.written = written;
+        }
+        slot.written.rate = rate;
+        slot.written.held_up = if held_up > SLOW { Some(Instant::now()) } else { before };
+        slot.spare = old.or(slot.spare.take());
+    }
 }
 
 /// Receiver of the terminal's answers to [`flow::ASK`].
@@ -371,15 +383,7 @@ fn write_all_that_comes(shared: &Shared, output: &TtyOutput, stopped: &PipeReade
         }
         match push(&out, output, stopped) {
             Pushed::All { held_up } => {
-                let mut slot = shared.slot();
-                let FrameStats { held_up: before, rate, .. } = slot.written;
-                if had_frame {
-                    slot.written = written;
-                }
-                slot.written.rate = rate;
-                slot.written.held_up = if held_up > SLOW { Some(Instant::now()) } else { before };
-                slot.spare = old.or(slot.spare.take());
-                drop(slot);
+                shared.note_written(old, written, held_up);
                 if let Some(done) = piece.and_then(|piece| piece.done) {
                     done();
                 }

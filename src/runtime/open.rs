@@ -152,6 +152,12 @@ impl Keys for Opener {
         })
     }
 
+    fn open_with(&self, connection: &ConnectionName, key: &Key) -> Option<Arc<dyn Provider>> {
+        let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let one = all.give_key(connection, key)?;
+        self.open(one, None).1
+    }
+
     fn store(&self, connection: &ConnectionName, key: &Key) -> Result<Opened, String> {
         let file = self.paths.credentials_file();
         let known = self.all.lock().unwrap_or_else(PoisonError::into_inner).with_or_without_key(connection);

@@ -9,8 +9,37 @@ use crate::theme::resolve::{ThemeText, builtin_names, load};
 use crate::ui::{self, Appearance, Drawn, LayoutCache};
 use ratatui::buffer::Buffer;
 
-/// The name that stands for lisle's dark or light theme, whichever suits the terminal.
+/// The name that stands for lisle's dark or light theme, whichever suits the terminal. `auto:NAME` is the same for the
+/// pair of a theme, `auto:DARK,LIGHT` for any two.
 pub const AUTO: &str = "auto";
+
+/// Themes for a dark and for a light background that belong together.
+const PAIRS: [(&str, &str); 6] = [
+    ("lisle-dark", "lisle-light"),
+    ("catppuccin", "catppuccin-latte"),
+    ("gruvbox", "gruvbox-light"),
+    ("nord", "nord-light"),
+    ("solarized", "solarized-light"),
+    ("tokyo-night", "tokyo-night-day"),
+];
+
+/// The theme that a chosen name means on this background.
+fn on_background(chosen: &str, dark: bool) -> &str {
+    let Some(wanted) = chosen.strip_prefix(AUTO) else { return chosen };
+    let wanted = match wanted.strip_prefix(':') {
+        None if wanted.is_empty() => "lisle-dark",
+        None => return chosen,
+        Some(wanted) => wanted.trim(),
+    };
+    let given = wanted.split_once(',').map(|(dark, light)| (dark.trim(), light.trim()));
+    let known = || PAIRS.into_iter().find(|(dark, light)| [*dark, *light].contains(&wanted));
+    match given.or_else(known) {
+        Some((name, _)) if dark => name,
+        Some((_, name)) => name,
+        // It has no pair: it is shown on either.
+        None => wanted,
+    }
+}
 
 /// Abilities of the terminal, and the home directory.
 #[derive(Clone, Debug)]
@@ -59,9 +88,9 @@ impl Renderer {
         self.cache = LayoutCache::default();
     }
 
-    /// The terminal's background is dark or not; only [`AUTO`] minds.
+    /// The terminal's background is dark or not; only [`AUTO`] and its pairs mind.
     pub fn background(&mut self, dark: bool) {
-        if std::mem::replace(&mut self.dark, dark) != dark && self.chosen == AUTO {
+        if std::mem::replace(&mut self.dark, dark) != dark && self.chosen.starts_with(AUTO) {
             self.reload();
         }
     }
@@ -70,7 +99,11 @@ impl Renderer {
     #[must_use]
     pub fn themes(&self) -> (Vec<String>, String) {
         let mut names = vec![AUTO.to_owned()];
+        names.extend(PAIRS.iter().skip(1).map(|(dark, _)| format!("{AUTO}:{dark}")));
         names.extend(builtin_names().map(str::to_owned));
+        if !names.contains(&self.chosen) && self.chosen.starts_with(AUTO) {
+            names.insert(1, self.chosen.clone());
+        }
         for text in &self.user {
             if !names.contains(&text.name) {
                 names.push(text.name.clone());
@@ -92,11 +125,7 @@ impl Renderer {
     }
 
     fn reload(&mut self) -> Vec<String> {
-        let name = match (self.chosen.as_str(), self.dark) {
-            (AUTO, true) => "lisle-dark",
-            (AUTO, false) => "lisle-light",
-            (name, _) => name,
-        };
+        let name = on_background(&self.chosen, self.dark);
         let loaded = load(name, &self.user);
         self.theme = loaded.theme.for_terminal(self.shows.colors);
         if !self.shows.italics {

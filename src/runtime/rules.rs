@@ -254,13 +254,13 @@ mod tests {
         assert!(!book.trusted && !files.trusts_workspace());
         assert_eq!(effects(&book, RuleScope::Workspace), [Effect::Deny]);
         assert_eq!(effects(&book, RuleScope::User), [Effect::Allow, Effect::Deny]);
-        assert_eq!(book.law().rules.scopes, [RuleScope::Session]);
+        assert_eq!(book.file_rules().rules.scopes, [RuleScope::Session]);
         let asked = book.untrusted.iter().find(|one| one.what == TrustWhat::Workspace).unwrap().clone();
         files.trust(&asked).unwrap();
         let book = files.read(&cwd);
         assert!(book.trusted && files.trusts_workspace() && book.untrusted.is_empty());
         assert_eq!(effects(&book, RuleScope::Workspace), [Effect::Allow, Effect::Deny]);
-        assert_eq!(book.law().rules.scopes, [RuleScope::Session, RuleScope::Workspace]);
+        assert_eq!(book.file_rules().rules.scopes, [RuleScope::Session, RuleScope::Workspace]);
         // Rules are added to the one key.
         files.add(RuleScope::Workspace, &cwd, &[Rule::allow("edit")]).unwrap();
         assert_eq!(effects(&files.read(&cwd), RuleScope::Workspace).len(), 3);

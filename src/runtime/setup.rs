@@ -88,7 +88,7 @@ impl Bootstrap {
     /// Reads the configuration and opens the workspace.
     ///
     /// # Errors
-    /// Where nothing can go on: no home directory, a directory that does not exist, a connection that is not known.
+    /// When nothing can go on: no home directory, a directory that does not exist, a connection that is not known.
     pub fn prepare(wanted: StartRequest) -> anyhow::Result<Self> {
         let env = |name: &str| std::env::var(name).ok();
         let paths = Paths::find(std::env::var_os("LISLE_HOME").as_deref())?;
@@ -122,6 +122,14 @@ impl Bootstrap {
         };
         let store = store(&workspace, &paths, &settings)?;
         crate::sandbox::places::hidden::keep_in(paths.data.join("hidden.jsonl"));
+        crate::tools::elsewhere::keep_in(paths.data.join("commands"));
+        // Before any command runs.
+        let finished = crate::tools::unfinished::finish_in(paths.data.join("unfinished"));
+        if !finished.is_empty() {
+            let text = "files that configure or run code, which a command had made or changed, were put back at this start, \
+                since lisle was ended before: ";
+            problems.push(Problem::whole(&cwd, format!("{text}{}", finished.join("; ")), ""));
+        }
         let runner =
             std::env::current_exe().context("lisle cannot find its own program file, which starts commands")?;
         Ok(Self { wanted, paths, settings, problems, store, connections, cwd, workspace, runner })

@@ -5,28 +5,26 @@
 //! content, their rights, and the time of change that nobody can set back. Whoever ran the command puts back what is told
 //! as its doing; what git makes for itself, and what others did meanwhile, is told apart here.
 
+mod look;
+
 use super::places::{self, Site};
 use super::profile::{Bounds, Namespaces};
 use super::repository::{self, Repository};
+use super::unseen::{self, Unseen, is_in_the_way, is_too_long};
+use look::{ALL, FileState, LAG, Looked, Reading};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Files of which the state before a command is kept. Where there are more it does not run: a command that made many would
 /// make one of them pass for old.
 const MOST: usize = 100_000;
 /// Changes that are told at a time. After a command everything is looked at: what it made many of must not hide one.
 pub const MOST_CHANGES: usize = 20_000;
-/// Depth in protected folders.
-const DEPTH: usize = 64;
-/// The most bytes of a file whose content is kept while the command runs, and of all of them.
-const SMALL: u64 = 256 * 1024;
-const ALL: u64 = 16 * 1024 * 1024;
-/// Times of files lag behind the clock by up to this.
-const LAG: Duration = Duration::from_millis(50);
+/// New files of one folder from which on it is told, and taken back, as one.
+const MANY: usize = 20;
 
 /// State of protected files before a command.
 #[derive(Clone, Debug)]
@@ -43,17 +41,6 @@ pub struct Guard {
     /// Folders all of whose protected files were looked at: the working directory, and its repository.
     scope: Vec<PathBuf>,
 }
-
-/// State of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct FileState {
-    seen: Seen,
-    mode: u32,
-    content: Option<Arc<[u8]>>,
-}
-
-/// Stamp that a changed file cannot keep: device, number, length, time of change.
-type Seen = (u64, u64, u64, i64, i64);
 
 /// Change of a protected file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -82,25 +69,27 @@ pub enum ChangedBy {
 /// Kind of change of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// It is new.
+    /// New file.
     Made,
-    /// It was changed; with what it was before, where that was kept.
+    /// Changed file; with what it was before, where that was kept.
     Changed(Option<Earlier>),
-    /// It is gone; with what it was.
+    /// Removed file; with what it was.
     Gone(Option<Earlier>),
+    /// It cannot be looked at, nor what is in it.
+    Unseen(Unseen),
 }
 
 /// A file as it was.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Earlier {
-    /// Its content; of a link, where it led.
+    /// Content; of a link, its target.
     pub content: Vec<u8>,
-    /// Its kind and rights, as the system gives them.
+    /// Kind and rights, as the system gives them.
     pub mode: u32,
 }
 
 impl Earlier {
-    /// It was a symbolic link.
+    /// True for a symbolic link.
     #[must_use]
     pub fn is_link(&self) -> bool {
         is_link(self.mode)
@@ -113,28 +102,52 @@ fn is_link(mode: u32) -> bool {
 
 impl FileState {
     fn earlier(&self) -> Option<Earlier> {
-        self.content.as_ref().map(|content| Earlier { content: content.to_vec(), mode: self.mode })
+        let content = self.content.as_ref().filter(|_| !self.doubtful)?;
+        Some(Earlier { content: content.to_vec(), mode: self.mode })
     }
+}
+
+impl GuardedChange {
+    /// Place in the order in which changes are taken back: first what could hide others, then what git runs.
+    #[must_use]
+    pub fn rank(&self) -> u8 {
+        match self.what {
+            What::Unseen(_) => 0,
+            _ if is_of_git(&self.path) => 1,
+            _ => 2,
+        }
+    }
+}
+
+fn is_of_git(path: &Path) -> bool {
+    path.iter().any(|part| part == ".git" || part == "hooks")
+        || ["config", "config.worktree", "commondir", "gitdir", "attributes"].iter().any(|name| path.ends_with(name))
 }
 
 impl Guard {
     /// Looks at what is there before a command runs at `site`, held to `bounds`. Blocks.
     #[must_use]
     pub fn before(site: &Site<'_>, bounds: Option<&Bounds>) -> Self {
-        let repository = Repository::of(site.cwd);
-        let guarded = places::guarded(site, repository.as_ref());
-        let (before, whole) = look(&guarded.paths, MOST);
+        let began = SystemTime::now();
+        let ((repository, guarded, looked), unseen) = unseen::again(|| {
+            let repository = Repository::of(site.cwd);
+            let mut guarded = places::guarded(site, repository.as_ref());
+            let mut looked = look::states(&guarded.paths, MOST);
+            let unseen = [std::mem::take(&mut guarded.unlisted), std::mem::take(&mut looked.unseen)].concat();
+            ((repository, guarded, looked), unseen)
+        });
+        let Looked { files: before, whole, .. } = looked;
         let mounted = bounds.filter(|bounds| bounds.namespaces == Namespaces::With);
         let held = mounted.into_iter().flat_map(|bounds| &bounds.protected);
         let own = repository.iter().flat_map(|one| [one.common.clone(), one.own.clone()]);
         Self {
             scope: std::iter::once(site.cwd.to_owned()).chain(own).collect(),
             before,
-            whole: whole && guarded.whole,
+            whole: whole && guarded.whole && unseen.is_empty(),
             known: repository.iter().map(|one| one.common.clone()).chain(guarded.repositories).collect(),
             repository,
             held: held.filter(|path| path.symlink_metadata().is_ok()).cloned().collect(),
-            began: SystemTime::now(),
+            began,
         }
     }
 
@@ -175,24 +188,77 @@ impl Guard {
     pub fn accept(&mut self, path: &Path) {
         if self.covers(path) {
             self.before.remove(path);
-            self.before.extend(look(&[path.to_owned()], MOST).0);
+            self.before.extend(look::states(&[path.to_owned()], MOST).files);
         }
     }
 
-    /// Differences now, by path; of many the first [`MOST_CHANGES`]: when they are put back, the others come. Blocks.
+    /// The scope of a command that is to run in this folder.
     #[must_use]
-    pub fn after(&self, site: &Site<'_>) -> Vec<GuardedChange> {
+    pub fn scope_of(cwd: &Path) -> Vec<PathBuf> {
+        let own = Repository::of(cwd).into_iter().flat_map(|one| [one.common, one.own]);
+        std::iter::once(cwd.to_owned()).chain(own).collect()
+    }
+
+    /// Folders all of whose protected files were looked at.
+    #[must_use]
+    pub fn scope(&self) -> &[PathBuf] {
+        &self.scope
+    }
+
+    /// Takes nothing for a state to go back to that was made since then: commands of another process of lisle ran.
+    pub fn doubt(&mut self, since: SystemTime) {
+        let since = since.duration_since(UNIX_EPOCH).unwrap_or_default();
+        for state in self.before.values_mut() {
+            state.doubtful |= look::changed(&state.seen) + LAG >= since;
+        }
+    }
+
+    /// True if all in a folder came there since, as far as is known: it may be moved as a whole.
+    #[must_use]
+    pub fn may_move(&self, folder: &Path) -> bool {
+        let mut from = self.before.range::<Path, _>((std::ops::Bound::Included(folder), std::ops::Bound::Unbounded));
+        let was_there = from.next().is_some_and(|(path, _)| path.starts_with(folder));
+        let holds = |one: &PathBuf| one.starts_with(folder);
+        is_too_long(folder) || !(was_there || self.scope.iter().any(holds) || self.known.iter().any(holds))
+    }
+
+    /// Differences now, by path, but for those of `skip`; of many the first [`MOST_CHANGES`]: when they are put back, the
+    /// others come. What cannot be looked at is opened first, where it is the user's own. Blocks.
+    #[must_use]
+    pub fn after(&self, site: &Site<'_>, skip: &HashSet<PathBuf>) -> Vec<GuardedChange> {
+        let (mut out, unseen) = unseen::again(|| self.differences(site, skip));
+        let unseen = unseen.into_iter().filter(|(path, _)| !skip.contains(path));
+        let unseen: Vec<GuardedChange> =
+            unseen.map(|(path, why)| GuardedChange { path, what: What::Unseen(why), by: ChangedBy::Command }).collect();
+        // Whatever lies in what cannot be looked at goes with it.
+        out.retain(|change| !unseen.iter().any(|place| change.path.starts_with(&place.path)));
+        out.extend(unseen);
+        out.sort_by(|a, b| a.path.cmp(&b.path));
+        self.tell_by_git(site, &mut out);
+        out
+    }
+
+    /// Changes without their order, and paths that could not be looked at.
+    fn differences(&self, site: &Site<'_>, skip: &HashSet<PathBuf>) -> (Vec<GuardedChange>, Vec<PathBuf>) {
         // One that the command made counts, and the one of before also where its pointer was bent.
-        let mut names = places::guarded(site, Repository::of(site.cwd).as_ref()).paths;
-        names.extend(places::guarded(site, self.repository.as_ref()).paths);
+        let now = Repository::of(site.cwd);
+        let mut guarded = places::guarded(site, now.as_ref());
+        let mut names = std::mem::take(&mut guarded.paths);
+        if now != self.repository {
+            let before = places::guarded(site, self.repository.as_ref());
+            names.extend(before.paths);
+            guarded.unlisted.extend(before.unlisted);
+        }
         // What was moved away with its folder is not among them any more.
         names.extend(self.before.keys().cloned());
         let mut seen = HashSet::new();
         names.retain(|path| seen.insert(path.clone()));
+        names.sort_by_key(|path| !is_of_git(path));
         let (mut out, mut told, mut room) = (Vec::new(), HashSet::new(), ALL);
-        walk(&names, |path, meta| {
+        let mut unseen = look::walk(&names, |path, meta| {
             let what = self.change(path, meta, &mut room);
             if let Some(what) = what
+                && !skip.contains(path)
                 && told.insert(path.to_owned())
                 && let Some(by) = self.by(site, path, &what)
             {
@@ -200,29 +266,56 @@ impl Guard {
             }
             out.len() < MOST_CHANGES
         });
-        for (path, state) in self.before.iter().filter(|(path, _)| path.symlink_metadata().is_err()) {
+        unseen.extend(guarded.unlisted);
+        let is_gone = |path: &Path| path.symlink_metadata().is_err_and(|error| !is_in_the_way(&error));
+        for (path, state) in self.before.iter().filter(|(path, _)| is_gone(path) && !skip.contains(*path)) {
             let what = What::Gone(state.earlier());
-            if let Some(by) = self.by(site, path, &what) {
+            let by = if state.doubtful { Some(ChangedBy::Unknown) } else { self.by(site, path, &what) };
+            if let Some(by) = by {
                 out.push(GuardedChange { path: path.clone(), what, by });
             }
         }
-        out.sort_by(|a, b| a.path.cmp(&b.path));
-        self.tell_by_git(site, &mut out);
+        (self.folded(out, &names), unseen)
+    }
+
+    /// The same with one change for a protected folder of which all is new, where that is much.
+    fn folded(&self, changes: Vec<GuardedChange>, names: &[PathBuf]) -> Vec<GuardedChange> {
+        if changes.len() <= MANY {
+            return changes;
+        }
+        let folders: HashSet<&Path> = names.iter().map(PathBuf::as_path).collect();
+        let of = |change: &GuardedChange| {
+            let new = change.what == What::Made && change.by == ChangedBy::Command;
+            new.then(|| change.path.ancestors().skip(1).find(|above| folders.contains(above)).map(Path::to_owned))?
+        };
+        let mut counts: HashMap<PathBuf, usize> = HashMap::new();
+        for folder in changes.iter().filter_map(of) {
+            *counts.entry(folder).or_default() += 1;
+        }
+        counts.retain(|folder, count| *count > MANY && self.may_move(folder));
+        let (many, mut out): (Vec<GuardedChange>, Vec<GuardedChange>) =
+            changes.into_iter().partition(|change| of(change).is_some_and(|folder| counts.contains_key(&folder)));
+        drop(many);
+        out.extend(counts.into_keys().map(|path| GuardedChange { path, what: What::Made, by: ChangedBy::Command }));
         out
     }
 
     /// Change of a file that is there.
     fn change(&self, path: &Path, meta: &Metadata, room: &mut u64) -> Option<What> {
-        let Some(before) = self.before.get(path) else {
-            return (!repository::is_plain(path, &self.known)).then_some(What::Made);
-        };
-        let now = seen(meta);
-        if before.seen == now {
+        let is_plain = || repository::is_plain(path, &self.known);
+        let Some(before) = self.before.get(path) else { return (!is_plain()).then_some(What::Made) };
+        let now = look::seen(meta);
+        // What was written in the last moment before may be written again within the same tick of the clock.
+        let began = self.began.duration_since(UNIX_EPOCH).unwrap_or_default();
+        if before.seen == now && look::changed(&now) + LAG < began {
             return None;
         }
-        let is_same =
-            before.mode == meta.mode() && before.content.is_some() && before.content == content(path, meta, now, room);
-        (!is_same).then(|| What::Changed(before.earlier()))
+        // Stamps tell nothing of a file that is mapped into the memory of a command.
+        let is_same = before.mode == meta.mode()
+            && before.content.is_some()
+            && before.content == look::content(path, meta, room, Reading::Fresh);
+        let in_order = is_same || before.seen == now && before.content.is_none() || before.doubtful && is_plain();
+        (!in_order).then(|| What::Changed(before.earlier()))
     }
 
     /// Author of the change, as far as it is known without git's list of files; `None` for what is in order.
@@ -269,6 +362,9 @@ impl Guard {
             if in_own {
                 continue;
             }
+            if matches!(change.what, What::Unseen(_)) {
+                continue;
+            }
             let Some(of) = change.path.parent().and_then(Repository::of) else { continue };
             let is_own = own.is_some_and(|one| one.top == of.top && one.common == of.common);
             let (_, has) = tracked.entry(of.top.clone()).or_insert_with(|| {
@@ -289,97 +385,6 @@ impl Guard {
         let made = folder.symlink_metadata().and_then(|meta| meta.created()).ok();
         folder != site.cwd && folder.starts_with(site.cwd) && made.is_some_and(|made| made + LAG >= self.began)
     }
-}
-
-/// The files at and below these paths, and whether all of them were looked at.
-fn look(paths: &[PathBuf], most: usize) -> (BTreeMap<PathBuf, FileState>, bool) {
-    let (mut room, mut whole) = (ALL, true);
-    let mut out = BTreeMap::new();
-    walk(paths, |path, meta| {
-        // git's examples are never run, and each new repository has more than ten of them.
-        if repository::is_example(path) {
-            return true;
-        }
-        whole = out.len() < most;
-        if whole {
-            let seen = seen(meta);
-            out.insert(
-                path.to_owned(),
-                FileState { seen, mode: meta.mode(), content: content(path, meta, seen, &mut room) },
-            );
-        }
-        whole
-    });
-    (out, whole)
-}
-
-/// Looks at each file at and below these paths, in their order, while `on` wants more.
-fn walk(paths: &[PathBuf], mut on: impl FnMut(&Path, &Metadata) -> bool) {
-    let mut open: Vec<(PathBuf, usize)> = paths.iter().rev().map(|path| (path.clone(), 0)).collect();
-    while let Some((path, depth)) = open.pop() {
-        let Ok(meta) = path.symlink_metadata() else { continue };
-        if meta.is_dir() {
-            if depth < DEPTH {
-                let entries = std::fs::read_dir(&path).into_iter().flatten().flatten();
-                open.extend(entries.map(|entry| (entry.path(), depth + 1)));
-            }
-        } else if !on(&path, &meta) {
-            return;
-        }
-    }
-}
-
-fn seen(meta: &Metadata) -> Seen {
-    (meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec())
-}
-
-type Contents = HashMap<Seen, Arc<[u8]>>;
-/// Contents of files that were read before, so that they are not read before each command.
-static READ: Mutex<Option<Contents>> = Mutex::new(None);
-/// Files that are remembered so.
-const REMEMBERED: usize = 4_000;
-
-fn content(path: &Path, meta: &Metadata, seen: Seen, room: &mut u64) -> Option<Arc<[u8]>> {
-    if meta.is_symlink() {
-        // Where it leads is what counts.
-        return std::fs::read_link(path).ok().map(|target| target.as_os_str().as_encoded_bytes().into());
-    }
-    if !meta.is_file() || meta.len() > SMALL.min(*room) {
-        return None;
-    }
-    *room = room.saturating_sub(meta.len());
-    let known = || READ.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.get(&seen).cloned();
-    if let Some(known) = known() {
-        return Some(known);
-    }
-    let bytes: Arc<[u8]> = straight(path)?.into();
-    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    let read = read.get_or_insert_with(HashMap::new);
-    if read.len() >= REMEMBERED {
-        read.clear();
-    }
-    // A file that changed while it was read is read again the next time.
-    if path.symlink_metadata().is_ok_and(|now| self::seen(&now) == seen) {
-        read.insert(seen, Arc::clone(&bytes));
-    }
-    Some(bytes)
-}
-
-/// Reads a file with no link on the way to it: another command may lay one at this moment, to get at a file outside.
-#[cfg(target_os = "linux")]
-fn straight(path: &Path) -> Option<Vec<u8>> {
-    use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, openat2};
-    use std::io::Read;
-    let how = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK;
-    let file = openat2(CWD, path, how, Mode::empty(), ResolveFlags::NO_SYMLINKS).ok()?;
-    let mut bytes = Vec::new();
-    std::fs::File::from(file).take(SMALL).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
-}
-
-#[cfg(not(target_os = "linux"))]
-fn straight(path: &Path) -> Option<Vec<u8>> {
-    std::fs::read(path).ok()
 }
 
 #[cfg(test)]
@@ -420,16 +425,16 @@ mod tests {
             open.set_modified(times).unwrap();
         };
         change("use evil!");
-        let found = guard.after(&site);
+        let found = guard.after(&site, &HashSet::new());
         let [GuardedChange { path, what: What::Changed(Some(earlier)), by: ChangedBy::Command }] = &found[..] else {
             panic!("{found:?}")
         };
         assert_eq!((path, &earlier.content[..], earlier.is_link()), (&file, &b"use flake"[..], false));
         change("use flake");
-        assert_eq!(guard.after(&site), []);
+        assert_eq!(guard.after(&site, &HashSet::new()), []);
         // What was away with its folder is gone, and what came with another one is new.
         std::fs::rename(cwd.join("sub"), cwd.join("other")).unwrap();
-        let found: Vec<PathBuf> = guard.after(&site).into_iter().map(|change| change.path).collect();
+        let found: Vec<PathBuf> = guard.after(&site, &HashSet::new()).into_iter().map(|change| change.path).collect();
         assert_eq!(found, [cwd.join("other/.envrc"), file.clone()]);
     }
 
@@ -453,7 +458,7 @@ mod tests {
         (0..MOST_CHANGES + 10).for_each(|n| write(&format!("v/.git/hooks/{n}.sample"), ""));
         write("z/.envrc", "x");
         write(".idea/a/b/c/d/e/f/g/h.xml", "x");
-        let found = guard.after(&site);
+        let found = guard.after(&site, &HashSet::new());
         let made: Vec<(&Path, ChangedBy)> =
             found.iter().map(|change| (change.path.strip_prefix(&cwd).unwrap(), change.by)).collect();
         let expected = [".idea/a/b/c/d/e/f/g/h.xml", "z/.envrc"].map(|path| (Path::new(path), ChangedBy::Command));
@@ -474,20 +479,23 @@ mod tests {
         let todo = cwd.join(".git/rebase-merge/git-rebase-todo");
         let guard = Guard::before(&site, None);
         std::fs::write(&todo, "pick 0123 one\n").unwrap();
-        assert_eq!(guard.after(&site), []);
+        assert_eq!(guard.after(&site, &HashSet::new()), []);
         std::fs::write(&todo, "pick 0123 one\nexec make\n").unwrap();
-        assert!(matches!(&guard.after(&site)[..], [GuardedChange { what: What::Made, by: ChangedBy::Command, .. }]));
+        assert!(matches!(
+            &guard.after(&site, &HashSet::new())[..],
+            [GuardedChange { what: What::Made, by: ChangedBy::Command, .. }]
+        ));
         // The user's own steps go on.
         let guard = Guard::before(&site, None);
         std::fs::write(&todo, "exec make\n").unwrap();
-        assert_eq!(guard.after(&site), []);
+        assert_eq!(guard.after(&site, &HashSet::new()), []);
         std::fs::write(&todo, "x make install\n").unwrap();
         assert!(matches!(
-            &guard.after(&site)[..],
+            &guard.after(&site, &HashSet::new())[..],
             [GuardedChange { what: What::Changed(_), by: ChangedBy::Command, .. }]
         ));
         std::fs::remove_file(&todo).unwrap();
-        assert_eq!(guard.after(&site), []);
+        assert_eq!(guard.after(&site, &HashSet::new()), []);
     }
 
     #[test]
@@ -507,13 +515,13 @@ mod tests {
         let allowances = Allowances::default();
         let site = site(&cwd, &session_dir, &allowances);
         let guard = Guard::before(&site, None);
-        assert_eq!(guard.after(&site), []);
+        assert_eq!(guard.after(&site, &HashSet::new()), []);
         write("src/main.rs", "fn main() {}");
         write(".git/index", "x");
         write(".git/hooks/pre-commit.sample", "x");
         // Written anew with the same text.
         write(".git/config", "[core]\n");
-        assert_eq!(guard.after(&site), []);
+        assert_eq!(guard.after(&site, &HashSet::new()), []);
         write(".git/hooks/pre-commit", "#!/bin/sh\n");
         write(".git/config", "[core]\nfsmonitor = x\n");
         std::fs::remove_file(cwd.join(".envrc")).unwrap();
@@ -537,9 +545,10 @@ mod tests {
                 What::Made => format!("made {path}{by}"),
                 What::Changed(earlier) => format!("changed {path} {}{by}", text(earlier)),
                 What::Gone(earlier) => format!("gone {path} {}{by}", text(earlier)),
+                What::Unseen(why) => format!("unseen {path} {why:?}"),
             }
         };
-        guard.after(site).into_iter().map(said).collect()
+        guard.after(site, &HashSet::new()).into_iter().map(said).collect()
     }
 
     /// A repository's folder as `git init` makes it.
@@ -619,6 +628,8 @@ mod tests {
         std::fs::write(folder.cwd.join(".git/config"), config).unwrap();
         std::fs::create_dir_all(folder.cwd.join("tools")).unwrap();
         std::fs::write(folder.cwd.join("tools/clean.py"), "x").unwrap();
+        let long = "n".repeat(300);
+        std::fs::write(folder.cwd.join(".git/config.worktree"), format!("[core]\n\thooksPath = {long}\n")).unwrap();
         let found = folder.after(|write| {
             write("tools/clean.py", "evil");
             write("tools/other.py", "x");
@@ -626,6 +637,59 @@ mod tests {
             write("more", "[core]\n\tpager = x\n");
         });
         assert_eq!(found, ["made hooks/pre-commit", "made more", "changed tools/clean.py x"]);
+    }
+
+    #[test]
+    fn bytes_count_and_not_stamps_where_a_command_may_have_written() {
+        let folder = Folder::new();
+        let file = folder.cwd.join(".envrc");
+        std::fs::write(&file, "mine").unwrap();
+        let site = site(&folder.cwd, &folder.session, &folder.allowances);
+        // Another content was read under the stamp that the file has at the end.
+        let guard = Guard::before(&site, None);
+        std::fs::write(&file, "evil").unwrap();
+        let meta = file.symlink_metadata().unwrap();
+        look::remember(&meta, b"mine");
+        let found: Vec<What> = guard.after(&site, &HashSet::new()).into_iter().map(|change| change.what).collect();
+        assert!(matches!(&found[..], [What::Changed(Some(earlier))] if earlier.content == b"mine"), "{found:?}");
+    }
+
+    #[test]
+    fn nothing_is_put_back_that_a_command_of_another_process_may_have_made() {
+        let folder = Folder::new();
+        let at = |name: &str| folder.cwd.join(name);
+        let site = site(&folder.cwd, &folder.session, &folder.allowances);
+        std::fs::write(at(".envrc"), "mine").unwrap();
+        let since = loop {
+            // The clock of files is behind.
+            let since = SystemTime::now();
+            let changed = look::changed(&look::seen(&at(".envrc").symlink_metadata().unwrap()));
+            if since.duration_since(UNIX_EPOCH).unwrap() > changed + LAG * 2 {
+                break since;
+            }
+            std::thread::yield_now();
+        };
+        for name in [".git/commondir", ".git/info/attributes"] {
+            std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+            std::fs::write(at(name), "evil").unwrap();
+        }
+        let mut guard = Guard::before(&site, None);
+        guard.doubt(since);
+        // The other process takes back what its command did, and this one's changes what is the user's.
+        std::fs::remove_file(at(".git/commondir")).unwrap();
+        std::fs::write(at(".git/info/attributes"), "other").unwrap();
+        std::fs::write(at(".envrc"), "evil").unwrap();
+        let found = guard.after(&site, &HashSet::new());
+        let said: Vec<(PathBuf, bool, ChangedBy)> = found
+            .iter()
+            .map(|one| (one.path.clone(), matches!(one.what, What::Changed(Some(_)) | What::Gone(Some(_))), one.by))
+            .collect();
+        let expected = [
+            (at(".envrc"), true, ChangedBy::Command),
+            (at(".git/commondir"), false, ChangedBy::Unknown),
+            (at(".git/info/attributes"), false, ChangedBy::Command),
+        ];
+        assert_eq!(said, expected);
     }
 
     #[test]

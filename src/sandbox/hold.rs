@@ -28,7 +28,7 @@ pub const WORD: &str = "__hold";
 /// The only other argument of a process that tries what commands can get here, and ends.
 pub(super) const TRY: &str = "--try-namespaces";
 
-/// This system can hold a command. Asks the kernel, and changes nothing.
+/// True if this system can confine a command. Asks the kernel, and changes nothing.
 #[must_use]
 pub fn is_possible() -> bool {
     rules::are_possible() && calls::read_only(OLDEST).is_ok() && seccomp_is_there()
@@ -148,7 +148,7 @@ impl HeldCommand {
         if matches!(self.profile, Profile::ReadOnly(_)) { RootRole::Reads } else { RootRole::Writes }
     }
 
-    /// It reaches nothing of the network, or only what a proxy lets through.
+    /// True if it reaches nothing of the network, or only what a proxy lets through.
     fn is_offline(&self, bounds: &Bounds) -> bool {
         self.role() == RootRole::Reads || bounds.network != Network::Open
     }

@@ -28,7 +28,7 @@ pub(super) struct Child {
     pub(super) pid: Pid,
     /// By what the first process tells how the command ended.
     pub(super) word: Option<OwnedFd>,
-    /// Its namespaces, where it has some.
+    /// Namespaces, where it has some.
     pub(super) spaces: Option<SpaceFiles>,
 }
 
@@ -46,9 +46,9 @@ pub(super) struct Streams<'a> {
 
 /// Surroundings of a new process.
 pub(super) struct Inside {
-    /// Its network, where it has namespaces.
+    /// Network, where it has namespaces.
     pub(super) net: Option<Net>,
-    /// Its `/proc`, to be attached, where it is the first process of a namespace.
+    /// `/proc` to attach, where it is the first process of a namespace.
     pub(super) processes: Option<OwnedFd>,
     /// Queue in which openings of masked places are noted.
     pub(super) queue: Option<OwnedFd>,
@@ -119,7 +119,7 @@ pub(super) fn start(wanted: Option<Net>, streams: Option<Streams<'_>>, task: &dy
 /// Outcome of starting a first process.
 enum Attempt {
     Started(Child),
-    /// It got no `/proc`, as in containers that hide parts of theirs: other namespaces would not change that.
+    /// No `/proc`, as in containers that hide parts of theirs: other namespaces would not change that.
     NoProcesses,
     Refused,
 }

@@ -1,12 +1,20 @@
 //! Confinement of commands: every one is started through lisle's own program (`lisle __run`), which stays its parent.
 //!
-//! Here are the words that both sides of that pipe speak: [`Invocation`] goes down as arguments, [`RunReport`] comes back.
-//! [`parent`] starts that parent, [`run`] is the parent itself, [`process`] finds and ends processes, [`environment`] is what a command gets to see.
-//! A [`Profile`] is what it is closed into: [`places`] (with [`repository`]) finds what it names, [`hold`] with `root`, `init`,
-//! `rights`, `rules` and `calls` (with `numbers`) closes the command in before it begins, on macOS [`seatbelt`]; [`guard`] and [`refusal`] tell afterwards what
-//! came of it (`opened` has the masked files that it opened), and [`able`] what this system can do at all. [`proxy`] is the way to the network for a
-//! command that has none. [`memory`] and `keys` are about lisle itself.
-//! The decision about a command is the permission function's, not made here.
+//! This file has the words of the pipe between the two: [`Invocation`] goes down as arguments, [`RunReport`] comes back.
+//! The permission function decides about a command; nothing here does.
+//!
+//! | Module | Content |
+//! | --- | --- |
+//! | [`parent`], [`run`], [`process`] | starts the parent; the parent itself; finds and ends processes |
+//! | [`environment`] | variables of a command |
+//! | [`Profile`], [`Allowances`] | what a command may reach; what the user's settings and answers add |
+//! | [`places`], [`repository`] | paths of a profile, looked up before each command |
+//! | [`hold`] with `root`, `init`, `rights`, `rules`, `calls`, `numbers` | confines the command before it begins (Linux) |
+//! | [`seatbelt`] | the same on macOS |
+//! | [`guard`], [`refusal`], [`withheld`], `opened` | findings after a command: changed files, refusals, hidden files, opened masks |
+//! | [`able`] | capabilities of this system |
+//! | [`proxy`] | network of a command that has none of its own |
+//! | [`memory`], `keys` | lisle's own process |
 //!
 //! # Protocol
 //! lisle starts `RUNNER __run --timeout-ms N --output-limit N [PROFILE] -- PROGRAM ARG…` in the command's directory, or
@@ -70,6 +78,7 @@ pub mod seatbelt;
 pub mod services;
 mod ssh;
 mod temp;
+pub mod unseen;
 pub mod withheld;
 
 pub use allowances::{Allowances, Granted};
@@ -106,7 +115,7 @@ pub fn is_enforced() -> bool {
 pub struct Invocation {
     /// The command and everything it started is ended after this time.
     pub timeout: Duration,
-    /// It is ended after so many bytes of output.
+    /// Limit of output bytes.
     pub output_limit: u64,
     /// The most memory in bytes that it may use.
     pub memory: Option<u64>,
@@ -183,13 +192,13 @@ impl Invocation {
 pub enum Ended {
     /// By itself.
     Itself,
-    /// Its time was over.
+    /// Time limit.
     Timeout,
-    /// It wrote more than it may.
+    /// Output limit.
     Output,
     /// lisle asked for it, or is gone.
     Asked,
-    /// It could not be started.
+    /// Failed start.
     NotStarted,
 }
 

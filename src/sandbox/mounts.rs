@@ -63,7 +63,7 @@ pub(super) struct SpaceFiles {
 }
 
 impl SpaceFiles {
-    /// Those of a child that was started in `spaces`.
+    /// Namespaces of a child that was started in `spaces`.
     pub(super) fn of(child: rustix::process::Pid, spaces: Spaces) -> Result<Self, Errno> {
         let open = |name: &str| {
             let path = format!("/proc/{}/ns/{name}", child.as_raw_nonzero());
@@ -73,7 +73,7 @@ impl SpaceFiles {
         Ok(Self { users, mounts: open("mnt")? })
     }
 
-    /// This process is in them from here on.
+    /// Moves this process into them.
     pub(super) fn enter(&self) -> Result<(), Errno> {
         for (file, kind) in [(self.users.as_ref(), libc::CLONE_NEWUSER), (Some(&self.mounts), libc::CLONE_NEWNS)] {
             let Some(file) = file else { continue };

@@ -33,7 +33,7 @@ pub struct Order {
 /// A parent that was started.
 #[derive(Debug)]
 pub struct StartedParent {
-    /// Its end ends the command. The listener of a proxy comes through it.
+    /// Control pipe: its end ends the command. The listener of a proxy comes through it.
     pub control: UnixStream,
     /// Output of the command.
     pub output: ChildStdout,
@@ -48,7 +48,7 @@ pub struct StartedParent {
 pub struct Process(Option<Child>);
 
 impl Process {
-    /// Its number, while it was not waited for.
+    /// Process id, while it was not waited for.
     #[must_use]
     pub fn id(&self) -> Option<u32> {
         self.0.as_ref().map(Child::id)
@@ -112,11 +112,11 @@ pub fn keep_ready(runner: &Path) {
 
 fn spawn(runner: &Path) -> Result<StartedParent> {
     let (control, theirs) = UnixStream::pair()?;
-    let before = descriptors::before().map(|limit| (descriptors::BEFORE, limit.to_string()));
+    let usual = descriptors::usual().map(|limit| (descriptors::USUAL_LIMIT, limit.to_string()));
     let mut child = Command::new(runner)
         .args([WORD, WAITS])
         .env_clear()
-        .envs(before)
+        .envs(usual)
         .current_dir("/")
         .stdin(OwnedFd::from(theirs))
         .stdout(Stdio::piped())
@@ -155,7 +155,7 @@ impl Order {
         Ok(())
     }
 
-    /// Its length, and texts that end with zeros: the directory, the number of places that are held, the number of
+    /// Bytes of the order: its length, and texts that end with zeros: the directory, the number of places that are held, the number of
     /// variables, these, and the arguments.
     fn message(&self) -> Result<Vec<u8>> {
         let arguments = self.invocation.arguments();

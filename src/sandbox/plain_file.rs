@@ -4,7 +4,8 @@
 use rustix::fs::{CWD, FileType, Mode, OFlags};
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read};
-use std::path::Path;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
 
 /// Opens a regular file that is no link.
 ///
@@ -29,6 +30,12 @@ fn open_with(path: &Path, more: OFlags) -> std::io::Result<File> {
         return Err(Error::new(ErrorKind::InvalidInput, "it is no regular file"));
     }
     Ok(file.into())
+}
+
+/// Path at which an open file lies now, which may be another than it was opened by. `None` where the system does not say.
+#[must_use]
+pub fn path_of(file: &File) -> Option<PathBuf> {
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
 }
 
 /// All of a regular file of at most this length; `None` for a longer one and for anything else. Blocks for the disk alone.

@@ -9,7 +9,7 @@ struct ProcessStat {
     pid: i32,
     parent: i32,
     session: i32,
-    /// It ended and was not waited for yet.
+    /// True once it ended and was not waited for yet.
     is_over: bool,
 }
 

@@ -74,10 +74,10 @@ pub enum Network {
 /// Mount namespace of a command, with a user namespace where it needs one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Namespaces {
-    /// It does not: this system does not let it, or nobody has asked.
+    /// Without namespaces: this system does not allow them, or nobody has asked.
     #[default]
     Without,
-    /// It does.
+    /// With namespaces.
     With,
 }
 

@@ -184,7 +184,7 @@ fn watched(places: &[Mounted]) -> Option<OwnedFd> {
 #[derive(Default)]
 struct ToldNames {
     names: HashSet<OsString>,
-    /// There were more than the system keeps.
+    /// More calls than the system keeps.
     any: bool,
 }
 

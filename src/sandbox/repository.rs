@@ -5,6 +5,7 @@
 
 use super::git_config::{self, Ground};
 use super::plain_file;
+use super::unseen;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -132,7 +133,7 @@ impl Repository {
         settings(&self.common.join("config")).unwrap_or_default().into_iter().filter_map(of_remote).collect()
     }
 
-    /// Its remotes that are repositories of this machine: name and the folder that holds their objects. Blocks.
+    /// Remotes that are repositories of this machine: name and the folder that holds their objects. Blocks.
     #[must_use]
     pub fn local_remotes(&self) -> Vec<(String, PathBuf)> {
         let of_path = |(name, address): (String, String)| {
@@ -298,12 +299,17 @@ pub fn runs_no_more(before: &[u8], after: &Path) -> bool {
 
 /// True if nothing in a repository's folder runs anything.
 fn runs_nothing(git: &Path) -> bool {
-    let plain = |name: &str| git.join(name).symlink_metadata().is_err() || is_plain(&git.join(name), &[]);
-    let hooks = std::fs::read_dir(git.join("hooks")).into_iter().flatten().flatten();
+    let is_missing = |name: &str| git.join(name).symlink_metadata().is_err_and(|error| !unseen::is_in_the_way(&error));
+    let plain = |name: &str| is_missing(name) || is_plain(&git.join(name), &[]);
+    let hooks = match std::fs::read_dir(git.join("hooks")) {
+        Ok(hooks) => hooks.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<PathBuf>, _>>(),
+        Err(error) if !unseen::is_in_the_way(&error) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    };
     plain("config")
         && plain("config.worktree")
-        && git.join("info/attributes").symlink_metadata().is_err()
-        && hooks.map(|entry| entry.path()).all(|path| is_plain(&path, &[]))
+        && is_missing("info/attributes")
+        && hooks.is_ok_and(|hooks| hooks.iter().all(|path| is_plain(path, &[])))
 }
 
 /// The settings in a file; `None` for one that cannot be read as such.
@@ -373,7 +379,40 @@ fn is_hook_of_lfs(text: &str, name: &str) -> bool {
 /// Folders of working trees and submodules in a repository's folder.
 fn inner(git: &Path) -> Vec<PathBuf> {
     let mut out = folders(&git.join("worktrees"));
-    out.extend(submodules(&git.join("modules")));
+    out.extend(submodules(&git.join("modules")).0);
+    out
+}
+
+/// Folders in a repository's folder that cannot be listed, so that nobody knows the working trees and submodules in it.
+#[must_use]
+pub fn unlisted_in(git: &Path) -> Vec<PathBuf> {
+    let mut out = submodules(&git.join("modules")).1;
+    let worktrees = git.join("worktrees");
+    out.extend(listed(&worktrees).is_err().then_some(worktrees));
+    out
+}
+
+/// Folders of repositories that files `.git`, and links in their place, lead to, and those that these name as what they
+/// share. git reads them wherever they lie. Below `within` alone: nothing else can be written by a command.
+#[must_use]
+pub fn led_to(entries: &[PathBuf], within: &[&Path]) -> Vec<PathBuf> {
+    let leads = |entry: &PathBuf| {
+        let kind = entry.symlink_metadata().ok()?.file_type();
+        let to = if kind.is_symlink() {
+            entry.clone()
+        } else {
+            entry.parent()?.join(small(entry)?.strip_prefix("gitdir:")?.trim())
+        };
+        to.canonicalize().ok()
+    };
+    let shares = |git: &PathBuf| git.join(small(&git.join("commondir"))?.trim()).canonicalize().ok();
+    let files = entries.iter().filter(|entry| !entry.symlink_metadata().is_ok_and(|meta| meta.is_dir()));
+    let first: Vec<PathBuf> = files.filter_map(leads).collect();
+    let shared: Vec<PathBuf> = first.iter().chain(entries).filter_map(shares).collect();
+    let mut out: Vec<PathBuf> = first.into_iter().chain(shared).collect();
+    out.retain(|git| git.is_dir() && within.iter().any(|folder| git.starts_with(folder)));
+    out.sort();
+    out.dedup();
     out
 }
 
@@ -385,23 +424,43 @@ pub fn folder_of(path: &Path) -> Option<PathBuf> {
 }
 
 fn folders(dir: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
-    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|e| e.path()).collect()
+    listed(dir).unwrap_or_default()
 }
 
-/// Submodules lie below folders that are parts of their names.
-fn submodules(dir: &Path) -> Vec<PathBuf> {
+/// The folders in a folder, which may be missing.
+fn listed(dir: &Path) -> Result<Vec<PathBuf>, ()> {
+    let entries = match std::fs::read_dir(dir) {
+        Ok(_) if unseen::is_too_long(dir) => return Err(()),
+        Ok(entries) => entries,
+        Err(error) => return if !unseen::is_in_the_way(&error) { Ok(Vec::new()) } else { Err(()) },
+    };
     let mut out = Vec::new();
-    let mut open = folders(dir);
+    for entry in entries {
+        let entry = entry.map_err(drop)?;
+        out.extend(entry.file_type().is_ok_and(|kind| kind.is_dir()).then(|| entry.path()));
+    }
+    Ok(out)
+}
+
+/// Folders of submodules, which lie below folders that are parts of their names; and folders that cannot be listed.
+fn submodules(dir: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let (mut out, mut unlisted) = (Vec::new(), Vec::new());
+    let mut open = vec![dir.to_owned()];
     while let Some(dir) = open.pop() {
-        if is_repository(&dir) {
-            open.extend(folders(&dir.join("modules")));
-            out.push(dir);
-        } else {
-            open.extend(folders(&dir));
+        let Ok(below) = listed(&dir) else {
+            unlisted.push(dir);
+            continue;
+        };
+        for dir in below {
+            if is_repository(&dir) {
+                open.push(dir.join("modules"));
+                out.push(dir);
+            } else {
+                open.push(dir);
+            }
         }
     }
-    out
+    (out, unlisted)
 }
 
 fn is_repository(dir: &Path) -> bool {

@@ -21,15 +21,15 @@ use std::path::{Path, PathBuf};
 /// Treatment of a path in the root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum PlaceKind {
-    /// It can be read.
+    /// Readable.
     Readable,
-    /// It can be written.
+    /// Writable.
     Writable,
-    /// It can be written, and is a mount even where that is not needed: such a folder cannot be moved or replaced.
+    /// Writable, and a mount even where that is not needed: such a folder cannot be moved or replaced.
     Pinned,
     /// Another folder is there, which can be written.
     Replaced,
-    /// It can be read, though what lies around it can be written.
+    /// Readable, though what lies around it is writable.
     Protected,
 }
 
@@ -46,9 +46,9 @@ struct RootPlace {
 /// Access of a command in its root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RootRole {
-    /// It reads: folders that replace others are read-only, and there are no terminals.
+    /// Reading: folders that replace others are read-only, and there are no terminals.
     Reads,
-    /// It gets terminals of its own, and writes what the profile says.
+    /// Writing: it gets terminals of its own, and writes what the profile says.
     Writes,
 }
 

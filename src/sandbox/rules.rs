@@ -25,11 +25,11 @@ pub(super) struct Setting {
     pub(super) abi: ABI,
     /// The process has a root of its own, made for the profile.
     pub(super) own_root: bool,
-    /// It reaches no network, and must not where it shares the system's.
+    /// True if it reaches no network, and must not where it shares the system's.
     pub(super) offline: bool,
 }
 
-/// This kernel can hold a command. Changes nothing.
+/// True if this kernel can confine a command. Changes nothing.
 pub(super) fn are_possible() -> bool {
     let rules = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)

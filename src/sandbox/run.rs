@@ -172,7 +172,7 @@ fn limit_memory(_: Option<u64>) {}
 enum Phase {
     /// The command runs.
     Running,
-    /// It ended by itself, and something that it started goes on.
+    /// Ended by itself, and something that it started goes on.
     Leftovers { since: Instant },
     /// Everything was asked to end.
     Asked { why: Ended, since: Instant },
@@ -199,7 +199,7 @@ struct CommandParent {
 }
 
 impl CommandParent {
-    /// Its report, and the process that is still to be waited for.
+    /// Report, and the process that is still to be waited for.
     fn see_it_through(mut self) -> (RunReport, Option<Pid>) {
         loop {
             let alone = self.reap();

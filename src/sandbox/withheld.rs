@@ -65,13 +65,13 @@ pub struct Withheld {
 /// A command that is over.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedCommand<'a> {
-    /// Its profile.
+    /// Profile of the command.
     pub bounds: &'a Bounds,
-    /// Its directory.
+    /// Directory of the command.
     pub cwd: &'a Path,
     /// The end of its output.
     pub output: &'a str,
-    /// Its exit status.
+    /// Exit status of the command.
     pub code: Option<i32>,
     /// Packages beside the project that its manifests name.
     pub packages: &'a [PathBuf],

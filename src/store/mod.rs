@@ -5,7 +5,7 @@
 //! | `open` | opening, loading and creating a session |
 //! | `format` | files as values: `header` `row` `live`, tolerant `json`, `layout` (paths of files), `portable_paths` (paths inside files), `names` (ids), `file_refs` (files that rows refer to), `damaged_line` |
 //! | `read` | `list` with `index` as its cache; `session` in pages, `page_at` around a hit, `search` over all |
-//! | `write` | [`Journal`] writes one session, [`Writer`] is its thread; `header_writer`, `tail_repair` before the first write, `lock`, `recent_rows`; `branch`, `closed_session`, `drafts`, `usage_log`; `rescue` for what a disk does not take |
+//! | `write` | [`Journal`] writes one session, [`Writer`] is its thread; the journal's data: `session_file`, `header_state`, `row_queue`, `sync_state`, `row_copies`, `ownership`, `lifecycle`, `live_file`; `header_writer`, `tail_repair` before the first write, `lock`, `recent_rows` where a file was replaced; `branch`, `closed_session`, `drafts`, `usage_log`; `rescue` for what a disk does not take |
 //! | `maintain` | `verify` and `repair`, `clear`, `trash`, `checkpoints` of undo |
 //! | `interop` | [`Follower`] and `wake` for what another process writes; `other_writers`, `shadow_log` and `merge` for the same file written by two; `import`, `export`; `properties` of the workspace |
 //! | `workspace` | [`Store`]: folder, mark and paths of a workspace |

@@ -53,7 +53,7 @@ pub struct LoadedSession {
     pub queue: Vec<Queued>,
     /// A turn was running when the process died.
     pub died_in_turn: bool,
-    /// It was taken over from this writer, in words, which still had it.
+    /// Writer that it was taken over from and that still had it, in words.
     pub taken_from: Option<String>,
     /// Another program wrote it last.
     pub foreign_last_write: bool,
@@ -83,11 +83,11 @@ pub struct ReadTranscript {
 /// State of the last writer of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LastWriter {
-    /// Its open session goes on.
+    /// Continues its open session.
     Works,
-    /// It ended, or died.
+    /// The process ended, or died.
     Died,
-    /// It had the session when it was taken from it.
+    /// The process had the session when it was taken over.
     TakenOver,
 }
 

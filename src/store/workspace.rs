@@ -29,7 +29,7 @@ pub enum Fsync {
 pub enum Durability {
     /// The write returned: it survives the death of lisle.
     Written,
-    /// It is forced to the disk as well: it survives the death of the machine.
+    /// Forced to the disk as well: survives the death of the machine.
     Synced,
 }
 

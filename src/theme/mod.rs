@@ -121,7 +121,12 @@ impl Theme {
                 .map(|below| self.style(*below).bg)
                 .collect();
             let taken: Vec<Color> = below.into_iter().flatten().collect();
-            let inks: Vec<Color> = INKS.iter().filter_map(|ink| self.style(*ink).fg).collect();
+            // The text of a selected row has one colour; elsewhere each keeps its own.
+            let own = self.style(role).fg.filter(|_| role == Role::Selected);
+            let inks: Vec<Color> = match own {
+                Some(ink) => vec![ink],
+                None => INKS.iter().filter_map(|ink| self.style(*ink).fg).collect(),
+            };
             let readable = |ground| inks.iter().all(|ink| colour::contrast(*ink, ground).is_none_or(|c| c >= 4.1));
             if self.style(role).bg.is_none_or(|near| !taken.contains(&near) && readable(near)) {
                 continue;
@@ -138,8 +143,13 @@ impl Theme {
 }
 
 /// Grounds with those that they lie on.
-const GROUNDS: [(Role, &[Role]); 3] =
-    [(Role::Panel, &[Role::Text]), (Role::SelectedDim, &[Role::Text]), (Role::Selected, &[Role::Text, Role::Panel])];
+const GROUNDS: [(Role, &[Role]); 5] = [
+    (Role::Panel, &[Role::Text]),
+    (Role::SelectedDim, &[Role::Text]),
+    (Role::Selected, &[Role::Text, Role::Panel]),
+    (Role::UserGround, &[Role::Text]),
+    (Role::CodeGround, &[Role::Text]),
+];
 
 /// Text colours that appear on all of them.
 const INKS: [Role; 6] = [Role::Text, Role::Dim, Role::NeedsYou, Role::Running, Role::Unread, Role::Match];

@@ -8,15 +8,20 @@ use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 
 /// In the order in which they are offered.
-const BUILTIN: [(&str, &str); 10] = [
+const BUILTIN: [(&str, &str); 15] = [
     ("lisle-dark", include_str!("../../themes/lisle-dark.toml")),
     ("lisle-light", include_str!("../../themes/lisle-light.toml")),
     ("high-contrast", include_str!("../../themes/high-contrast.toml")),
     ("catppuccin", include_str!("../../themes/catppuccin.toml")),
+    ("catppuccin-latte", include_str!("../../themes/catppuccin-latte.toml")),
     ("gruvbox", include_str!("../../themes/gruvbox.toml")),
+    ("gruvbox-light", include_str!("../../themes/gruvbox-light.toml")),
     ("nord", include_str!("../../themes/nord.toml")),
+    ("nord-light", include_str!("../../themes/nord-light.toml")),
     ("solarized", include_str!("../../themes/solarized.toml")),
+    ("solarized-light", include_str!("../../themes/solarized-light.toml")),
     ("tokyo-night", include_str!("../../themes/tokyo-night.toml")),
+    ("tokyo-night-day", include_str!("../../themes/tokyo-night-day.toml")),
     ("ansi", include_str!("../../themes/ansi.toml")),
     ("mono", include_str!("../../themes/mono.toml")),
 ];
@@ -146,7 +151,7 @@ fn filled(role: Role, known: &BTreeMap<Role, Style>) -> Style {
 #[must_use]
 pub fn falls_back_to(role: Role) -> Option<Role> {
     Some(match role {
-        Role::Text | Role::SelectedDim => return None,
+        Role::Text | Role::SelectedDim | Role::UserGround | Role::CodeGround => return None,
         Role::Selected => Role::SelectedDim,
         Role::Dim | Role::Strong | Role::User | Role::ToolSubject | Role::CodeBlock | Role::Panel => Role::Text,
         Role::CodeKeyword | Role::CodeFunction | Role::CodeType => Role::CodeBlock,
@@ -166,5 +171,7 @@ pub fn falls_back_to(role: Role) -> Option<Role> {
         Role::ModeExplore | Role::DiffAdded => Role::Good,
         Role::ModeExecute | Role::DiffRemoved => Role::Error,
         Role::Good => Role::Text,
+        Role::Heading2 => Role::Heading,
+        Role::Heading3 => Role::Heading2,
     })
 }

@@ -56,6 +56,8 @@ roles! {
     UserHead = "user-head",
     /// A user's message.
     User = "user",
+    /// The band that a user's message stands on.
+    UserGround = "user-ground",
     /// The line above an answer.
     AssistantHead = "assistant-head",
     /// Thinking.
@@ -72,8 +74,12 @@ roles! {
     Warning = "warning",
     /// An error.
     Error = "error",
-    /// Headings in markdown.
+    /// First headings in markdown.
     Heading = "heading",
+    /// Second headings in markdown.
+    Heading2 = "heading-2",
+    /// Deeper headings in markdown.
+    Heading3 = "heading-3",
     /// Emphasised markdown.
     Emphasis = "emphasis",
     /// Strong markdown.
@@ -82,6 +88,8 @@ roles! {
     Code = "code",
     /// Code in a block.
     CodeBlock = "code-block",
+    /// The ground of a block of code.
+    CodeGround = "code-ground",
     /// Keywords in code.
     CodeKeyword = "code-keyword",
     /// Texts in quotes in code.

@@ -28,44 +28,58 @@ fn every_theme_of_the_folder_is_embedded() {
     assert_eq!(files, known);
 }
 
-/// Roles that are lines, not letters.
-const LINES: [Role; 2] = [Role::Rule, Role::RuleFocus];
+/// Roles that are lines or grounds, not letters.
+const NO_LETTERS: [Role; 4] = [Role::Rule, Role::RuleFocus, Role::UserGround, Role::CodeGround];
+/// Grounds that text without a ground of its own stands on.
+const UNDER: [Role; 5] = [Role::Text, Role::Panel, Role::UserGround, Role::CodeGround, Role::SelectedDim];
+/// Marks and lines that show the focus.
+const MARKS: [Role; 6] = [Role::RuleFocus, Role::Accent, Role::NeedsYou, Role::Running, Role::Unread, Role::Key];
 
 #[test]
 fn text_can_be_read_on_every_ground_it_stands_on() {
     for name in builtin_names().filter(|name| !matches!(*name, "ansi" | "mono")) {
         let full = load(name, &[]).theme;
         let least = if name == "high-contrast" { 7.0 } else { 4.5 };
-        readable(&full, least, 4.5);
+        readable(&full, least);
         // The nearest of 256 is sometimes a little less.
-        readable(&full.for_terminal(Colors::C256), least * 0.9, 4.05);
+        readable(&full.for_terminal(Colors::C256), least * 0.85);
     }
 }
 
-fn readable(theme: &Theme, least: f64, elsewhere: f64) {
+fn readable(theme: &Theme, least: f64) {
     let ink = theme.style(Role::Text).fg.unwrap();
-    let grounds = [Role::Text, Role::Panel].map(|role| theme.style(role).bg.unwrap());
-    for &role in Role::ALL.iter().filter(|role| !LINES.contains(role)) {
+    let ground = |role: Role| theme.style(role).bg.unwrap();
+    let contrast = |ink, ground| colour::contrast(ink, ground).unwrap();
+    for &role in Role::ALL.iter().filter(|role| !NO_LETTERS.contains(role)) {
         let style = theme.style(role);
-        let on: Vec<Color> = style.bg.map_or_else(|| grounds.to_vec(), |bg| vec![bg]);
-        for ground in on {
-            let contrast = colour::contrast(style.fg.unwrap_or(ink), ground).unwrap();
-            assert!(contrast >= least, "{} {} has {contrast:.2}", theme.name, role.word());
+        let on: Vec<Color> = style.bg.map_or_else(|| UNDER.map(ground).to_vec(), |bg| vec![bg]);
+        for under in on {
+            let has = contrast(style.fg.unwrap_or(ink), under);
+            assert!(has >= least, "{} {} has {has:.2} on {under:?}", theme.name, role.word());
         }
     }
     // Code keeps its colours on the grounds of what came and went.
-    for ground in [Role::DiffAdded, Role::DiffRemoved].map(|role| theme.style(role).bg.unwrap()) {
+    for under in [Role::DiffAdded, Role::DiffRemoved].map(ground) {
         let code = [Role::CodeKeyword, Role::CodeString, Role::CodeComment, Role::CodeNumber, Role::CodeType];
         for role in code.into_iter().chain([Role::CodeFunction, Role::CodeConstant]) {
-            let contrast = colour::contrast(theme.style(role).fg.unwrap(), ground).unwrap();
-            assert!(contrast >= elsewhere, "{} {} in a change has {contrast:.2}", theme.name, role.word());
+            let has = contrast(theme.style(role).fg.unwrap(), under);
+            assert!(has >= least.min(4.5), "{} {} in a change has {has:.2}", theme.name, role.word());
         }
     }
-    // What stands in a selected row keeps its own colour, so it must be readable there too.
-    for ground in [Role::Selected, Role::SelectedDim].map(|role| theme.style(role).bg.unwrap()) {
-        for role in [Role::NeedsYou, Role::Running, Role::Unread, Role::Text, Role::Dim, Role::Match] {
-            let contrast = colour::contrast(theme.style(role).fg.unwrap(), ground).unwrap();
-            assert!(contrast >= elsewhere, "{} {} selected has {contrast:.2}", theme.name, role.word());
+}
+
+#[test]
+fn focus_can_be_seen() {
+    for name in builtin_names().filter(|name| !matches!(*name, "ansi" | "mono")) {
+        for theme in [Colors::True, Colors::C256].map(|colors| load(name, &[]).theme.for_terminal(colors)) {
+            for under in [Role::Text, Role::Panel].map(|role| theme.style(role).bg.unwrap()) {
+                let band = colour::contrast(theme.style(Role::Selected).bg.unwrap(), under).unwrap();
+                assert!(band >= 3.0, "{name}: the cursor row has {band:.2}");
+                for role in MARKS {
+                    let has = colour::contrast(theme.style(role).fg.unwrap(), under).unwrap();
+                    assert!(has >= 3.0, "{name}: {} has {has:.2}", role.word());
+                }
+            }
         }
     }
 }
@@ -161,7 +175,8 @@ fn a_role_that_nobody_names_takes_its_neighbours_style() {
         for _ in 0..Role::ALL.len() {
             at = falls_back_to(at).unwrap_or(at);
         }
-        assert!(matches!(at, Role::Text | Role::SelectedDim), "{} ends at {}", role.word(), at.word());
+        let ends = [Role::Text, Role::SelectedDim, Role::UserGround, Role::CodeGround];
+        assert!(ends.contains(&at), "{} ends at {}", role.word(), at.word());
     }
 }
 

@@ -118,7 +118,7 @@ fn write(name: &str, place: &CallPlace) -> Result<Vec<Access>, String> {
 /// Protected paths below a folder of the working directory: those that are there, else those that could be.
 fn protected_below(folder: &Path, cwd: &Path) -> Vec<PathBuf> {
     let of_git = Repository::of(cwd).map(|repository| repository.protected()).unwrap_or_default();
-    let mut out = protected_in(cwd);
+    let mut out = protected_in(cwd, std::env::home_dir().as_deref());
     out.extend(of_git.into_iter().filter(|path| path.symlink_metadata().is_ok()));
     out.retain(|path| path.starts_with(folder));
     if out.is_empty() {

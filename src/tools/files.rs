@@ -31,7 +31,7 @@ pub enum FileError {
     /// Larger than [`LARGEST`].
     #[error("{0} has {size}, more than the {limit} that are read at once", size = super::text::size(*.1), limit = super::text::size(LARGEST))]
     TooLarge(PathBuf, u64),
-    /// It is not what it was when it was looked at.
+    /// The file changed since it was looked at.
     #[error("{0} changed while it was worked on")]
     Changed(PathBuf),
     /// A folder on the way is a file.
@@ -50,11 +50,11 @@ pub enum FileError {
 /// A file's content with what has to be kept of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedFile {
-    /// Its bytes.
+    /// Bytes of the file.
     pub bytes: Vec<u8>,
     /// Their SHA-256.
     pub hash: [u8; 32],
-    /// Its permission bits.
+    /// Permission bits.
     pub mode: u32,
     /// Owner and group.
     pub owner: (u32, u32),

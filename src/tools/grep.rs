@@ -146,6 +146,7 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
         large: 0,
     };
     if call.is_folder {
+        let masked = places::MaskedPaths::of(&with.place);
         for entry in walk::below(&call.root).build().flatten() {
             search.cut = search.cut.or_else(|| search.patience.cut());
             if search.cut.is_some() || search.left == 0 {
@@ -157,7 +158,7 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
             {
                 continue;
             }
-            if places::is_secret_place(entry.path(), &with.place) {
+            if masked.is_secret(entry.path(), &with.place) {
                 search.secrets += 1;
             } else if entry.metadata().is_ok_and(|meta| meta.len() > LARGEST) {
                 search.large += 1;

@@ -4,8 +4,11 @@
 //! run is compared with what was there before them, and what one of them was allowed to do counts for the others from then on.
 
 use super::CallPlace;
+use super::elsewhere;
 use super::held::{NamedPlaces, site};
-use super::put_back::{self, ChangeFate};
+use super::process_notes::Note;
+use super::settle::{self, SettledChange};
+use super::unfinished::Unfinished;
 use crate::sandbox::Bounds;
 use crate::sandbox::guard::{ChangedBy, Guard, GuardedChange, MOST_CHANGES, What};
 use crate::sandbox::places::Moves;
@@ -14,7 +17,8 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
+use tokio_util::sync::CancellationToken;
 
 /// Interval at which the changes of commands that go on in the background are looked at. What is the same twice is taken
 /// back: git and package managers write such files for a moment.
@@ -44,8 +48,35 @@ struct RunningCommand {
     suspects: HashSet<GuardedChange>,
     /// Changes that cannot be taken back.
     left: HashSet<GuardedChange>,
+    /// Paths that were taken back from it.
+    taken: HashSet<PathBuf>,
     /// Changes that were settled while it ran.
-    settled: Vec<(GuardedChange, String)>,
+    settled: Vec<SettledChange>,
+    breaches: Arc<Breaches>,
+    /// Tells other processes of lisle of it.
+    _note: Option<Note>,
+}
+
+/// News of a command that is looked after, for whoever waits for its end.
+#[derive(Debug, Default)]
+pub(super) struct Breaches {
+    lines: Mutex<Vec<String>>,
+    /// It made again what had been taken back: it is to be ended.
+    pub is_over: CancellationToken,
+}
+
+impl Breaches {
+    /// Lines that nobody was told of.
+    pub(super) fn news(&self) -> Vec<String> {
+        std::mem::take(&mut self.lines.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn tell(&self, line: &str) {
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        if lines.len() < MOST_SETTLED {
+            lines.push(line.to_owned());
+        }
+    }
 }
 
 /// Held for moments alone: files are looked at without it, unless something is to be taken back. A command in a slow folder
@@ -60,14 +91,20 @@ fn running() -> MutexGuard<'static, Vec<RunningCommand>> {
 }
 
 /// The part of one command in this, to its end.
-pub(super) struct GuardedCommand(u64);
+pub(super) struct GuardedCommand(u64, Arc<Breaches>);
 
 impl GuardedCommand {
     /// Looks at what is there before a command. Blocks.
     pub(super) fn begin(place: &CallPlace, told: &NamedPlaces, bounds: Option<&Bounds>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let home = std::env::home_dir();
+        // Noted before anything is looked at: of two that begin at once each knows of the other.
+        let note = elsewhere::note(SystemTime::now(), &Guard::scope_of(&place.cwd));
         let mut guard = Guard::before(&site(place, told, home.as_deref()), bounds);
+        if let Some(since) = elsewhere::since(guard.scope()) {
+            guard.doubt(since);
+        }
+        let breaches = Arc::<Breaches>::default();
         let hidden = bounds.map(|bounds| Arc::clone(&bounds.held)).unwrap_or_default();
         let mut running = running();
         running.iter().for_each(|other| guard.take_over(&other.guard));
@@ -83,7 +120,10 @@ impl GuardedCommand {
             passed: 0,
             suspects: HashSet::new(),
             left: HashSet::new(),
+            taken: HashSet::new(),
             settled: Vec::new(),
+            breaches: Arc::clone(&breaches),
+            _note: note,
         });
         if background && !LOOKED_AFTER.swap(true, Ordering::Relaxed) {
             let looks = std::thread::Builder::new().name("lisle-guard".to_owned()).spawn(|| {
@@ -94,7 +134,12 @@ impl GuardedCommand {
             // Without the thread the changes are found at the end.
             LOOKED_AFTER.store(looks.is_ok(), Ordering::Relaxed);
         }
-        Self(number)
+        Self(number, breaches)
+    }
+
+    /// News of it while it runs.
+    pub(super) fn breaches(&self) -> Arc<Breaches> {
+        Arc::clone(&self.1)
     }
 
     /// True if all protected files are known.
@@ -103,39 +148,41 @@ impl GuardedCommand {
     }
 
     /// Changes up to now, each with what became of it: what nobody was allowed to do is taken back. Blocks.
-    pub(super) fn end(&self) -> Vec<(GuardedChange, String)> {
+    pub(super) fn end(&self) -> Vec<SettledChange> {
         note_moves();
         let Some(look) = GuardedLook::of(&running(), self.0) else { return Vec::new() };
-        let none = look.changes().is_empty();
+        let mut left = HashSet::new();
+        let none = look.changes(&left).is_empty();
         let mut running = running();
         let Some(at) = running.iter().position(|one| one.number == self.0) else { return Vec::new() };
         let mut out = running.get_mut(at).map(|own| std::mem::take(&mut own.settled)).unwrap_or_default();
         // Another command that ends now may have settled them.
         for _ in 0..MOST_ROUNDS {
-            let changes =
-                GuardedLook::of(&running, self.0).filter(|_| !none).map(|look| look.parted()).unwrap_or_default();
-            let more = changes.breaches.len() + changes.asked.len() >= MOST_CHANGES;
-            let mut accepted: Vec<PathBuf> = changes.asked.into_iter().map(|change| change.path).collect();
-            let mut undone = false;
-            for change in changes.breaches {
-                let (line, stays) = settled(&look.place, &change);
-                match change.by {
-                    ChangedBy::Command => undone |= !stays,
-                    ChangedBy::Git | ChangedBy::NewRepository | ChangedBy::Unknown => {
-                        accepted.push(change.path.clone())
-                    }
+            let Some(look) = GuardedLook::of(&running, self.0).filter(|_| !none) else { break };
+            let Parted { mut breaches, asked } = look.parted(&left);
+            let unseen = breaches.iter().any(|change| matches!(change.what, What::Unseen(_)));
+            let more = unseen || breaches.len() + asked.len() >= MOST_CHANGES;
+            breaches.sort_by_key(GuardedChange::rank);
+            let _unfinished = Unfinished::begin(&breaches, &settle::folder(&look.place), &look.place.cwd);
+            let mut accepted: Vec<PathBuf> = asked.into_iter().map(|change| change.path).collect();
+            for change in breaches {
+                let settled = settle::settled(&look.place, &look.guard, change);
+                let path = settled.change.path.clone();
+                match settled.change.by {
+                    // The next look goes past what stays.
+                    ChangedBy::Command => drop(settled.stays.then(|| left.insert(path))),
+                    ChangedBy::Git | ChangedBy::NewRepository | ChangedBy::Unknown => accepted.push(path),
                 }
-                out.push((change, line));
+                out.push(settled);
             }
             for path in &accepted {
                 running.iter_mut().for_each(|one| Arc::make_mut(&mut one.guard).accept(path));
             }
-            // What is neither taken back nor accepted would come again.
-            if !more || !undone && accepted.is_empty() {
+            if !more {
                 break;
             }
         }
-        out
+        settle::grouped(out)
     }
 }
 
@@ -179,14 +226,14 @@ impl GuardedLook {
         })
     }
 
-    fn changes(&self) -> Vec<GuardedChange> {
+    fn changes(&self, skip: &HashSet<PathBuf>) -> Vec<GuardedChange> {
         let home = std::env::home_dir();
-        self.guard.after(&site(&self.place, &self.told, home.as_deref()))
+        self.guard.after(&site(&self.place, &self.told, home.as_deref()), skip)
     }
 
-    fn parted(&self) -> Parted {
+    fn parted(&self, skip: &HashSet<PathBuf>) -> Parted {
         let is_asked = |change: &GuardedChange| self.writable.iter().any(|path| change.path.starts_with(path));
-        let (asked, breaches) = self.changes().into_iter().partition(is_asked);
+        let (asked, breaches) = self.changes(skip).into_iter().partition(is_asked);
         Parted { breaches, asked }
     }
 }
@@ -204,16 +251,15 @@ fn look_after_jobs() -> bool {
     let jobs = numbers(&running());
     for number in jobs {
         let look = GuardedLook::of(&running(), number);
-        if look.is_none_or(|look| look.changes().is_empty()) {
+        if look.is_none_or(|look| look.changes(&HashSet::new()).is_empty()) {
             continue;
         }
         let mut running = running();
         if !numbers(&running).contains(&number) {
             continue;
         }
-        let Some(Parted { breaches, .. }) = GuardedLook::of(&running, number).map(|look| look.parted()) else {
-            continue;
-        };
+        let Some(look) = GuardedLook::of(&running, number) else { continue };
+        let Parted { breaches, .. } = look.parted(&HashSet::new());
         let Some(own) = running.iter_mut().find(|one| one.number == number) else { continue };
         // A command can make itself look like git, so that is believed for a while.
         let (checked_out, breaches): (Vec<GuardedChange>, Vec<GuardedChange>) = breaches
@@ -221,16 +267,25 @@ fn look_after_jobs() -> bool {
             .filter(|change| change.by == ChangedBy::Command)
             .partition(|change| own.passed < MOST_CHECKED_OUT && is_being_checked_out(&change.path));
         own.passed += u32::from(!checked_out.is_empty());
-        let (same, new): (Vec<GuardedChange>, Vec<GuardedChange>) = breaches
+        // What was taken back before is not waited for again.
+        let (mut same, new): (Vec<GuardedChange>, Vec<GuardedChange>) = breaches
             .into_iter()
             .filter(|change| !own.left.contains(change))
-            .partition(|change| own.suspects.contains(change));
+            .partition(|change| own.suspects.contains(change) || own.taken.contains(&change.path));
         own.suspects = new.into_iter().collect();
+        same.sort_by_key(GuardedChange::rank);
+        let _unfinished =
+            (!same.is_empty()).then(|| Unfinished::begin(&same, &settle::folder(&own.place), &own.place.cwd));
         for change in same {
-            let (line, stays) = settled(&own.place, &change);
-            own.left.extend(stays.then(|| change.clone()));
+            // It would make it once more: it is ended, and what it leaves is taken back at its end.
+            if !own.taken.insert(change.path.clone()) {
+                own.breaches.is_over.cancel();
+            }
+            let settled = settle::settled(&own.place, &look.guard, change);
+            own.left.extend(settled.stays.then(|| settled.change.clone()));
+            own.breaches.tell(&settled.line);
             if own.settled.len() < MOST_SETTLED {
-                own.settled.push((change, line));
+                own.settled.push(settled);
             }
         }
     }
@@ -246,33 +301,6 @@ fn is_being_checked_out(path: &Path) -> bool {
     above.find(|folder| folder.join(".git").is_dir()).is_some_and(|top| {
         path.strip_prefix(top).is_ok_and(|below| !below.starts_with(".git")) && top.join(".git/index.lock").exists()
     })
-}
-
-/// Takes back a change that the command was not to make. A line that tells of it, and true if it could not be taken back.
-fn settled(place: &CallPlace, change: &GuardedChange) -> (String, bool) {
-    let path = change.path.strip_prefix(&place.cwd).unwrap_or(&change.path).display().to_string();
-    let path = super::input::one_line(&path, 200);
-    let what = match &change.what {
-        What::Made => "is new",
-        What::Changed(_) => "was changed",
-        What::Gone(_) => "was removed",
-    };
-    if change.by != ChangedBy::Command {
-        return (format!("{path} {what}"), false);
-    }
-    // Not below `data/`, which commands write: a link that they lay there would lead lisle out of it.
-    let fate = put_back::put_back(change, &place.session_dir.join("protected"));
-    put_back::tidy(&change.path, &place.cwd);
-    let stays = matches!(fate, ChangeFate::Left(_));
-    let line = match (fate, &change.what) {
-        (ChangeFate::Aside(copy), What::Made) => format!("{path} is new: it was moved to {}", copy.display()),
-        (ChangeFate::Aside(copy), _) => {
-            format!("{path} {what}: it is as before again, what the command wrote is in {}", copy.display())
-        }
-        (ChangeFate::Restored, _) => format!("{path} {what}: it is there again"),
-        (ChangeFate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
-    };
-    (line, stays)
 }
 
 #[cfg(test)]
@@ -360,7 +388,10 @@ mod tests {
         assert_eq!(job.end(), []);
         std::fs::write(cwd.join(".git/config"), "[core]\nfsmonitor = x\n").unwrap();
         let found = job.end();
-        let [(GuardedChange { what: What::Changed(Some(earlier)), .. }, _)] = &found[..] else { panic!("{found:?}") };
+        let [SettledChange { change: GuardedChange { what: What::Changed(Some(earlier)), .. }, .. }] = &found[..]
+        else {
+            panic!("{found:?}")
+        };
         assert_eq!(earlier.content, b"[user]\nname = x\n");
     }
 
@@ -373,7 +404,137 @@ mod tests {
         while !is_clean(&cwd) {
             assert!(look_after_jobs());
         }
-        assert_eq!(job.end().len(), 3, "told at its end");
+        assert_eq!(job.breaches().news().len(), 3, "told while it runs");
+        assert!(!job.breaches().is_over.is_cancelled());
+        // The second time it is ended.
+        plant(&cwd);
+        while !is_clean(&cwd) {
+            assert!(look_after_jobs());
+        }
+        assert!(job.breaches().is_over.is_cancelled());
+        assert_eq!(job.end().len(), 6, "told at its end");
         assert_eq!(job.end(), []);
+    }
+
+    /// A repository below the working directory that runs a program, and whose files are few.
+    fn evil(git: &Path) {
+        for name in ["objects", "refs", "hooks"] {
+            std::fs::create_dir_all(git.join(name)).unwrap();
+        }
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(git.join("config"), "[core]\n\tfsmonitor = x\n").unwrap();
+        std::fs::write(git.join("hooks/pre-commit"), "x").unwrap();
+    }
+
+    fn mode(path: &Path, mode: u32) {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    fn paths(settled: &[SettledChange], cwd: &Path) -> Vec<String> {
+        let below = |one: &SettledChange| one.change.path.strip_prefix(cwd).unwrap().display().to_string();
+        settled.iter().map(below).collect()
+    }
+
+    #[test]
+    fn what_cannot_be_listed_is_opened_and_looked_at() {
+        if rustix::process::geteuid().is_root() {
+            return eprintln!("not tested: root has all rights");
+        }
+        let (_dir, cwd, session) = folder();
+        let place = place(&cwd, &session, &[]);
+        std::fs::remove_dir_all(cwd.join(".git/hooks")).unwrap();
+        let one = begin(&place);
+        evil(&cwd.join("zz/q/.git"));
+        std::fs::create_dir(cwd.join(".git/hooks")).unwrap();
+        std::fs::write(cwd.join(".git/hooks/pre-commit"), "x").unwrap();
+        evil(&cwd.join(".git/modules/m"));
+        for (name, bits) in [
+            (".git/modules/m/hooks", 0o311),
+            (".git/modules/m", 0o311),
+            (".git/modules", 0o311),
+            (".git/hooks", 0o311),
+            ("zz/q/.git/hooks", 0o311),
+            ("zz/q/.git", 0o555),
+            ("zz/q", 0o000),
+            ("zz", 0o311),
+        ] {
+            mode(&cwd.join(name), bits);
+        }
+        let found = one.end();
+        let expected = [
+            ".git/hooks/pre-commit",
+            ".git/modules/m/config",
+            ".git/modules/m/hooks/pre-commit",
+            "zz/q/.git/config",
+            "zz/q/.git/hooks/pre-commit",
+        ];
+        assert_eq!(paths(&found, &cwd), expected);
+        assert!(found.iter().all(|one| !one.stays && one.change.path.symlink_metadata().is_err()), "{found:?}");
+    }
+
+    #[test]
+    fn what_lies_too_deep_goes_as_a_whole() {
+        use rustix::fs::{Mode, OFlags};
+        let (_dir, cwd, session) = folder();
+        let one = begin(&place(&cwd, &session, &[]));
+        let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut open = rustix::fs::open(&cwd, how, Mode::empty()).unwrap();
+        let name = "d".repeat(240);
+        for _ in 0..20 {
+            rustix::fs::mkdirat(&open, name.as_str(), Mode::from_raw_mode(0o755)).unwrap();
+            open = rustix::fs::openat(&open, name.as_str(), how, Mode::empty()).unwrap();
+        }
+        rustix::fs::mkdirat(&open, ".git", Mode::from_raw_mode(0o755)).unwrap();
+        let found = one.end();
+        let [SettledChange { change: GuardedChange { path, what: What::Unseen(_), .. }, stays: false, .. }] =
+            &found[..]
+        else {
+            panic!("{found:?}")
+        };
+        assert!(path.as_os_str().len() < 3_500 && path.symlink_metadata().is_err(), "{}", path.display());
+        assert_eq!(begin(&place(&cwd, &session, &[])).end(), []);
+    }
+
+    #[test]
+    fn a_folder_that_a_git_file_leads_to_is_looked_after_wherever_it_lies() {
+        let (_dir, cwd, session) = folder();
+        let place = place(&cwd, &session, &[]);
+        let config = |more: &str| format!("[core]\n\tbare = false\n\tworktree = ../../zz\n{more}");
+        let one = begin(&place);
+        evil(&cwd.join(".git/foo"));
+        std::fs::remove_file(cwd.join(".git/foo/hooks/pre-commit")).unwrap();
+        std::fs::create_dir(cwd.join("zz")).unwrap();
+        std::fs::write(cwd.join("zz/.git"), "gitdir: ../.git/foo\n").unwrap();
+        std::fs::write(cwd.join(".git/foo/config"), config("")).unwrap();
+        assert_eq!(one.end(), [], "nothing of it runs anything");
+        drop(one);
+        let one = begin(&place);
+        std::fs::write(cwd.join(".git/foo/config"), config("\tfsmonitor = x\n")).unwrap();
+        std::fs::write(cwd.join(".git/foo/hooks/post-checkout"), "x").unwrap();
+        assert_eq!(paths(&one.end(), &cwd), [".git/foo/config", ".git/foo/hooks/post-checkout"]);
+        assert_eq!(std::fs::read_to_string(cwd.join(".git/foo/config")).unwrap(), config(""));
+    }
+
+    #[test]
+    fn many_files_that_stay_hide_no_other_one() {
+        let (_dir, cwd, session) = folder();
+        let place = place(&cwd, &session, &[]);
+        let one = begin(&place);
+        std::fs::create_dir_all(cwd.join(".fleet/a")).unwrap();
+        (0..100).for_each(|n| std::fs::write(cwd.join(".fleet/a").join(n.to_string()), "x").unwrap());
+        (0..100).for_each(|n| {
+            std::fs::create_dir_all(cwd.join(format!("a/{n}"))).unwrap();
+            std::fs::write(cwd.join(format!("a/{n}/.envrc")), "x").unwrap();
+        });
+        std::fs::write(cwd.join("sub/.envrc"), "x").unwrap();
+        evil(&cwd.join("zz/.git"));
+        mode(&cwd.join(".fleet/a"), 0o555);
+        mode(&cwd.join(".fleet"), 0o555);
+        let found = one.end();
+        assert!(!cwd.join(".fleet").exists() && !cwd.join("a/99/.envrc").exists() && !cwd.join("sub/.envrc").exists());
+        assert_eq!(paths(&found, &cwd)[..2], ["zz/.git/config", "zz/.git/hooks/pre-commit"]);
+        let lines: Vec<&String> = found.iter().map(|one| &one.line).filter(|line| !line.is_empty()).collect();
+        assert!(lines.len() < 10 && lines.iter().any(|line| line.contains(".fleet ")), "{lines:?}");
     }
 }

@@ -7,7 +7,7 @@ use crate::domain::tool::CallFacts;
 pub enum RunError {
     /// The facts differ from those decided on: decide again.
     FactsChanged(Box<CallFacts>),
-    /// It was stopped; the text so far.
+    /// Stopped; the text so far.
     Stopped(String),
 }
 

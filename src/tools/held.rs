@@ -2,7 +2,8 @@
 //!
 //! The sandbox makes and enforces a profile; which one a command gets was decided with the call.
 
-use super::guarded::{self, GuardedCommand};
+use super::guarded::{self, Breaches, GuardedCommand};
+use super::settle::SettledChange;
 use super::{CallPlace, made};
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
@@ -94,6 +95,11 @@ impl Confinement {
         Self { sandbox, place, told, profile, variables, guard, secrets, new_temp, drafts, began, refusals }
     }
 
+    /// News of what it makes while it runs, where that is looked after.
+    pub fn breaches(&self) -> Arc<Breaches> {
+        self.guard.as_ref().map(GuardedCommand::breaches).unwrap_or_default()
+    }
+
     /// Reach of the command into the network.
     pub fn network(&self) -> &Network {
         self.profile.bounds().map_or(&Network::Open, |bounds| &bounds.network)
@@ -103,7 +109,7 @@ impl Confinement {
     pub fn fault(&self) -> Option<String> {
         if self.guard.as_ref().is_some_and(|guard| !guard.is_whole()) {
             return Some(format!(
-                "The command was not started: {} holds more files than lisle can look after, so nobody could tell what a \
+                "The command was not started: {} holds more files, or deeper folders, than lisle can look after, so nobody could tell what a \
                  command makes of those that configure or run code. Work in a folder of it. Called again with \
                  `outside: true`, the user is asked to let it run without a sandbox.",
                 self.place.cwd.display()
@@ -135,14 +141,15 @@ impl Confinement {
         let mut shown = Vec::new();
         let (mut put_back, mut told) = (Vec::new(), Vec::new());
         if let Some(guard) = &self.guard {
-            for (change, line) in guard.end() {
+            for SettledChange { change, line, stays } in guard.end() {
                 put_back.extend((change.by == ChangedBy::Command).then(|| change.path.clone()));
                 let is_gits = change.by == ChangedBy::Git && change.path.iter().any(|part| part == ".git");
-                shown.extend((!is_gits).then(|| line.clone()));
-                told.push((change.by, line));
+                shown.extend((!is_gits && !line.is_empty()).then(|| line.clone()));
+                told.extend((!line.is_empty()).then_some((change.by, stays, line)));
             }
-            for (by, heading) in HEADINGS {
-                let lines: Vec<String> = told.iter().filter(|(of, _)| of == by).map(|(_, line)| line.clone()).collect();
+            for (by, stays, heading) in HEADINGS {
+                let of = told.iter().filter(|(of, left, _)| (of, left) == (by, stays));
+                let lines: Vec<String> = of.map(|(_, _, line)| line.clone()).collect();
                 out.extend(listed(heading, &lines));
             }
         }
@@ -235,7 +242,7 @@ impl Confinement {
 /// End of a command, as far as it says what was kept from it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CommandEnd<'a> {
-    /// Its exit status.
+    /// Exit status.
     pub code: Option<i32>,
     /// Masked places that it opened, by their numbers in the profile; `None` where that is not known.
     pub opened: Option<&'a [u32]>,
@@ -259,19 +266,31 @@ pub(super) struct ForUser {
     pub withheld: Vec<String>,
 }
 
-/// Authors of changes of protected files, and the text about them for the model.
-const HEADINGS: &[(ChangedBy, &str)] = &[
+/// Authors of changes of protected files, whether what they wrote stays, and the text about them for the model.
+const HEADINGS: &[(ChangedBy, bool, &str)] = &[
     (
         ChangedBy::Command,
+        true,
+        "This command made or changed what configures or runs code, and lisle could not take it back: it takes effect. Tell \
+         the user before anything else:",
+    ),
+    (
+        ChangedBy::Command,
+        false,
         "This command made or changed what configures or runs code, which is to be asked for first. It does not take \
          effect. Tell the user:",
     ),
-    (ChangedBy::NewRepository, "With a new repository came what configures or runs code. Tell the user:"),
+    (ChangedBy::NewRepository, false, "With a new repository came what configures or runs code. Tell the user:"),
     (
         ChangedBy::Unknown,
+        false,
         "While this command ran, what configures or runs code was changed, perhaps by somebody else. Tell the user:",
     ),
-    (ChangedBy::Git, "With the state of the repository git changed what configures or runs code. Tell the user:"),
+    (
+        ChangedBy::Git,
+        false,
+        "With the state of the repository git changed what configures or runs code. Tell the user:",
+    ),
 ];
 
 /// The heading with the first of the lines, and how many more there are.

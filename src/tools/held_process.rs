@@ -2,6 +2,7 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
+use super::guarded::Breaches;
 use super::held::{self, Confinement, ForUser, NamedPlaces};
 use super::host::Host;
 use super::input;
@@ -45,7 +46,7 @@ pub(super) struct CommandRun {
 
 /// Receiver of the output.
 pub(super) trait Taker: Send {
-    /// These bytes came.
+    /// Takes bytes that came.
     fn take(&mut self, bytes: &[u8]) -> impl Future<Output = ()> + Send;
     /// Called a few times a second.
     fn tick(&mut self);
@@ -70,8 +71,10 @@ pub(super) struct Over {
     said: Vec<u8>,
     held: Confinement,
     timeout: Duration,
-    /// It was asked to end.
+    /// True if it was asked to end.
     pub stopped: bool,
+    /// It was ended because it made again what had been taken back.
+    repeated: bool,
 }
 
 /// Starts a command. Blocks while the places of its profile are looked up, off the async threads. `host` decides on what
@@ -197,6 +200,11 @@ pub(super) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send 
 }
 
 impl Running {
+    /// News of what it makes while it runs.
+    pub fn breaches(&self) -> Arc<Breaches> {
+        self.held.breaches()
+    }
+
     /// Reads it to its end. When `stop` comes, everything it started is ended.
     pub async fn see_it_through(self, taker: &mut impl Taker, stop: &CancellationToken) -> Over {
         let Running { mut process, control, output, report, held, timeout, runner } = self;
@@ -204,7 +212,8 @@ impl Running {
         let mut said = Vec::new();
         // The parent keeps to the time itself; this is for the case that it does not.
         let mut last_moment = Instant::now() + timeout + GRACE + Duration::from_secs(10);
-        let mut stopped = false;
+        let (mut stopped, mut repeated) = (false, false);
+        let breaches = held.breaches();
         {
             let collected = collect(output, report, taker, &mut said);
             tokio::pin!(collected);
@@ -214,6 +223,11 @@ impl Running {
                     () = stop.cancelled(), if !stopped => {
                         stopped = true;
                         // Its end is the word to end everything.
+                        drop(control.take());
+                        last_moment = Instant::now() + GRACE + Duration::from_secs(4);
+                    }
+                    () = breaches.is_over.cancelled(), if !repeated && !stopped => {
+                        repeated = true;
                         drop(control.take());
                         last_moment = Instant::now() + GRACE + Duration::from_secs(4);
                     }
@@ -234,7 +248,7 @@ impl Running {
         drop(process);
         // Off the way of this command; the next one finds it.
         drop(tokio::task::spawn_blocking(move || parent::keep_ready(&runner)));
-        Over { report, said, held, timeout, stopped }
+        Over { report, said, held, timeout, stopped, repeated }
     }
 }
 
@@ -271,7 +285,7 @@ impl Over {
         self.report.as_ref().and_then(RunReport::code)
     }
 
-    /// It ended by itself, and well.
+    /// True if it ended by itself, and well.
     pub fn is_well(&self) -> bool {
         self.report.as_ref().is_some_and(|report| report.ended == Ended::Itself) && self.code() == Some(0)
     }
@@ -279,7 +293,7 @@ impl Over {
     /// Notes for the model besides the output, line by line; `exit N` is the last one. `output` is its end. Beside it
     /// what the user is to know.
     pub async fn told(self, output: String) -> Result<(String, ForUser), Halt> {
-        let Over { report, said, held, timeout, .. } = self;
+        let Over { report, said, held, timeout, repeated, .. } = self;
         let code = report.as_ref().and_then(RunReport::code);
         let opened = report.as_ref().and_then(|report| report.opened.clone());
         let notes = blocking(move || held.notes(&output, held::CommandEnd { code, opened: opened.as_deref() })).await?;
@@ -299,6 +313,9 @@ impl Over {
                 text.push_str(&format!("Ended because it took longer than {} s (timeout_s).\n", timeout.as_secs()));
             }
             Ended::Output => text.push_str("Ended because it wrote more than it may.\n"),
+            Ended::Asked if repeated => text.push_str(
+                "Ended by lisle: it made what configures or runs code again after that had been taken back.\n",
+            ),
             Ended::Asked => text.push_str("Ended on request.\n"),
             Ended::NotStarted => {
                 let why = report.error.clone().unwrap_or_default();

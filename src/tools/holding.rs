@@ -20,13 +20,13 @@ const LARGEST: u64 = 1_000_000;
 /// A file that holds one of the names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HoldingFile {
-    /// Its path below the directory.
+    /// Path below the directory.
     pub path: String,
     /// The first lines that hold one of them, with their numbers.
     pub lines: Vec<(u64, String)>,
     /// Number of matching lines.
     hits: usize,
-    /// It is named so itself.
+    /// True if the file itself has the name.
     named: bool,
 }
 

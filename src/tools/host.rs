@@ -109,7 +109,7 @@ pub enum WhichModel {
     Small,
     /// The session's.
     Session,
-    /// This one.
+    /// The session of the call.
     Named(String),
 }
 
@@ -120,13 +120,13 @@ pub struct Task {
     pub call: CallId,
     /// Title in the list.
     pub title: String,
-    /// Its first message.
+    /// First message.
     pub prompt: String,
     /// A mode that is not looser than the parent's; `None` for the parent's.
     pub mode: Option<Mode>,
-    /// Its connection; `None` for the parent's.
+    /// Connection; `None` for the parent's.
     pub connection: Option<String>,
-    /// Its model.
+    /// Model.
     pub model: WhichModel,
     /// The call does not wait: the answer comes as a message when it is there.
     pub background: bool,
@@ -137,7 +137,7 @@ pub struct Task {
 /// Result of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spawned {
-    /// Its last answer; of one in the background a word that it began.
+    /// Last answer; of one in the background a word that it began.
     pub text: String,
     /// The session, and what it did.
     pub child: Child,

@@ -6,6 +6,7 @@
 
 mod output;
 
+use super::guarded::Breaches;
 use super::held::ForUser;
 use super::held_process::{self, CommandRun, Over, Taker};
 use super::host::Host;
@@ -33,6 +34,8 @@ const MOST_ENDED: usize = 16;
 #[derive(Debug)]
 pub struct Jobs {
     all: Mutex<Vec<Arc<Job>>>,
+    /// Changes taken back from those that go on.
+    breaches: Mutex<Vec<String>>,
     shown: watch::Sender<()>,
 }
 
@@ -66,7 +69,7 @@ struct End {
 
 impl Default for Jobs {
     fn default() -> Self {
-        Self { all: Mutex::default(), shown: watch::Sender::new(()) }
+        Self { all: Mutex::default(), breaches: Mutex::default(), shown: watch::Sender::new(()) }
     }
 }
 
@@ -126,7 +129,8 @@ impl Jobs {
         let folder = place.clone();
         tokio::spawn(async move {
             let file = output::OutputFile::new(folder, &job.id);
-            let mut taker = OutputSink { job: &job, file, news: &jobs.shown, told: 0 };
+            let breaches = running.breaches();
+            let mut taker = OutputSink { job: &job, file, jobs: &jobs, breaches, told: 0 };
             let over = running.see_it_through(&mut taker, &job.stop).await;
             taker.file.close(&job).await;
             job.over(over).await;
@@ -156,6 +160,12 @@ impl Jobs {
     #[must_use]
     pub fn any_running(&self) -> bool {
         locked(&self.all).iter().any(|job| locked(&job.state).end.is_none())
+    }
+
+    /// Lines about what jobs that go on made of what configures or runs code, which nobody was told of.
+    #[must_use]
+    pub fn breaches(&self) -> Vec<String> {
+        std::mem::take(&mut locked(&self.breaches))
     }
 
     /// Hears of every change.
@@ -287,7 +297,8 @@ impl Job {
 struct OutputSink<'a> {
     job: &'a Job,
     file: output::OutputFile,
-    news: &'a watch::Sender<()>,
+    jobs: &'a Jobs,
+    breaches: Arc<Breaches>,
     told: u64,
 }
 
@@ -301,8 +312,11 @@ impl Taker for OutputSink<'_> {
 
     fn tick(&mut self) {
         let total = locked(&self.job.state).written.total();
-        if std::mem::replace(&mut self.told, total) != total {
-            self.news.send_replace(());
+        let breaches = self.breaches.news();
+        let has_news = !breaches.is_empty();
+        locked(&self.jobs.breaches).extend(breaches);
+        if std::mem::replace(&mut self.told, total) != total || has_news {
+            self.jobs.shown.send_replace(());
         }
     }
 }
@@ -322,7 +336,8 @@ pub fn ended(job: &JobShown) -> Option<String> {
     let mut out = format!("Background job {} (`{command}`) is over after {seconds} s: {how}. It wrote {size}.", job.id);
     if !end.protected.is_empty() {
         out.push_str(&format!(
-            " It made or changed what configures or runs code, which does not take effect. Tell the user:\n{}",
+            " It made or changed what configures or runs code, which is to be asked for first. Tell the user what became of \
+             it:\n{}",
             end.protected.join("\n")
         ));
     }

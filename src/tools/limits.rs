@@ -82,7 +82,7 @@ pub fn tokens(text: &str) -> u64 {
     parts.div_ceil(PARTS)
 }
 
-/// It is mostly base64.
+/// True for text that is mostly base64.
 fn is_dense(text: &str) -> bool {
     if text.len() < 20_000 {
         return false;

@@ -55,7 +55,7 @@ pub trait Tool: Send + Sync {
     /// Description for a model.
     fn spec(&self) -> ToolSpec;
 
-    /// It changes nothing: calls of one response may run side by side.
+    /// True if it changes nothing: calls of one response may run side by side.
     fn reads_only(&self) -> bool;
 
     /// Subject of a call on one line: the path, the command, the pattern. Works on any input, also
@@ -132,6 +132,7 @@ pub mod call_llm;
 mod call_place;
 pub mod downloads;
 pub mod edit;
+pub mod elsewhere;
 pub mod fetch;
 pub mod files;
 pub mod glob;
@@ -156,6 +157,7 @@ pub mod notebook;
 pub mod patch;
 pub mod paths;
 pub mod places;
+mod process_notes;
 pub mod properties;
 mod put_back;
 mod reach;
@@ -164,6 +166,7 @@ pub mod registry;
 pub mod restore;
 pub mod seen;
 pub mod sessions;
+mod settle;
 pub mod shape;
 pub mod spawn;
 pub mod step;
@@ -173,6 +176,7 @@ pub mod text;
 pub mod todo;
 pub mod transform_data;
 pub mod tree;
+pub mod unfinished;
 pub mod walk;
 mod words;
 pub mod write;

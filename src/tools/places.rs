@@ -8,9 +8,10 @@ use super::files::LoadedFile;
 use super::paths::follow;
 use crate::domain::secret::MOST;
 use crate::domain::{paths, tool};
-use crate::sandbox::places::{SecrecyView, holds_beside, holds_secret as holds_any};
+use crate::sandbox::places::{SecrecyView, hidden, holds_beside, holds_secret as holds_any, protected_in, secrets_in};
 use crate::sandbox::repository::Repository;
-use crate::sandbox::{Namespaces, able};
+use crate::sandbox::{Allowances, Namespaces, able};
+use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +37,7 @@ pub fn classify(path: &Path, place: &CallPlace) -> tool::PathPlace {
     if paths::is_protected(path)
         || place.own_dirs.iter().any(of_lisle)
         || path.starts_with(&session)
-        || is_named(path, &cwd)
+        || path.starts_with(&cwd) && (is_named(path, &cwd) || is_of_repository(path, &cwd) || is_led_to(path, &cwd))
     {
         return tool::PathPlace::Protected;
     }
@@ -53,7 +54,38 @@ fn is_worktree(cwd: &Path, own: &Path) -> bool {
 /// True if git's settings name this file as something to read settings from or to run.
 fn is_named(path: &Path, cwd: &Path) -> bool {
     let named = || Some(Repository::of(cwd)?.named(cwd, std::env::home_dir().as_deref()));
-    path.starts_with(cwd) && named().is_some_and(|named| named.iter().any(|named| path.starts_with(named)))
+    named().is_some_and(|named| named.iter().any(|named| path.starts_with(named)))
+}
+
+/// True if the file lies in a folder that git takes for a repository, or will once the file is there. By its entries, since
+/// a repository may have any name.
+fn is_of_repository(path: &Path, cwd: &Path) -> bool {
+    let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(cwd));
+    folders.into_iter().any(|folder| {
+        let made = path.strip_prefix(folder).ok().and_then(|below| below.components().next());
+        let has = |name: &str| {
+            made.is_some_and(|made| made.as_os_str() == name) || folder.join(name).symlink_metadata().is_ok()
+        };
+        has("HEAD") && (has("commondir") || has("objects") && has("refs"))
+    })
+}
+
+/// True if a protected path of the working directory is a link that leads there, or another name of the same file.
+fn is_led_to(path: &Path, cwd: &Path) -> bool {
+    let home = home();
+    if home.as_ref().is_some_and(|home| home.starts_with(cwd)) {
+        // Not looked through: what is protected there goes by its name.
+        return false;
+    }
+    let protected = protected_in(cwd, home.as_deref());
+    let several = std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && meta.nlink() > 1);
+    protected.iter().any(|one| {
+        let Ok(meta) = one.symlink_metadata() else { return false };
+        if meta.is_symlink() {
+            return follow(one).is_ok_and(|to| path.starts_with(to));
+        }
+        several.as_ref().is_some_and(|own| (own.dev(), own.ino()) == (meta.dev(), meta.ino()))
+    })
 }
 
 /// True if a directory is fit to work in: no folder of the system or of keys, nor above the home directory.
@@ -76,25 +108,80 @@ pub fn is_secret(path: &Path, place: &CallPlace) -> bool {
     is_secret_place(path, place) || view(place, home().as_deref()).is_key(path)
 }
 
-/// The same without its content, for what is only named, or read afterwards.
+/// The same without its content, for what is only named, or read afterwards. Blocks.
 #[must_use]
 pub fn is_secret_place(path: &Path, place: &CallPlace) -> bool {
-    if paths::is_secret_file(path) {
-        return true;
-    }
-    let home = home();
-    let view = view(place, home.as_deref());
-    let several = std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && meta.nlink() > 1);
-    several.is_some_and(|meta| is_other_name((meta.dev(), meta.ino()), place) || view.is_masked(path))
-        || view.is_apart(path)
+    is_secret_name(path, place) || view(place, home().as_deref()).is_masked(path) || is_moved(path)
 }
 
-/// The same of one of many files that a pattern of a command stands for, which are not looked into one by one: what the
-/// sandbox masks says it, where it cannot mask.
+/// The same by its name and its folder alone, for one of the many files that a pattern of a command stands for: the sandbox
+/// masks the others, where it can.
 #[must_use]
 pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
     let unmasked = able::spaces(&place.runner) == Namespaces::Without;
-    is_secret_place(path, place) || unmasked && view(place, home().as_deref()).is_masked(path)
+    is_secret_name(path, place) || unmasked && (view(place, home().as_deref()).is_masked(path) || is_moved(path))
+}
+
+fn is_secret_name(path: &Path, place: &CallPlace) -> bool {
+    if paths::is_secret_file(path) {
+        return true;
+    }
+    let several = std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && meta.nlink() > 1);
+    several.is_some_and(|meta| is_other_name((meta.dev(), meta.ino()), place))
+        || view(place, home().as_deref()).is_apart(path)
+}
+
+/// Paths that commands see masked in the working directory, looked up once for a search.
+#[derive(Debug)]
+pub struct MaskedPaths {
+    cwd: PathBuf,
+    masked: HashSet<PathBuf>,
+}
+
+impl MaskedPaths {
+    /// Those of a place. A home directory as a whole is not looked through. Blocks.
+    #[must_use]
+    pub fn of(place: &CallPlace) -> Self {
+        Self::below(&place.cwd)
+    }
+
+    /// Those of a working directory. Blocks.
+    #[must_use]
+    pub fn below(cwd: &Path) -> Self {
+        let cwd = follow(cwd).unwrap_or_else(|_| cwd.to_owned());
+        let home = home();
+        let whole_home = home.as_ref().is_some_and(|home| home.starts_with(&cwd));
+        let masked = if whole_home { Vec::new() } else { secrets_in(&cwd, home.as_deref()) };
+        Self { cwd, masked: masked.into_iter().collect() }
+    }
+
+    /// True if commands do not see the file at the resolved path, or would not if it had not been moved. Blocks.
+    #[must_use]
+    pub fn hides(&self, path: &Path) -> bool {
+        let below = path.ancestors().take_while(|one| one.starts_with(&self.cwd));
+        below.into_iter().any(|one| self.masked.contains(one)) || is_moved(path)
+    }
+
+    /// The same, and by name and folder.
+    #[must_use]
+    pub fn is_secret(&self, path: &Path, place: &CallPlace) -> bool {
+        is_secret_name(path, place) || self.hides(path)
+    }
+}
+
+/// A project's file that goes to the model without having been asked for is no secret: by its name, by what commands see
+/// masked, and by the beginning that was read of it. Blocks.
+#[must_use]
+pub fn is_told(path: &Path, beginning: &[u8], masked: &MaskedPaths) -> bool {
+    let (nowhere, allowances) = (Path::new("/"), Allowances::default());
+    let view =
+        SecrecyView { cwd: &masked.cwd, session_dir: nowhere, own_dirs: &[], allowances: &allowances, home: None };
+    !paths::is_secret_file(path) && !masked.hides(path) && !view.holds_key(path, beginning)
+}
+
+/// True if the file, or a folder that it lies in, was hidden from commands at another path.
+fn is_moved(path: &Path) -> bool {
+    path.ancestors().take_while(|one| one.components().count() > 2).any(hidden::is_moved)
 }
 
 /// A file that was read is a secret: by its name, because it is one under another name, or by its content.
@@ -115,7 +202,8 @@ pub fn is_key(path: &Path, mut file: &std::fs::File, place: &CallPlace) -> bool 
     read.is_err() || view(place, home().as_deref()).holds_key(path, &bytes)
 }
 
-/// There are secrets that what a call runs could read, in the working directory or in one of the places that it names. Not
+/// True if there are secrets that what a call runs could read, in the working directory or in one of the places that it
+/// names. Not
 /// looked for where they are masked. Blocks.
 #[must_use]
 pub fn secrets_here(place: &CallPlace, named: &[PathBuf]) -> bool {
@@ -253,6 +341,52 @@ mod tests {
             (at("githooks/pre-commit"), at("src/main.rs")),
             (tool::PathPlace::Protected, tool::PathPlace::Inside)
         );
+    }
+
+    #[test]
+    fn a_repository_of_any_name_is_protected_and_so_is_the_file_that_completes_one() {
+        let (_dir, root) = tree();
+        let place = place(&root);
+        let cwd = follow(&place.cwd).unwrap();
+        let at = |name: &str| classify(&cwd.join(name), &place);
+        let free = tool::PathPlace::Inside;
+        for folder in ["bare/objects", "bare/refs", "own", "half/objects"] {
+            std::fs::create_dir_all(cwd.join(folder)).unwrap();
+        }
+        for file in ["bare/HEAD", "own/HEAD", "half/HEAD"] {
+            std::fs::write(cwd.join(file), "x").unwrap();
+        }
+        for (name, place) in [
+            ("bare/config", tool::PathPlace::Protected),
+            ("bare/hooks/pre-commit", tool::PathPlace::Protected),
+            ("bare/info/new/deep", tool::PathPlace::Protected),
+            ("half/refs/heads/main", tool::PathPlace::Protected),
+            ("own/commondir", tool::PathPlace::Protected),
+            ("own/config", free),
+            ("half/config", free),
+            ("src/refs/a", free),
+            ("HEAD", free),
+        ] {
+            assert_eq!(at(name), place, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_protected_link_leads_to_is_protected() {
+        let (_dir, root) = tree();
+        let place = place(&root);
+        let cwd = follow(&place.cwd).unwrap();
+        std::fs::create_dir_all(cwd.join("env.d")).unwrap();
+        for file in ["env.d/e", "env.d/f", "twin"] {
+            std::fs::write(cwd.join(file), "x").unwrap();
+        }
+        symlink("env.d/e", cwd.join(".envrc")).unwrap();
+        std::fs::create_dir_all(cwd.join("sub")).unwrap();
+        std::fs::hard_link(cwd.join("twin"), cwd.join("sub/.gdbinit")).unwrap();
+        let at = |name: &str| classify(&cwd.join(name), &place);
+        assert_eq!(at("env.d/e"), tool::PathPlace::Protected);
+        assert_eq!(at("twin"), tool::PathPlace::Protected);
+        assert_eq!(at("env.d/f"), tool::PathPlace::Inside);
     }
 
     #[test]

@@ -16,7 +16,7 @@ impl Seen {
         self.1.lock().unwrap_or_else(PoisonError::into_inner).insert(host.to_owned());
     }
 
-    /// It was found to have a private address.
+    /// True if it was found to have a private address.
     #[must_use]
     pub fn is_private(&self, host: &str) -> bool {
         self.1.lock().unwrap_or_else(PoisonError::into_inner).contains(host)

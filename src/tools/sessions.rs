@@ -3,6 +3,7 @@
 use super::host::Host;
 use super::input::{self, InputFields};
 use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
+use crate::domain::attention::Attention;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::message::{Body, Message};
 use crate::domain::session::{Activity, SessionMeta};
@@ -149,7 +150,11 @@ fn described(meta: &SessionMeta) -> Vec<String> {
 
 fn doing(meta: &SessionMeta) -> String {
     match &meta.activity {
-        Activity::Idle => "idle".to_owned(),
+        Activity::Idle => match meta.attention() {
+            Attention::Failed(why) => format!("failed: {}", input::one_line(&why, 100)),
+            Attention::Interrupted(_) => "interrupted".to_owned(),
+            _ => "idle".to_owned(),
+        },
         Activity::Running(since) => format!("working since {}", time(*since)),
         Activity::Stopping => "stopping".to_owned(),
         Activity::NeedsYou(what) => format!("waits for the user: {}", input::one_line(what, 100)),

@@ -2,7 +2,7 @@
 //! `properties`, `required`, `additionalProperties`, `items`, `enum`, `const`, lengths and bounds,
 //! `anyOf`). Unknown keywords are ignored.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// Depth limit of validation.
 const DEEPEST: usize = 32;
@@ -53,23 +53,7 @@ fn check(value: &Value, schema: &Value, at: &str, depth: usize) -> Result<(), St
         _ => Ok(()),
     };
     match value {
-        Value::Object(fields) => {
-            for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
-            {
-                if !fields.contains_key(name) {
-                    return Err(format!("{at} needs the field \"{name}\""));
-                }
-            }
-            let known = schema.get("properties").and_then(Value::as_object);
-            for (name, field) in fields {
-                let shape = known.and_then(|known| known.get(name)).or_else(|| schema.get("additionalProperties"));
-                match shape {
-                    Some(Value::Bool(false)) => return Err(format!("{at} must not have the field \"{name}\"")),
-                    Some(shape) => check(field, shape, &format!("{at}.{name}"), depth + 1)?,
-                    None => {}
-                }
-            }
-        }
+        Value::Object(fields) => check_fields(fields, schema, at, depth)?,
         Value::Array(items) => {
             within(items.len() as u64, "minItems", "maxItems", "items")?;
             if let Some(shape) = schema.get("items") {
@@ -89,6 +73,30 @@ fn check(value: &Value, schema: &Value, at: &str, depth: usize) -> Result<(), St
             }
         }
         Value::Null | Value::Bool(_) => {}
+    }
+    Ok(())
+}
+
+/// Checks the fields of an object.
+fn check_fields(
+    fields: &Map<String, Value>,
+    schema: &Map<String, Value>,
+    at: &str,
+    depth: usize,
+) -> Result<(), String> {
+    for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        if !fields.contains_key(name) {
+            return Err(format!("{at} needs the field \"{name}\""));
+        }
+    }
+    let known = schema.get("properties").and_then(Value::as_object);
+    for (name, field) in fields {
+        let shape = known.and_then(|known| known.get(name)).or_else(|| schema.get("additionalProperties"));
+        match shape {
+            Some(Value::Bool(false)) => return Err(format!("{at} must not have the field \"{name}\"")),
+            Some(shape) => check(field, shape, &format!("{at}.{name}"), depth + 1)?,
+            None => {}
+        }
     }
     Ok(())
 }

@@ -37,7 +37,7 @@ pub enum Newlines {
 pub struct TextForm {
     /// The encoding.
     pub encoding: Encoding,
-    /// It begins with a byte order mark (which is not part of the text).
+    /// True if it begins with a byte order mark (which is not part of the text).
     pub bom: bool,
     /// The line endings.
     pub newlines: Newlines,

@@ -251,29 +251,16 @@ impl TreeLook<'_, '_> {
             self.table.gaps.push(format!("{} lies too deep to be looked into.", below.display()));
             return Ok(());
         }
-        let mut names: Vec<OsString> = Vec::new();
-        match Dir::read_from(folder) {
-            Ok(entries) => {
-                for entry in entries {
-                    let Ok(entry) = entry else { break };
-                    let name = entry.file_name().to_bytes();
-                    if name != b"." && name != b".." {
-                        names.push(OsString::from_vec(name.to_vec()));
-                    }
-                    // Some more than are looked at: in the order of their names they are the same ones at every look.
-                    if names.len() > self.limits.entries.saturating_mul(10) {
-                        break;
-                    }
-                }
-            }
+        // Some more than are looked at: in the order of their names they are the same ones at every look.
+        let names = match names_in(folder, self.limits.entries.saturating_mul(10)) {
+            Ok(names) => names,
             Err(error) => {
                 self.table
                     .gaps
                     .push(format!("{} could not be listed: {error}.", self.table.root.join(below).display()));
                 return Ok(());
             }
-        }
-        names.sort();
+        };
         let mut folders = Vec::new();
         for name in names {
             if self.stop.is_cancelled() {
@@ -385,6 +372,23 @@ fn read(folder: &OwnedFd, name: &OsStr, most: u64) -> Result<Option<(Vec<u8>, At
     let mut bytes = Vec::new();
     File::from(fd).take(most + 1).read_to_end(&mut bytes).map_err(|error| format!("it could not be read: {error}"))?;
     if bytes.len() as u64 > most { Err("it grew while it was read".to_owned()) } else { Ok(Some((bytes, attributes))) }
+}
+
+/// Names in a folder, in their order; about `most` of them.
+fn names_in(folder: &OwnedFd, most: usize) -> Result<Vec<OsString>, Errno> {
+    let mut names: Vec<OsString> = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let Ok(entry) = entry else { break };
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(OsString::from_vec(name.to_vec()));
+        }
+        if names.len() > most {
+            break;
+        }
+    }
+    names.sort();
+    Ok(names)
 }
 
 #[allow(clippy::unnecessary_cast, clippy::cast_possible_wrap, clippy::cast_sign_loss, clippy::useless_conversion)]

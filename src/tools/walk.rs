@@ -25,7 +25,7 @@ pub fn below(root: &Path) -> WalkBuilder {
 pub enum Cut {
     /// The turn was stopped.
     Stopped,
-    /// It took longer than [`LONGEST`].
+    /// Longer than [`LONGEST`].
     TookTooLong,
 }
 

@@ -96,7 +96,7 @@ pub(crate) struct PlannedWrite {
     pub path: PathBuf,
     /// Current content; `None` for a new file.
     pub before: Option<LoadedFile>,
-    /// Its text.
+    /// Text of the file.
     pub old: Option<String>,
     /// The text that comes.
     pub new: String,

@@ -10,6 +10,7 @@ use super::{editor, queue};
 use crate::app::msg::Target;
 use crate::app::state::Focus;
 use crate::app::state::composer::Picked;
+use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::files::File;
 use crate::app::state::vim::Mode;
 use crate::domain::message::Body;
@@ -86,7 +87,9 @@ fn edge(paint: &mut FrameContext<'_>, layout: &Layout) {
     paint.text(area, &line, role);
     if layout.shape == Shape::Both {
         let sign = paint.signs.lines.branch;
-        paint.text(Rect { width: 1, ..area_at(layout.rule.x, area.y) }, sign, Role::Rule);
+        let list = paint.state.focus == Focus::List && paint.state.overlays.is_empty();
+        let role = if list { Role::RuleFocus } else { Role::Rule };
+        paint.text(Rect { width: 1, ..area_at(layout.rule.x, area.y) }, sign, role);
     }
     let room = usize::from(area.width);
     let turn = turn_pieces(paint, room.saturating_sub(4));
@@ -121,9 +124,58 @@ fn edge(paint: &mut FrameContext<'_>, layout: &Layout) {
             paint.piece(format!("{}{about} ", if about.is_empty() { "" } else { "  " }), Role::Dim),
         ];
         paint.pieces(left, &pieces);
-    } else if let Some(pieces) = key_mode(paint) {
-        paint.pieces(left, &pieces);
+    } else {
+        standing(paint, left);
     }
+}
+
+/// Contents of the line while nothing is asked there: the mode of the keys, lines below the pane, the plan that is
+/// carried out. The plan goes first where there is no room.
+fn standing(paint: &mut FrameContext<'_>, area: Rect) {
+    let mut rest = area;
+    if let Some(pieces) = key_mode(paint) {
+        clear(paint, rest, cells::pieces_width(&pieces));
+        let used = paint.pieces(rest, &pieces);
+        rest = cells::after(rest, used + 1);
+    }
+    let below = paint.cache.chat.below().filter(|_| paint.state.current_open().is_some_and(|open| open.loaded));
+    if let Some((words, role)) = below.map(|(words, role)| (format!(" {words} "), role))
+        && cells::width(&words) <= usize::from(rest.width)
+    {
+        clear(paint, rest, cells::width(&words));
+        let used = paint.text(rest, &words, role);
+        paint.target(Rect { width: used, ..rest }, Target::ToEnd);
+        rest = cells::after(rest, used + 1);
+    }
+    if let Some(pieces) = plan(paint, usize::from(rest.width)) {
+        clear(paint, rest, cells::pieces_width(&pieces));
+        paint.pieces(rest, &pieces);
+    }
+}
+
+/// Takes the line and its attributes from under the first `cells` of `area`.
+fn clear(paint: &mut FrameContext<'_>, area: Rect, cells: usize) {
+    let width = u16::try_from(cells).unwrap_or(u16::MAX).min(area.width);
+    paint.fill(Rect { width, ..area }, Role::Text);
+}
+
+/// Cells of a step below which only the figures of a plan are shown.
+const STEP: usize = 12;
+
+/// `plan 2/6 · write the tests`, while an approved plan is carried out.
+fn plan(paint: &FrameContext<'_>, room: usize) -> Option<Vec<Piece<'static>>> {
+    let plan = paint.state.current_open()?.plan.as_ref().filter(|plan| !plan.over)?;
+    let (done, of) = plan.figures();
+    let figures = format!(" plan {done}/{of} ");
+    let left = room.checked_sub(cells::width(&figures))?;
+    let mut out = vec![paint.piece(figures, Role::Accent)];
+    let step = plan.next().map(|step| clean_line(step.line()).into_owned()).filter(|_| left >= STEP);
+    if let Some(step) = step {
+        let sign = format!("{} ", paint.signs.dot);
+        let text = cells::cut(&step, left - cells::width(&sign) - 1, paint.signs.cut).into_owned();
+        out.extend([paint.piece(sign, Role::Dim), paint.piece(format!("{text} "), Role::Text)]);
+    }
+    Some(out)
 }
 
 /// The search in the conversation: its words, and which hit is shown.
@@ -207,8 +259,8 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     if open.turn.stopping {
         return vec![role(format!("{} stopping", paint.signs.session.stopping), Role::Dim)];
     }
-    if !state.running() {
-        return Vec::new();
+    if state.connecting.checking.is_some() || !state.running() {
+        return checking(paint, room).into_iter().collect();
     }
     // In a panel or an overlay the key that goes back does only that; with modes it ends the typing, and no turn.
     let types = state.keys.modal() && state.focus == Focus::Composer;
@@ -263,6 +315,14 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     }
     out.extend(stop);
     out
+}
+
+/// `⠹ 2s  checking the key of openai`, while its server is asked.
+fn checking(paint: &FrameContext<'_>, room: usize) -> Option<Piece<'static>> {
+    let (connection, since) = paint.state.connecting.checking.as_ref()?;
+    let (spin, since) = (paint.spin(), elapsed(paint.state.clock.now.since(*since)));
+    let text = format!("{spin} {since}  checking the key of {}", clean_line(connection.as_str()));
+    Some(piece(cells::cut(&text, room, paint.signs.cut).into_owned(), paint.style(Role::Running)))
 }
 
 /// Notice about a silence longer than usual: of a response that has not begun, or of one that has.
@@ -392,17 +452,17 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
         }
         return format!("read only: held by {}", clean_line(holder));
     }
-    if state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty()) {
-        let again = state.current_open().is_some_and(|open| open.queue.iter().any(|item| item.redelivered));
-        let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
-        return match send.filter(|_| again) {
-            Some(key) => format!("{key} sends what waited when lisle ended"),
-            None => "what is queued waits for you".to_owned(),
-        };
-    }
-    if state.panel().is_some() && state.focus == Focus::Composer {
-        let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
-        return send.map_or_else(String::new, |key| format!("Reply, or {key} to answer the request above"));
+    let send = paint.key(Action::Composer(ComposerAction::Send), Context::Composer);
+    let again = state.current_open().is_some_and(|open| open.queue.iter().any(|item| item.redelivered));
+    match (state.empty_enter(), send) {
+        (Some(EmptyEnter::Answer), Some(key)) if state.focus == Focus::Composer => {
+            return format!("Reply, or {key} {}", EmptyEnter::Answer.words());
+        }
+        (Some(EmptyEnter::Answer), _) | (None, _) => {}
+        (Some(EmptyEnter::Release), Some(key)) if again => return format!("{key} sends what waited when lisle ended"),
+        (Some(EmptyEnter::Release), None) => return "Queue paused".to_owned(),
+        (Some(what), Some(key)) => return format!("{key} {}, or write a message", what.words()),
+        (Some(_), None) => {}
     }
     if state.running() {
         return "Type ahead: sent when the turn ends".to_owned();

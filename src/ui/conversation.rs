@@ -6,7 +6,7 @@ use super::layout::Layout;
 use super::link::{Link, text_at};
 use super::{banner, cells, overlay, status};
 use crate::app::msg::Target;
-use crate::app::state::chat::Drawn;
+use crate::app::state::chat::{Drawn, Spent};
 use crate::app::state::find::Marker;
 use crate::app::state::{Focus, State};
 use crate::domain::link::harmless;
@@ -80,6 +80,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
         pictures: chat::picture::Sight { gallery: &state.conversations.gallery, screen_rows: state.screen.size.height },
         marker: marker.as_ref(),
         to_end: &to_end,
+        running: state.running() || !open.requests.is_empty(),
+        spent: state.current_meta().map(|meta| Spent::new(state.clock.now, &meta.usage)).unwrap_or_default(),
         cwd: &cwd,
     };
     // A blank at each side, as everywhere beside the rule.
@@ -118,8 +120,5 @@ fn found(paint: &mut FrameContext<'_>, drawn: Drawn, area: Rect) {
     let seen: Vec<_> = paint.cache.chat.seen().collect();
     for (y, height, key) in seen {
         paint.target(Rect { y, height, ..area }, Target::Entry(key));
-    }
-    if let Some(mark) = paint.cache.chat.below() {
-        paint.target(mark, Target::ToEnd);
     }
 }

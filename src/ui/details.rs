@@ -7,11 +7,11 @@ use super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::open::Open;
 use crate::domain::SessionMeta;
+use crate::domain::attention::Attention;
 use crate::domain::diff::FileDiff;
 use crate::domain::message::Body;
 use crate::domain::plan::StepStatus;
 use crate::domain::sanitise::clean_line;
-use crate::domain::session::Activity;
 use crate::domain::tool::{TodoStatus, ToolStatus};
 use crate::keymap::action::{Action, Context, PaneAction};
 use crate::theme::Role;
@@ -105,9 +105,11 @@ fn earlier(paint: &mut FrameContext<'_>, area: Rect, y: &mut u16) {
 
 /// One session: its state, its title, and how long ago it was. A click opens it.
 fn session(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, y: &mut u16) {
-    let (sign, role) = match &meta.activity {
-        Activity::NeedsYou(_) => (paint.signs.session.needs_you, Role::NeedsYou),
-        Activity::Running(_) => (paint.spin_slowly(), Role::Running),
+    let (sign, role) = match meta.attention() {
+        Attention::NeedsYou(_) => (paint.signs.session.needs_you, Role::NeedsYou),
+        Attention::Running => (paint.spin_slowly(), Role::Running),
+        Attention::Failed(_) => (paint.signs.session.failed, Role::Error),
+        Attention::Interrupted(_) => (paint.signs.session.interrupted, Role::Warning),
         _ => (paint.signs.dot, Role::Dim),
     };
     let right = [paint.piece(age(meta.last_message, paint.state.clock.now), Role::Dim)];

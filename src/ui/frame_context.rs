@@ -13,7 +13,7 @@ use crate::keymap::key::chord_name;
 use crate::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 use std::path::Path;
 use unicode_segmentation::UnicodeSegmentation;
@@ -52,6 +52,8 @@ pub(super) struct FrameContext<'a> {
     pub pictures: bool,
     /// Position of the caret; the last one set counts.
     pub cursor: Option<Position>,
+    /// Rows that are selected, under the bands of [`Role::Selected`].
+    pub selected: Vec<Rect>,
     /// No keys are pressed (linear mode): hints name none.
     pub without_keys: bool,
 }
@@ -60,16 +62,35 @@ impl<'a> FrameContext<'a> {
     pub fn new(state: &'a State, look: &'a Appearance<'a>, cache: &'a mut LayoutCache, buf: &'a mut Buffer) -> Self {
         let signs = Glyphs::of(look.glyphs);
         let (found, links) = (Frame::default(), Vec::new());
-        Self { state, look, signs, cache, buf, found, links, pictures: false, cursor: None, without_keys: false }
+        Self {
+            state,
+            look,
+            signs,
+            cache,
+            buf,
+            found,
+            links,
+            pictures: false,
+            cursor: None,
+            selected: Vec::new(),
+            without_keys: false,
+        }
     }
 
     pub fn style(&self, role: Role) -> Style {
         self.look.theme.style(role)
     }
 
+    /// The style of a role without the ground of the screen: text keeps the ground that it stands on.
+    fn ink(&self, role: Role) -> Style {
+        let style = self.style(role);
+        let screen = self.style(Role::Text).bg;
+        Style { bg: style.bg.filter(|bg| Some(*bg) != screen), ..style }
+    }
+
     /// A piece in the style of a role.
     pub fn piece<'t>(&self, text: impl Into<std::borrow::Cow<'t, str>>, role: Role) -> Piece<'t> {
-        (text.into(), self.style(role))
+        (text.into(), self.ink(role))
     }
 
     /// Blanks in the style of `role`.
@@ -82,11 +103,44 @@ impl<'a> FrameContext<'a> {
     pub fn tint(&mut self, area: Rect, role: Role) {
         let style = self.style(role);
         self.buf.set_style(area, style);
+        if role == Role::Selected {
+            self.selected.push(area);
+        }
+    }
+
+    /// Gives all text of selected rows the one colour that can be read on their band.
+    pub fn settle_selected(&mut self) {
+        let style = self.style(Role::Selected);
+        let (Some(ink), Some(band)) = (style.fg, style.bg) else { return };
+        for area in std::mem::take(&mut self.selected) {
+            for position in area.intersection(self.buf.area).positions() {
+                if let Some(cell) = self.buf.cell_mut(position)
+                    && cell.bg == band
+                {
+                    cell.fg = ink;
+                }
+            }
+        }
+    }
+
+    /// Takes the weight from all that stands on the screen: something is about to be drawn over it.
+    pub fn dim_all(&mut self) {
+        let (faint, ground) = (self.style(Role::Faint), self.style(Role::Text));
+        for cell in &mut self.buf.content {
+            cell.modifier = faint.add_modifier;
+            match faint.fg {
+                Some(fg) => (cell.fg, cell.bg) = (fg, ground.bg.unwrap_or_default()),
+                None => {
+                    (cell.fg, cell.bg, cell.modifier) =
+                        (ground.fg.unwrap_or_default(), ground.bg.unwrap_or_default(), Modifier::DIM)
+                }
+            }
+        }
     }
 
     /// Text from the left edge; what does not fit is cut and marked. Returns the cells used.
     pub fn text(&mut self, area: Rect, text: &str, role: Role) -> u16 {
-        let style = self.style(role);
+        let style = self.ink(role);
         let shown = cells::cut(text, usize::from(area.width), self.signs.cut);
         cells::put(self.buf, area, &shown, style)
     }

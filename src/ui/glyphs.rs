@@ -54,6 +54,10 @@ pub struct Glyphs {
 pub struct SessionGlyphs {
     /// A session that needs the user.
     pub needs_you: &'static str,
+    /// A session whose last turn failed.
+    pub failed: &'static str,
+    /// A session whose last turn was interrupted.
+    pub interrupted: &'static str,
     /// A session with something new.
     pub unread: &'static str,
     /// A session whose plan waits.
@@ -66,12 +70,6 @@ pub struct SessionGlyphs {
     pub flag: &'static str,
     /// At the edge of the list: a session that is marked.
     pub marked: &'static str,
-    /// A label without its name.
-    pub label: &'static str,
-    /// Work on a session is begun.
-    pub begun: &'static str,
-    /// A session is to be looked at.
-    pub review: &'static str,
     /// A session is done.
     pub done: &'static str,
     /// A cancelled session.
@@ -140,6 +138,24 @@ impl Glyphs {
         }
     }
 
+    /// Signs of the list with their meaning, for the legend.
+    #[must_use]
+    pub fn legend(&self) -> [(&'static str, &'static str); 10] {
+        let [explore, ask, execute] = self.modes;
+        [
+            (self.session.needs_you, "needs you"),
+            (self.session.plan, "a plan waits"),
+            (self.session.failed, "failed"),
+            (self.session.interrupted, "interrupted"),
+            (self.session.unread, "unread"),
+            (self.session.flag, "flagged"),
+            (self.session.branched, "branch of another session"),
+            (explore, Mode::Explore.shown()),
+            (ask, Mode::Ask.shown()),
+            (execute, Mode::Execute.shown()),
+        ]
+    }
+
     /// The sign of a mode.
     #[must_use]
     pub fn mode(&self, mode: Mode) -> &'static str {
@@ -163,15 +179,14 @@ impl Glyphs {
 pub const UNICODE: Glyphs = Glyphs {
     session: SessionGlyphs {
         needs_you: "●",
+        failed: "✕",
+        interrupted: "⊘",
         unread: "•",
         plan: "≡",
         stopping: "◌",
         current: "▎",
         flag: "⚑",
         marked: "┃",
-        label: "▪",
-        begun: "◐",
-        review: "◇",
         done: "✓",
         cancelled: "✗",
         branched: "↳",
@@ -195,19 +210,18 @@ pub const UNICODE: Glyphs = Glyphs {
 /// The same in ASCII.
 pub const ASCII: Glyphs = Glyphs {
     session: SessionGlyphs {
-        needs_you: "!",
-        unread: "*",
+        needs_you: "*",
+        failed: "%",
+        interrupted: "?",
+        unread: "o",
         plan: "=",
-        stopping: "x",
+        stopping: ".",
         current: "|",
-        flag: "^",
+        flag: "F",
         marked: "+",
-        label: "#",
-        begun: "/",
-        review: "?",
-        done: ".",
-        cancelled: "x",
-        branched: ">",
+        done: "x",
+        cancelled: "/",
+        branched: "&",
     },
     meter: MeterGlyphs { full: "#", empty: "-", used: "#", free: "." },
     lines: LineGlyphs { rule: "|", line: "-", corners: ["+", "+", "+", "+"], branch: "|" },
@@ -222,7 +236,7 @@ pub const ASCII: Glyphs = Glyphs {
     dot: "-",
     cut: "~",
     minus: "-",
-    modes: ["o", "+", "!"],
+    modes: ["E", "A", "X"],
 };
 
 #[cfg(test)]
@@ -231,12 +245,27 @@ mod tests {
     use unicode_width::UnicodeWidthStr;
 
     #[test]
+    fn a_sign_means_one_thing() {
+        for set in [&UNICODE, &ASCII] {
+            let mut signs: Vec<&str> = set.legend().iter().map(|(sign, _)| *sign).collect();
+            signs.extend([set.session.stopping, set.session.marked, set.marks.warning, set.session.cancelled]);
+            signs.extend([set.stop, set.open, set.closed, set.marks.partly]);
+            let count = signs.len();
+            signs.sort_unstable();
+            signs.dedup();
+            assert_eq!(signs.len(), count, "{signs:?}");
+        }
+    }
+
+    #[test]
     fn every_sign_is_one_cell() {
         for set in [&UNICODE, &ASCII] {
             let mut all: Vec<&str> = Mode::ALL.iter().map(|mode| set.mode(*mode)).collect();
             all.extend(set.spinner);
             all.extend([
                 set.session.needs_you,
+                set.session.failed,
+                set.session.interrupted,
                 set.session.unread,
                 set.session.plan,
                 set.session.stopping,
@@ -256,17 +285,8 @@ mod tests {
                 set.arrows.up,
                 set.arrows.down,
             ]);
+            all.extend([set.arrows.left, set.arrows.right, set.marks.warning, set.session.marked, set.marks.check]);
             all.extend([
-                set.arrows.left,
-                set.arrows.right,
-                set.marks.warning,
-                set.session.marked,
-                set.session.label,
-                set.session.begun,
-                set.marks.check,
-            ]);
-            all.extend([
-                set.session.review,
                 set.session.done,
                 set.session.cancelled,
                 set.marks.partly,

@@ -10,6 +10,7 @@
 //!                │ files of the draft
 //!                │ composer
 //!  status
+//!  bar: keys of the place, or a notice
 //! ```
 
 use crate::app::state::panes;
@@ -83,6 +84,8 @@ pub struct Wants {
     pub files: u16,
     /// The panel.
     pub panel: PanelWant,
+    /// Rows below the status line.
+    pub bar: u16,
 }
 
 /// Panes that are shown.
@@ -120,7 +123,7 @@ pub struct Layout {
     pub files: Rect,
     /// The composer, with its prompt.
     pub composer: Rect,
-    /// The last row.
+    /// The status line below the panes, and the rows of the bar below it.
     pub status: Rect,
     /// The line between chat and details.
     pub side_rule: Rect,
@@ -132,6 +135,15 @@ pub struct Layout {
     pub shape: Shape,
 }
 
+impl Layout {
+    /// The last rows: the keys of the place, or a notice.
+    #[must_use]
+    pub fn bar(&self) -> Rect {
+        let height = self.status.height.saturating_sub(1);
+        Rect { y: self.status.bottom() - height, height, ..self.status }
+    }
+}
+
 /// Divides `area`.
 #[must_use]
 pub fn divide(area: Rect, wants: Wants) -> Layout {
@@ -139,9 +151,9 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
     if area.is_empty() {
         return out;
     }
-    let status_y = area.bottom() - 1;
-    out.status = Rect { y: status_y, height: 1, ..area };
-    let body = Rect { height: area.height - 1, ..area };
+    let bar = wants.bar.min(area.height.saturating_sub(LEAST.1));
+    out.status = Rect { y: area.bottom() - bar - 1, height: 1 + bar, ..area };
+    let body = Rect { height: area.height - bar - 1, ..area };
     if area.width < LEAST.0 || area.height < LEAST.1 {
         out.shape = Shape::Tiny;
         out.list = body;
@@ -152,8 +164,8 @@ pub fn divide(area: Rect, wants: Wants) -> Layout {
         out.shape = Shape::Both;
         let list = match wants.list {
             ListWant::Cells(cells) => cells.clamp(panes::LEAST, area.width - panes::CHAT),
-            // On the grid of two cells, between 24 and 36 wide.
-            _ => (area.width * 28 / 100 / 2 * 2).clamp(24, 36),
+            // On the grid of two cells. In wide terminals the titles get the room.
+            _ => (area.width * 28 / 100 / 2 * 2).clamp(24, 56),
         };
         out.list = Rect { width: list, ..body };
         out.rule = Rect { x: body.x + list, width: 1, ..body };
@@ -239,13 +251,14 @@ mod tests {
         queue: 0,
         files: 0,
         panel: PanelWant::None,
+        bar: 0,
     };
 
     #[test]
     fn the_panes_follow_the_width() {
         let at = |width, height, wants| divide(Rect::new(0, 0, width, height), wants);
         let wide = at(140, 40, PLAIN);
-        assert_eq!((wide.shape == Shape::Both, wide.list.width, wide.rule.x, wide.chat.x), (true, 36, 36, 37));
+        assert_eq!((wide.shape == Shape::Both, wide.list.width, wide.rule.x, wide.chat.x), (true, 38, 38, 39));
         let narrow = at(80, 24, PLAIN);
         assert_eq!((narrow.shape == Shape::Both, narrow.list.width, narrow.right.width), (true, 24, 55));
         let one = at(79, 24, PLAIN);
@@ -304,7 +317,7 @@ mod tests {
         fn nothing_leaves_the_screen_or_overlaps(
             (width, height) in (0u16..220, 0u16..70),
             (composer, queue, files, rows) in (0u16..80, 0u16..20, 0u16..2, 0u16..90),
-            (panel, list) in (0u8..4, any::<bool>()),
+            (panel, list, bar) in (0u8..4, any::<bool>(), 0u16..4),
             (cells, hidden, details, only_chat) in (0u16..260, any::<bool>(), any::<bool>(), any::<bool>()),
         ) {
             let panel = match panel {
@@ -320,7 +333,7 @@ mod tests {
                 (false, 0..60) => ListWant::Fitting,
                 (false, cells) => ListWant::Cells(cells - 60),
             };
-            let l = divide(area, Wants { front, list, details, only_chat, composer, queue, files, panel });
+            let l = divide(area, Wants { front, list, details, only_chat, composer, queue, files, panel, bar });
             let parts = [
                 l.list, l.rule, l.header, l.details, l.chat, l.panel, l.edge, l.queue, l.files, l.composer, l.status,
                 l.side_rule, l.side,

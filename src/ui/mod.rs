@@ -7,6 +7,7 @@
 //! (measure and wrap). No part imports this file. `linear` words the same state in lines.
 
 mod banner;
+mod bar;
 pub mod cells;
 pub mod chat;
 mod composer;
@@ -69,11 +70,14 @@ pub fn render(state: &State, look: &Appearance<'_>, cache: &mut LayoutCache, buf
     paint.found.both_panes = layout.shape == Shape::Both;
     paint.found.list_cells = layout.list.width;
     panes(&mut paint, &layout);
-    status::line(&mut paint, layout.status);
+    status::line(&mut paint, cells::row(layout.status, 0), !layout.bar().is_empty());
+    bar::draw(&mut paint, layout.bar());
+    paint.settle_selected();
     if layout.shape != Shape::Tiny {
         overlay::which_key(&mut paint, &layout);
-        overlay::draw(&mut paint, area);
+        overlay::draw(&mut paint, Rect { height: layout.status.y + 1 - area.y, ..area });
     }
+    paint.settle_selected();
     // What was drawn over leads nowhere any more.
     let mut links = std::mem::take(&mut paint.links);
     links.retain(|link| link.is_seen(paint.buf));
@@ -93,7 +97,8 @@ fn wants(paint: &mut FrameContext<'_>, area: Rect) -> Wants {
     // There is nothing to tell of a session that is not there.
     let details = panes.details() && state.current_open().is_some_and(|open| open.loaded);
     let only_chat = panes.only_chat;
-    let plain = Wants { front, list, details, only_chat, composer: 1, queue: 0, files: 0, panel: PanelWant::None };
+    let bar = bar::rows(paint, area);
+    let plain = Wants { front, list, details, only_chat, composer: 1, queue: 0, files: 0, panel: PanelWant::None, bar };
     // Texts are measured in the width that they will have.
     let right = layout::divide(area, Wants { front: Front::Chat, ..plain }).right;
     if right.is_empty() {
@@ -108,7 +113,7 @@ fn wants(paint: &mut FrameContext<'_>, area: Rect) -> Wants {
             if view.focused {
                 PanelWant::Focused(rows)
             } else {
-                PanelWant::Docked(rows, panel::least_rows(view.request))
+                PanelWant::Docked(rows, panel::least_rows(paint, view.request, right.width))
             }
         }
     };
@@ -133,8 +138,10 @@ fn panes(paint: &mut FrameContext<'_>, layout: &Layout) {
     }
     session_list::draw(paint, layout.list, wide);
     let sign = paint.signs.lines.rule;
+    let focused = paint.state.focus == Focus::List && paint.state.overlays.is_empty();
+    let role = if focused { Role::RuleFocus } else { Role::Rule };
     for n in 0..layout.rule.height {
-        paint.text(cells::row(layout.rule, n), sign, Role::Rule);
+        paint.text(cells::row(layout.rule, n), sign, role);
     }
     paint.target(layout.rule, Target::Rule);
     for n in 0..layout.side_rule.height {

@@ -6,7 +6,7 @@ use super::layout::Layout;
 use crate::app::msg::Target;
 use crate::app::slash::Slash;
 use crate::app::state::Focus;
-use crate::app::state::offer::Kind;
+use crate::app::state::offer::OfferKind;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, SlashAction};
 use crate::theme::Role;
@@ -31,13 +31,13 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let area = Rect { y: bottom - rows, height: rows, ..layout.right };
     paint.fill(area, Role::Panel);
     let sign = match menu.kind {
-        Kind::Commands => "/",
-        Kind::Labels => "#",
-        Kind::Words(_) | Kind::Things => "",
+        OfferKind::Commands => "/",
+        OfferKind::Labels => "#",
+        OfferKind::Words(_) | OfferKind::Things => "",
     };
     // The columns come from all commands: they stay where they are while one types.
     let (names, usages) = match menu.kind {
-        Kind::Commands => {
+        OfferKind::Commands => {
             let own = || state.drafts.commands.iter();
             let names = Slash::ALL.iter().map(|slash| slash.word()).chain(own().map(|own| own.name.as_str()));
             let usages = Slash::ALL.iter().map(|slash| slash.usage()).chain(own().map(|own| own.hint.as_str()));

@@ -5,14 +5,12 @@ use super::figures::{age, count, dollars, tokens};
 use super::frame_context::FrameContext;
 use super::mode::{mode, mode_role};
 use crate::app::msg::Target;
-use crate::app::state::{Focus, Quit, State};
-use crate::domain::plan::StepStatus;
+use crate::app::state::{Focus, State};
+use crate::domain::Mode;
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::TodoStatus;
 use crate::domain::workspace::{USUAL, colour};
-use crate::domain::{Level, Mode};
 use crate::keymap::action::{Action, AppAction, ComposerAction, Context, ListAction, PaneAction, SessionAction};
-use crate::keymap::key::chord_name;
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -59,7 +57,9 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
         paint.sides(inner(area), &left, &right, 11);
         return;
     };
-    let left = [paint.piece(clean_line(meta.shown_title()), Role::PanelTitle)];
+    let focused = state.focus == Focus::Chat && state.overlays.is_empty();
+    let role = if focused { Role::Key } else { Role::PanelTitle };
+    let left = [paint.piece(clean_line(meta.shown_title()), role)];
     let mut right = Vec::new();
     // Who writes it stands above the conversation.
     if meta.held_by.is_some() {
@@ -99,7 +99,7 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
         });
         facts.extend(meta.asked().map(|name| clean_line(name.as_str()).into_owned()));
         let left = [paint.piece(facts.join(&sign), Role::Faint)];
-        let right = plan(paint).unwrap_or_else(|| todo(paint));
+        let right = todo(paint);
         paint.sides(inner(details), &left, &right, cells::pieces_width(&left));
     }
 }
@@ -109,19 +109,6 @@ fn workspace<'p>(paint: &FrameContext<'_>) -> Piece<'p> {
     let name = &paint.state.engine.config.workspace;
     let style = colour(name).map_or_else(|| paint.style(Role::Dim), |colour| paint.look.theme.tag(colour));
     piece(clean_line(name).into_owned(), style)
-}
-
-/// `plan 3/5  Write the parser`, while an approved plan is carried out.
-fn plan(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
-    let plan = paint.state.current_open()?.plan.as_ref().filter(|plan| !plan.over)?;
-    let (done, of) = plan.figures();
-    let mut out = vec![paint.piece(format!("plan {done}/{of}"), Role::Dim)];
-    if let Some(step) = plan.next().filter(|step| step.status == StepStatus::Running) {
-        let text = clean_line(step.line());
-        let text = cells::cut(&text, 40, paint.signs.cut).into_owned();
-        out.push(paint.piece(format!("  {text}"), Role::Text));
-    }
-    Some(out)
 }
 
 /// `2 of 5  Write the parser`.
@@ -153,9 +140,9 @@ fn spaced_width(pieces: &[Piece<'_>]) -> usize {
     cells::pieces_width(pieces) + 2 * pieces.len().saturating_sub(1)
 }
 
-/// The last row: mode, who waits, model, directory, context, cost; at the right the keys of this place. A notice takes
-/// the row for its time and leaves only the mode.
-pub(super) fn line(paint: &mut FrameContext<'_>, area: Rect) {
+/// Mode, who waits, model, directory, context, cost; at the right the keys of this place. `bar`: notices stand below; else
+/// one takes the row for its time.
+pub(super) fn line(paint: &mut FrameContext<'_>, area: Rect, bar: bool) {
     if area.is_empty() {
         return;
     }
@@ -163,19 +150,16 @@ pub(super) fn line(paint: &mut FrameContext<'_>, area: Rect) {
     let inner = cells::after(area, 1);
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
     let mut rest = inner;
-    let mode = mode(paint.state);
-    let word = [paint.piece(format!("{} {}", paint.signs.mode(mode), mode.shown()), mode_role(mode))];
-    let said = said(paint);
-    // On a narrow screen a notice needs the whole row.
-    if said.is_none() || area.width >= 60 {
-        let used = paint.pieces(rest, &word);
-        paint.target(Rect { width: used, ..rest }, Target::Mode);
-        rest = cells::after(rest, used + 3);
-    }
-    if let Some(said) = said {
-        paint.pieces(rest, &said);
+    let said = if bar { Vec::new() } else { super::bar::said(paint, usize::MAX / 4) };
+    if let Some(said) = said.first() {
+        paint.pieces(rest, said);
         return;
     }
+    let mode = mode(paint.state);
+    let word = [paint.piece(format!("{} {}", paint.signs.mode(mode), mode.shown()), mode_role(mode))];
+    let used = paint.pieces(rest, &word);
+    paint.target(Rect { width: used, ..rest }, Target::Mode);
+    rest = cells::after(rest, used + 3);
     let facts = facts(paint);
     let hints = hints(paint);
     // What matters least goes first: hints, then facts by their weight.
@@ -206,49 +190,6 @@ pub(super) fn line(paint: &mut FrameContext<'_>, area: Rect) {
         hints.truncate(keep);
     }
     paint.sides(rest, &pieces, &hints, used);
-}
-
-/// Content that takes the row for a time: quitting, an unfinished chord, the newest notice.
-fn said(paint: &FrameContext<'_>) -> Option<Vec<Piece<'static>>> {
-    let state = paint.state;
-    match state.ending.quit {
-        Quit::Ending => return Some(vec![paint.piece(format!("saving {}", paint.signs.cut), Role::Text)]),
-        Quit::OnceMore(key) => {
-            let key = paint.key_name(&chord_name(&[key]));
-            return Some(vec![paint.piece(key, Role::Key), paint.piece(" once more quits", Role::Text)]);
-        }
-        Quit::No => {}
-    }
-    if !state.input.chord.keys.is_empty() {
-        let key = paint.key_name(&chord_name(&state.input.chord.keys));
-        return Some(vec![paint.piece(key, Role::Key), paint.piece(format!(" {}", paint.signs.cut), Role::Dim)]);
-    }
-    let Some(notice) = state.notices.last() else {
-        // Where the list has no row for it, the way back stands here.
-        let undo =
-            state.sessions.undo.as_ref().filter(|undo| undo.is_open(state.clock.now) && paint.found.list_rows < 5)?;
-        let mut said = vec![paint.piece(format!("{}   ", clean_line(&undo.what)), Role::Text)];
-        said.extend(super::session_list::undo_hint(paint));
-        return Some(said);
-    };
-    let role = match notice.level {
-        Level::Info => Role::Text,
-        Level::Warning => Role::Warning,
-        Level::Error => Role::Error,
-    };
-    let mut said = Vec::new();
-    if notice.level != Level::Info {
-        said.push(paint.piece(format!("{} ", paint.signs.marks.warning), role));
-    }
-    said.push(paint.piece(clean_line(&notice.text).into_owned(), role));
-    if !notice.hint.is_empty() {
-        said.push(paint.piece(format!("   {}", clean_line(&notice.hint)), Role::Dim));
-    }
-    let more = state.notices.iter().len().saturating_sub(1);
-    if more > 0 {
-        said.push(paint.piece(format!("   +{more}"), Role::Faint));
-    }
-    Some(said)
 }
 
 /// The facts in their order, each with how soon it is left out: the highest number goes first.

@@ -163,11 +163,11 @@ struct Piece {
     start: u32,
     end: u32,
     width: u32,
-    kind: Kind,
+    kind: GraphemeKind,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum GraphemeKind {
     Blank,
     Letter,
     /// A wide character: lines may break on both sides.
@@ -197,17 +197,17 @@ impl Wrapper<'_> {
             if fold == Fold::Words {
                 let before = if i > begin { pieces.get(i - 1) } else { None };
                 match (piece.kind, before.map(|p| p.kind)) {
-                    (Kind::Blank, _) if used + wide > room => {
+                    (GraphemeKind::Blank, _) if used + wide > room => {
                         self.emit(pieces, begin, i, fold);
-                        while pieces.get(i).is_some_and(|p| p.kind == Kind::Blank) {
+                        while pieces.get(i).is_some_and(|p| p.kind == GraphemeKind::Blank) {
                             i += 1;
                         }
                         (begin, used, brk, has_letter) = (i, 0, None, false);
                         continue;
                     }
-                    (Kind::Blank, _) if has_letter => brk = Some(i + 1),
-                    (Kind::Wide, Some(Kind::Letter | Kind::Wide | Kind::Closing))
-                    | (Kind::Letter, Some(Kind::Wide | Kind::Closing)) => brk = Some(i),
+                    (GraphemeKind::Blank, _) if has_letter => brk = Some(i + 1),
+                    (GraphemeKind::Wide, Some(GraphemeKind::Letter | GraphemeKind::Wide | GraphemeKind::Closing))
+                    | (GraphemeKind::Letter, Some(GraphemeKind::Wide | GraphemeKind::Closing)) => brk = Some(i),
                     _ => {}
                 }
             }
@@ -233,7 +233,7 @@ impl Wrapper<'_> {
                 continue;
             }
             used += wide;
-            has_letter |= piece.kind != Kind::Blank;
+            has_letter |= piece.kind != GraphemeKind::Blank;
             i += 1;
         }
         if begin < pieces.len() || self.lines.is_empty() {
@@ -249,7 +249,7 @@ impl Wrapper<'_> {
 
     fn emit(&mut self, pieces: &[Piece], from: usize, to: usize, fold: Fold) {
         let mut range = pieces.get(from..to).unwrap_or_default();
-        while let (Fold::Words, [most @ .., Piece { kind: Kind::Blank, .. }]) = (fold, range) {
+        while let (Fold::Words, [most @ .., Piece { kind: GraphemeKind::Blank, .. }]) = (fold, range) {
             range = most;
         }
         let (mut out, mut origins) = (Vec::new(), Origins::new());
@@ -315,13 +315,13 @@ fn pieces(spans: &[Span<'_>]) -> Vec<Piece> {
     out
 }
 
-fn kind(text: &str, width: usize) -> Kind {
+fn kind(text: &str, width: usize) -> GraphemeKind {
     match text {
-        " " => Kind::Blank,
+        " " => GraphemeKind::Blank,
         "、" | "。" | "，" | "．" | "）" | "」" | "』" | "】" | "〉" | "》" | "！" | "？" | "：" | "；" | "・"
-        | "ー" => Kind::Closing,
-        _ if width == 2 => Kind::Wide,
-        _ => Kind::Letter,
+        | "ー" => GraphemeKind::Closing,
+        _ if width == 2 => GraphemeKind::Wide,
+        _ => GraphemeKind::Letter,
     }
 }
 

@@ -224,7 +224,8 @@ fn lists_are_chosen_from_by_number() {
         "hi",
         "1",
         "/status",
-        "4",
+        "",
+        "/status done",
         "/nope",
         "/rename",
         "A new title",
@@ -376,12 +377,6 @@ fn a_key_is_not_shown_while_it_is_written() {
     let mut pty = at_a_terminal(home.path(), "dumb").args(["--connection", "rehearsal"]).go();
     pty.sent("session: ");
     pty.keys("/connection openai\n");
-    pty.sent("answer: a number from 1 to 2");
-    pty.wait_for("the question can be answered", {
-        let begun = Instant::now();
-        move |_| begun.elapsed() > Duration::from_millis(400)
-    });
-    pty.keys("1\n");
     pty.sent("it is not shown");
     pty.keys("sk-test-1234567890abcdef\n");
     pty.sent("stored");

@@ -4,6 +4,7 @@
 mod anthropic;
 mod explore;
 mod faults;
+mod first_hour;
 mod headless;
 mod help;
 mod linear;

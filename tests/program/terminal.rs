@@ -17,6 +17,8 @@ const READY: &str = "Ask to Edit";
 const NOTHING_RUNS: &str = "Write a message";
 /// Text of an empty composer before the first message.
 const NOTHING_SAID: &str = "What is to be done?";
+/// Words on the screen of a home without a model.
+const FIRST: &str = "Who answers?";
 /// Every mode that is switched on, with what switches it off.
 const MODES: &[(&str, &str)] = &[
     ("\x1b[22;0t", "\x1b[23;0t"),
@@ -59,7 +61,9 @@ fn say(pty: &Pty, text: &str) {
 
 /// Waits until nothing runs: Ctrl+C stops a turn first. To be called with an empty composer, after the turn has begun.
 fn quit(pty: &mut Pty) {
-    pty.wait_for("nothing runs", |seen| [NOTHING_RUNS, NOTHING_SAID].iter().any(|words| seen.text().contains(words)));
+    pty.wait_for("nothing runs", |seen| {
+        [NOTHING_RUNS, NOTHING_SAID, FIRST].iter().any(|words| seen.text().contains(words))
+    });
     pty.keys("\x03");
     pty.until("once more");
     pty.keys("\x03");
@@ -207,7 +211,7 @@ fn a_terminal_that_never_answers_has_all_keys() {
     }
     drafted(&pty, "aq한z");
     pty.keys("\x15");
-    pty.until(NOTHING_SAID);
+    pty.until(FIRST);
     quit(&mut pty);
     assert_given_back(&pty);
 }
@@ -223,7 +227,7 @@ fn answers_after_two_seconds_change_the_keyboard_and_type_nothing() {
     pty.keys("z");
     drafted(&pty, "qaz");
     pty.keys("\x1b[117;5u");
-    pty.until(NOTHING_SAID);
+    pty.until(FIRST);
     quit(&mut pty);
     assert_given_back(&pty);
 }
@@ -358,7 +362,7 @@ fn signs_that_would_take_two_cells_are_ascii() {
     pty.sent("\x1b[6n");
     pty.keys("\x1b[2;3R\x1b[?62c");
     pty.gone("│");
-    pty.until("> What");
+    pty.until("> Demo");
     quit(&mut pty);
     // The next time it is known from the first frame on.
     let pty = ready(lisle(home.path()).answers(Answers::None));

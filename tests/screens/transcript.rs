@@ -279,7 +279,9 @@ fn what_is_marked_is_seen_in_every_theme_and_handed_over_as_text() {
     insta::assert_snapshot!("marked-40x70", with_marks(&state, &Theme::builtin(true), 40, 70));
     for colors in [Colors::C256, Colors::C16, Colors::None] {
         let theme = Theme::builtin(true).for_terminal(colors);
-        assert_eq!(with_marks(&state, &theme, 80, 60), dark, "in {colors:?}");
+        // Where there is no ground for code, a line stands at its side.
+        let bare = |text: &str| text.replace('│', " ");
+        assert_eq!(bare(&with_marks(&state, &theme, 80, 60)), bare(&dark), "in {colors:?}");
     }
     let text = |width| {
         let Marked { text, .. } = draw(&state, width, 60).1.frame.marked;

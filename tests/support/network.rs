@@ -62,7 +62,7 @@ impl Bench {
         let cwd = root.join("work");
         std::fs::create_dir(&cwd).unwrap();
         let place = CallPlace {
-            known: Arc::new(KnownHosts::of(&cwd, private)),
+            known: Arc::new(KnownHosts::of(&cwd, private, None)),
             cwd,
             session_dir: root.join("session"),
             own_dirs: vec![],

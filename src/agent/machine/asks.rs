@@ -29,6 +29,11 @@ pub(super) struct Asks {
 }
 
 impl Asks {
+    /// Takes the question for the key of this connection.
+    pub(super) fn take_key_of(&mut self, connection: &ConnectionName) -> Option<KeyAsked> {
+        self.key.take_if(|asked| asked.connection == *connection)
+    }
+
     /// The question for the key of a connection.
     pub(super) fn key(&self) -> Option<&KeyAsked> {
         self.key.as_ref()

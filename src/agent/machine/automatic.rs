@@ -49,8 +49,7 @@ impl Machine {
 
     /// The end of the session was seen.
     pub(super) fn read(&mut self, out: &mut Vec<Step>) {
-        if self.meta.unread {
-            self.meta.unread = false;
+        if self.meta.mark_seen() {
             self.meta.last_read = self.transcript.last().cloned();
             self.changed(out);
         }

@@ -1,6 +1,6 @@
 //! Sizes that a request goes by: the models' windows, project memory, and how tokens were counted so far.
 
-use crate::agent::memory::Memory;
+use crate::agent::project_memory::Memory;
 use crate::agent::tokens::Gauge;
 use std::sync::Arc;
 

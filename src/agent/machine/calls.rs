@@ -3,7 +3,6 @@
 use super::batch::{Asking, Batch, Stage, Underway};
 use super::state::Machine;
 use super::stop::stopped_text;
-use super::turn::STRIKES;
 use super::turn_state::{Turn, Work};
 use crate::agent::step::{Safety, Step};
 use crate::domain::contract::TurnEnd;
@@ -13,9 +12,7 @@ use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{AgentQuestion, Approval, Ask, Request};
 use crate::domain::sanitise::reveal;
-use crate::domain::tool::{
-    CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus, Touch, intent, without_intent,
-};
+use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus, Touch, intent};
 use crate::domain::{Event, foreign};
 use crate::permit::{self, Allowed, Refusal, Verdict};
 use crate::provider::ProposedCall;
@@ -23,12 +20,6 @@ use crate::tools::RunError;
 
 /// A mode counts as Execute only after it has stood for so long, so that cycling through it lets nothing run.
 pub(super) const EXECUTE_SETTLES_MS: u64 = 1000;
-
-/// Number of equal calls in a row that ask, whatever the mode.
-const REPEATS_THAT_ASK: u32 = 3;
-
-/// The tool that may be called again and again with the same input.
-const POLLS: &str = "job_output";
 
 const STEERED: &str = "skipped: the user sent a new message";
 
@@ -57,7 +48,7 @@ impl Machine {
             let mut row = self.row(now, Body::Tool(Box::new(tool)));
             row.turn.clone_from(&turn_id);
             // A call must be on disk before its tool runs, power loss included when it may change something.
-            out.push(Step::Live(row.clone(), if reads_only { Safety::Written } else { Safety::Synced }));
+            out.push(Step::KeepLive(row.clone(), if reads_only { Safety::Written } else { Safety::Synced }));
             out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
             batch.push(now, call, row, reads_only);
         }
@@ -97,7 +88,7 @@ impl Machine {
             self.end_turn(now, TurnEnd::Plan, out);
         } else if self.deliver_steers(now, out) {
             // The user said something else: that is another matter.
-        } else if self.turn.as_ref().is_some_and(|turn| turn.strikes >= STRIKES) {
+        } else if self.turn.as_ref().is_some_and(|turn| turn.repeats.is_out()) {
             let text =
                 "The agent made the same call again and again, so the turn was ended. Say what it should do instead.";
             let row = self.info(now, Level::Warning, InfoKind::Remark, text);
@@ -129,7 +120,7 @@ impl Machine {
     /// The same call three times in a row, and nobody can be asked about it.
     fn strike(&mut self) {
         if let Some(turn) = &mut self.turn {
-            turn.strikes += 1;
+            turn.repeats.strike();
         }
     }
 
@@ -197,24 +188,7 @@ impl Machine {
 
     /// True if this is the third equal call in a row.
     fn count_repeats(&mut self, call: &ProposedCall) -> bool {
-        // To ask again how far a job is is what it is for.
-        if call.name == POLLS {
-            return false;
-        }
-        let Some(turn) = &mut self.turn else { return false };
-        let this = (call.name.clone(), without_intent(&call.input));
-        if turn.last_call.as_ref() == Some(&this) {
-            turn.repeats += 1;
-        } else {
-            turn.last_call = Some(this);
-            turn.repeats = 1;
-        }
-        if turn.repeats >= REPEATS_THAT_ASK {
-            turn.repeats = 0;
-            turn.last_call = None;
-            return true;
-        }
-        false
+        self.turn.as_mut().is_some_and(|turn| turn.repeats.count(call))
     }
 
     /// The mode that counts for a call: Execute only for calls proposed after it has stood for a second.
@@ -311,7 +285,7 @@ impl Machine {
         } else {
             Safety::Synced
         };
-        out.push(Step::Live(row.clone(), safety));
+        out.push(Step::KeepLive(row.clone(), safety));
         out.push(Step::Emit(Event::Row(Box::new(row))));
         out.push(Step::Run(run, call.clone(), Box::new(facts), sandbox));
     }
@@ -347,7 +321,7 @@ impl Machine {
                     tool.figures = ToolFigures::default();
                 }
                 let row = one.row.clone();
-                out.push(Step::Live(row.clone(), Safety::Written));
+                out.push(Step::KeepLive(row.clone(), Safety::Written));
                 out.push(Step::Emit(Event::Row(Box::new(row))));
                 self.judge(now, &call, *facts, false, out);
             }
@@ -393,7 +367,7 @@ impl Machine {
         if let Some(request) = settled {
             out.push(Step::Emit(Event::Settled { request }));
         }
-        out.push(Step::Live(row.clone(), Safety::Written));
+        out.push(Step::KeepLive(row.clone(), Safety::Written));
         out.push(Step::Emit(Event::Row(Box::new(row))));
     }
 

@@ -65,7 +65,7 @@ impl Machine {
         let row = one.row.clone();
         if first {
             // After a death the way to the session is still there.
-            out.push(Step::Live(row.clone(), Safety::Written));
+            out.push(Step::KeepLive(row.clone(), Safety::Written));
         }
         out.push(Step::Emit(Event::Row(Box::new(row))));
     }

@@ -5,11 +5,11 @@
 
 use super::budget::Models;
 use super::compacting::{Compacting, Why};
-use super::person::give_back;
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
-use crate::agent::compact::{self, Room, Standing};
-use crate::agent::step::{Asked, Safety, Step};
+use super::user_input::give_back;
+use crate::agent::compact::{self, CompactState, Room};
+use crate::agent::step::{Safety, Step, SummaryRequest};
 use crate::agent::summary::{self, Part};
 use crate::agent::{context, tokens};
 use crate::domain::Event;
@@ -202,7 +202,7 @@ impl Machine {
         let (system, text) = summary::question(&part, &room);
         let small = self.budget.models().has_small && !it.by_own;
         out.push(Step::Emit(it.event()));
-        out.push(Step::Sum(self.runs.current(), Box::new(Asked { small, system, text })));
+        out.push(Step::Summarise(self.runs.current(), Box::new(SummaryRequest { small, system, text })));
     }
 
     /// The model answered about a part, or did not.
@@ -257,7 +257,7 @@ impl Machine {
         let Some(turn) = &mut self.turn else { return };
         let Work::Compacting(it) = std::mem::replace(&mut turn.work, Work::BackingOff) else { return };
         let cut = it.cut.min(self.transcript.rows().len());
-        let standing = Standing {
+        let standing = CompactState {
             mode: self.meta.mode,
             waiting: self.own.plan.as_ref().map(|plan| &plan.review),
             progress: self.own.progress.as_ref(),
@@ -268,7 +268,7 @@ impl Machine {
         out.extend(
             compact::wholes(&self.transcript.rows()[..cut], standing.session_dir)
                 .into_iter()
-                .map(|(path, text)| Step::Whole(path, text)),
+                .map(|(path, text)| Step::KeepLongText(path, text)),
         );
         // A failure in the middle loses no more than the parts that were not looked at: those before are summed up.
         let written = Some(it.so_far.as_str()).filter(|text| !text.is_empty());

@@ -84,7 +84,7 @@ impl Machine {
                 Some(reason) => format!("The user refused this host: {reason}"),
                 None => "The user refused this host.".to_owned(),
             }),
-            answer => return super::person::unheard(request, answer, out),
+            answer => return super::user_input::unheard(request, answer, out),
         };
         self.asks.remove_connecting(number);
         out.push(Step::Emit(Event::Settled { request: request.clone() }));

@@ -96,7 +96,7 @@ impl Machine {
         };
         if theirs == name {
             let text = format!("The connection {theirs} is not configured here, so it cannot answer.");
-            out.push(notice(Level::Warning, text, "Name one that is; /connection lists them."));
+            out.push(notice(Level::Warning, text, "Name one that is; /connect lists them."));
             return;
         }
         match everywhere {

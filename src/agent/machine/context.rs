@@ -3,7 +3,7 @@
 use super::state::Machine;
 use super::turn;
 use super::turn_state::{Standing, Work};
-use crate::agent::memory::Memory;
+use crate::agent::project_memory::Memory;
 use crate::agent::prompt::{self, PromptPart, Surroundings};
 use crate::agent::{context, tokens};
 use crate::domain::context::{ContextPart, ContextReport, ContextSort, Measured};

@@ -19,6 +19,7 @@ impl Machine {
         if activity != *self.announced.activity() {
             self.announced.set_activity(activity.clone());
             self.meta.activity = activity;
+            self.note_unfinished();
             self.changed(&mut out);
         }
         out
@@ -30,7 +31,7 @@ impl Machine {
             Input::Act(act) => self.person(now, act, out),
             Input::Chunk(run, chunk) if run == self.runs.current() => self.chunk(now, chunk, out),
             Input::Used(run, used, window, cost) if run == self.runs.current() => self.used(used, window, cost, out),
-            Input::Apart(used, cost) => {
+            Input::SideUsage(used, cost) => {
                 self.meta.usage.add_apart(used, cost);
                 self.changed(out);
             }
@@ -47,7 +48,7 @@ impl Machine {
             Input::RetryNow(run) if run == self.runs.current() && self.backs_off() => self.request(now, out),
             // The part that could not be summed up, again. Does nothing where none is.
             Input::RetryNow(run) if run == self.runs.current() => self.sum_up(out),
-            Input::Summed(run, answer) if run == self.runs.current() => self.summed(now, answer, out),
+            Input::Summarised(run, answer) if run == self.runs.current() => self.summed(now, answer, out),
             Input::Inspected(run, call, found) if run == self.runs.current() => self.inspected(now, &call, found, out),
             Input::Progress(run, call, text) if run == self.runs.current() => self.progress(&call, text, out),
             Input::Ran(run, call, ended) if run == self.runs.current() => self.ran(now, &call, *ended, out),
@@ -60,7 +61,7 @@ impl Machine {
             Input::JobEnded(text) => self.job_ended(now, text, out),
             Input::MayReach(number, call, facts) => self.may_reach(now, number, call, *facts, out),
             Input::NoLongerReaches(number) => self.no_longer_reaches(number, out),
-            Input::Law(law) => self.set_law(now, *law, out),
+            Input::FileRules(files) => self.set_file_rules(now, *files, out),
             Input::Forget(rule) => self.forget(&rule, out),
             Input::Look => self.looked_at(now, out),
             Input::Redeliver(at) => self.redeliver(now, at, out),
@@ -74,7 +75,7 @@ impl Machine {
             | Input::NoKey(..)
             | Input::NoModel(..)
             | Input::RetryNow(_)
-            | Input::Summed(..)
+            | Input::Summarised(..)
             | Input::Inspected(..)
             | Input::Progress(..) => {}
         }
@@ -117,6 +118,7 @@ impl Machine {
     pub(super) fn show_activity(&mut self) {
         self.meta.activity = self.activity();
         self.announced.set_activity(self.meta.activity.clone());
+        self.note_unfinished();
     }
 
     pub(super) fn activity(&self) -> Activity {

@@ -2,8 +2,8 @@
 //! after; without a key it ends as what it is, a failed request.
 
 use super::asks::KeyAsked;
-use super::person;
 use super::state::{Machine, notice};
+use super::user_input;
 use crate::agent::step::Step;
 use crate::domain::Event;
 use crate::domain::ids::{At, ConnectionName, RequestId};
@@ -63,7 +63,7 @@ impl Machine {
                     self.end_failed(now, failure, out);
                 }
             }
-            _ => out.push(person::stale_answer()),
+            _ => out.push(user_input::stale_answer()),
         }
     }
 
@@ -75,14 +75,17 @@ impl Machine {
         stored: Result<(), String>,
         out: &mut Vec<Step>,
     ) {
-        let Some(asked) = self.asks.key().filter(|asked| asked.connection == *connection) else { return };
+        let Some(mut asked) = self.asks.take_key_of(connection) else { return };
         if let Err(why) = stored {
-            out.push(notice(Level::Error, why, "The key is asked for again."));
-            // Faces took it for answered.
-            return out.push(Step::Emit(Event::Asked(Box::new(asked.request.clone()))));
+            // Clients took it for answered.
+            if let Ask::Key(wanted) = &mut asked.request.ask {
+                wanted.why = why;
+            }
+            out.push(Step::Emit(Event::Asked(Box::new(asked.request.clone()))));
+            return self.asks.set_key(asked);
         }
+        out.push(Step::Emit(Event::Settled { request: asked.request.id.clone() }));
         let paused = asked.failure.is_some();
-        self.settle_key(out);
         if paused && self.turn.is_some() {
             self.request(now, out);
         } else {

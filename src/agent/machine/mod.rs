@@ -1,13 +1,13 @@
 //! One session's agent as a pure machine: an [`Input`](super::step::Input) goes in, [`Step`](super::step::Step)s come
 //! out. No clock, no disk, no network.
 //!
-//! `state` holds its parts, each with private fields in a file of its own: `transcript` (rows, ids, times), `turn_state`,
+//! `state` holds its parts, each with private fields in a file of its own: `transcript` (rows, ids, times), `turn_state`, `repeats`,
 //! `runs` (numbers of runs, how turns ended), `plan_state`, `trust` (rules in force), `asks` (questions for keys and
 //! connections), `answering` (which connection and model), `budget` (sizes), `automation`, `announced`.
 //!
 //! `dispatch` routes inputs. `turn` drives a turn from request to request, `response` is what streams in, `batch` the calls
 //! that run, `calls` decides about them, `stop` ends a turn early, `children` are the sessions that calls spawn, `plan` what
-//! becomes of plans, `person` what the user does, `law` the rules, `connecting` what commands reach of the network,
+//! becomes of plans, `user_input` what the user does, `permission_rules` the rules, `connecting` what commands reach of the network,
 //! `connection` which one answers, `key` their keys, `automatic` what happens by itself, `compaction` what sums up,
 //! `context` what the model gets, `remarks` rows that inform. The driver does the steps and reports back.
 
@@ -28,12 +28,12 @@ mod connection;
 mod context;
 mod dispatch;
 mod key;
-mod law;
 mod own;
-mod person;
+mod permission_rules;
 mod plan;
 mod plan_state;
 mod remarks;
+mod repeats;
 mod response;
 mod runs;
 mod state;
@@ -45,6 +45,8 @@ mod trust;
 mod turn;
 mod turn_state;
 mod typed;
+mod unfinished;
+mod user_input;
 
 pub use automation::{Automatic, REDELIVERED_AFTER_MS};
 pub use budget::Models;

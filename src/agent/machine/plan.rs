@@ -1,19 +1,19 @@
 //! Plans in a session: submitted, changed, approved, carried out, dropped.
 //!
 //! A plan that waits is kept until its answer's message is on disk. The approval covers the text that was shown and
-//! nothing else; the file that holds it is looked at by the lane, and what it found comes in as an input.
+//! nothing else; the file that holds it is looked at by the actor, and what it found comes in as an input.
 
 use super::own::PendingPlan;
-use super::person::stale_answer;
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
+use super::user_input::stale_answer;
 use crate::agent::step::{PlanFile, Safety, Step};
 use crate::domain::Event;
 use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, InfoKind, Message, Plan};
 use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
-use crate::domain::plan::{self, APPROVED, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
+use crate::domain::plan::{self, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
 use crate::domain::request::{Ask, PlanOrigin, PlanReview, Request, UserAnswer};
 use crate::domain::tool::{CallFacts, Outcome, Touch};
 use crate::permit::{self, Struck, Verdict};
@@ -269,13 +269,13 @@ impl Machine {
     /// Verdict on a call: the table and the rules decide, and struck steps of the plan ask.
     pub(super) fn verdict(&self, mode: Mode, facts: &CallFacts) -> Verdict {
         let headless = self.config.headless;
-        let law = self.law_for(facts);
-        let verdict = permit::decide(self.config.policy, mode, &law, facts, headless);
+        let rules = self.rules_for(facts);
+        let verdict = permit::decide(self.config.policy, mode, &rules, facts, headless);
         permit::hold_struck(verdict, &self.struck(), (mode, &self.meta.cwd, headless), facts)
     }
 
     /// The rules in force, with the hosts of the call that the user named.
-    fn law_for(&self, facts: &CallFacts) -> Cow<'_, permit::Rules> {
+    fn rules_for(&self, facts: &CallFacts) -> Cow<'_, permit::Rules> {
         let hosts = facts.touches.iter().filter_map(|touch| match touch {
             Touch::Fetch { host, .. } => Some(host),
             _ => None,
@@ -376,7 +376,7 @@ fn now_reads(review: &PlanReview) -> Option<String> {
 
 /// The message that tells the agent of the approval.
 fn approved(mode: Mode, review: &PlanReview, steps: &[plan::PlanStep], draft: Option<&str>) -> String {
-    let mut out = format!("{APPROVED} Permission mode: {}.\n\n", mode.shown());
+    let mut out = format!("{}\n\n", plan::approval_line(mode));
     out.push_str(&format!("Plan: {}\nFile: {}\n", review.title, review.path.display()));
     if let Some(read) = now_reads(review) {
         out.push_str(&format!("\n{read}\n"));

@@ -191,7 +191,7 @@ impl Growing {
             if let Some(text) = words_mut(&mut self.row.body) {
                 text.push_str(&add);
             }
-            out.push(Step::Grow(self.row.id.clone(), add.clone()));
+            out.push(Step::AppendText(self.row.id.clone(), add.clone()));
             out.push(Step::Emit(Event::Delta { id: self.row.id.clone(), add }));
             return;
         };
@@ -233,7 +233,7 @@ fn said(text: String, intermediate: bool, native: Option<Native>) -> Body {
 
 /// The row as it is now, for the file and the clients.
 fn show(row: &Message, out: &mut Vec<Step>) {
-    out.push(Step::Live(row.clone(), Safety::Written));
+    out.push(Step::KeepLive(row.clone(), Safety::Written));
     out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
 }
 

@@ -1,6 +1,7 @@
 //! Numbers of runs, so that late reports of a stopped one are known as such, and how turns ended.
 
 use crate::agent::step::RunNo;
+use crate::domain::attention::Unfinished;
 use crate::domain::message::CutBy;
 
 /// Death of the program in the session's last turn.
@@ -19,6 +20,8 @@ pub(super) struct Runs {
     /// A stopped run whose processes may not be gone yet.
     ending: Option<RunNo>,
     last_cut: Option<CutBy>,
+    /// Error that ends the turn.
+    failure: Option<Unfinished>,
     /// The program ends.
     closing: bool,
     /// The transcript and the model are told with the next turn.
@@ -27,7 +30,7 @@ pub(super) struct Runs {
 
 impl Default for Runs {
     fn default() -> Self {
-        Self { current: RunNo(1), ending: None, last_cut: None, closing: false, died: None }
+        Self { current: RunNo(1), ending: None, last_cut: None, failure: None, closing: false, died: None }
     }
 }
 
@@ -53,6 +56,15 @@ impl Runs {
     /// What ended a turn early last.
     pub(super) fn last_cut(&self) -> Option<CutBy> {
         self.last_cut
+    }
+
+    /// The turn ends with this error.
+    pub(super) fn set_failure(&mut self, failure: Unfinished) {
+        self.failure = Some(failure);
+    }
+
+    pub(super) fn take_failure(&mut self) -> Option<Unfinished> {
+        self.failure.take()
     }
 
     /// The processes of the runs up to this one are gone.

@@ -111,6 +111,9 @@ impl Machine {
 
     /// Takes the state in which the last process left the session.
     pub fn set_left_behind(&mut self, left: LeftBehind) {
+        if left.died.is_some() {
+            self.died_unfinished();
+        }
         self.runs.set_died(left.died);
         self.automation.set_redelivers(left.redelivers);
         self.transcript.set_last(left.last_row);
@@ -213,7 +216,7 @@ impl Machine {
             }
             self.meta.used = row.at;
         }
-        out.push(Step::Keep(rows.clone(), safety));
+        out.push(Step::Append(rows.clone(), safety));
         out.extend(rows.iter().map(|row| Step::Emit(Event::Row(Box::new(row.clone())))));
         self.transcript.append(rows);
     }

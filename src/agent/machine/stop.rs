@@ -142,7 +142,7 @@ impl Machine {
         self.keep(rows, Safety::Written, out);
         // Those behind the write become final with it.
         for row in batch.live().filter(|row| row.tool().is_some_and(|call| call.status.ended())) {
-            out.push(Step::Live(row.clone(), Safety::Written));
+            out.push(Step::KeepLive(row.clone(), Safety::Written));
             out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
         }
     }

@@ -8,8 +8,8 @@ mod connecting;
 mod history;
 mod jobs;
 mod key;
-mod law;
 mod model;
+mod permission_rules;
 mod plan;
 mod queue;
 mod stop;
@@ -177,7 +177,7 @@ fn broken(retry: bool) -> ProviderError {
 }
 
 fn kept(steps: &[Step]) -> Vec<Message> {
-    steps.iter().flat_map(|step| if let Step::Keep(rows, _) = step { rows.clone() } else { Vec::new() }).collect()
+    steps.iter().flat_map(|step| if let Step::Append(rows, _) = step { rows.clone() } else { Vec::new() }).collect()
 }
 fn position(steps: &[Step], what: impl Fn(&Step) -> bool) -> usize {
     steps.iter().position(what).unwrap_or_else(|| panic!("not among {steps:#?}"))
@@ -204,7 +204,7 @@ fn sends(steps: &[Step]) -> bool {
 fn a_message_is_on_disk_before_its_request_leaves() {
     let mut b = Bench::new(Mode::Ask);
     let steps = b.send("hello\nthere");
-    let keep = position(&steps, |s| matches!(s, Step::Keep(_, Safety::Synced)));
+    let keep = position(&steps, |s| matches!(s, Step::Append(_, Safety::Synced)));
     let ask = position(&steps, |s| matches!(s, Step::Ask(..)));
     assert!(keep < ask);
     assert_eq!(b.machine.meta.title, "hello there");
@@ -230,7 +230,7 @@ fn enter_while_a_turn_runs_queues_and_the_queue_follows() {
     let steps = b.stop_with(Stop::Done);
     let row = position(
         &steps,
-        |s| matches!(s, Step::Keep(rows, _) if matches!(&rows[0].body, Body::User(UserText { text, .. }) if text == "two")),
+        |s| matches!(s, Step::Append(rows, _) if matches!(&rows[0].body, Body::User(UserText { text, .. }) if text == "two")),
     );
     let forgotten = position(&steps, |s| matches!(s, Step::KeepQueue(items) if items.is_empty()));
     let asked = position(&steps, |s| matches!(s, Step::Ask(..)));
@@ -338,15 +338,15 @@ fn a_call_is_on_disk_before_its_tool_runs_and_its_result_before_the_model_sees_i
     let mut b = Bench::new(Mode::Execute);
     b.send("go");
     let steps = b.calls(&[("w", "write")]);
-    let live = position(&steps, |s| matches!(s, Step::Live(_, Safety::Synced)));
+    let live = position(&steps, |s| matches!(s, Step::KeepLive(_, Safety::Synced)));
     assert!(live < position(&steps, |s| matches!(s, Step::Inspect(..))));
     let steps = b.found("w", write("/w/x"));
     assert!(
-        position(&steps, |s| matches!(s, Step::Live(_, Safety::Synced)))
+        position(&steps, |s| matches!(s, Step::KeepLive(_, Safety::Synced)))
             < position(&steps, |s| matches!(s, Step::Run(..)))
     );
     let steps = b.ran("w", "written");
-    let result = position(&steps, |s| matches!(s, Step::Keep(rows, _) if rows[0].tool().is_some()));
+    let result = position(&steps, |s| matches!(s, Step::Append(rows, _) if rows[0].tool().is_some()));
     assert!(result < position(&steps, |s| matches!(s, Step::Ask(..))));
 }
 
@@ -439,7 +439,7 @@ fn failures_are_retried_with_the_text_left_where_it_is_and_then_told() {
         let steps = b.feed(Input::Failed(run, broken(true)));
         assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Retrying { attempt: n, .. }) if *n == attempt)));
         assert!(steps.iter().any(|s| matches!(s, Step::RetryIn(..))));
-        assert!(!steps.iter().any(|s| matches!(s, Step::Emit(Event::Dropped { .. }) | Step::Drop(_))));
+        assert!(!steps.iter().any(|s| matches!(s, Step::Emit(Event::Dropped { .. }) | Step::DropLive(_))));
         let live = b.machine.live_rows();
         assert!(matches!(&live[0].body, Body::Assistant(said) if said.text == "Half" && said.partial), "{live:?}");
         let steps = b.feed(Input::RetryNow(run));
@@ -515,7 +515,7 @@ fn an_approved_plan_is_gone_only_after_its_message_is_on_disk() {
     let mut b = with_plan();
     let id = b.asked().id;
     let steps = b.act(Act::Answer { request: id, answer: approve(&b, Mode::Ask, false) });
-    let row = position(&steps, |s| matches!(s, Step::Keep(..)));
+    let row = position(&steps, |s| matches!(s, Step::Append(..)));
     assert!(row < position(&steps, |s| matches!(s, Step::KeepMeta(_))));
     assert!(steps.iter().any(|s| matches!(s, Step::KeepMeta(Safety::Synced))));
 }
@@ -529,7 +529,7 @@ fn a_retry_thinks_anew_in_the_same_row() {
     assert!(kept(&steps).is_empty());
     let run = b.run();
     let steps = b.feed(Input::Failed(run, broken(true)));
-    assert!(!steps.iter().any(|s| matches!(s, Step::Drop(_))));
+    assert!(!steps.iter().any(|s| matches!(s, Step::DropLive(_))));
     b.feed(Input::RetryNow(run));
     b.chunk(Chunk::Thinking("so".into()));
     b.text("Whole");
@@ -708,8 +708,8 @@ proptest! {
         }
         // Whatever was shown as a live row became final or was taken back.
         for step in &b.out {
-            if let Step::Live(row, _) = step {
-                let dropped = b.out.iter().any(|s| matches!(s, Step::Drop(id) if *id == row.id));
+            if let Step::KeepLive(row, _) = step {
+                let dropped = b.out.iter().any(|s| matches!(s, Step::DropLive(id) if *id == row.id));
                 prop_assert!(dropped || ids.contains(&row.id), "{row:?} was lost");
             }
         }

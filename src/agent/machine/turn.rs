@@ -1,5 +1,6 @@
 //! A turn on its way: request, response, calls, results, next request, until the model stops or something stops it.
 
+use super::repeats::Repeats;
 use super::response::Response;
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
@@ -13,9 +14,6 @@ use crate::domain::notice::Level;
 use crate::domain::usage::RequestUsage;
 use crate::provider::named::NO_MODEL;
 use crate::provider::{Chunk, ProviderError, Stop, retry};
-
-/// So often the same three calls may come where nobody can be asked; then the turn ends.
-pub(super) const STRIKES: u32 = 2;
 
 impl Machine {
     /// Begins a turn with a user message.
@@ -36,6 +34,9 @@ impl Machine {
         }
         // A request that ends with the model's last word has no question in it.
         if self.is_answered() {
+            if self.meta.unfinished.take().is_some() {
+                self.changed(out);
+            }
             return out.push(notice(
                 Level::Info,
                 "Nothing to send again: the last message was answered.",
@@ -87,15 +88,13 @@ impl Machine {
             started: now,
             requests: 0,
             attempts: 0,
-            last_call: None,
-            repeats: 0,
+            repeats: Repeats::default(),
             steers: Vec::new(),
             planned: false,
             typed: false,
             compacted: None,
             recovered: false,
             emptied: false,
-            strikes: 0,
             standing: None,
             sent: None,
             broken: None,
@@ -117,7 +116,7 @@ impl Machine {
             self.label(&next.text);
             let said = UserText::with(next.text, next.attachments);
             self.begin_with(now, Some((next.id, said)), &mut turn);
-            let kept = turn.iter().position(|step| matches!(step, Step::Keep(..))).map_or(0, |at| at + 1);
+            let kept = turn.iter().position(|step| matches!(step, Step::Append(..))).map_or(0, |at| at + 1);
             let rest = turn.split_off(kept);
             out.append(&mut turn);
             self.queue_changed(out);
@@ -304,6 +303,7 @@ impl Machine {
         }
         if !typed {
             self.status_at_end(end);
+            self.end_unfinished(end);
         }
         // A face that shows the end says so at once; headless the answer was printed.
         if matches!(end, TurnEnd::Done | TurnEnd::Plan) && !typed && !self.config.headless && self.meta.parent.is_none()
@@ -389,6 +389,7 @@ impl Machine {
 
     fn fail(&mut self, now: At, failure: Failure, out: &mut Vec<Step>) {
         self.settle_broken(now, CutBy::Error, out);
+        self.fails_with(&failure);
         let row = self.row(now, Body::Error(failure));
         self.keep(vec![row], Safety::Synced, out);
         self.end_turn(now, TurnEnd::Failed, out);

@@ -2,13 +2,13 @@
 
 use super::batch::Batch;
 use super::compacting::Compacting;
+use super::repeats::Repeats;
 use super::response::Response;
 use crate::agent::step::RunNo;
 use crate::domain::contract::Queued;
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{CutBy, Message};
 use crate::domain::tool::ToolSpec;
-use serde_json::Value;
 
 /// A turn that runs.
 #[derive(Clone, Debug)]
@@ -16,9 +16,7 @@ pub(super) struct Turn {
     pub(super) started: At,
     pub(super) requests: u32,
     pub(super) attempts: u32,
-    /// The last call and how often it came in a row.
-    pub(super) last_call: Option<(String, Value)>,
-    pub(super) repeats: u32,
+    pub(super) repeats: Repeats,
     pub(super) steers: Vec<Queued>,
     /// A plan was submitted in this turn: it ends with this batch of calls.
     pub(super) planned: bool,
@@ -30,8 +28,6 @@ pub(super) struct Turn {
     pub(super) recovered: bool,
     /// An answer was empty, and it was asked for again.
     pub(super) emptied: bool,
-    /// How often the same call came three times in a row and nobody could be asked.
-    pub(super) strikes: u32,
     /// What all requests of the turn begin with. A compaction begins anew.
     pub(super) standing: Option<Standing>,
     /// The last row that the last request told of.

@@ -1,8 +1,8 @@
 //! Commands that the user types after `!`: they run at once, because the user said so, and what they print stands in the
 //! conversation. The model is not asked; it sees them with the next message.
 
-use super::person::give_back;
 use super::state::{Machine, notice};
+use super::user_input::give_back;
 use crate::agent::step::Step;
 use crate::domain::contract::Act;
 use crate::domain::ids::{At, CallId};

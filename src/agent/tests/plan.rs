@@ -1,4 +1,4 @@
-//! Plans with their files, a real lane and the rehearsal.
+//! Plans with their files, a real actor and the rehearsal.
 
 use super::*;
 use crate::domain::message::InfoKind;

@@ -35,14 +35,8 @@ impl Dead {
     }
 }
 
-/// Passes once commands reach a session on a way of their own, which what streams in cannot fill and which nobody waits for
-/// while a session is busy with its disk. Today one mailbox of a bounded length has both, and whoever hands commands out
-/// waits for room in it.
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-#[ignore = "commands wait behind a session that is stuck until they have a channel of their own"]
-async fn a_session_that_is_stuck_on_its_disk_holds_up_no_other() {
-    let home = tempfile::tempdir().unwrap();
-    let dead = Arc::new(Dead::default());
+/// A store on that disk.
+fn store_on(dead: &Arc<Dead>, home: &Path) -> Store {
     let hook = dead.clone();
     let io = Hooked(move |call: &str| {
         if call == "fsync" {
@@ -50,8 +44,15 @@ async fn a_session_that_is_stuck_on_its_disk_holds_up_no_other() {
         }
         Ok(())
     });
-    let options = Options::new(home.path().join("data/workspaces/w"), home.path().join("state"));
-    let store = Store::open(Options { temp: home.path().to_owned(), io: Arc::new(io), ..options }).unwrap();
+    let options = Options::new(home.join("data/workspaces/w"), home.join("state"));
+    Store::open(Options { temp: home.to_owned(), io: Arc::new(io), ..options }).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_session_that_is_stuck_on_its_disk_holds_up_no_other() {
+    let home = tempfile::tempdir().unwrap();
+    let dead = Arc::new(Dead::default());
+    let store = store_on(&dead, home.path());
     let mut engine = Engine::on(store, home.path(), |_| {});
     let stuck = engine.talked("hello").await;
     engine.send(Command::Create(NewSession::default())).await;
@@ -83,4 +84,29 @@ async fn a_session_that_is_stuck_on_its_disk_holds_up_no_other() {
     dead.let_go();
     engine.end().await;
     assert!(came, "Stop waited for the disk of another session");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_change_that_is_stuck_on_its_disk_holds_up_no_other_session() {
+    let home = tempfile::tempdir().unwrap();
+    let dead = Arc::new(Dead::default());
+    let store = store_on(&dead, home.path());
+    let (stuck, other) = (stored(&store, "261101-stuck-pine", |_| {}), stored(&store, "261101-other-pine", |_| {}));
+    let mut engine = Engine::on(store, home.path(), |_| {});
+    dead.armed.store(true, SeqCst);
+    engine.send(Command::Change { sessions: vec![stuck], change: PropertyChange::Flagged(true) }).await;
+    let waits = dead.clone();
+    tokio::task::spawn_blocking(move || waits.came()).await.unwrap();
+    engine.send(Command::Open { session: other.clone(), rows: 50 }).await;
+    let opened = async {
+        while let Some(stamped) = engine.link.events.recv().await {
+            if stamped.session.as_ref() == Some(&other) && matches!(stamped.event, Event::Opened(_)) {
+                return;
+            }
+        }
+    };
+    let came = tokio::time::timeout(Duration::from_secs(10), opened).await.is_ok();
+    dead.let_go();
+    engine.end().await;
+    assert!(came, "a session was not opened while the disk of another one did not answer");
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Link {
+pub(super) struct ChainLink {
     /// Entry before it.
     pub(super) from: Thing,
     /// Entry after it.
@@ -50,11 +50,11 @@ pub(super) struct Way<'a> {
 /// Chains of all paths.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Chains {
-    now: HashMap<PathBuf, Vec<Link>>,
+    now: HashMap<PathBuf, Vec<ChainLink>>,
     /// Entry that the last record of each path left.
     left: HashMap<PathBuf, Thing>,
     /// Chains of the paths of each restoration, as they were before it.
-    before: HashMap<u64, HashMap<PathBuf, Vec<Link>>>,
+    before: HashMap<u64, HashMap<PathBuf, Vec<ChainLink>>>,
 }
 
 impl Chains {
@@ -76,7 +76,7 @@ impl Chains {
         self.left.insert(path.to_owned(), after.clone());
         if from != *after {
             let by = shared.map_or(By::Change(number), |why| By::Shared(number, why));
-            chain.push(Link { from, to: after.clone(), by, at });
+            chain.push(ChainLink { from, to: after.clone(), by, at });
         }
     }
 
@@ -102,10 +102,10 @@ impl Chains {
             return;
         }
         self.left.insert(path.to_owned(), after.clone());
-        let own = |link: &Link| matches!(&link.by, By::Change(n) | By::Shared(n, _) if undoes.contains(n));
+        let own = |link: &ChainLink| matches!(&link.by, By::Change(n) | By::Shared(n, _) if undoes.contains(n));
         match chain.iter().rposition(|link| own(link) && link.from == *after) {
             Some(place) => chain.truncate(place),
-            None => chain.push(Link { from: before.clone(), to: after.clone(), by: By::Restoration, at }),
+            None => chain.push(ChainLink { from: before.clone(), to: after.clone(), by: By::Restoration, at }),
         }
     }
 
@@ -114,10 +114,10 @@ impl Chains {
     pub(super) fn unchanged(&mut self, number: u64, (undoes, redoes): (&[u64], Option<u64>), told: &HashSet<&Path>) {
         let earlier = redoes.and_then(|redone| self.before.get(&redone)).cloned().unwrap_or_default();
         for (path, chain) in self.now.iter_mut().filter(|(path, _)| !told.contains(path.as_path())) {
-            let own = |link: &Link| matches!(&link.by, By::Change(n) | By::Shared(n, _) if undoes.contains(n));
+            let own = |link: &ChainLink| matches!(&link.by, By::Change(n) | By::Shared(n, _) if undoes.contains(n));
             let lowest = chain.iter().position(own).filter(|lowest| chain[*lowest..].iter().all(own));
             let back = lowest.filter(|lowest| chain.last().is_some_and(|last| chain[*lowest].from == last.to));
-            let as_it_was = |earlier: &&Vec<Link>| earlier.last().map(|link| &link.to) == self.left.get(path);
+            let as_it_was = |earlier: &&Vec<ChainLink>| earlier.last().map(|link| &link.to) == self.left.get(path);
             match (earlier.get(path).filter(as_it_was), back) {
                 (Some(earlier), _) => {
                     self.before.entry(number).or_default().insert(path.clone(), chain.clone());
@@ -140,7 +140,7 @@ impl Chains {
     /// The way back over the changes that are `wanted`; `None` where none of them made a step that still counts.
     pub(super) fn way(&self, path: &Path, wanted: impl Fn(u64) -> bool) -> Option<Way<'_>> {
         let chain = self.now.get(path)?;
-        let is_wanted = |link: &Link| matches!(&link.by, By::Change(n) | By::Shared(n, _) if wanted(*n));
+        let is_wanted = |link: &ChainLink| matches!(&link.by, By::Change(n) | By::Shared(n, _) if wanted(*n));
         let lowest = chain.iter().position(is_wanted)?;
         let whole = &chain[lowest].from;
         let mut way = Way { whole, safe: None, why: None, over: Vec::new() };
@@ -165,7 +165,7 @@ impl Chains {
 }
 
 /// Adds the step that nobody recorded, where there must be one.
-fn gap(chain: &mut Vec<Link>, left: Option<&Thing>, found: &Thing, at: usize) {
+fn gap(chain: &mut Vec<ChainLink>, left: Option<&Thing>, found: &Thing, at: usize) {
     let Some(left) = left.filter(|left| *left != found).cloned() else { return };
     let unknown = |thing: &Thing| matches!(thing, Thing::Unkept { .. } | Thing::Large { .. });
     let why = match (&left, found) {
@@ -176,5 +176,5 @@ fn gap(chain: &mut Vec<Link>, left: Option<&Thing>, found: &Thing, at: usize) {
         (_, Thing::Absent) => "It was removed or moved in between, not by this session.",
         _ => "It was changed in between, not by this session.",
     };
-    chain.push(Link { from: left, to: found.clone(), by: By::Other(why.to_owned()), at });
+    chain.push(ChainLink { from: left, to: found.clone(), by: By::Other(why.to_owned()), at });
 }

@@ -5,7 +5,7 @@
 //! becomes a gap, which is reported with the call.
 
 use super::UndoSettings;
-use super::reach::{Intent, Reach};
+use super::reach::{Intent, UndoReach};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Touch};
 use crate::domain::undo::{Thing, UndoEntry};
@@ -98,7 +98,7 @@ enum Kind {
         look: Option<JoinHandle<Looked>>,
         before: Option<Arc<DirectoryTable>>,
         began: i64,
-        reach: Reach,
+        reach: UndoReach,
         /// Entries of the repository's own folders that configure or run code.
         code: Vec<(PathBuf, Thing)>,
         /// State of the repository.
@@ -144,9 +144,9 @@ impl Keeper {
             return None;
         }
         let writes = written(&about.facts);
-        let reach = Reach::of(&about.facts);
+        let reach = UndoReach::of(&about.facts);
         let changes = match &reach {
-            Some(reach) => about.sandbox != Sandbox::ReadOnly && *reach != Reach::Nothing,
+            Some(reach) => about.sandbox != Sandbox::ReadOnly && *reach != UndoReach::Nothing,
             None => !writes.is_empty(),
         };
         if !changes {
@@ -211,7 +211,7 @@ impl Keeper {
 
     // ---- commands ----
 
-    async fn begin_command(self: &Arc<Self>, about: About, reach: Reach) -> Underway {
+    async fn begin_command(self: &Arc<Self>, about: About, reach: UndoReach) -> Underway {
         let change = self.number(&about.checkpoints);
         let (keeper, asked) = (self.clone(), about.clone());
         let found = tokio::task::spawn_blocking(move || (keeper.code(&asked), head_of(&asked.cwd))).await;
@@ -302,7 +302,7 @@ impl Keeper {
             }
             Kind::Files(files) => {
                 let head = head_of(&about.cwd);
-                (false, None, (0, 0), Reach::Unknown, Some(files), (Vec::new(), head))
+                (false, None, (0, 0), UndoReach::Unknown, Some(files), (Vec::new(), head))
             }
             Kind::Command { look: Some(look), began, reach, code, head, .. } if look.is_finished() => {
                 let table = match look.await {
@@ -322,7 +322,7 @@ impl Keeper {
         let keeper = self.clone();
         let ended = tokio::task::spawn_blocking(move || {
             // A file that a redirection names can be written by anybody else at the same time.
-            let sure = files.is_some() || reach == Reach::Nothing;
+            let sure = files.is_some() || reach == UndoReach::Nothing;
             let entries = match files {
                 Some(files) => changed_files(files, &Intent::of(&about.facts.proposal), did),
                 None => match before {

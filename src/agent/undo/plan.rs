@@ -67,14 +67,14 @@ impl Known {
 pub(in crate::agent) struct Worked {
     pub(in crate::agent) plan: UndoPlan,
     /// Current and planned entry of each file in the plan.
-    pub(super) items: Vec<Item>,
+    pub(super) items: Vec<UndoItem>,
     pub(super) undoes: Vec<u64>,
     pub(super) redoes: Option<u64>,
 }
 
 /// One path of a plan.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct UndoItem {
     /// Current and planned entry.
     pub(super) entry: UndoEntry,
     /// Planned entry if everything is undone, including other people's changes in between.
@@ -154,7 +154,7 @@ fn one(
     way: &Way<'_>,
     known: &Known,
     counted: bool,
-) -> Option<(UndoFile, Item)> {
+) -> Option<(UndoFile, UndoItem)> {
     if is_there(path, way.whole) {
         return None;
     }
@@ -197,7 +197,7 @@ fn one(
     let during = history.during(&way.over).map(short);
     let file = UndoFile { path: path.to_owned(), shown, deed, lines, state, during };
     let entry = UndoEntry { path: path.to_owned(), before: now, after: target.clone() };
-    Some((file, Item { entry, whole: way.whole.clone() }))
+    Some((file, UndoItem { entry, whole: way.whole.clone() }))
 }
 
 /// Reason why a path cannot be restored, as a sentence.

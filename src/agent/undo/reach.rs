@@ -12,7 +12,7 @@ const EXPANDS: &[char] = &['$', '`', '*', '?', '[', '{', '~', '\\', '\'', '"', '
 
 /// Possible changes of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum UndoReach {
     /// Nothing: all parts of it only read.
     Nothing,
     /// Only files whose paths end in one of these: all parts of it only read, and these are redirected to.
@@ -21,7 +21,7 @@ pub(super) enum Reach {
     Unknown,
 }
 
-impl Reach {
+impl UndoReach {
     /// Possible changes of a call's commands; `None` for a call without any.
     pub(super) fn of(facts: &CallFacts) -> Option<Self> {
         let commands = facts.touches.iter().filter_map(|touch| match touch {
@@ -38,22 +38,22 @@ impl Reach {
                 Judged::Other(_) if !judged.parts.is_empty() && judged.parts.iter().all(|part| part.reads) => {
                     match judged.writes.iter().map(|path| end(path)).collect::<Option<Vec<PathBuf>>>() {
                         Some(paths) if !paths.is_empty() => ends.extend(paths),
-                        _ => return Some(Reach::Unknown),
+                        _ => return Some(UndoReach::Unknown),
                     }
                 }
-                Judged::Other(_) | Judged::Catastrophic(_) => return Some(Reach::Unknown),
+                Judged::Other(_) | Judged::Catastrophic(_) => return Some(UndoReach::Unknown),
             }
         }
-        let reach = if ends.is_empty() { Reach::Nothing } else { Reach::Ends(ends) };
+        let reach = if ends.is_empty() { UndoReach::Nothing } else { UndoReach::Ends(ends) };
         any.then_some(reach)
     }
 
     /// True if this path can have been changed.
     pub(super) fn has(&self, path: &Path) -> bool {
         match self {
-            Reach::Nothing => false,
-            Reach::Ends(ends) => ends.iter().any(|end| path.ends_with(end)),
-            Reach::Unknown => true,
+            UndoReach::Nothing => false,
+            UndoReach::Ends(ends) => ends.iter().any(|end| path.ends_with(end)),
+            UndoReach::Unknown => true,
         }
     }
 }
@@ -135,7 +135,7 @@ impl Intent {
 mod tests {
     use super::*;
 
-    fn reach(command: &str) -> Reach {
+    fn reach(command: &str) -> UndoReach {
         let touches = vec![Touch::command(command, "/w")];
         let facts = CallFacts {
             tool: "bash".into(),
@@ -144,7 +144,7 @@ mod tests {
             proposal: Proposal::Plain,
             secrets_here: false,
         };
-        Reach::of(&facts).unwrap()
+        UndoReach::of(&facts).unwrap()
     }
 
     #[test]

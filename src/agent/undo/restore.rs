@@ -1,6 +1,6 @@
 //! Carries out a plan. What is there is kept first, so that the restoration can be taken back, also after a restart.
 
-use super::plan::{Item, Known, Worked, plan};
+use super::plan::{Known, UndoItem, Worked, plan};
 use crate::domain::At;
 use crate::domain::undo::{Thing, UndoAim, UndoEntry, UndoState};
 use crate::store::checkpoints::{Checkpoints, Record, Sync};
@@ -55,7 +55,7 @@ pub(in crate::agent) fn restore(
             UndoState::Lost(why) => done.left.push((file.shown, why)),
             UndoState::Changed(why) if !also.contains(&file.path) => done.left.push((file.shown, why)),
             UndoState::Ready | UndoState::Changed(_) | UndoState::Between(_) => {
-                let Item { mut entry, whole } = item;
+                let UndoItem { mut entry, whole } = item;
                 let all = also.contains(&file.path);
                 if let UndoState::Between(_) = &file.state {
                     if all {

@@ -4,9 +4,9 @@ use crate::app::composer::{enter, own_commands, send};
 use crate::app::effect::Effect;
 use crate::app::msg::Found;
 use crate::app::shell::{connections, draft, labels, models, text};
-use crate::app::slash::Slash;
+use crate::app::slash::{self, Slash};
 use crate::app::state::chat::Density;
-use crate::app::state::offer::{Kind, Menu, Row, Value};
+use crate::app::state::offer::{Menu, OfferKind, OfferRow, Value};
 use crate::app::state::picker::{Item, Value as Picked};
 use crate::app::state::{Focus, State, fuzzy};
 use crate::domain::manual::TOPICS;
@@ -47,10 +47,12 @@ pub(crate) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
 fn search(state: &State, menu: &Menu) -> Option<(std::path::PathBuf, String, bool)> {
     let root = state.current_meta()?.cwd.clone();
     match menu.kind {
-        Kind::Things => Some((root, menu.typed.clone(), false)),
+        OfferKind::Things => Some((root, menu.typed.clone(), false)),
         // Many files are attached at once by a pattern: that is written out.
-        Kind::Words(Slash::Attach | Slash::Import) if !menu.typed.is_empty() => Some((root, menu.typed.clone(), false)),
-        Kind::Words(Slash::Cwd) => Some((root, menu.typed.clone(), true)),
+        OfferKind::Words(Slash::Attach | Slash::Import) if !menu.typed.is_empty() => {
+            Some((root, menu.typed.clone(), false))
+        }
+        OfferKind::Words(Slash::Cwd) => Some((root, menu.typed.clone(), true)),
         _ => None,
     }
 }
@@ -63,75 +65,85 @@ fn offer(state: &State) -> Option<Menu> {
     {
         let name = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
         if rest.chars().all(name) {
-            return full(Kind::Commands, rest, 0, command_rows(state, rest));
+            return full(OfferKind::Commands, rest, 0, command_rows(state, rest));
         }
         let (word, args) = rest.split_once(char::is_whitespace)?;
-        let slash = Slash::ALL.iter().copied().find(|slash| slash.word() == word.to_lowercase())?;
+        let slash = slash::named(word)?;
         let args = args.trim_start();
         let (typed, rows) = deeper_rows(state, slash, args).unwrap_or_else(|| (args, word_rows(state, slash, args)));
         let from = line.chars().count() - typed.chars().count();
         if matches!(slash, Slash::Cwd | Slash::Attach | Slash::Import) {
-            return Some(Menu { rows, ..empty(Kind::Words(slash), typed, from) });
+            return Some(Menu { rows, ..empty(OfferKind::Words(slash), typed, from) });
         }
         if slash == Slash::Session && typed.len() < args.len() {
             // Enter sends what was typed, which may mean several: the rows are for Tab and for the arrows.
-            return Some(Menu { rows, ..empty(Kind::Words(slash), "", from) }).filter(|menu| !menu.rows.is_empty());
+            return Some(Menu { rows, ..empty(OfferKind::Words(slash), "", from) })
+                .filter(|menu| !menu.rows.is_empty());
         }
-        return full(Kind::Words(slash), typed, from, rows);
+        return full(OfferKind::Words(slash), typed, from, rows);
     }
     let token = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let from = before.chars().count() - token.chars().count();
     if let Some(typed) = token.strip_prefix('@') {
         // Nothing is typed and nothing found yet: it is there all the same, for what the disk answers.
-        return Some(Menu { rows: session_rows(state, typed), ..empty(Kind::Things, typed, from) });
+        return Some(Menu { rows: session_rows(state, typed), ..empty(OfferKind::Things, typed, from) });
     }
     let typed = token.strip_prefix('#')?;
-    full(Kind::Labels, typed, from, label_rows(state, typed))
+    full(OfferKind::Labels, typed, from, label_rows(state, typed))
 }
 
-fn empty(kind: Kind, typed: &str, from: usize) -> Menu {
+fn empty(kind: OfferKind, typed: &str, from: usize) -> Menu {
     Menu { kind, rows: Vec::new(), selected: 0, touched: false, typed: typed.to_owned(), from, ticket: 0 }
 }
 
-fn full(kind: Kind, typed: &str, from: usize, rows: Vec<Row>) -> Option<Menu> {
+fn full(kind: OfferKind, typed: &str, from: usize, rows: Vec<OfferRow>) -> Option<Menu> {
     // What is written out already needs no offer.
-    let done = kind != Kind::Commands && matches!(rows.as_slice(), [one] if one.label == typed);
+    let done = kind != OfferKind::Commands && matches!(rows.as_slice(), [one] if one.label == typed);
     (!rows.is_empty() && !done).then(|| Menu { rows, ..empty(kind, typed, from) })
 }
 
-fn row(value: Value, label: impl Into<String>, detail: impl Into<String>) -> Row {
-    Row { value, label: label.into(), usage: String::new(), detail: detail.into(), current: false, marks: Vec::new() }
+fn row(value: Value, label: impl Into<String>, detail: impl Into<String>) -> OfferRow {
+    OfferRow {
+        value,
+        label: label.into(),
+        usage: String::new(),
+        detail: detail.into(),
+        current: false,
+        marks: Vec::new(),
+    }
 }
 
 /// Rows that match, best first; all in their order if nothing is typed.
-fn matching(typed: &str, rows: Vec<Row>) -> Vec<Row> {
+fn matching(typed: &str, rows: Vec<OfferRow>) -> Vec<OfferRow> {
     let hits = fuzzy::rank(typed, rows.iter().map(|row| row.label.as_str()));
-    let pick = |(place, marks): (usize, Vec<usize>)| rows.get(place).map(|row| Row { marks, ..row.clone() });
+    let pick = |(place, marks): (usize, Vec<usize>)| rows.get(place).map(|row| OfferRow { marks, ..row.clone() });
     hits.into_iter().filter_map(pick).take(ROWS).collect()
 }
 
 /// The commands: the one of exactly that name comes before those that begin with it, and these before all others.
-fn command_rows(state: &State, typed: &str) -> Vec<Row> {
-    let built_in = Slash::ALL.iter().map(|slash| Row {
+fn command_rows(state: &State, typed: &str) -> Vec<OfferRow> {
+    let built_in = Slash::ALL.iter().map(|slash| OfferRow {
         usage: slash.usage().to_owned(),
         ..row(Value::Command(*slash), slash.word(), slash.description())
     });
-    let own = state.drafts.commands.iter().enumerate().map(|(n, own)| Row {
+    let own = state.drafts.commands.iter().enumerate().map(|(n, own)| OfferRow {
         usage: own.hint.clone(),
         ..row(Value::Own(n), own.name.clone(), format!("{}: {}", own.origin.word(), text::one_line(&own.description)))
     });
-    let all: Vec<Row> = built_in.chain(own).collect();
+    let all: Vec<OfferRow> = built_in.chain(own).collect();
     let hits = fuzzy::rank(typed, all.iter().map(|row| row.label.as_str()));
-    let mut rows: Vec<Row> =
-        hits.into_iter().filter_map(|(place, marks)| all.get(place).map(|row| Row { marks, ..row.clone() })).collect();
+    let mut rows: Vec<OfferRow> = hits
+        .into_iter()
+        .filter_map(|(place, marks)| all.get(place).map(|row| OfferRow { marks, ..row.clone() }))
+        .collect();
     rows.sort_by_key(|row| (row.label != typed, !row.label.starts_with(typed)));
     rows
 }
 
 /// Arguments of a command, as far as they are known here.
-fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
+fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<OfferRow> {
     let word = |label: &str, detail: &str| row(Value::Word(label.to_owned()), label, detail);
-    let mut rows: Vec<Row> = match slash {
+    let mut rows: Vec<OfferRow> = match slash {
         Slash::Model => {
             let items = models::list(state).items;
             let models = items.into_iter().filter(|item| matches!(item.value, Picked::Model { .. }));
@@ -158,12 +170,12 @@ fn word_rows(state: &State, slash: Slash, typed: &str) -> Vec<Row> {
 
 /// Arguments after the first word of some commands: a session after `/session switch`, a format
 /// after `/export --format`.
-fn deeper_rows<'t>(state: &State, slash: Slash, args: &'t str) -> Option<(&'t str, Vec<Row>)> {
+fn deeper_rows<'t>(state: &State, slash: Slash, args: &'t str) -> Option<(&'t str, Vec<OfferRow>)> {
     match slash {
         Slash::Session => {
             let typed = args.strip_prefix("switch ")?.trim_start();
             let rows = session_rows(state, typed).into_iter().map(|row| match &row.value {
-                Value::Session(id) => Row { value: Value::Word(id.as_str().to_owned()), ..row },
+                Value::Session(id) => OfferRow { value: Value::Word(id.as_str().to_owned()), ..row },
                 _ => row,
             });
             Some((typed, rows.collect()))
@@ -243,7 +255,7 @@ fn labels(all: &[Label]) -> Vec<&Label> {
     all.iter().flat_map(|label| std::iter::once(label).chain(labels(&label.children))).collect()
 }
 
-fn label_rows(state: &State, typed: &str) -> Vec<Row> {
+fn label_rows(state: &State, typed: &str) -> Vec<OfferRow> {
     let set = state.current_meta().map(|meta| meta.labels.as_slice()).unwrap_or_default();
     let has = |id: &str| set.iter().any(|entry| split_label(entry).0 == id);
     let rows = labels(&state.engine.properties.labels).into_iter().map(|label| {
@@ -253,7 +265,7 @@ fn label_rows(state: &State, typed: &str) -> Vec<Row> {
     matching(typed, rows.collect())
 }
 
-fn session_rows(state: &State, typed: &str) -> Vec<Row> {
+fn session_rows(state: &State, typed: &str) -> Vec<OfferRow> {
     if typed.contains('/') {
         return Vec::new();
     }
@@ -274,7 +286,7 @@ pub(crate) fn found(state: &mut State, found: Found) {
     let Some(menu) = state.composer_mut().menu.as_mut().filter(|menu| menu.ticket == found.ticket) else { return };
     let chosen = menu.chosen().filter(|_| menu.touched).map(|row| row.value.clone());
     menu.rows.retain(|row| !matches!(row.value, Value::File(_) | Value::Folder(_)));
-    let files = found.hits.into_iter().map(|hit| Row {
+    let files = found.hits.into_iter().map(|hit| OfferRow {
         marks: hit.marks,
         ..match hit.folder {
             true => row(Value::Folder(hit.path.clone()), hit.path, ""),
@@ -324,7 +336,7 @@ fn complete(state: &mut State, fx: &mut Vec<Effect>) {
 /// Enter on the selected row: a command runs, a word behind one completes it and runs it, anything else is written out.
 fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((menu, row)) = chosen(state) else { return };
-    let runs = matches!(menu.kind, Kind::Words(_)) && !matches!(row.value, Value::Folder(_));
+    let runs = matches!(menu.kind, OfferKind::Words(_)) && !matches!(row.value, Value::Folder(_));
     match row.value {
         Value::Command(slash) => own_commands::accept(state, slash),
         // What follows may be wanted; one that says that nothing does runs at once.
@@ -346,12 +358,12 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     }
 }
 
-fn chosen(state: &State) -> Option<(Menu, Row)> {
+fn chosen(state: &State) -> Option<(Menu, OfferRow)> {
     let menu = state.composer().menu.as_ref()?;
     Some((menu.clone(), menu.chosen()?.clone()))
 }
 
-fn accept_row(state: &mut State, menu: &Menu, row: Row, fx: &mut Vec<Effect>) {
+fn accept_row(state: &mut State, menu: &Menu, row: OfferRow, fx: &mut Vec<Effect>) {
     let text = match &row.value {
         Value::Word(word) => word.clone(),
         Value::File(path) => mention(path, menu.kind, " "),
@@ -367,10 +379,10 @@ fn accept_row(state: &mut State, menu: &Menu, row: Row, fx: &mut Vec<Effect>) {
     state.composer_mut().replace(menu.from, &text);
 }
 
-fn mention(path: &str, kind: Kind, end: &str) -> String {
+fn mention(path: &str, kind: OfferKind, end: &str) -> String {
     match kind {
-        Kind::Things if path.contains(char::is_whitespace) => format!("@\"{path}\"{end}"),
-        Kind::Things => format!("@{path}{end}"),
+        OfferKind::Things if path.contains(char::is_whitespace) => format!("@\"{path}\"{end}"),
+        OfferKind::Things => format!("@{path}{end}"),
         _ => path.to_owned(),
     }
 }

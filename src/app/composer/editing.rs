@@ -3,8 +3,8 @@
 use crate::app::composer::send::How;
 use crate::app::composer::{attach, chips, enhance, enter};
 use crate::app::effect::Effect;
-use crate::app::shell::{attachments, draft};
-use crate::app::state::composer::Picked;
+use crate::app::shell::{attachments, connecting, draft};
+use crate::app::state::composer::{History, Picked};
 use crate::app::state::edit::Done;
 use crate::app::state::vim::{self, Token};
 use crate::app::state::{Current, Editing, Focus, State};
@@ -78,6 +78,11 @@ fn feed(state: &mut State, token: Token) {
 }
 
 pub(crate) fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
+    match verb {
+        Verb::Up if connecting::step_first(state, -1) => return,
+        Verb::Down if connecting::step_first(state, 1) => return,
+        _ => {}
+    }
     if verb == Verb::Up && state.composer().is_empty() {
         let last = state.current_open().and_then(|open| open.waiting().last()).cloned();
         if let Some(queued) = last {
@@ -106,7 +111,14 @@ pub(crate) fn edit_draft(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
     }
     // At an edge the walk through what was sent earlier begins or goes on.
     let history = std::mem::take(&mut state.drafts.history);
+    let queued: Vec<String> =
+        state.current_open().map(|open| open.waiting().map(|item| item.text.clone()).collect()).unwrap_or_default();
     match verb {
+        // What still waits is no thing of the past: sent from here it would go twice.
+        Verb::Up if !queued.is_empty() => {
+            let items = history.items.iter().filter(|item| !queued.contains(item)).cloned().collect();
+            state.composer_mut().earlier(&History { items });
+        }
         Verb::Up => {
             state.composer_mut().earlier(&history);
         }

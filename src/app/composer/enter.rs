@@ -1,12 +1,13 @@
 //! Enter in the composer: what the draft is decides what becomes of it.
 
 use crate::app::composer::send::{self, How};
-use crate::app::composer::{chips, own_commands, reply};
+use crate::app::composer::{chips, key_text, own_commands, reply};
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
-use crate::app::shell::session;
+use crate::app::shell::{connecting, session};
 use crate::app::slash as commands;
 use crate::app::state::composer::EnterDoes;
+use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::{Blind, Focus, State};
 use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::{Level, Notice};
@@ -28,6 +29,7 @@ pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
             let text = "Not sent: a part of it was typed over a window.";
             state.notify(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"));
         }
+        EnterDoes::Send if key_text::asks(state) => {}
         EnterDoes::Send if reply::holds_back(state) => {}
         EnterDoes::Send => {
             let text = state.composer().text();
@@ -50,7 +52,7 @@ pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
     }
 }
 
-/// Enter on an empty draft: after a while without keys it answers what waits, else it lets a held queue go.
+/// Enter on an empty draft: [`State::empty_enter`]. What waits gets the focus only after a while without keys.
 fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
     if state.focus != Focus::Composer || !state.composer().is_empty() {
         return;
@@ -65,8 +67,13 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
         }
         return;
     }
-    let held = state.current_open().is_some_and(|open| open.queue_held && !open.queue.is_empty());
-    if let (true, Some(id)) = (held, state.current_id()) {
-        fx.push(session::to(id, Act::Queue(QueueEdit::Release)));
+    let act = match state.empty_enter() {
+        Some(EmptyEnter::Retry | EmptyEnter::Continue) => Act::Retry,
+        Some(EmptyEnter::Release) => Act::Queue(QueueEdit::Release),
+        Some(EmptyEnter::Choose) => return connecting::choose_first(state, fx),
+        Some(EmptyEnter::Answer) | None => return,
+    };
+    if let Some(id) = state.current_id() {
+        fx.push(session::to(id, act));
     }
 }

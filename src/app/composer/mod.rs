@@ -6,6 +6,7 @@ pub(crate) mod completion;
 pub(crate) mod editing;
 pub(crate) mod enhance;
 pub(crate) mod enter;
+pub(crate) mod key_text;
 pub(crate) mod own_commands;
 pub(crate) mod reply;
 pub(crate) mod send;

@@ -22,9 +22,9 @@ pub(crate) fn accept(state: &mut State, slash: Slash) {
 
 /// A word after the slash that is no command.
 pub(crate) fn unknown(state: &mut State, unknown: &Unknown) {
-    let text = format!("There is no command /{}.", unknown.word);
+    let text = format!("No command /{}", unknown.word);
     let hint = match nearest_command(state, &unknown.word) {
-        Some(near) => format!("did you mean /{near}? A blank before the slash sends the text as it is"),
+        Some(near) => format!("did you mean /{near}? A blank before the slash sends it as text"),
         None => "/help lists them; a blank before the slash sends the text as it is".to_owned(),
     };
     state.notify(Notice::new(Level::Warning, text).hint(hint));

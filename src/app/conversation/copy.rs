@@ -1,7 +1,7 @@
 //! Text that leaves the conversation: copied, opened in a pager, printed. It is the logical text: no gutter, no padding, no
 //! soft breaks.
 
-use crate::app::effect::{Effect, Place};
+use crate::app::effect::{Effect, TextTarget};
 use crate::app::shell::attachments;
 use crate::app::state::State;
 use crate::app::state::chat::{Chat, Entry};
@@ -232,7 +232,7 @@ pub(crate) fn open(state: &mut State, fx: &mut Vec<Effect>) {
         return attachments::view(state, files, fx);
     }
     match chat(state).and_then(|chat| chosen(chat).map(|entry| logical(&entry.message.body))) {
-        Some(text) => fx.push(Effect::Show { text: clean(&text).into_owned(), place: Place::Pager }),
+        Some(text) => fx.push(Effect::Show { text: clean(&text).into_owned(), place: TextTarget::Pager }),
         None => nothing(state, "There is nothing to open yet."),
     }
 }
@@ -263,7 +263,7 @@ pub(crate) fn print(state: &mut State, fx: &mut Vec<Effect>) {
     if text.is_empty() {
         return nothing(state, "There is nothing to print yet.");
     }
-    fx.push(Effect::Show { text, place: Place::Scrollback });
+    fx.push(Effect::Show { text, place: TextTarget::Scrollback });
 }
 
 /// A block of code of an entry.
@@ -414,9 +414,9 @@ mod tests {
         let mut state = state();
         let mut fx = Vec::new();
         print(&mut state, &mut fx);
-        let Some(Effect::Show { text, place: Place::Scrollback }) = fx.pop() else { panic!("nothing is printed") };
+        let Some(Effect::Show { text, place: TextTarget::Scrollback }) = fx.pop() else { panic!("nothing is printed") };
         assert_eq!(text, format!("you:\nshow me\n\nassistant:\n{}\n\n", ANSWER.trim_end()));
         open(&mut state, &mut fx);
-        assert_eq!(fx, [Effect::Show { text: ANSWER.to_owned(), place: Place::Pager }]);
+        assert_eq!(fx, [Effect::Show { text: ANSWER.to_owned(), place: TextTarget::Pager }]);
     }
 }

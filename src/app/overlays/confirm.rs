@@ -3,7 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
 use crate::app::overlays::{rewind, workspaces};
-use crate::app::shell::session_changes;
+use crate::app::shell::{connecting, session_changes};
 use crate::app::state::State;
 use crate::app::state::overlay::{Deed, Overlay};
 use crate::domain::contract::Command;
@@ -22,6 +22,7 @@ pub(crate) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
             }
             fx.push(Effect::Send(command));
         }
+        Deed::Continue { connection, model } => connecting::continue_with(state, connection, model, fx),
         Deed::Copy(text) => fx.push(Effect::Copy(text)),
         Deed::Own { hash, text } => state.follow_up(Intent::SendOwn { hash, text }),
         Deed::Rewind { session, at, text, files: _ } => rewind::rewound(state, session, at, text, None, fx),

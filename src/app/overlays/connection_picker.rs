@@ -2,7 +2,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::overlays::model_picker;
-use crate::app::shell::{connections, models, overlay, session, text};
+use crate::app::shell::{connecting, connections, models, overlay, session, text};
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
@@ -25,7 +25,7 @@ pub(crate) fn wanted(state: &mut State, named: &ConnectionName, fx: &mut Vec<Eff
         "This session was made with the connection {}, which is not configured here.",
         text::one_line(named.as_str())
     );
-    let hint = "your message waits: /connection NAME lets another one answer, and --all wherever that one is named";
+    let hint = "your message waits: /connect NAME lets another one answer, --all everywhere";
     state.notify(Notice::new(Level::Warning, text).hint(hint));
     if state.overlays.is_empty() {
         pick(state, fx);
@@ -49,7 +49,7 @@ pub(crate) fn refill(state: &mut State) {
     }
 }
 
-/// `/connection NAME`: uses it. Of a name that is not known here the engine says so.
+/// `/connect NAME`: uses it. Of a name that is not known here the engine says so.
 pub(crate) fn choose_named(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effect>) {
     if connections::all(state).any(|info| info.name == *name) {
         choose(state, name, fx)
@@ -58,7 +58,7 @@ pub(crate) fn choose_named(state: &mut State, name: &ConnectionName, fx: &mut Ve
     }
 }
 
-/// `/connection NAME --all`: in the shown session and in all others, it answers for the one that is not configured here.
+/// `/connect NAME --all`: in the shown session and in all others, it answers for the one that is not configured here.
 pub(crate) fn choose_everywhere(state: &State, name: &ConnectionName, fx: &mut Vec<Effect>) -> Result<(), String> {
     if connections::not_here(state).is_none() {
         return Err("The connection of this session is configured here: nothing answers in its place.".to_owned());
@@ -76,11 +76,12 @@ pub(crate) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effe
         let why = info.missing.as_deref().map(text::one_line).unwrap_or_default();
         return state.notify(Notice::new(Level::Warning, format!("{name} cannot be used: {why}.")));
     }
-    if let Some(locked) = models::locked(state).filter(|locked| locked != name) {
-        let text = format!("This session stays with {locked}: its first message went there.");
-        state
-            .notify(Notice::new(Level::Info, text).hint(format!("/new, then /connection chooses {name} for that one")));
-        return;
+    if models::locked(state).is_some_and(|locked| locked != *name) {
+        // Its key can be given all the same.
+        return match info.wants_key() {
+            true => connections::ask_for_key(state, name, fx),
+            false => connecting::ask_to_continue(state, name, &info.default_model),
+        };
     }
     match (connections::not_here(state), state.current_id()) {
         (Some(_), Some(id)) => fx.push(session::to(id, Act::StandIn { connection: name.clone(), everywhere: false })),

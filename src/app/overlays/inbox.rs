@@ -10,7 +10,7 @@ use crate::app::state::sessions::needs_you;
 use crate::domain::ids::{At, CallId, RequestId, SessionId};
 use crate::domain::message::Body;
 use crate::domain::request::{Approval, Ask, Request};
-use crate::domain::session::Activity;
+use crate::domain::session::SessionMeta;
 use crate::domain::tool::Proposal;
 use crate::domain::{Level, Notice};
 
@@ -79,19 +79,16 @@ fn waiting(state: &State) -> Vec<Waiting> {
             what,
             since,
         };
-        match state.conversations.open.get(&meta.id).filter(|open| open.loaded) {
-            Some(open) => rows.extend(open.requests.iter().map(|request| {
-                row(Some(request.id.clone()), in_words(request), since(open, request).unwrap_or(meta.used))
-            })),
-            // What it waits for stands with the session that it spawned.
-            None if needs_you(meta) && !state.sessions.waits_below(&meta.id) => {
-                let what = match &meta.activity {
-                    Activity::NeedsYou(what) => what.clone(),
-                    _ => "plan".to_owned(),
-                };
-                rows.push(row(None, what, meta.used));
-            }
-            None => {}
+        let open = state.conversations.open.get(&meta.id).filter(|open| open.loaded);
+        let asked = open.into_iter().flat_map(|open| open.requests.iter().map(move |request| (open, request)));
+        let before = rows.len();
+        rows.extend(asked.map(|(open, request)| {
+            row(Some(request.id.clone()), in_words(request), since(open, request).unwrap_or(meta.used))
+        }));
+        // Not loaded yet, or there is nothing to answer: it was interrupted.
+        let whole = open.is_none() || meta.is_broken_unseen();
+        if rows.len() == before && whole && needs_you(meta) && state.sessions.stands_for_itself(meta) {
+            rows.push(row(None, meta.reason().unwrap_or_default(), meta.used));
         }
     }
     rows
@@ -136,7 +133,8 @@ pub(crate) fn refresh_inbox(state: &mut State) {
     }
     inbox.equal = equal;
     if let Some((_, panel)) = inbox.answering.as_mut().filter(|_| others) {
-        // What was marked was an answer to all of them.
+        // What was marked, or was being written, was an answer to all of them.
+        focus::leave_words(panel);
         panel.unselect();
     }
     if gone {
@@ -195,6 +193,10 @@ pub(crate) fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
                 inbox.answering = Some((row.session, panel));
             }
             focus::hush(state);
+        }
+        // Its end is looked at, and goes on from there.
+        None if state.sessions.meta(&row.session).is_some_and(SessionMeta::is_broken_unseen) => {
+            session::open(state, &row.session, fx);
         }
         None => session::load(state, &row.session, fx),
     }

@@ -249,6 +249,9 @@ fn choose(state: &mut State, value: Value, fx: &mut Vec<Effect>) {
         Value::Topic(topic) => help::open_topic(state, topic),
         Value::Mode(mode) => session::set_mode(state, mode, false, fx),
         Value::Key(connection) => connections::ask_for_key(state, &connection, fx),
+        Value::UseKey(connection) => state.follow_up(Intent::UseKey(connection)),
+        Value::SendKey => state.follow_up(Intent::SendKey),
+        Value::DropKey => drop(state.composer_mut().take()),
         Value::Connection(connection) => connection_picker::choose(state, &connection, fx),
         Value::Thinking(level) => session::thinking(state, level, fx),
         Value::Theme(name) => {

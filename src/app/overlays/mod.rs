@@ -23,6 +23,7 @@ pub(crate) mod rename;
 pub(crate) mod rewind;
 pub(crate) mod rules;
 pub(crate) mod session_picker;
+pub(crate) mod session_state;
 pub(crate) mod settings;
 pub(crate) mod themes;
 pub(crate) mod trash;

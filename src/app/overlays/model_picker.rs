@@ -2,7 +2,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::overlays::connection_picker;
-use crate::app::shell::{connections, models, overlay, text};
+use crate::app::shell::{connecting, connections, models, overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
@@ -172,6 +172,9 @@ pub(crate) fn choose_named(state: &mut State, name: &str, fx: &mut Vec<Effect>) 
 /// A model was chosen from the list; where its connection wants a key, that is asked for.
 pub(crate) fn choose(state: &mut State, connection: ConnectionName, model: &str, fx: &mut Vec<Effect>) {
     let keyless = connections::all(state).any(|known| known.name == connection && known.wants_key());
+    if !keyless && models::locked(state).is_some_and(|locked| locked != connection) {
+        return connecting::ask_to_continue(state, &connection, model);
+    }
     models::set_model(state, Some(connection.clone()), model, fx);
     if keyless && state.current_id().is_some() {
         connections::ask_for_key(state, &connection, fx);

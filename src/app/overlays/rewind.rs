@@ -196,6 +196,8 @@ pub(crate) fn rewind(state: &mut State, fx: &mut Vec<Effect>) {
         .map(asked)
         .into_iter()
         .flatten()
+        // Nothing stands before the first message: a new session begins there.
+        .filter(|(place, ..)| *place > 0)
         .map(|(_, id, text, left)| {
             let files = if left.files.is_empty() { String::new() } else { format!(": {}", left.named()) };
             let about = format!("Takes back {}{files}. Nothing is lost: this session stays as it is.", left.words());

@@ -26,7 +26,7 @@ pub(crate) fn theme_looked_at(state: &mut State, fx: &mut Vec<Effect>) {
 pub(crate) fn themes(state: &mut State) {
     let one = |name: &String| {
         let facts = Facts { current: *name == state.theme.current, ..Facts::default() };
-        let what = if name == "auto" { "follows the terminal's background" } else { "" };
+        let what = if name.starts_with("auto") { "follows the terminal's background" } else { "" };
         overlay::item(name, what, Value::Theme(name.clone())).with(facts)
     };
     let items = state.theme.names.iter().map(one).collect();

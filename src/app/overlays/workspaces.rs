@@ -110,10 +110,8 @@ pub(crate) fn found(state: &mut State, found: Result<Workspace, String>, fx: &mu
         return leave(state, workspace.path, fx);
     }
     let title = format!("Open the workspace {}?", text::quoted(&workspace.name));
-    let says = vec![
-        state.at_the_end(),
-        "Drafts stay with their sessions; what was stopped can be continued there.".to_owned(),
-    ];
+    let mut says = state.leaving();
+    says.push("Drafts stay with their sessions.".to_owned());
     overlay::confirm(state, Confirm { title, says, verb: "open it".to_owned(), deed: Deed::Workspace(workspace.path) });
 }
 

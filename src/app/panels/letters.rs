@@ -58,7 +58,7 @@ pub(crate) fn settle(state: &mut State, did: Did, key: Option<Key>) {
         }
         Did::Selects(at) if typed.is_some() && panel.needs_arrows(at) => {
             type_through(state, key);
-            let text = "This answer cannot be taken back: no letter selects it";
+            let text = "This answer may be irreversible: no letter selects it";
             state.notify(Notice::new(Level::Info, text).hint("select it with ↑ ↓, then Enter"));
         }
         Did::Selects(at) => {

@@ -5,7 +5,7 @@
 use crate::app::effect::Effect;
 use crate::app::panels::letters::{self, Did};
 use crate::app::panels::{answers, plan};
-use crate::app::shell::{draft, focus};
+use crate::app::shell::{connecting, draft, focus};
 use crate::app::state::State;
 use crate::app::state::edit::Editor;
 use crate::app::state::hidden::Hidden;
@@ -140,7 +140,10 @@ fn selects(state: &mut State, verb: AnswerAction, key: Option<Key>) -> Option<Di
 /// Enter on the answers: gives the selected one, or asks for its words first.
 pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((session, panel)) = focus::focused(state) else { return };
-    let Some(choice) = panel.choice().cloned() else { return };
+    let Some(choice) = panel.choice().cloned() else {
+        let notice = Notice::new(Level::Info, "Choose an answer first");
+        return state.notify(notice.hint("↑ ↓ or its letter, then Enter"));
+    };
     // The letter did its work.
     panel.letter = None;
     let request = panel.request.clone();
@@ -221,8 +224,11 @@ pub(crate) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
     if let Stage::Secret { key } = &panel.stage {
         let (request, key) = (panel.request.clone(), key.key());
         return match key {
-            Some(key) => answers::give(state, &session, &request, UserAnswer::Key(key), fx),
-            None => state.notify(Notice::new(Level::Info, "Write or paste the key first; Esc goes back.")),
+            Some(key) => {
+                connecting::given(state, &session, &request);
+                answers::give(state, &session, &request, UserAnswer::Key(key), fx);
+            }
+            None => state.notify(Notice::new(Level::Info, "Type or paste the key first")),
         };
     }
     if plan::accept_comment(panel) {

@@ -5,7 +5,7 @@ use crate::app::shell::session;
 use crate::app::state::State;
 use crate::domain::contract::Act;
 use crate::domain::message::{Body, FailureAction};
-use crate::domain::session::Activity;
+use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Mode, Notice};
 use crate::keymap::action::{ModeAction, TurnAction};
 
@@ -39,8 +39,11 @@ fn retry(state: &mut State, fx: &mut Vec<Effect>) {
     let waits = state.current_open().is_some_and(|open| open.turn.retry.is_some());
     match (failed, state.current_id()) {
         (_, Some(id)) if waits => fx.push(session::to(id, Act::Retry)),
+        (_, Some(id)) if state.current_meta().is_some_and(SessionMeta::can_retry) => {
+            fx.push(session::to(id, Act::Retry))
+        }
         (Some(true), Some(id)) if !state.running() => fx.push(session::to(id, Act::Retry)),
-        _ => state.notify(Notice::new(Level::Info, "There is no failed request to send again.")),
+        _ => state.notify(Notice::new(Level::Info, "Nothing to retry or continue")),
     }
 }
 

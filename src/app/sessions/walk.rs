@@ -1,7 +1,7 @@
 //! Ways from the shown session to another one: beside it, above and below it, anew.
 
 use crate::app::effect::Effect;
-use crate::app::shell::{session, session_changes, text};
+use crate::app::shell::{connecting, session, session_changes, text};
 use crate::app::state::State;
 use crate::app::state::sessions::needs_you;
 use crate::domain::contract::{Act, Command, NewSession};
@@ -103,6 +103,7 @@ const LOW: u16 = 16;
 
 /// A branch was made: it is opened where it was made from.
 pub(crate) fn branched(state: &mut State, from: &SessionId, to: &SessionId, rewound: bool, fx: &mut Vec<Effect>) {
+    connecting::branched(state, from, to, fx);
     let text = state.conversations.rewound.take_if(|(session, _)| session == from).map(|(_, text)| text);
     let title = state.sessions.meta(from).map(text::named).unwrap_or_else(|| from.to_string());
     if state.current_id() != Some(from) {

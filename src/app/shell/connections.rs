@@ -62,20 +62,20 @@ fn key(info: &ConnectionInfo) -> String {
     match &info.key_from {
         Some(from) => text::one_line(from),
         None if info.host.is_empty() => "none needed".to_owned(),
-        None if info.missing.is_some() => "missing".to_owned(),
+        None if info.missing.is_some() => "needs a key".to_owned(),
         None => "none given".to_owned(),
     }
 }
 
 /// Reachability of its server.
-fn answers(state: &State, info: &ConnectionInfo) -> String {
+pub(crate) fn answers(state: &State, info: &ConnectionInfo) -> String {
     let told = state.engine.models.get(&info.name);
     match told {
         _ if info.host.is_empty() => "built in".to_owned(),
         _ if state.engine.catalogue.asked_since(&info.name).is_some() => "asking".to_owned(),
         Some(Ok(models)) => format!("answers, {} models", models.len()),
         Some(Err(_)) => "does not answer".to_owned(),
-        None if info.offered => "not asked yet".to_owned(),
+        None if info.offered => "not checked".to_owned(),
         None => String::new(),
     }
 }
@@ -106,10 +106,11 @@ fn about(state: &State, info: &ConnectionInfo, default: bool) -> String {
 
 /// Makes the engine ask for the key of a connection, in the shown session.
 pub(crate) fn ask_for_key(state: &mut State, connection: &ConnectionName, fx: &mut Vec<Effect>) {
-    match state.current_id() {
+    match state.current_id().cloned() {
         Some(id) => {
-            fx.push(Effect::Send(Command::AskKey { session: id.clone(), connection: connection.clone() }));
+            state.connecting.wanted = Some(connection.clone());
+            fx.push(Effect::Send(Command::AskKey { session: id, connection: connection.clone() }));
         }
-        None => state.notify(Notice::new(Level::Info, "The session is being made; give the key in a moment.")),
+        None => state.notify(Notice::new(Level::Info, "Session not saved yet, try again in a second")),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::shell::session;
+use crate::app::state::hidden::holds_a_key;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command, QueueEdit, Queued};
 use crate::domain::ids::SessionId;
@@ -28,7 +29,8 @@ pub(crate) fn keep_draft(state: &mut State, fx: &mut Vec<Effect>) {
 }
 
 pub(crate) fn remember(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
-    if !text.trim().is_empty() {
+    // A key is kept where keys are, and nowhere else.
+    if !text.trim().is_empty() && !holds_a_key(text) {
         state.drafts.history.push(text);
         fx.push(Effect::Send(Command::Remember { text: text.to_owned() }));
     }

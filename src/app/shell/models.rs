@@ -44,13 +44,12 @@ pub(crate) fn locked(state: &State) -> Option<ConnectionName> {
     named.filter(|_| connections::not_here(state).is_none())
 }
 
-/// The connections that the shown session can have: those that can be used first, then those that want a key.
+/// All connections: those that can be used first, then those that want a key. A session that stays with its own begins
+/// with that one.
 pub(crate) fn connections(state: &State) -> Vec<&ConnectionInfo> {
     let locked = locked(state);
-    let mut all: Vec<&ConnectionInfo> = connections::all(state)
-        .filter(|connection| locked.as_ref().is_none_or(|name| *name == connection.name))
-        .collect();
-    all.sort_by_key(|connection| connection.missing.is_some());
+    let mut all: Vec<&ConnectionInfo> = connections::all(state).collect();
+    all.sort_by_key(|connection| (Some(&connection.name) != locked.as_ref(), connection.missing.is_some()));
     all
 }
 
@@ -98,7 +97,7 @@ pub(crate) fn list(state: &State) -> Listed {
         // A connection without a model to name can be given its key all the same.
         if connection.wants_key() && out.items.last().is_none_or(|item| item.facts.group != group) {
             let facts = Facts { group, off: true, ..Facts::default() };
-            out.items.push(overlay::item("give it a key", "", Value::Key(connection.name.clone())).with(facts));
+            out.items.push(overlay::item("add a key", "", Value::Key(connection.name.clone())).with(facts));
         }
     }
     out
@@ -109,7 +108,7 @@ fn heading(state: &State, connection: &ConnectionInfo) -> Group {
     let since = state.engine.catalogue.asked_since(&connection.name);
     let host = connection.host.split("://").last().unwrap_or_default();
     let note = match (&connection.missing, since, state.engine.models.get(&connection.name)) {
-        (Some(_), ..) if connection.wants_key() => "no key: choosing a model asks for it".to_owned(),
+        (Some(_), ..) if connection.wants_key() => "needs a key ⏎".to_owned(),
         (Some(why), ..) => text::one_line(why),
         (None, Some(_), _) => format!("asking {host} for its models{}", '…'),
         (None, None, Some(Err(why))) => text::one_line(why),
@@ -190,7 +189,7 @@ pub(crate) fn set_model(state: &mut State, connection: Option<ConnectionName>, m
     let connection = connection.filter(|_| locked(state).is_none());
     match state.current_id() {
         Some(id) => fx.push(session::to(id, Act::Model { connection, model: model.to_owned() })),
-        None => state.notify(Notice::new(Level::Info, "The session is being made; choose the model in a moment.")),
+        None => state.notify(Notice::new(Level::Info, "Session not saved yet, try again in a second")),
     }
 }
 

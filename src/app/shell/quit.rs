@@ -57,7 +57,7 @@ fn once_more(state: &mut State, key: Option<Key>, fx: &mut Vec<Effect>) -> bool 
 pub(crate) fn stops_something(state: &State) -> bool {
     let busy = |activity: &Activity| matches!(activity, Activity::Running(_) | Activity::NeedsYou(_));
     let jobs = state.conversations.open.values().any(|open| open.running_jobs() > 0);
-    jobs || state.running() || state.sessions.metas().any(|meta| busy(&meta.activity))
+    jobs || state.running() || state.sessions.metas().any(|meta| meta.held_by.is_none() && busy(&meta.activity))
 }
 
 /// Quits; where turns run it asks first.

@@ -3,6 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::shell::focus;
+use crate::app::state::hidden::holds_a_key;
 use crate::app::state::open::Open;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::contract::{Act, Command, NewSession};
@@ -101,7 +102,7 @@ pub(crate) fn save_draft(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>
     }
     open.saved_revision = open.composer.revision();
     let draft = open.composer.kept();
-    if draft != open.saved_draft {
+    if draft != open.saved_draft && !holds_a_key(&draft.text) {
         open.saved_draft.clone_from(&draft);
         fx.push(to(id, Act::Draft { text: draft.text, attachments: draft.attachments }));
     }

@@ -12,14 +12,14 @@ pub struct Audit {
     /// Ledger, once the engine has answered.
     pub ledger: Option<Ledger>,
     /// Calls to show.
-    pub shown: Shown,
+    pub shown: ShownCalls,
     /// The selected one among the shown, the latest being the last.
     pub selected: usize,
 }
 
 /// Calls to show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
+pub enum ShownCalls {
     /// All of them.
     #[default]
     All,
@@ -29,14 +29,14 @@ pub enum Shown {
     Answered,
 }
 
-impl Shown {
+impl ShownCalls {
     /// The one after it, around.
     #[must_use]
     pub fn next(self) -> Self {
         match self {
-            Shown::All => Shown::Refused,
-            Shown::Refused => Shown::Answered,
-            Shown::Answered => Shown::All,
+            ShownCalls::All => ShownCalls::Refused,
+            ShownCalls::Refused => ShownCalls::Answered,
+            ShownCalls::Answered => ShownCalls::All,
         }
     }
 
@@ -44,17 +44,17 @@ impl Shown {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Shown::All => "all calls",
-            Shown::Refused => "refused",
-            Shown::Answered => "by you or a rule",
+            ShownCalls::All => "all calls",
+            ShownCalls::Refused => "refused",
+            ShownCalls::Answered => "by you or a rule",
         }
     }
 
     fn has(self, entry: &LedgerEntry) -> bool {
         match self {
-            Shown::All => true,
-            Shown::Refused => entry.fate() == Fate::Refused,
-            Shown::Answered => entry.decision.as_ref().is_some_and(|one| one.authority != Authority::Mode),
+            ShownCalls::All => true,
+            ShownCalls::Refused => entry.fate() == Fate::Refused,
+            ShownCalls::Answered => entry.decision.as_ref().is_some_and(|one| one.authority != Authority::Mode),
         }
     }
 }
@@ -63,7 +63,7 @@ impl Audit {
     /// A ledger that is not there yet.
     #[must_use]
     pub fn new(session: SessionId) -> Self {
-        Self { session, ledger: None, shown: Shown::default(), selected: 0 }
+        Self { session, ledger: None, shown: ShownCalls::default(), selected: 0 }
     }
 
     /// The calls that are shown, oldest first.

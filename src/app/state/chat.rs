@@ -10,6 +10,7 @@ use crate::domain::code::Coloured;
 use crate::domain::ids::At;
 use crate::domain::ids::MessageId;
 use crate::domain::message::Body;
+use crate::domain::usage::Usage;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::PathBuf;
 
@@ -58,6 +59,27 @@ pub enum View {
         /// Key of the entry.
         key: i64,
     },
+}
+
+/// Tokens and money of a session at the begin of a turn.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Begin of the turn.
+    pub at: At,
+    /// Tokens of all prompts so far.
+    pub input: u64,
+    /// Tokens that the model wrote so far.
+    pub output: u64,
+    /// US dollars so far.
+    pub cost_usd: f64,
+}
+
+impl Spent {
+    /// The figures of a session as they are at `at`.
+    #[must_use]
+    pub fn new(at: At, usage: &Usage) -> Self {
+        Self { at, input: usage.input_tokens, output: usage.output_tokens, cost_usd: usage.cost_usd }
+    }
 }
 
 /// Facts that the last frame found out about the conversation.
@@ -128,6 +150,8 @@ pub struct Chat {
     pub held: bool,
     /// The block in focus, or the head of the mark, is to be brought on the pane.
     pub reveal: bool,
+    /// Usage before each turn that began while this was open, oldest first.
+    pub turns: Vec<Spent>,
     /// Facts that the last frame found out.
     pub drawn: Drawn,
 }

@@ -26,7 +26,7 @@ pub enum Phase {
 
 /// A line of the results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Row {
+pub enum ResultRow {
     /// A session, by its place in [`Find::groups`], and the place of the hit in its title if there is one.
     Session(usize, Option<usize>),
     /// A hit: the session's place and the hit's place in it.
@@ -35,13 +35,13 @@ pub enum Row {
     More(usize, u64),
 }
 
-impl Row {
+impl ResultRow {
     /// The hit that the row stands for: the session's place and the hit's place in it.
     #[must_use]
     pub fn hit(self) -> Option<(usize, usize)> {
         match self {
-            Row::Session(group, Some(hit)) | Row::Hit(group, hit) => Some((group, hit)),
-            Row::Session(_, None) | Row::More(..) => None,
+            ResultRow::Session(group, Some(hit)) | ResultRow::Hit(group, hit) => Some((group, hit)),
+            ResultRow::Session(_, None) | ResultRow::More(..) => None,
         }
     }
 }
@@ -64,7 +64,7 @@ pub struct Find {
     /// `groups` are of the search before: they stay until the first answer of the new one.
     pub stale: bool,
     /// The lines of the results.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ResultRow>,
     /// The selected hit: the session's place and the hit's place in it.
     pub selected: Option<(usize, usize)>,
     /// The first line on the screen.
@@ -106,12 +106,12 @@ impl Find {
         for (place, group) in self.groups.iter().enumerate() {
             // A hit in the title is marked there: it needs no line of its own.
             let title = group.hits.iter().position(|hit| hit.place == HitIn::Title);
-            self.rows.push(Row::Session(place, title));
+            self.rows.push(ResultRow::Session(place, title));
             let others = (0..group.hits.len()).filter(|hit| Some(*hit) != title);
-            self.rows.extend(others.map(|hit| Row::Hit(place, hit)));
+            self.rows.extend(others.map(|hit| ResultRow::Hit(place, hit)));
             let more = group.total.saturating_sub(u64::try_from(group.hits.len()).unwrap_or(u64::MAX));
             if more > 0 {
-                self.rows.push(Row::More(place, more));
+                self.rows.push(ResultRow::More(place, more));
             }
         }
         if self.selected.is_none_or(|selected| self.hit(selected).is_none()) {
@@ -148,7 +148,7 @@ impl Find {
     /// Selects the hit of a line. Whether it has one.
     pub fn select_row(&mut self, row: usize) -> bool {
         let hit = self.rows.get(row).and_then(|row| match *row {
-            Row::Session(group, None) | Row::More(group, _) => {
+            ResultRow::Session(group, None) | ResultRow::More(group, _) => {
                 self.rows.iter().find_map(|row| row.hit().filter(|hit| hit.0 == group))
             }
             row => row.hit(),
@@ -161,7 +161,7 @@ impl Find {
     pub fn follow(&mut self, height: usize) {
         let Some(at) = self.place() else { return };
         let first = match at.checked_sub(1).and_then(|before| self.rows.get(before)) {
-            Some(Row::Session(..)) if height > 1 => at - 1,
+            Some(ResultRow::Session(..)) if height > 1 => at - 1,
             _ => at,
         };
         if first < self.top {
@@ -282,7 +282,10 @@ mod tests {
     fn the_selection_stays_while_results_come_in() {
         let mut find = Find::default();
         find.add(vec![hits("a", vec![hit(HitIn::User, 10), hit(HitIn::Tool, 20)], 5)]);
-        assert_eq!(find.rows, [Row::Session(0, None), Row::Hit(0, 0), Row::Hit(0, 1), Row::More(0, 3)]);
+        assert_eq!(
+            find.rows,
+            [ResultRow::Session(0, None), ResultRow::Hit(0, 0), ResultRow::Hit(0, 1), ResultRow::More(0, 3)]
+        );
         assert_eq!(find.selected, Some((0, 0)));
         find.step(1, 10);
         find.add(vec![hits("b", vec![hit(HitIn::Title, 0), hit(HitIn::User, 9)], 2)]);

@@ -71,6 +71,29 @@ pub fn looks_like_a_key(text: &str) -> bool {
         && !text.starts_with(['/', '.', '~'])
 }
 
+/// Decides if a draft holds a key: the shape of a known one anywhere, or nothing but a long word that can be one.
+#[must_use]
+pub fn holds_a_key(text: &str) -> bool {
+    masked(text).is_some() || (text.trim().len() >= 32 && looks_like_a_key(text))
+}
+
+/// The word of a text that looks most like a key.
+#[must_use]
+pub fn key_in(text: &str) -> Option<Hidden> {
+    let words = || text.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`', ',', ';']));
+    let word = words().find(|word| masked(word).is_some()).or_else(|| words().find(|word| looks_like_a_key(word)))?;
+    let mut field = Hidden::default();
+    field.insert(word.rsplit(['=', ':']).next().unwrap_or(word));
+    Some(field)
+}
+
+/// The vendor whose keys begin like one in this text.
+#[must_use]
+pub fn vendor_of(text: &str) -> Option<&'static str> {
+    let begins = [("sk-ant-", "anthropic"), ("sk-or-", "openrouter"), ("AIza", "gemini"), ("sk-", "openai")];
+    begins.into_iter().find(|(begin, _)| text.contains(begin)).map(|(_, vendor)| vendor)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! Usage hint for the command that is being typed.
 
 use super::State;
-use super::offer::Kind;
+use super::offer::OfferKind;
 use crate::app::slash;
 
 /// A command and how it is used.
@@ -31,7 +31,7 @@ impl State {
                 bare: command.trim().is_empty(),
             });
         }
-        if composer.menu.as_ref().is_some_and(|menu| menu.kind == Kind::Commands) {
+        if composer.menu.as_ref().is_some_and(|menu| menu.kind == OfferKind::Commands) {
             return None;
         }
         let bare = line.trim_end().len() < line.len() && line.split_whitespace().count() == 1;

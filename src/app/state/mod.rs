@@ -5,10 +5,12 @@ pub mod catalogue;
 pub mod chat;
 pub mod clock;
 pub mod composer;
+pub mod connecting;
 pub mod context;
 pub mod conversations;
 pub mod drafts;
 pub mod edit;
+pub mod empty_enter;
 pub mod ending;
 pub mod engine_facts;
 pub mod files;
@@ -19,6 +21,7 @@ pub mod gallery;
 pub mod hidden;
 pub mod hint;
 pub mod input;
+mod leaving;
 pub mod lobby;
 pub mod mark;
 pub mod notices;
@@ -48,6 +51,7 @@ use crate::keymap::Table;
 use crate::keymap::action::Context;
 use clock::Clock;
 use composer::Composer;
+use connecting::Connecting;
 pub use conversations::{Conversations, Current};
 use drafts::Drafts;
 pub(crate) use drafts::Editing;
@@ -93,6 +97,8 @@ pub struct State {
     pub conversations: Conversations,
     /// A new session that the engine has not made yet.
     pub lobby: Lobby,
+    /// The way to a model.
+    pub connecting: Connecting,
     /// What drafts of all sessions share.
     pub drafts: Drafts,
     /// Overlays, the topmost last.
@@ -125,6 +131,7 @@ impl State {
             sessions: Sessions::default(),
             conversations: Conversations::default(),
             lobby: Lobby::default(),
+            connecting: Connecting::default(),
             drafts: Drafts::default(),
             overlays: Vec::new(),
             searches: Searches::default(),
@@ -209,43 +216,6 @@ impl State {
     pub fn running(&self) -> bool {
         let told = self.current_meta().is_some_and(|meta| matches!(meta.activity, Activity::Running(_)));
         self.current_open().map_or(told, |open| !open.turn.stopping && (told || open.turn.started.is_some()))
-    }
-
-    /// Consequences of quitting for running and waiting work, in a sentence or two.
-    #[must_use]
-    pub fn at_the_end(&self) -> String {
-        let of = |wanted: fn(&SessionMeta) -> bool| self.sessions.metas().filter(|meta| wanted(meta)).count();
-        let some = |n: usize, one: &str, many: &str| match n {
-            0 => None,
-            1 => Some(format!("1 {one}")),
-            n => Some(format!("{n} {many}")),
-        };
-        let running = of(|meta| matches!(meta.activity, Activity::Running(_)));
-        let asking = of(|meta| matches!(meta.activity, Activity::NeedsYou(_)) && !meta.plan_pending);
-        let plans = of(|meta| matches!(meta.activity, Activity::NeedsYou(_)) && meta.plan_pending);
-        let jobs = self.conversations.open.values().map(Open::running_jobs).sum();
-        let stopped: Vec<String> = [
-            some(running, "running turn", "running turns"),
-            some(asking, "turn waiting for your answer", "turns waiting for your answer"),
-            some(jobs, "background job", "background jobs"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        let mut said = Vec::new();
-        if let Some((last, others)) = stopped.split_last() {
-            let others = if others.is_empty() { String::new() } else { format!("{} and ", others.join(", ")) };
-            said.push(format!("{others}{last} will be stopped. Everything is saved."));
-        }
-        match plans {
-            0 => {}
-            1 => said.push("1 plan waits for your answer and will still be there after a restart.".to_owned()),
-            n => said.push(format!("{n} plans wait for your answer and will still be there after a restart.")),
-        }
-        if said.is_empty() {
-            said.push("Nothing is running. Everything is saved.".to_owned());
-        }
-        said.join(" ")
     }
 
     /// Leaves something to the router, which does it when the feature has returned.

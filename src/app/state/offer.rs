@@ -7,7 +7,7 @@ use crate::domain::ids::SessionId;
 
 /// Kind of completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OfferKind {
     /// Commands, while the draft is a slash and a part of a name.
     Commands,
     /// Arguments of this command.
@@ -39,7 +39,7 @@ pub enum Value {
 
 /// One row.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct OfferRow {
     /// Value to insert.
     pub value: Value,
     /// Text shown first, and matched.
@@ -58,9 +58,9 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Menu {
     /// Kind of completions.
-    pub kind: Kind,
+    pub kind: OfferKind,
     /// The rows, best first.
-    pub rows: Vec<Row>,
+    pub rows: Vec<OfferRow>,
     /// The selected one.
     pub selected: usize,
     /// The user moved the selection: Enter means it whatever was typed.
@@ -76,7 +76,7 @@ pub struct Menu {
 impl Menu {
     /// The selected row.
     #[must_use]
-    pub fn chosen(&self) -> Option<&Row> {
+    pub fn chosen(&self) -> Option<&OfferRow> {
         self.rows.get(self.selected)
     }
 
@@ -90,13 +90,19 @@ impl Menu {
     /// True if Enter takes the selected row instead of sending the draft.
     #[must_use]
     pub fn takes_enter(&self) -> bool {
-        self.touched || self.kind == Kind::Commands || !(self.typed.is_empty() || self.names_folder())
+        if self.kind == OfferKind::Commands && !self.touched {
+            // What only resembles the typed letters is a guess, which is not run.
+            let typed = self.typed.to_lowercase();
+            return typed.is_empty() || self.chosen().is_some_and(|row| row.label.starts_with(&typed));
+        }
+        self.touched || !(self.typed.is_empty() || self.names_folder())
     }
 
     /// What is typed names a folder: Enter means that one, and not the first thing in it.
     fn names_folder(&self) -> bool {
-        let is_it = |row: &Row| matches!(&row.value, Value::Folder(path) if path.trim_end_matches('/') == self.typed);
-        matches!(self.kind, Kind::Words(Slash::Cwd | Slash::Import))
+        let is_it =
+            |row: &OfferRow| matches!(&row.value, Value::Folder(path) if path.trim_end_matches('/') == self.typed);
+        matches!(self.kind, OfferKind::Words(Slash::Cwd | Slash::Import))
             && (self.typed.ends_with('/') || self.rows.iter().any(is_it))
     }
 }

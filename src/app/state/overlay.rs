@@ -9,7 +9,7 @@ use super::picker::Picker;
 use super::rules::Rules;
 use super::usage::Usage;
 use crate::domain::contract::Command;
-use crate::domain::ids::{At, MessageId, RequestId, SessionId};
+use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
 use crate::domain::job::JobShown;
 use crate::domain::manual::Topic;
@@ -160,6 +160,13 @@ pub enum Deed {
     Send(Command),
     /// The workspace of this folder is opened.
     Workspace(PathBuf),
+    /// The conversation goes on in a branch, with this model.
+    Continue {
+        /// Its connection.
+        connection: ConnectionName,
+        /// The model; empty for the connection's own.
+        model: String,
+    },
     /// The text of a repository's command is sent.
     Own {
         /// Hash of the file.

@@ -52,6 +52,10 @@ pub enum Kind {
     Filter,
     /// Workspaces.
     Workspace,
+    /// Choice for a draft that holds a key.
+    KeyText,
+    /// State of a session.
+    SessionState,
 }
 
 impl Kind {
@@ -61,7 +65,7 @@ impl Kind {
         match self {
             Kind::Palette => "Commands",
             Kind::Model => "Model",
-            Kind::Connection => "Connections",
+            Kind::Connection => "Connect a model",
             Kind::Mode => "Permission mode",
             Kind::Thinking => "Thinking level",
             Kind::Theme => "Theme",
@@ -77,6 +81,8 @@ impl Kind {
             Kind::Notice => "Said lately",
             Kind::Filter => "List only",
             Kind::Workspace => "Workspaces",
+            Kind::KeyText => "This looks like a key",
+            Kind::SessionState => "State of this session",
         }
     }
 
@@ -97,6 +103,7 @@ impl Kind {
             Kind::Setting => const { &[left("is"), left("said"), left("")] },
             Kind::Workspace => const { &[right(""), left("")] },
             Kind::Notice => const { &[right("ago")] },
+            Kind::SessionState => const { &[left("")] },
             Kind::Branch => const { &[right("has"), right("")] },
             _ => &[],
         }
@@ -106,7 +113,7 @@ impl Kind {
     #[must_use]
     pub fn other(self) -> &'static str {
         match self {
-            Kind::Model => "ask again",
+            Kind::Model => "refresh",
             Kind::Connection => "give a key",
             Kind::Doctor => "look again",
             _ => "",
@@ -117,10 +124,10 @@ impl Kind {
     #[must_use]
     pub fn verb(self) -> &'static str {
         match self {
-            Kind::Labels => "add or take away",
+            Kind::Labels => "add or remove",
             Kind::Connection => "use",
             Kind::Setting => "change",
-            Kind::Doctor | Kind::Notice => "",
+            Kind::Doctor | Kind::Notice | Kind::SessionState => "",
             _ => "choose",
         }
     }
@@ -129,7 +136,7 @@ impl Kind {
     #[must_use]
     pub fn about_lines(self) -> u16 {
         match self {
-            Kind::Theme | Kind::Workspace => 1,
+            Kind::Theme | Kind::Workspace | Kind::KeyText => 1,
             Kind::Session | Kind::Model | Kind::Connection | Kind::Rewind | Kind::Branch | Kind::Setting => 2,
             Kind::Doctor | Kind::Notice => 3,
             _ => 0,
@@ -155,6 +162,12 @@ pub enum Value {
     },
     /// Give this connection a key.
     Key(ConnectionName),
+    /// The draft is the key of this connection.
+    UseKey(ConnectionName),
+    /// The draft holds a key and is sent all the same.
+    SendKey,
+    /// The draft goes.
+    DropKey,
     /// Use this connection.
     Connection(ConnectionName),
     /// Change to this mode.
@@ -272,7 +285,7 @@ pub enum Side {
 
 /// A row of a list as it is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Row {
+pub enum PickerRow {
     /// A heading, by its place in [`Picker::groups`].
     Group(usize),
     /// An item, by its place in [`Picker::hits`].
@@ -363,9 +376,9 @@ impl Picker {
 
     /// The rows to draw. Headings without items stand there too, as long as nothing was typed.
     #[must_use]
-    pub fn rows(&self) -> Vec<Row> {
+    pub fn rows(&self) -> Vec<PickerRow> {
         if self.groups.is_empty() {
-            return (0..self.hits.len()).map(Row::Hit).collect();
+            return (0..self.hits.len()).map(PickerRow::Hit).collect();
         }
         let group = |place: usize| self.hits.get(place).and_then(|hit| self.items.get(hit.item)).map(|i| i.facts.group);
         let mut rows = Vec::with_capacity(self.hits.len() + self.groups.len());
@@ -374,13 +387,13 @@ impl Picker {
         for place in 0..self.hits.len() {
             let own = group(place).unwrap_or(0);
             if place == 0 || group(place - 1) != Some(own) {
-                rows.extend((next..own).filter(|_| all).map(Row::Group));
-                rows.push(Row::Group(own));
+                rows.extend((next..own).filter(|_| all).map(PickerRow::Group));
+                rows.push(PickerRow::Group(own));
                 next = own + 1;
             }
-            rows.push(Row::Hit(place));
+            rows.push(PickerRow::Hit(place));
         }
-        rows.extend((next..self.groups.len()).filter(|_| all).map(Row::Group));
+        rows.extend((next..self.groups.len()).filter(|_| all).map(PickerRow::Group));
         rows
     }
 

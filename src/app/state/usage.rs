@@ -11,14 +11,14 @@ pub struct Usage {
     /// Usage, once the engine has answered.
     pub spending: Option<Spending>,
     /// Grouping.
-    pub shown: Shown,
+    pub shown: UsageGrouping,
     /// The selected row.
     pub selected: usize,
 }
 
 /// Grouping of the usage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Shown {
+pub enum UsageGrouping {
     /// Days.
     #[default]
     Days,
@@ -30,15 +30,15 @@ pub enum Shown {
     Turns,
 }
 
-impl Shown {
+impl UsageGrouping {
     /// The one after it, around.
     #[must_use]
     pub fn next(self) -> Self {
         match self {
-            Shown::Days => Shown::Models,
-            Shown::Models => Shown::Sessions,
-            Shown::Sessions => Shown::Turns,
-            Shown::Turns => Shown::Days,
+            UsageGrouping::Days => UsageGrouping::Models,
+            UsageGrouping::Models => UsageGrouping::Sessions,
+            UsageGrouping::Sessions => UsageGrouping::Turns,
+            UsageGrouping::Turns => UsageGrouping::Days,
         }
     }
 
@@ -46,10 +46,10 @@ impl Shown {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
-            Shown::Days => "by day",
-            Shown::Models => "by model",
-            Shown::Sessions => "by session",
-            Shown::Turns => "turns of this session",
+            UsageGrouping::Days => "by day",
+            UsageGrouping::Models => "by model",
+            UsageGrouping::Sessions => "by session",
+            UsageGrouping::Turns => "turns of this session",
         }
     }
 }
@@ -58,7 +58,7 @@ impl Usage {
     /// Empty sheet that waits for the engine.
     #[must_use]
     pub fn new(session: Option<SessionId>) -> Self {
-        Self { session, spending: None, shown: Shown::default(), selected: 0 }
+        Self { session, spending: None, shown: UsageGrouping::default(), selected: 0 }
     }
 
     /// The rows that are shown.
@@ -66,10 +66,10 @@ impl Usage {
     pub fn rows(&self) -> &[UsageGroup] {
         let Some(spending) = &self.spending else { return &[] };
         match self.shown {
-            Shown::Days => &spending.days,
-            Shown::Models => &spending.models,
-            Shown::Sessions => &spending.sessions,
-            Shown::Turns => &spending.turns,
+            UsageGrouping::Days => &spending.days,
+            UsageGrouping::Models => &spending.models,
+            UsageGrouping::Sessions => &spending.sessions,
+            UsageGrouping::Turns => &spending.turns,
         }
     }
 

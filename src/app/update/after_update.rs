@@ -103,12 +103,13 @@ fn title(state: &mut State, fx: &mut Vec<Effect>) {
 fn tick(state: &mut State, fx: &mut Vec<Effect>) {
     let running = state.sessions.any_running();
     // Somebody looks at a list that is being filled.
-    let awaits = state.overlays.iter().any(|overlay| match overlay {
-        Overlay::Picker(picker) => {
-            picker.awaits() || (picker.kind == Kind::Connection && state.engine.catalogue.asks())
-        }
-        _ => false,
-    });
+    let awaits = state.connecting.checking.is_some()
+        || state.overlays.iter().any(|overlay| match overlay {
+            Overlay::Picker(picker) => {
+                picker.awaits() || (picker.kind == Kind::Connection && state.engine.catalogue.asks())
+            }
+            _ => false,
+        });
     let waits = state.current_meta().is_some_and(needs_you);
     let started = state.current_open().and_then(|open| open.turn.started);
     let young = started.is_some_and(|at| state.clock.now.since(at) < YOUNG);

@@ -8,6 +8,8 @@ use crate::app::panels::panel;
 use crate::app::sessions::list;
 use crate::app::shell::{draft, session};
 use crate::app::state::{Focus, State};
+use crate::domain::request::Ask;
+use crate::domain::session::Activity;
 use crate::domain::{Level, Notice};
 
 /// Milliseconds after Esc closed something in which it stops no turn.
@@ -18,7 +20,7 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
     if closes(state, fx) {
         state.input.moments.closed = state.clock.now;
     } else if state.running() {
-        if state.clock.now.since(state.input.moments.closed) >= CLOSED {
+        if state.clock.now.since(state.input.moments.closed) >= CLOSED && is_meant(state) {
             session::stop(state, fx);
         }
     } else if matches!(state.focus, Focus::List | Focus::Chat) {
@@ -29,6 +31,29 @@ pub(super) fn back(state: &mut State, fx: &mut Vec<Effect>) {
         twice(state, fx);
     }
 }
+
+/// Decides if Esc is meant for the turn. Where it would take more along than the answer that is being written, a request or
+/// spawned sessions, it says so first and stops the second time.
+fn is_meant(state: &mut State) -> bool {
+    let before = state.input.moments.escaped.replace(state.clock.now);
+    let below = state.current_id().map(|id| state.sessions.spawned_by(id)).unwrap_or_default();
+    let below = below.iter().filter(|meta| meta.activity != Activity::Idle).count();
+    let asks = state.panel().is_some_and(|(_, request)| !matches!(request.ask, Ask::Plan(_)));
+    if (below == 0 && !asks) || before.is_some_and(|before| state.clock.now.since(before) < ONCE_MORE) {
+        state.input.moments.escaped = None;
+        return true;
+    }
+    let what = match below {
+        0 => "The turn waits for your answer".to_owned(),
+        1 => "1 spawned session would be stopped too".to_owned(),
+        n => format!("{n} spawned sessions would be stopped too"),
+    };
+    state.notify(Notice::new(Level::Info, what).hint("Esc once more stops the turn"));
+    false
+}
+
+/// Milliseconds in which a second Esc stops a turn that takes more along.
+const ONCE_MORE: u64 = 3_000;
 
 /// Closes what lies on top of the rest. False: nothing did.
 fn closes(state: &mut State, fx: &mut Vec<Effect>) -> bool {

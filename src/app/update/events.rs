@@ -10,15 +10,16 @@ use crate::app::overlays::{
 };
 use crate::app::panels::answers;
 use crate::app::sessions::{deleted, export, walk};
-use crate::app::shell::{quit, session, trail};
+use crate::app::shell::{connecting, quit, session, trail};
 use crate::app::state::State;
-use crate::app::state::open::{Given, Retry, Turn};
+use crate::app::state::chat::Spent;
+use crate::app::state::open::{Given, Open, Retry, Turn};
 use crate::app::update::snapshot;
 use crate::domain::contract::{Command, Configured, Event, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::message::Body;
 use crate::domain::request::{Ask, Request};
-use crate::domain::{Level, Notice};
+use crate::domain::{Level, Message, Notice};
 
 pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) {
     let Stamped { v, session, seq, event } = stamped;
@@ -68,6 +69,7 @@ fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
         }
         Event::Changed(meta) => snapshot::changed(state, *meta, fx),
         Event::Models { connection, models } => {
+            connecting::listed(state, &connection, &models);
             model_picker::came(state, connection, models, fx);
         }
         Event::Figures { connection, models } => {
@@ -167,6 +169,7 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
 fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>) {
     let now = state.clock.now;
     let shown = state.current_id() == Some(id);
+    let spent = state.sessions.meta(id).map(|meta| Spent::new(now, &meta.usage));
     let Some(open) = state.conversations.open.get_mut(id) else { return };
     match event {
         Event::Page { rows, earlier } => rows::prepend(open, rows, earlier),
@@ -181,14 +184,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         }
         Event::Delta { .. } | Event::Dropped { .. } if open.chat.later.is_some() => {}
         Event::Redelivering { at } => open.redelivery = at,
-        Event::Row(row) => {
-            open.turn.retry = None;
-            open.turn.compacting = None;
-            open.turn.waiting = None;
-            open.turn.heard = Some(now);
-            open.turn.answering = matches!(row.body, Body::Assistant(_) | Body::Thinking(_));
-            rows::put(open, *row);
-        }
+        Event::Row(row) => row_came(open, *row, now),
         Event::Delta { id: row, add } => {
             open.turn.retry = None;
             open.turn.waiting = None;
@@ -221,7 +217,11 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
         Event::Todo(items) => open.todo = items,
         Event::Plan(plan) => open.plan = plan,
         Event::Jobs(jobs) => open.jobs = jobs,
-        event @ (Event::Compacting { .. } | Event::TurnStarted { .. } | Event::Retrying { .. } | Event::Waiting(_)) => {
+        Event::TurnStarted { at } => {
+            open.chat.turns.extend(spent.map(|spent| Spent { at, ..spent }));
+            open.turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };
+        }
+        event @ (Event::Compacting { .. } | Event::Retrying { .. } | Event::Waiting(_)) => {
             of_turn(&mut open.turn, now, event);
         }
         Event::TurnEnded { end } => {
@@ -230,8 +230,7 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
             rows::settle(open);
             let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
             if held && state.current_id() == Some(id) {
-                let notice = Notice::new(Level::Info, "The queue is held.");
-                state.notify(notice.hint("Enter on an empty draft lets it go, or the next message"));
+                state.notify(Notice::new(Level::Info, "Queue paused").hint("the next message sends it too"));
             }
         }
         _ => {}
@@ -241,6 +240,15 @@ fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>)
     }
 }
 
+/// A row came at the end: whatever the turn waited for is over.
+fn row_came(open: &mut Open, row: Message, now: At) {
+    let turn = &mut open.turn;
+    (turn.retry, turn.compacting, turn.waiting) = (None, None, None);
+    turn.heard = Some(now);
+    turn.answering = matches!(row.body, Body::Assistant(_) | Body::Thinking(_));
+    rows::put(open, row);
+}
+
 /// How the turn goes on.
 fn of_turn(turn: &mut Turn, now: At, event: Event) {
     match event {
@@ -248,9 +256,6 @@ fn of_turn(turn: &mut Turn, now: At, event: Event) {
             turn.retry = None;
             turn.heard = Some(now);
             turn.compacting = Some((part, of));
-        }
-        Event::TurnStarted { at } => {
-            *turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };
         }
         Event::Retrying { attempt, of, wait_ms, reason } => {
             turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
@@ -262,6 +267,11 @@ fn of_turn(turn: &mut Turn, now: At, event: Event) {
 }
 
 fn asked(state: &mut State, id: &SessionId, request: Request) {
+    taken(state, id, request);
+    connecting::asked(state, id);
+}
+
+fn taken(state: &mut State, id: &SessionId, request: Request) {
     let Some(open) = state.conversations.open.get_mut(id) else { return };
     let request_id = request.id.clone();
     let changed = match open.requests.iter_mut().find(|other| other.id == request.id) {

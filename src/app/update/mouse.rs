@@ -48,6 +48,7 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
         match target {
             Target::OverlayRow(at) => keys::press(state, at, fx),
             Target::Choice(at) => choose(state, at),
+            Target::Act(action) => dispatch::act(state, action, None, fx),
             _ => {}
         }
         return;
@@ -88,6 +89,7 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
         Target::Slash(at) => completion::press(state, at, fx),
         Target::Choice(at) if state.focus == Focus::Panel => choose(state, at),
         Target::Panel | Target::Choice(_) if state.focus != Focus::Panel => answers::focus(state),
+        Target::Act(action) => dispatch::act(state, action, None, fx),
         Target::Mode => dispatch::act(state, ModeAction::Next.into(), None, fx),
         Target::Panel | Target::Choice(_) | Target::Overlay | Target::OverlayRow(_) | Target::Rule => {}
     }

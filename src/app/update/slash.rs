@@ -4,7 +4,8 @@ use crate::app::composer::{attach, send};
 use crate::app::conversation::{copy, reading};
 use crate::app::effect::{Effect, Keep};
 use crate::app::overlays::{
-    connection_picker, context, find, help, model_picker, prompt, properties, rewind, session_picker, workspaces,
+    connection_picker, context, find, help, model_picker, prompt, properties, rewind, session_picker, session_state,
+    workspaces,
 };
 use crate::app::panels::plan;
 use crate::app::sessions::{export, questions};
@@ -27,6 +28,9 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
     let args = call.args.as_str();
     // Bare, it is the last answer, whatever is chosen in the conversation.
     let by_words = matches!(call.slash, Slash::Steer | Slash::Copy);
+    if args.is_empty() && call.slash == Slash::Status {
+        return session_state::open(state);
+    }
     if args.is_empty() && !by_words {
         return verbs::act(state, call.slash.action(), None, fx);
     }
@@ -122,7 +126,7 @@ fn checked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> Result<(), S
     }
 }
 
-/// `/connection NAME`, `/connection NAME key`, `/connection NAME --all`.
+/// `/connect NAME`, `/connect NAME key`, `/connect NAME --all`.
 fn connection(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> Result<(), String> {
     match args.split_once(char::is_whitespace) {
         None => connection_picker::choose_named(state, &ConnectionName::new(args), fx),

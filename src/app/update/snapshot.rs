@@ -11,6 +11,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
 use crate::domain::attachment::Attachment;
+use crate::domain::attention::Attention;
 use crate::domain::contract::{Act, Opened};
 use crate::domain::ids::{At, RequestId, SessionId};
 use crate::domain::message::UserText;
@@ -197,13 +198,14 @@ pub(super) fn changed(state: &mut State, meta: SessionMeta, fx: &mut Vec<Effect>
     // Of a spawned session its parent tells.
     if !state.terminal.focused && meta.parent.is_none() {
         let title = text::plain(meta.shown_title());
-        match &meta.activity {
-            Activity::NeedsYou(what) if !needed => {
-                fx.push(Effect::Bell { text: format!("{title} needs you: {}", text::plain(what)) });
-            }
-            Activity::Idle if ran => fx.push(Effect::Bell { text: format!("{title} is done") }),
-            _ => {}
-        }
+        let said = match meta.attention() {
+            Attention::NeedsYou(what) if !needed => Some(format!("{title} needs you: {}", text::plain(&what))),
+            Attention::Failed(why) if ran => Some(format!("{title} failed: {}", text::plain(&why))),
+            Attention::Interrupted(_) if ran => Some(format!("{title} was interrupted")),
+            Attention::Idle | Attention::Unread if ran => Some(format!("{title} is done")),
+            _ => None,
+        };
+        fx.extend(said.map(|text| Effect::Bell { text }));
     }
     if let Some(open) = state.conversations.open.get_mut(&meta.id) {
         open.asked_mode = None;

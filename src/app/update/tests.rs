@@ -1,9 +1,11 @@
 //! Tables over the whole of the update: keys go in by their names, as the runtime sends them.
 
 mod attach;
+mod connect;
 mod connection;
 mod engine;
 mod find;
+mod first_hour;
 mod focus;
 mod jobs;
 mod key;

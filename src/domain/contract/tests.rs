@@ -15,6 +15,7 @@ use crate::domain::rule::Offer;
 use crate::domain::secret::Key;
 use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
 use crate::domain::unsaved::{Refuge, Unsaved};
+use std::collections::BTreeSet;
 
 fn attachment() -> Attachment {
     Attachment {
@@ -54,11 +55,29 @@ fn job() -> JobShown {
     JobShown { id: "ab12".into(), command: "x".into(), since: At(1), end, bytes: 3, last: "y".into() }
 }
 
-fn there_and_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(all: Vec<T>) {
-    for one in all {
+fn there_and_back<T: Serialize + for<'a> Deserialize<'a> + PartialEq + std::fmt::Debug>(all: Vec<T>) -> Vec<String> {
+    let lines = all.into_iter().map(|one| {
         let text = serde_json::to_string(&one).unwrap_or_else(|error| panic!("{one:?}: {error}"));
         assert_eq!(serde_json::from_str::<T>(&text).unwrap_or_else(|error| panic!("{text}: {error}")), one);
-    }
+        text
+    });
+    lines.collect()
+}
+
+/// The names of all variants of a tagged enum, as serde lists them for one that it does not know.
+fn names<T: for<'a> Deserialize<'a> + std::fmt::Debug>(tag: &str) -> BTreeSet<String> {
+    let error = serde_json::from_value::<T>(serde_json::json!({ tag: "?" })).unwrap_err().to_string();
+    let names: BTreeSet<String> = error.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+    assert!(names.len() > 3, "{error}");
+    names
+}
+
+/// The JSON of a wire is pinned: a client of another version reads it. Every variant of the enum is among the lines.
+fn pinned<T: for<'a> Deserialize<'a> + std::fmt::Debug>(name: &str, tag: &str, lines: &[String]) {
+    let seen = |variant: &String| lines.iter().any(|line| line.contains(&format!("\"{tag}\":\"{variant}\"")));
+    let missing: Vec<String> = names::<T>(tag).into_iter().filter(|variant| !seen(variant)).collect();
+    assert!(missing.is_empty(), "no value of these is pinned: {missing:?}");
+    insta::assert_snapshot!(name, lines.join("\n"));
 }
 
 #[test]
@@ -151,9 +170,15 @@ fn every_command_crosses_a_wire() {
         Command::Enhance { session: session(), number: 1, draft: "d".into() },
         Command::Remember { text: "t".into() },
         Command::Usage { session: Some(session()) },
+        Command::Figures { connection: ConnectionName::new("c"), models: vec!["m".into()] },
+        Command::Levels { connection: ConnectionName::new("c"), model: "m".into() },
         Command::Shutdown,
     ]);
-    there_and_back(commands);
+    let lines = there_and_back(commands);
+    names::<Act>("act").iter().for_each(|act| {
+        assert!(lines.iter().any(|line| line.contains(&format!("\"act\":\"{act}\""))), "no value of {act} is pinned");
+    });
+    pinned::<Command>("commands", "command", &lines);
 }
 
 #[test]
@@ -338,7 +363,8 @@ fn every_event_crosses_a_wire() {
         Event::Notice(Notice::new(Level::Error, "t")),
         Event::Ended,
     ]);
-    there_and_back(
+    let lines = there_and_back(
         events.into_iter().map(|event| Stamped { v: VERSION, session: Some(session()), seq: 1, event }).collect(),
     );
+    pinned::<Event>("events", "event", &lines);
 }

@@ -51,12 +51,12 @@ pub struct Looks {
 }
 
 impl Looks {
-    /// It reaches the network.
+    /// True if it reaches the network.
     pub(in crate::permit) fn sends(&self) -> bool {
         self.risks.iter().any(|risk| risk == "network")
     }
 
-    /// It reaches a repository of this machine alone.
+    /// True if it reaches a repository of this machine alone.
     pub(in crate::permit) fn stays_here(&mut self) {
         self.risks.retain(|risk| risk != "network" && risk != SENDS_SECRET);
     }

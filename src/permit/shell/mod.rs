@@ -45,7 +45,7 @@ pub enum Judged {
     ReadOnly(Vec<String>),
     /// Not proved to read only; why, in words that follow "because" or stand alone.
     Other(String),
-    /// It may destroy what nobody can bring back; why.
+    /// Catastrophic: may destroy what nobody can bring back; why.
     Catastrophic(String),
 }
 
@@ -82,11 +82,11 @@ pub struct Judgement {
 pub struct CommandPart {
     /// As it stands in the line.
     pub text: String,
-    /// Its words after quote removal; `None` where one of them is only known when it runs.
+    /// Words after quote removal; `None` where one of them is only known when it runs.
     pub argv: Option<Vec<String>>,
     /// The program, as it is named; `None` where that is not known.
     pub program: Option<String>,
-    /// It is proved to only read.
+    /// True if it is proved to only read.
     pub reads: bool,
     /// Why it is not; empty where it is.
     pub why: String,

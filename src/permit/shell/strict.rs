@@ -9,16 +9,16 @@ use std::str::Chars;
 /// A word after quote removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct StrictWord {
-    /// Its text.
+    /// Text without quotes.
     pub(super) text: String,
-    /// It was written without any quotes.
+    /// True if it was written without any quotes.
     pub(super) bare: bool,
 }
 
 /// A simple command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct StrictCommand {
-    /// Its words; never empty.
+    /// Words; never empty.
     pub(super) words: Vec<StrictWord>,
     /// Files that it gets as its input.
     pub(super) reads: Vec<String>,

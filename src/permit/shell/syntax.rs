@@ -19,7 +19,7 @@ pub(super) enum SyntaxNode {
     For {
         /// The variable.
         name: String,
-        /// Its values.
+        /// Values of the loop.
         values: Vec<ShellWord>,
         /// Body that runs for each.
         body: Vec<SyntaxNode>,
@@ -33,9 +33,9 @@ pub(super) enum SyntaxNode {
 pub(super) struct SimpleCommand {
     /// Variables set for it.
     pub(super) assignments: Vec<(String, ShellWord)>,
-    /// Its words; may be empty.
+    /// Words; may be empty.
     pub(super) words: Vec<ShellWord>,
-    /// Its redirections.
+    /// Redirections.
     pub(super) redirects: Vec<Redirect>,
     /// Byte range in the line.
     pub(super) at: Range<usize>,

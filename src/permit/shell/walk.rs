@@ -27,11 +27,11 @@ pub(super) struct Walk {
     pub(super) writes: Vec<String>,
     /// Words that the shell replaces by names of files.
     pub(super) expands: Vec<String>,
-    /// It reads files whose names stand nowhere in it.
+    /// True if it reads files whose names stand nowhere in it.
     pub(super) computes: bool,
     /// Why the line is not read-only.
     pub(super) why: Option<String>,
-    /// Its parts do not tell why.
+    /// True if its parts do not tell why.
     whole: bool,
 }
 

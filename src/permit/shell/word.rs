@@ -9,9 +9,9 @@ use std::ops::Range;
 /// A word after quote removal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ShellWord {
-    /// Its text; for a pattern with its marks, for one that begins at the home folder with `~` before it.
+    /// Text; of a pattern with its marks, of one that begins at the home folder with `~` before it.
     pub(super) text: String,
-    /// It was written without quotes and backslashes.
+    /// True if it was written without quotes and backslashes.
     pub(super) bare: bool,
     /// Expansion by the shell.
     pub(super) opens: Opens,
@@ -36,9 +36,9 @@ pub(super) enum Opens {
     Printed,
     /// The value of this variable.
     Variable {
-        /// Its name.
+        /// Name of the variable.
         name: String,
-        /// It stood in double quotes.
+        /// True in double quotes.
         quoted: bool,
     },
     /// Text with the values of these variables in it.
@@ -53,7 +53,7 @@ impl ShellWord {
         Self { text: text.to_owned(), bare: true, opens: Opens::Literal, at }
     }
 
-    /// Its text, if it is known whole.
+    /// Text, if it is known whole.
     pub(super) fn known(&self) -> Option<&str> {
         (self.opens == Opens::Literal).then_some(self.text.as_str())
     }
@@ -63,7 +63,7 @@ impl ShellWord {
         matches!(self.opens, Opens::Home | Opens::Pattern)
     }
 
-    /// It can be taken for no option, whatever it becomes.
+    /// True if it can be taken for no option, whatever it becomes.
     pub(super) fn is_no_option(&self) -> bool {
         let starts = |text: &str| text.starts_with(|c: char| c.is_alphanumeric() || "./~_@%+,:=^".contains(c));
         match &self.opens {

@@ -22,7 +22,7 @@ pub(super) struct FaultKind {
 pub(super) const CHECK_URL: &str = "Check the connection's base_url; it usually ends in `/v1`.";
 const CHECK_KEY: &str = "Give the connection a valid key: the stored one comes first, then its `key_env`.";
 const CHECK_MODEL: &str = "Choose another model.";
-const WAIT: &str = "Try again in a while.";
+const WAIT: &str = "Try again in a moment.";
 const NEW_CONTEXT: &str = "Compact the conversation or begin a new session.";
 
 impl ServerError {
@@ -86,121 +86,185 @@ pub(super) fn network(title: &'static str, what: String, advice: &'static str) -
 pub(super) fn kind(status: u16, said: &ServerError) -> FaultKind {
     let message = said.message.to_lowercase();
     let labels = format!("{} {}", said.kind, said.code).to_lowercase();
-    let says = |words: &[&str]| words.iter().any(|word| message.contains(word));
-    let is = |words: &[&str]| words.iter().any(|word| labels.contains(word));
-    let make = |code, title, what: &str, advice, retry| {
-        let shown = if status == 0 { String::new() } else { format!(" ({status})") };
+    let words = FaultWords { status, message, labels };
+    of_account(&words).or_else(|| of_request(&words)).unwrap_or_else(|| of_status(&words))
+}
+
+/// Words of a refusal, in small letters, with its status; 0 where it came in the middle of an answer.
+struct FaultWords {
+    status: u16,
+    message: String,
+    labels: String,
+}
+
+impl FaultWords {
+    fn says(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.message.contains(word))
+    }
+
+    fn is(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| self.labels.contains(word))
+    }
+
+    fn kind(
+        &self,
+        code: &'static str,
+        title: &'static str,
+        what: &str,
+        advice: &'static str,
+        retry: bool,
+    ) -> FaultKind {
+        let shown = if self.status == 0 { String::new() } else { format!(" ({})", self.status) };
         FaultKind { code, title, what: format!("{what}{shown}"), advice, retry }
-    };
-    if is(&["context_length", "exceed_context_size", "context_window"]) || says(OVERFLOW) {
-        return make(
+    }
+}
+
+/// Limits of the model and the account: context, tools, requests, credit, key.
+fn of_account(words: &FaultWords) -> Option<FaultKind> {
+    if words.is(&["context_length", "exceed_context_size", "context_window"]) || words.says(OVERFLOW) {
+        return Some(words.kind(
             "context_overflow",
             "The context is full",
             "The conversation is too long for the model at {host}",
             NEW_CONTEXT,
             false,
-        );
+        ));
     }
-    if says(NO_TOOLS) {
+    if words.says(NO_TOOLS) {
         let what = "The model at {host} cannot use tools";
-        return make(
+        return Some(words.kind(
             "model_no_tool_support",
             "The model cannot use tools",
             what,
             "Choose a model that can, or switch tool calling on at the server.",
             false,
-        );
+        ));
     }
-    if is(&["resource_exhausted"]) && !says(&["credits are depleted", "prepayment"]) {
-        let (what, retry) = match is(&["perday"]) {
+    if words.is(&["resource_exhausted"]) && !words.says(&["credits are depleted", "prepayment"]) {
+        let (what, retry) = match words.is(&["perday"]) {
             true => ("The day's requests to {host} are used up", false),
             false => ("{host} asks to wait", true),
         };
-        return make("rate_limited", "Too many requests", what, WAIT, retry);
+        return Some(words.kind("rate_limited", "Too many requests", what, WAIT, retry));
     }
-    if status == 402 || is(&["insufficient_quota", "billing", "insufficient_balance", "payment"]) || says(NO_CREDIT) {
-        return make(
+    if words.status == 402
+        || words.is(&["insufficient_quota", "billing", "insufficient_balance", "payment"])
+        || words.says(NO_CREDIT)
+    {
+        return Some(words.kind(
             "billing_error",
             "No credit",
             "{host} wants to be paid",
             "Look at the account's billing at the provider.",
             false,
-        );
+        ));
     }
-    if status == 401
-        || is(&["invalid_api_key", "authentication", "unauthorized", "api_key_invalid"])
-        || says(&["api key not valid", "api key expired"])
+    if words.status == 401
+        || words.is(&["invalid_api_key", "authentication", "unauthorized", "api_key_invalid"])
+        || words.says(&["api key not valid", "api key expired"])
     {
-        return make("invalid_api_key", "The key was refused", "{host} does not accept the key", CHECK_KEY, false);
+        return Some(words.kind(
+            "invalid_api_key",
+            "The key was refused",
+            "{host} does not accept the key",
+            CHECK_KEY,
+            false,
+        ));
     }
-    if says(LARGE_PICTURE) {
-        return make(
+    None
+}
+
+/// Problems of what the request holds, and of a server that has too much to do.
+fn of_request(words: &FaultWords) -> Option<FaultKind> {
+    if words.says(LARGE_PICTURE) {
+        return Some(words.kind(
             "image_too_large",
             "A picture is too large",
             "{host} does not take a picture of this size",
             "Attach a smaller one.",
             false,
-        );
+        ));
     }
-    if status == 413 || says(&["request too large for model"]) {
-        return make(
+    if words.status == 413 || words.says(&["request too large for model"]) {
+        return Some(words.kind(
             "invalid_request",
             "The request is too large",
             "{host} does not take a request of this size",
             NEW_CONTEXT,
             false,
-        );
+        ));
     }
-    if says(NO_MILLION) {
-        return make(
+    if words.says(NO_MILLION) {
+        return Some(words.kind(
             "invalid_request",
             "No context of a million tokens",
             "{host} does not give this account the model's large context",
             "Switch 1M context off in /settings, compact the conversation, or move the account to a higher tier.",
             false,
-        );
+        ));
     }
-    if status == 429 || is(&["rate_limit", "too_many_requests"]) {
-        return make("rate_limited", "Too many requests", "{host} asks to wait", WAIT, true);
+    if words.status == 429 || words.is(&["rate_limit", "too_many_requests"]) {
+        return Some(words.kind("rate_limited", "Too many requests", "{host} asks to wait", WAIT, true));
     }
-    if status == 529 || is(&["overloaded", "insufficient_system_resource"]) {
-        return make("service_unavailable", "The server is overloaded", "{host} has too much to do", WAIT, true);
+    if words.status == 529 || words.is(&["overloaded", "insufficient_system_resource"]) {
+        return Some(words.kind(
+            "service_unavailable",
+            "The server is overloaded",
+            "{host} has too much to do",
+            WAIT,
+            true,
+        ));
     }
-    if is(&["model_not_found", "invalid_model", "model_not_exist", "deploymentnotfound"])
-        || (is(&["not_found_error"]) && message.starts_with("model:"))
-        || (matches!(status, 0 | 400 | 404 | 422) && message.contains("model") && says(NO_MODEL))
+    if words.is(&["model_not_found", "invalid_model", "model_not_exist", "deploymentnotfound"])
+        || (words.is(&["not_found_error"]) && words.message.starts_with("model:"))
+        || (matches!(words.status, 0 | 400 | 404 | 422) && words.message.contains("model") && words.says(NO_MODEL))
     {
-        return make("invalid_model", "No such model", "{host} does not know the model", CHECK_MODEL, false);
+        return Some(words.kind(
+            "invalid_model",
+            "No such model",
+            "{host} does not know the model",
+            CHECK_MODEL,
+            false,
+        ));
     }
-    if is(&["content_filter"]) {
-        return make(
+    if words.is(&["content_filter"]) {
+        return Some(words.kind(
             "invalid_request",
             "The request was filtered",
             "{host} does not take the conversation because of what it says",
             "Say it in other words.",
             false,
-        );
+        ));
     }
-    match status {
-        403 => make(
+    None
+}
+
+/// Kind by the status alone, where the words say nothing.
+fn of_status(words: &FaultWords) -> FaultKind {
+    match words.status {
+        403 => words.kind(
             "invalid_api_key",
             "Access refused",
             "{host} refuses access",
             "Check what the key and the account may use.",
             false,
         ),
-        404 | 405 => make("invalid_request", "Nothing at this address", "{host} has no such address", CHECK_URL, false),
-        407 => make(
+        404 | 405 => {
+            words.kind("invalid_request", "Nothing at this address", "{host} has no such address", CHECK_URL, false)
+        }
+        407 => words.kind(
             "proxy_error",
             "The proxy wants a login",
             "The proxy on the way to {host} wants a login",
             "Check the connection's proxy.",
             false,
         ),
-        408 | 409 => make("service_unavailable", "The server gave up", "{host} gave the request up", WAIT, true),
-        502..=504 => make("service_unavailable", "The server is not available", "{host} is not available", WAIT, true),
-        500..=599 => make("service_error", "The server failed", "{host} had an error of its own", WAIT, true),
-        400..=499 => make(
+        408 | 409 => words.kind("service_unavailable", "The server gave up", "{host} gave the request up", WAIT, true),
+        502..=504 => {
+            words.kind("service_unavailable", "The server is not available", "{host} is not available", WAIT, true)
+        }
+        500..=599 => words.kind("service_error", "The server failed", "{host} returned a server error", WAIT, true),
+        400..=499 => words.kind(
             "invalid_request",
             "The request was refused",
             "{host} does not accept the request",
@@ -208,20 +272,20 @@ pub(super) fn kind(status: u16, said: &ServerError) -> FaultKind {
             false,
         ),
         // Nothing but the words of the server: those that speak of its own trouble may pass.
-        0 if is(&["server_error", "internal", "unavailable", "timeout", "tool_use_failed", "api_error"])
-            || says(&["try again", "internal server error", "timed out", "upstream", "overloaded"]) =>
+        0 if words.is(&["server_error", "internal", "unavailable", "timeout", "tool_use_failed", "api_error"])
+            || words.says(&["try again", "internal server error", "timed out", "upstream", "overloaded"]) =>
         {
-            make("service_error", "The server failed", "{host} failed in the middle of its answer", WAIT, true)
+            words.kind("service_error", "The server failed", "{host} failed in the middle of its answer", WAIT, true)
         }
-        0 if is(&["invalid_request", "invalid_prompt"]) => make(
+        0 if words.is(&["invalid_request", "invalid_prompt"]) => words.kind(
             "invalid_request",
             "The request was refused",
             "{host} does not accept the request",
             "The detail may say what it dislikes.",
             false,
         ),
-        0 => make("provider_error", "The server failed", "{host} reported an error in its answer", WAIT, false),
-        _ => make("unknown_error", "An odd answer", "{host} answered with an unknown status", CHECK_URL, false),
+        0 => words.kind("provider_error", "The server failed", "{host} reported an error in its answer", WAIT, false),
+        _ => words.kind("unknown_error", "An odd answer", "{host} answered with an unknown status", CHECK_URL, false),
     }
 }
 

@@ -96,7 +96,7 @@ pub(super) fn body(request: &ModelRequest, options: &GeminiOptions, host: &str, 
 }
 
 /// A call that was sent, for its result: our id, the tool's name, the server's own id.
-struct Sent {
+struct SentCall {
     id: CallId,
     name: String,
     own: Option<String>,
@@ -104,7 +104,7 @@ struct Sent {
 
 fn contents(request: &ModelRequest, options: &GeminiOptions, host: &str) -> Vec<Value> {
     let mut out = Vec::new();
-    let mut sent: Vec<Sent> = Vec::new();
+    let mut sent: Vec<SentCall> = Vec::new();
     for item in &request.items {
         match item {
             ConversationItem::User(said) if said.text.trim().is_empty() && said.media.is_empty() => {}
@@ -120,7 +120,7 @@ fn contents(request: &ModelRequest, options: &GeminiOptions, host: &str) -> Vec<
                     calls.nth(at)?.get("id").and_then(Value::as_str).map(str::to_owned)
                 };
                 sent = (reply.calls.iter().enumerate())
-                    .map(|(at, call)| Sent { id: call.id.clone(), name: call.name.clone(), own: own(at) })
+                    .map(|(at, call)| SentCall { id: call.id.clone(), name: call.name.clone(), own: own(at) })
                     .collect();
                 let parts = parts.unwrap_or_else(|| plain(reply, &request.model));
                 say(&mut out, "model", parts);
@@ -181,7 +181,7 @@ fn beside(results: &[CallResult], sight: Sight) -> Vec<Value> {
 }
 
 /// A result; with its media if `sight` says that the model can see them inside of one.
-fn result(result: &CallResult, sent: &[Sent], sight: Option<Sight>) -> Value {
+fn result(result: &CallResult, sent: &[SentCall], sight: Option<Sight>) -> Value {
     let call = sent.iter().find(|call| call.id == result.id);
     let mut text = if result.text.is_empty() { "(no output)".to_owned() } else { result.text.clone() };
     let mut parts = Vec::new();

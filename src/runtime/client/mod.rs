@@ -56,7 +56,7 @@ pub(super) struct ClientFiles {
     pub temp: PathBuf,
 }
 
-/// How far the end is.
+/// Stage of the end.
 #[derive(Default)]
 pub(super) struct Ending {
     /// The engine said its last word.
@@ -83,7 +83,7 @@ pub(super) struct Client {
     pub gone: bool,
 }
 
-/// What a client begins with.
+/// Parts that a client begins with.
 pub(super) struct Start {
     resume: Option<SessionId>,
     notices: Vec<Notice>,
@@ -100,7 +100,7 @@ pub(super) enum Owed {
     User,
 }
 
-/// Where the loop hears from.
+/// Sources of the loop's messages.
 pub(super) struct Sources {
     pub signals: Signals,
     pub events: UnboundedReceiver<RuntimeEvent>,
@@ -204,7 +204,7 @@ impl Client {
     }
 }
 
-/// What the screen and linear mode do each in their own way.
+/// Parts that the screen and linear mode do each in their own way.
 pub(super) trait Surface {
     fn client(&self) -> &Client;
     fn client_mut(&mut self) -> &mut Client;

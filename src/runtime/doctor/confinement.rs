@@ -67,7 +67,7 @@ pub(super) fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
     out
 }
 
-/// Where temporary files of commands lie.
+/// Folder of temporary files of commands.
 fn temporary(own: bool) -> Finding {
     if own {
         let says =

@@ -100,7 +100,8 @@ impl Flow {
         let oldest = self.sent.front().filter(|_| self.answers)?;
         let until = oldest.at + LOST;
         if now >= until {
-            // Answers that come later find nothing to answer.
+            // Frames wait for nothing until the terminal answers again.
+            self.answers = false;
             self.sent.clear();
             return None;
         }
@@ -214,7 +215,7 @@ mod tests {
         assert_eq!(flow.wait(now), Some(now + LOST));
         assert!(flow.is_owed());
         assert_eq!(flow.wait(now + LOST), None);
-        assert!(!flow.is_owed());
+        assert!(!flow.is_owed() && !flow.asks(), "the next frames wait for nothing");
         flow.answered(now + LOST);
         assert!(!flow.is_owed(), "one that comes later answers nothing");
         flow.sent(9000, now);

@@ -244,7 +244,7 @@ fn what_waits_behind_can_be_dropped() {
 fn a_terminal_that_answers_late_gets_the_newest_frame_when_it_does() {
     let (tty, mut read) = narrow();
     let writer = Writer::start(Arc::clone(&tty.output), || {}).unwrap();
-    let text = |sign: &str| screen(&sign.repeat(2000));
+    let text = |sign: &str| screen(&sign.repeat(8000));
     let mut until = |end: &str| {
         let (mut seen, mut byte) = (Vec::new(), [0]);
         while !seen.ends_with(end.as_bytes()) {

@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// State of a picture in the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sent {
+enum SentState {
     No,
     OnItsWay,
     /// It is on its way, and the terminal will not have it.
@@ -47,7 +47,7 @@ enum Sent {
 struct KeptPicture {
     form: PictureForm,
     cells: Cells,
-    sent: Sent,
+    sent: SentState,
     /// The frame that showed it last.
     used: u64,
 }
@@ -129,7 +129,7 @@ impl Graphics {
     /// Nothing is ready any more. The numbers that the terminal has.
     pub(super) fn forget(&mut self) -> Vec<u32> {
         self.resting = None;
-        let gone = self.kept.drain().filter(|(_, kept)| kept.sent != Sent::No);
+        let gone = self.kept.drain().filter(|(_, kept)| kept.sent != SentState::No);
         gone.map(|(number, _)| number).collect()
     }
 
@@ -138,8 +138,8 @@ impl Graphics {
         self.over.clear();
         for kept in self.kept.values_mut() {
             kept.sent = match kept.sent {
-                Sent::OnItsWay | Sent::Lost => Sent::Lost,
-                Sent::No | Sent::There => Sent::No,
+                SentState::OnItsWay | SentState::Lost => SentState::Lost,
+                SentState::No | SentState::There => SentState::No,
             };
         }
     }
@@ -149,20 +149,20 @@ impl Graphics {
         self.over.clear();
         self.resting = None;
         for kept in self.kept.values_mut() {
-            kept.sent = Sent::No;
+            kept.sent = SentState::No;
         }
     }
 
     /// Takes a picture that was made ready: its number, and the numbers of those that had to go for it.
     pub(super) fn take(&mut self, want: &Want, form: PictureForm) -> (u32, Vec<u32>) {
         self.last = if self.last >= 0xff_ff00 { 0x10_0000 } else { self.last + 1 };
-        let kept = KeptPicture { form, cells: want.cells, sent: Sent::No, used: self.frame };
+        let kept = KeptPicture { form, cells: want.cells, sent: SentState::No, used: self.frame };
         self.kept.insert(self.last, kept);
         let mut sum: usize = self.kept.values().map(|kept| kept.form.bytes()).sum();
         let mut idle: Vec<(u64, u32, usize)> = self
             .kept
             .iter()
-            .filter(|(_, kept)| kept.used < self.frame && matches!(kept.sent, Sent::No | Sent::There))
+            .filter(|(_, kept)| kept.used < self.frame && matches!(kept.sent, SentState::No | SentState::There))
             .map(|(number, kept)| (kept.used, *number, kept.form.bytes()))
             .collect();
         idle.sort_unstable();
@@ -181,13 +181,13 @@ impl Graphics {
     /// All of a picture was written.
     pub(super) fn sent(&mut self, number: u32) {
         if let Some(kept) = self.kept.get_mut(&number) {
-            kept.sent = if kept.sent == Sent::OnItsWay { Sent::There } else { Sent::No };
+            kept.sent = if kept.sent == SentState::OnItsWay { SentState::There } else { SentState::No };
         }
     }
 
     /// The numbers that the terminal has, or is about to have.
     pub(super) fn held(&self) -> Vec<u32> {
-        self.kept.iter().filter(|(_, kept)| kept.sent != Sent::No).map(|(number, _)| *number).collect()
+        self.kept.iter().filter(|(_, kept)| kept.sent != SentState::No).map(|(number, _)| *number).collect()
     }
 
     /// Looks what a drawn screen shows of pictures, and leaves in it only what the terminal can draw now. On a line that
@@ -225,14 +225,14 @@ impl Graphics {
                 spots::blank(buffer, spot.area);
                 continue;
             };
-            if kept.sent != Sent::There {
+            if kept.sent != SentState::There {
                 spots::blank(buffer, spot.area);
             }
-            if let (Sent::No, true, PictureForm::Kitty(png)) = (kept.sent, begin, &kept.form) {
-                kept.sent = Sent::OnItsWay;
+            if let (SentState::No, true, PictureForm::Kitty(png)) = (kept.sent, begin, &kept.form) {
+                kept.sent = SentState::OnItsWay;
                 laid.send.push((spot.number, kitty::transmit(spot.number, png, kept.cells)));
             }
-            complete &= kept.sent != Sent::No;
+            complete &= kept.sent != SentState::No;
         }
         (laid, complete)
     }

@@ -110,7 +110,7 @@ impl InputReader {
         Self { expecting: true, ..Self::default() }
     }
 
-    /// An answer other than those of [`Reader::expecting`] is on its way, or is not.
+    /// An answer other than those of [`InputReader::expecting`] is on its way, or is not.
     pub fn owed(&mut self, owed: bool) {
         self.owed = owed;
     }

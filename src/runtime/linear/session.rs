@@ -49,7 +49,7 @@ pub(super) struct InputLines {
     pub unseen: Option<Unseen>,
 }
 
-/// What was sent to the engine and has not come back as an event.
+/// Messages sent to the engine that have not come back as an event.
 #[derive(Default)]
 struct TurnWatch {
     /// A turn should begin until then.

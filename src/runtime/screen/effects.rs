@@ -1,7 +1,7 @@
 //! Effects that only the screen has, one small function each. None of them waits; the shared ones are the client's.
 
 use super::Screen;
-use crate::app::effect::{Keep, Place};
+use crate::app::effect::{Keep, TextTarget};
 use crate::app::{Effect, Msg};
 use crate::domain::code::Block;
 use crate::domain::sanitise;
@@ -102,12 +102,12 @@ impl Screen {
 
     /// Gives the terminal to whoever shows the text. `cat` leaves it on the screen that the shell has, where it scrolls
     /// back.
-    pub(super) fn show(&mut self, text: String, place: Place) {
+    pub(super) fn show(&mut self, text: String, place: TextTarget) {
         self.leave();
         self.client.editing = true;
         let program = match place {
-            Place::Pager => editor::pager(&env),
-            Place::Scrollback => "cat".to_owned(),
+            TextTarget::Pager => editor::pager(&env),
+            TextTarget::Scrollback => "cat".to_owned(),
         };
         let (tell, temp) = (self.client.events.clone(), self.client.files.temp.clone());
         tokio::spawn(async move {

@@ -28,7 +28,7 @@ use super::terminal::{Guard, Learnt};
 use super::terminal_cache::{TerminalAnswers, TerminalCache};
 use super::tty::Tty;
 use crate::agent::Link;
-use crate::app::effect::Place;
+use crate::app::effect::TextTarget;
 use crate::app::msg::MouseKind;
 use crate::app::{Effect, Msg, chooses, resolve};
 use crate::domain::{Event, Level, Notice, Stamped};
@@ -74,7 +74,7 @@ struct ScreenTerminal {
     suspended: bool,
 }
 
-/// What the terminal said of itself.
+/// Answers of the terminal about itself.
 struct Answers {
     cache: TerminalCache,
     known: TerminalAnswers,
@@ -171,7 +171,7 @@ impl Surface for Screen {
             RuntimeEvent::Returned => self.come_back().map_err(RunError::System)?,
             // The terminal is somebody else's already: nothing takes it from there.
             RuntimeEvent::Show(_) if self.client.editing => {}
-            RuntimeEvent::Show(text) => self.show(text, Place::Pager),
+            RuntimeEvent::Show(text) => self.show(text, TextTarget::Pager),
             RuntimeEvent::Shown(shown) => {
                 self.client.editing = false;
                 self.come_back().map_err(RunError::System)?;

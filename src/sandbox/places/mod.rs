@@ -12,6 +12,7 @@ mod excludes;
 mod folders;
 pub mod hidden;
 pub(super) mod index;
+mod inherited;
 mod points;
 mod readable;
 pub mod removal;
@@ -20,6 +21,7 @@ mod secrecy;
 mod settled;
 mod sight;
 mod site;
+mod tracked;
 mod watch;
 
 pub use folders::{below_temp, session_temp};
@@ -291,8 +293,8 @@ pub fn secrets_in(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
 
 /// Files and folders below a working directory that configure or run code, those of its repository left out. Blocks.
 #[must_use]
-pub fn protected_in(cwd: &Path) -> Vec<PathBuf> {
-    scan::look(cwd, &[]).protected.clone()
+pub fn protected_in(cwd: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+    scan::look(cwd, &toolchains(cwd, home)).protected.clone()
 }
 
 /// Protected paths that are compared before and after a command.
@@ -301,8 +303,10 @@ pub struct Guarded {
     /// Paths that configure or run code: in the working directory, in the home directory where that may be written, and in
     /// the repositories. Those of repositories are named also where they are not there.
     pub paths: Vec<PathBuf>,
-    /// Folders of the repositories below the working directory.
+    /// Folders of the repositories below the working directory, and of those that files `.git` lead to.
     pub repositories: Vec<PathBuf>,
+    /// Folders that could not be listed.
+    pub unlisted: Vec<PathBuf>,
     /// All of the working directory was looked at.
     pub whole: bool,
 }
@@ -313,9 +317,24 @@ pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     let found = scanned(site);
     let mut paths = protected_of(site, &found, repository);
     paths.extend(repository.map(Repository::pointers).unwrap_or_default());
-    let repositories: Vec<PathBuf> = found.repositories.iter().filter(|path| path.is_dir()).cloned().collect();
+    let mut repositories: Vec<PathBuf> = found.repositories.iter().filter(|path| path.is_dir()).cloned().collect();
+    let own: Vec<&Path> = repository.iter().map(|one| one.common.as_path()).collect();
+    let pointer = [site.cwd.join(".git")];
+    let entries: Vec<PathBuf> = pointer.into_iter().chain(found.repositories.iter().cloned()).collect();
+    let is_inner = |git: &PathBuf| {
+        own.iter()
+            .any(|own| *git == *own || ["modules", "worktrees"].iter().any(|name| git.starts_with(own.join(name))))
+    };
+    let within: Vec<&Path> = std::iter::once(site.cwd).chain(own.iter().copied()).collect();
+    let led: Vec<PathBuf> = repository::led_to(&entries, &within).into_iter().filter(|git| !is_inner(git)).collect();
+    paths.extend(led.iter().flat_map(|git| repository::protected_in(git)));
+    repositories.extend(led);
     paths.extend(repositories.iter().flat_map(|git| repository::pointers_in(git)));
-    Guarded { paths, repositories, whole: found.whole }
+    let mut unlisted = found.unlisted.clone();
+    unlisted.extend(own.into_iter().chain(repositories.iter().map(PathBuf::as_path)).flat_map(repository::unlisted_in));
+    let mut seen = HashSet::new();
+    paths.retain(|path| seen.insert(path.clone()));
+    Guarded { paths, repositories, unlisted, whole: found.whole }
 }
 
 fn protected_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Vec<PathBuf> {
@@ -329,12 +348,13 @@ fn protected_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
         out.extend(in_folder(home));
     }
     out.extend(repository.iter().flat_map(|one| one.named(site.cwd, site.home)));
+    // Before the repositories of others, of which there may be more than get a mount.
+    out.extend(found.protected.iter().cloned());
     for git in found.repositories.iter().filter(|path| path.is_dir()) {
         out.extend(repository::protected_in(git));
         let inner = git.parent().filter(|_| git.ends_with(".git")).and_then(Repository::of);
         out.extend(inner.iter().flat_map(|one| one.named(site.cwd, site.home)));
     }
-    out.extend(found.protected.iter().cloned());
     // Where a link leads counts as well as the link.
     let targets: Vec<PathBuf> = out
         .iter()

@@ -8,12 +8,13 @@
 //! Links are never followed. A file that git has with just this content is no secret: a command can add names to git's list,
 //! but no content that it does not know. A file that was hidden once stays so under every name (`hidden`).
 
-use super::sight::{self, Cut, Sight};
+use super::inherited::Inherited;
+use super::sight::{self, FolderSight, Unlooked};
+use super::tracked::{Stamp, TrackedFiles, stamp};
 use super::watch::{Watch, WatchEvents};
-use super::{environment, hidden, index};
+use super::{environment, hidden};
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
-use crate::sandbox::repository::Repository;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
@@ -40,10 +41,7 @@ const SMALL: u64 = 256 * 1024;
 /// Larger files whose name says that they are secret are taken at their word.
 const PUBLIC: u64 = 1024 * 1024;
 
-/// Folders of what others wrote or machines made: nothing in them configures the user's own programs but for repositories
-/// of git, whose settings count wherever a repository lies.
-const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor", ".hg", ".jj", ".svn"];
-/// Those of them that belong to a version control system, which reads its settings there.
+/// Folders of a version control system, which reads its settings there.
 const STORES: &[&str] = &[".hg", ".jj", ".jj/repo", ".svn"];
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
@@ -68,8 +66,10 @@ pub struct ScanFindings {
     pub sockets: Vec<PathBuf>,
     /// Folders of which not everything was looked at, and files that could not be read.
     pub cut: Vec<PathBuf>,
-    /// The directory itself could not be looked at, or what was hidden in it cannot be found any more.
+    /// True where the directory itself could not be looked at, or what was hidden in it cannot be found any more.
     pub unknown: bool,
+    /// Folders that could not be listed.
+    pub unlisted: Vec<PathBuf>,
     /// Everything was looked at.
     pub whole: bool,
     /// Number of these findings, which is another one after every change.
@@ -136,7 +136,7 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64,
     let mut moved = hidden::moved_below(root);
     moved.retain(|path| !found.secrets.iter().any(|secret| path.starts_with(secret)));
     // What lies too deep is masked with the folder there.
-    let lost = hidden::is_lost_below(root) && !tree.folders.values().any(|folder| folder.cut == Some(Cut::Depth));
+    let lost = hidden::is_lost_below(root) && !tree.folders.values().any(|folder| folder.cut == Some(Unlooked::Depth));
     if moved.is_empty() && !lost {
         return found;
     }
@@ -165,20 +165,10 @@ struct Tree {
     /// Bytes of files that were looked into.
     read: u64,
     whole: bool,
-    /// Hashes of files that git's lists name, with what tells whether they changed.
-    hashed: HashMap<PathBuf, (Stamp, Option<index::Blob>)>,
+    tracked: TrackedFiles,
     /// Secret files with more than one name: the others are looked for.
     wanted: HashSet<(u64, u64)>,
-    /// Lists of git that were asked, with what tells whether they changed.
-    indexes: HashMap<PathBuf, Option<Stamp>>,
     found: Arc<ScanFindings>,
-}
-
-/// Stamp of a file or folder, which changes with it: number, length, time of change. Nobody can set that time back.
-type Stamp = (u64, u64, u64, i64, i64, i64, i64);
-
-fn stamp(meta: &Metadata) -> Stamp {
-    (meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec(), meta.mtime(), meta.mtime_nsec())
 }
 
 /// One folder of the tree.
@@ -195,30 +185,16 @@ struct Folder {
     linked: Vec<OsString>,
     sockets: Vec<OsString>,
     /// Not all of its entries were looked at.
-    cut: Option<Cut>,
+    cut: Option<Unlooked>,
     /// Files that could not be read.
     unread: Vec<OsString>,
-    /// It holds a repository.
+    /// Holds a repository.
     git: bool,
-    /// It is a repository without a working tree, as far as its names tell.
+    /// Repository without a working tree, as far as its names tell.
     bare: bool,
     inherited: Inherited,
     /// Files whose content is known not to be a key: number and time of change, in order.
     checked: Vec<(u64, i64, i64)>,
-}
-
-/// Properties that a folder has from those above it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Inherited {
-    dependency: bool,
-    secret: bool,
-    /// It lies in a protected folder, which is protected as a whole.
-    protected: bool,
-    /// It is a virtual environment.
-    environment: bool,
-    /// It would be secret by its name otherwise.
-    named: bool,
-    depth: usize,
 }
 
 impl Tree {
@@ -233,9 +209,8 @@ impl Tree {
             most,
             read: 0,
             whole: true,
-            hashed: HashMap::new(),
+            tracked: TrackedFiles::default(),
             wanted: HashSet::new(),
-            indexes: HashMap::new(),
             found: Arc::default(),
         };
         out.list(out.root.clone(), Inherited::default());
@@ -292,7 +267,7 @@ impl Tree {
         };
         let unwatched: Vec<PathBuf> = self.unwatched.iter().filter(differs).cloned().collect();
         let failed = |path: &PathBuf| self.folders.get(path).is_some_and(|folder| folder.stamp.is_none());
-        let lists = self.indexes.iter().any(|(path, before)| index_stamp(path) != *before);
+        let lists = self.tracked.changed();
         let only_again = changed.is_empty() && !lists && unwatched.iter().all(failed);
         changed.extend(unwatched);
         if changed.is_empty() && !lists {
@@ -323,7 +298,7 @@ impl Tree {
                 Err(error) if !sight::is_gone(&error) => {
                     self.forget(&dir);
                     self.unwatched.insert(dir.clone());
-                    self.folders.insert(dir, Folder { cut: Some(Cut::Failure), inherited, ..Folder::default() });
+                    self.folders.insert(dir, Folder { cut: Some(Unlooked::Failure), inherited, ..Folder::default() });
                     continue;
                 }
                 _ => {
@@ -341,7 +316,7 @@ impl Tree {
             self.entries = self.entries.saturating_sub(before.entries);
             let folder = self.entries(&dir, &meta, inherited, &before.checked);
             // A watch does not tell of rights, and none of what failed.
-            if folder.stamp.is_none() || folder.cut == Some(Cut::Rights) {
+            if folder.stamp.is_none() || folder.cut == Some(Unlooked::Rights) {
                 self.unwatched.insert(dir.clone());
             }
             for (name, number) in &before.folders {
@@ -362,13 +337,13 @@ impl Tree {
 
     fn entries(&mut self, dir: &Path, meta: &Metadata, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
         let mut out = Folder { stamp: Some(stamp(meta)), inherited, ..Folder::default() };
-        let entries = match Sight::of(dir, meta) {
-            Sight::Entries(entries) => entries,
-            Sight::Nothing => return out,
-            Sight::Cut(cut) => {
+        let entries = match FolderSight::of(dir, meta) {
+            FolderSight::Entries(entries) => entries,
+            FolderSight::Nothing => return out,
+            FolderSight::Cut(cut) => {
                 out.cut = Some(cut);
                 // What failed is tried again.
-                out.stamp = out.stamp.filter(|_| cut == Cut::Rights);
+                out.stamp = out.stamp.filter(|_| cut != Unlooked::Failure);
                 return out;
             }
         };
@@ -381,20 +356,16 @@ impl Tree {
         let mut names_of_git: HashSet<&str> = HashSet::new();
         for entry in entries {
             if self.entries >= self.most {
-                (self.whole, out.cut) = (false, Some(Cut::Count));
+                (self.whole, out.cut) = (false, Some(Unlooked::Count));
                 break;
             }
             let Ok(entry) = entry else {
-                (out.cut, out.stamp) = (Some(Cut::Failure), None);
+                (out.cut, out.stamp) = (Some(Unlooked::Failure), None);
                 break;
             };
             self.entries += 1;
             out.entries += 1;
             let name = entry.file_name();
-            if dir.as_os_str().len() + 1 + name.len() > sight::LONGEST {
-                out.cut = Some(Cut::Depth);
-                continue;
-            }
             let kind = match entry.file_type() {
                 Ok(kind) => kind,
                 Err(error) if sight::is_gone(&error) => continue,
@@ -409,7 +380,9 @@ impl Tree {
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
             let judged = folders.join(&name);
             let holds = kind.is_symlink() && !protected_entries(&judged).is_empty();
-            let is_protected = is_own && (holds || is_protected_for_commands(&judged));
+            // Nobody looks for repositories in git's own folder.
+            let into_git = kind.is_symlink() && leads_into_git(&dir.join(&name));
+            let is_protected = into_git || is_own && (holds || is_protected_for_commands(&judged));
             names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
             if kind.is_dir() {
                 if name == ".git" {
@@ -552,96 +525,37 @@ impl Tree {
             }
             out.cut.extend(folder.cut.map(|_| dir.clone()));
             out.cut.extend(full(&folder.unread));
+            // Those that hold too much are no fault: how much counts for the findings as a whole.
+            out.unlisted.extend(folder.cut.filter(|cut| *cut != Unlooked::Count).map(|_| dir.clone()));
         }
         let own = self.folders.get(&self.root).and_then(|folder| folder.cut);
-        out.unknown = own.is_some_and(|cut| cut != Cut::Count);
+        out.unknown = own.is_some_and(|cut| cut != Unlooked::Count);
         out.state = STATE.fetch_add(1, Ordering::Relaxed);
-        out.secrets = self.untracked(candidates);
+        let masked = self.tracked.without(candidates);
+        hidden::note(&self.root, masked.iter());
+        out.secrets = self.outermost(masked);
         out
     }
 
-    /// The candidates that are masked: those that git does not have as they are.
-    fn untracked(&mut self, candidates: Vec<PathBuf>) -> Vec<PathBuf> {
-        self.indexes.clear();
-        let mut asked: HashMap<PathBuf, (PathBuf, HashSet<PathBuf>)> = HashMap::new();
-        let mut repositories: HashMap<&Path, Option<Repository>> = HashMap::new();
-        for path in &candidates {
-            let Some(dir) = path.parent() else { continue };
-            let repository = repositories.entry(dir).or_insert_with(|| Repository::of(dir)).as_ref();
-            if let Some(repository) = repository
-                && let Ok(below) = path.strip_prefix(&repository.top)
-            {
-                let list = asked.entry(repository.own.join("index"));
-                let (_, wanted) = list.or_insert_with(|| (repository.top.clone(), HashSet::new()));
-                wanted.insert(below.to_owned());
-            }
-        }
-        let mut tracked: HashSet<PathBuf> = HashSet::new();
-        let mut hashed = HashMap::new();
-        for (list, (top, wanted)) in asked {
-            self.indexes.insert(list.clone(), index_stamp(&list));
-            for (below, blob) in index::tracked(&list, &wanted) {
-                let path = top.join(below);
-                // Of a folder each file counts by itself.
-                let Some(blob) = blob else {
-                    tracked.insert(path);
-                    continue;
-                };
-                let Ok(stamp) = path.symlink_metadata().map(|meta| stamp(&meta)) else { continue };
-                let known = self.hashed.get(&path).filter(|(before, _)| *before == stamp).map(|(_, own)| *own);
-                let own = known.unwrap_or_else(|| index::blob(&path));
-                hashed.insert(path.clone(), (stamp, own));
-                if own == Some(blob) {
-                    tracked.insert(path);
-                }
-            }
-        }
-        self.hashed = hashed;
-        let mut out: Vec<PathBuf> = Vec::new();
-        let mut folders: HashSet<PathBuf> = HashSet::new();
-        let masked: Vec<PathBuf> = candidates.into_iter().filter(|path| !tracked.contains(path)).collect();
-        hidden::note(&self.root, masked.iter());
-        for path in masked {
-            // What lies in a masked folder is not there.
-            if !path.ancestors().skip(1).any(|above| folders.contains(above)) {
-                if self.folders.contains_key(&path) {
-                    folders.insert(path.clone());
-                }
-                out.push(path);
-            }
-        }
-        out
+    /// Paths without those that lie in a masked folder: they are not there.
+    fn outermost(&self, masked: Vec<PathBuf>) -> Vec<PathBuf> {
+        let folders: HashSet<PathBuf> =
+            masked.iter().filter(|path| self.folders.contains_key(*path)).cloned().collect();
+        let lies_in_one = |path: &PathBuf| path.ancestors().skip(1).any(|above| folders.contains(above));
+        masked.into_iter().filter(|path| !lies_in_one(path)).collect()
     }
 }
 
-impl Inherited {
-    fn below(self, folder: &Path) -> Self {
-        let name = folder.file_name().unwrap_or_default();
-        let above = folder.parent().and_then(Path::file_name);
-        let named = above.map_or_else(|| PathBuf::from(name), |above| Path::new(above).join(name));
-        let environment = environment::is_one(folder);
-        let package = self.environment && environment::is_part(name) || DEPENDENCIES.iter().any(|one| name == *one);
-        let withheld = self.named && !environment::is_of_tools(name);
-        let by_name = withheld || is_secret_folder(&named);
-        Self {
-            dependency: self.dependency || package,
-            secret: self.secret || by_name && !environment,
-            protected: self.protected || is_protected_for_commands(&named),
-            environment,
-            named: by_name && environment,
-            depth: self.depth + 1,
-        }
-    }
+/// True for a link to a folder in git's own folder: a repository may lie there. Links to files are those of large contents.
+fn leads_into_git(link: &Path) -> bool {
+    let names_git = |to: PathBuf| to.iter().any(|part| part == ".git");
+    std::fs::read_link(link).is_ok_and(names_git) && link.metadata().is_ok_and(|meta| meta.is_dir())
 }
 
 /// The end of a path, by which entries are protected: no rule names more than two folders.
 fn last_two(dir: &Path) -> PathBuf {
     let names = dir.iter().count();
     dir.iter().skip(names.saturating_sub(2)).collect()
-}
-
-fn index_stamp(path: &Path) -> Option<Stamp> {
-    path.metadata().ok().map(|meta| stamp(&meta))
 }
 
 fn has_ending(name: &OsStr, endings: &[&str]) -> bool {
@@ -794,6 +708,38 @@ mod tests {
     }
 
     #[test]
+    fn a_link_to_a_folder_of_gits_own_is_protected() {
+        let (_dir, root) = root();
+        write(root.join(".git/hide/zz/HEAD"), "x");
+        write(root.join(".git/annex/objects/a"), "x");
+        for (link, to) in
+            [("lib", ".git/hide/zz"), ("picture", ".git/annex/objects/a"), ("node_modules/x", "../.git/hide")]
+        {
+            write(root.join("node_modules/y"), "x");
+            std::os::unix::fs::symlink(to, root.join(link)).unwrap();
+        }
+        assert_eq!(below(&root, &look(&root, &[]).protected), ["lib", "node_modules/x"]);
+    }
+
+    #[test]
+    fn folders_that_cannot_be_listed_are_named_and_listed_when_they_can_be() {
+        use std::os::unix::fs::PermissionsExt;
+        if rustix::process::geteuid().is_root() {
+            return eprintln!("not tested: root lists everything");
+        }
+        let (_dir, root) = root();
+        write(root.join("a/b/.envrc"), "x");
+        let mode = |mode| std::fs::set_permissions(root.join("a"), PermissionsExt::from_mode(mode)).unwrap();
+        for closed in [0o311, 0o000] {
+            mode(closed);
+            assert!(!look(&root, &[]).unlisted.is_empty(), "{closed:o}");
+            mode(0o755);
+            let found = look(&root, &[]);
+            assert_eq!((below(&root, &found.protected), &found.unlisted), (vec!["a/b/.envrc".to_owned()], &Vec::new()));
+        }
+    }
+
+    #[test]
     fn what_git_has_with_its_content_is_no_secret() {
         let (_dir, root) = root();
         for folder in ["objects", "refs"] {
@@ -935,6 +881,7 @@ mod tests {
 
     #[test]
     fn what_lies_deeper_than_can_be_masked_is_masked_with_its_folder() {
+        use crate::sandbox::unseen;
         use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
         let (_dir, root) = root();
         let how = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -945,9 +892,8 @@ mod tests {
         }
         let found = look(&root, &[]);
         let [cut] = &found.cut[..] else { panic!("{}", found.cut.len()) };
-        let length = cut.as_os_str().len();
-        assert!(length <= sight::LONGEST && length + 1 + name.len() > sight::LONGEST && !found.unknown);
-        assert_eq!(found.masked(), [cut.clone()]);
+        assert!(unseen::is_too_long(cut) && !unseen::is_too_long(cut.parent().unwrap()) && !found.unknown);
+        assert_eq!((&found.masked(), &found.unlisted), (&vec![cut.clone()], &vec![cut.clone()]));
         assert!(look(cut, &[]).unknown, "nothing can be masked in it");
     }
 

@@ -49,8 +49,11 @@ pub(super) fn profile(site: &Site<'_>, make: fn(&Site<'_>, &ScanFindings, Option
     }
 }
 
-fn states((found, of_top): &Looks) -> (u64, &[PathBuf], Option<(u64, &[PathBuf])>) {
-    (found.state, &found.secrets, of_top.as_ref().map(|found| (found.state, &found.secrets[..])))
+/// What of findings another program may have changed.
+type FindingsState<'a> = (u64, &'a [PathBuf]);
+
+fn states((found, of_top): &Looks) -> (FindingsState<'_>, Option<FindingsState<'_>>) {
+    (state(found), of_top.as_deref().map(state))
 }
 
 /// Holds what is hidden, and puts it first. False if something of it is gone that lies where commands write.
@@ -64,4 +67,8 @@ fn hold(bounds: &mut Bounds, written: &Path) -> bool {
     bounds.masked = first;
     bounds.held = Arc::new(held);
     none_gone
+}
+
+fn state(found: &ScanFindings) -> FindingsState<'_> {
+    (found.state, &found.secrets)
 }

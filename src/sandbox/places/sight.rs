@@ -1,5 +1,6 @@
 //! Looks that fail. What cannot be looked at is not empty: a command may reach it by its name, or give itself the right to.
 
+use crate::sandbox::unseen::is_too_long;
 use rustix::fs::{Access, AtFlags, CWD};
 use rustix::io::Errno;
 use std::fs::{File, Metadata, ReadDir};
@@ -7,15 +8,12 @@ use std::io::{Error, Read, Result, Seek, SeekFrom};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Length of a path up to which it can be masked: the system takes 4,095 bytes, and what a command starts in is behind others.
-pub(super) const LONGEST: usize = 4_000;
-
 /// Reasons why a folder was not looked at as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Cut {
+pub(super) enum Unlooked {
     /// It holds more than is looked at.
     Count,
-    /// What lies in it has longer paths than can be masked.
+    /// Its path is so long that those in it may be longer than the system takes.
     Depth,
     /// It cannot be listed by its rights, which tell when that changes.
     Rights,
@@ -24,30 +22,33 @@ pub(super) enum Cut {
 }
 
 /// Outcome of a look at a folder.
-pub(super) enum Sight {
+pub(super) enum FolderSight {
     Entries(ReadDir),
     /// Nothing is there any more, or nobody who runs a command can reach anything in it.
     Nothing,
-    Cut(Cut),
+    Cut(Unlooked),
 }
 
-impl Sight {
+impl FolderSight {
     /// Opens a folder.
     pub(super) fn of(dir: &Path, meta: &Metadata) -> Self {
+        if is_too_long(dir) {
+            return FolderSight::Cut(Unlooked::Depth);
+        }
         let entries = std::fs::read_dir(dir);
         let entered = rustix::fs::accessat(CWD, dir, Access::EXEC_OK, AtFlags::empty());
         match (entries, entered) {
-            (Ok(entries), Ok(())) => Sight::Entries(entries),
-            (Err(error), _) if is_gone(&error) => Sight::Nothing,
+            (Ok(entries), Ok(())) => FolderSight::Entries(entries),
+            (Err(error), _) if is_gone(&error) => FolderSight::Nothing,
             (Err(error), entered) if is_refused(&error) => match entered {
-                Err(Errno::ACCESS) if !is_own(meta) => Sight::Nothing,
-                _ => Sight::Cut(Cut::Rights),
+                Err(Errno::ACCESS) if !is_own(meta) => FolderSight::Nothing,
+                _ => FolderSight::Cut(Unlooked::Rights),
             },
-            (Err(_), _) => Sight::Cut(Cut::Failure),
-            (_, Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP)) => Sight::Nothing,
-            (_, Err(Errno::ACCESS)) if !is_own(meta) => Sight::Nothing,
-            (_, Err(Errno::ACCESS)) => Sight::Cut(Cut::Rights),
-            (_, Err(_)) => Sight::Cut(Cut::Failure),
+            (Err(_), _) => FolderSight::Cut(Unlooked::Failure),
+            (_, Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP)) => FolderSight::Nothing,
+            (_, Err(Errno::ACCESS)) if !is_own(meta) => FolderSight::Nothing,
+            (_, Err(Errno::ACCESS)) => FolderSight::Cut(Unlooked::Rights),
+            (_, Err(_)) => FolderSight::Cut(Unlooked::Failure),
         }
     }
 }

@@ -4,8 +4,9 @@
 use super::super::plain_file;
 use super::super::repository::Repository;
 use super::target::Target;
-use serde::Deserialize;
-use std::path::Path;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// The embedded list.
@@ -52,12 +53,19 @@ pub struct KnownHosts {
 }
 
 impl KnownHosts {
-    /// Hosts for a session in `cwd`: read once, at its start, so that no command of the session
-    /// adds a remote for itself. `private`: hosts of the private network that the user's settings
-    /// name, each with a port or for all of them.
+    /// Hosts for a session in `cwd`. Of a repository those remotes count that it had when a session first worked in it,
+    /// which the file `seen` tells: what commands add since is asked about as any other host. `private`: hosts of the private
+    /// network that the user's settings name, each with a port or for all of them. Blocks.
     #[must_use]
-    pub fn of(cwd: &Path, private: &[String]) -> Self {
-        let remotes = Repository::of(cwd).map(|repository| remotes(&repository)).unwrap_or_default();
+    pub fn of(cwd: &Path, private: &[String], seen: Option<&Path>) -> Self {
+        let now = |repository: Repository| {
+            let remotes = remotes(&repository);
+            match seen {
+                Some(seen) => first_seen(seen, &repository.common, remotes),
+                None => remotes,
+            }
+        };
+        let remotes = Repository::of(cwd).map(now).unwrap_or_default();
         let private = private.iter().filter_map(|text| entry(text)).collect();
         Self { remotes, private }
     }
@@ -117,6 +125,47 @@ fn remotes(repository: &Repository) -> Vec<Target> {
     out.sort();
     out.dedup();
     out
+}
+
+/// A line of the file of remotes, which only grows.
+#[derive(Debug, Deserialize, Serialize)]
+struct SeenRepository {
+    /// Its folder, as git names it.
+    repository: PathBuf,
+    /// Its remotes then: `HOST:PORT`.
+    remotes: Vec<String>,
+}
+
+/// Those of the remotes that the repository had when it was first seen; all of them if that is now. A repository in the
+/// working tree of one that was seen has those of that one.
+fn first_seen(file: &Path, repository: &Path, remotes: Vec<Target>) -> Vec<Target> {
+    const MOST: u64 = 64 * 1024 * 1024;
+    let text = plain_file::text(file, MOST).unwrap_or_default();
+    let lines = text.lines().filter_map(|line| serde_json::from_str::<SeenRepository>(line).ok());
+    // The first line of a repository counts, whatever was added since; of several above it the nearest.
+    let mut known: Option<SeenRepository> = None;
+    for line in lines {
+        let tree = line.repository.parent().filter(|_| line.repository.ends_with(".git")).unwrap_or(&line.repository);
+        let nearer =
+            |known: &SeenRepository| line.repository.components().count() > known.repository.components().count();
+        if repository.starts_with(tree) && known.as_ref().is_none_or(nearer) {
+            known = Some(line);
+        }
+    }
+    let told = |target: &Target| format!("{}:{}", target.host(), target.port());
+    if let Some(known) = known {
+        return remotes.into_iter().filter(|target| known.remotes.contains(&told(target))).collect();
+    }
+    let line = SeenRepository { repository: repository.to_owned(), remotes: remotes.iter().map(told).collect() };
+    let append = || -> std::io::Result<()> {
+        let mut file = std::fs::OpenOptions::new().append(true).create(true).open(file)?;
+        file.write_all(format!("{}\n", serde_json::to_string(&line)?).as_bytes())
+    };
+    if let Err(error) = append() {
+        tracing::warn!("{} could not be written, so no remote counts: {error}", file.display());
+        return Vec::new();
+    }
+    remotes
 }
 
 /// The addresses of remotes and submodules in a configuration of git.
@@ -233,7 +282,7 @@ mod tests {
             [remote \"up\"]\n\turl=ssh://git@up.example:2222/x\n\turl = ../elsewhere\n\turl = /a:b\n[submodule \"s\"]\n\turl = https://GitHub.com/a/b\n\
             [branch \"main\"]\n\turl = https://branch.example\n";
         std::fs::write(git.join("config"), config).unwrap();
-        let known = KnownHosts::of(&dir.path().canonicalize().unwrap(), &[]);
+        let known = KnownHosts::of(&dir.path().canonicalize().unwrap(), &[], None);
         for may in
             ["code.example:443", "push.example:22", "up.example:2222", "github.com:443", "codeload.github.com:443"]
         {
@@ -246,8 +295,39 @@ mod tests {
     }
 
     #[test]
+    fn a_remote_that_was_added_since_the_first_session_is_not_among_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let seen = root.join("remotes.jsonl");
+        let write = |folder: &str, urls: &[&str]| {
+            let git = root.join(folder).join(".git");
+            for folder in ["objects", "refs"] {
+                std::fs::create_dir_all(git.join(folder)).unwrap();
+            }
+            std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+            let remote = |(at, url): (usize, &&str)| format!("[remote \"r{at}\"]\n\turl = {url}\n");
+            std::fs::write(git.join("config"), urls.iter().enumerate().map(remote).collect::<String>()).unwrap();
+        };
+        let passes = |folder: &str, host: &str| {
+            KnownHosts::of(&root.join(folder), &[], Some(&seen)).why(&target(&format!("{host}:443"))).is_some()
+        };
+        write("work", &["https://one.example/x"]);
+        assert!(passes("work", "one.example"));
+        write("work", &["https://one.example/x", "https://evil.example/x"]);
+        assert!(passes("work", "one.example") && !passes("work", "evil.example"));
+        // A repository that a command makes in it, too.
+        write("work/sub", &["https://evil.example/x", "https://one.example/x"]);
+        assert!(passes("work/sub", "one.example") && !passes("work/sub", "evil.example"));
+        write("other", &["https://two.example/x"]);
+        assert!(passes("other", "two.example"));
+        // Where nothing can be kept nothing counts.
+        assert_eq!(KnownHosts::of(&root.join("work/sub"), &[], Some(&root.join("none/x"))), KnownHosts::default());
+    }
+
+    #[test]
     fn the_settings_name_hosts_of_the_private_network() {
-        let known = KnownHosts::of(Path::new("/nowhere"), &["127.0.0.1:4873".into(), "Nas.local".into(), "a b".into()]);
+        let known =
+            KnownHosts::of(Path::new("/nowhere"), &["127.0.0.1:4873".into(), "Nas.local".into(), "a b".into()], None);
         for (to, named) in
             [("127.0.0.1:4873", true), ("127.0.0.1:22", false), ("nas.local:80", true), ("[::1]:4873", false)]
         {

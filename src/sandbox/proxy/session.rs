@@ -37,9 +37,9 @@ pub trait Gate: Send + Sync {
 /// Why there is no connection: a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    /// It may not be reached.
+    /// Refused host.
     NotAllowed(String),
-    /// It may, and cannot.
+    /// Allowed host that cannot be reached.
     Unreachable(String),
     /// The target is nothing that could be reached.
     Malformed(String),
@@ -50,9 +50,9 @@ pub(super) enum Refusal {
 pub struct Refused {
     /// The host with its port.
     pub target: Target,
-    /// It is this machine, its network, or where a cloud serves credentials.
+    /// Address of this machine, its network, or a cloud's service of credentials.
     pub private: bool,
-    /// It was allowed, and did not answer.
+    /// Allowed host that did not answer.
     pub allowed: bool,
     /// A sentence why.
     pub why: String,

@@ -14,7 +14,7 @@ const TRIED: usize = 64;
 pub struct LinePiece {
     /// Byte range.
     pub at: Range<usize>,
-    /// It is a row.
+    /// True for a row.
     pub whole: bool,
 }
 

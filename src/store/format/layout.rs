@@ -91,7 +91,7 @@ pub fn temp(beside: &Path) -> PathBuf {
     beside.with_file_name(name)
 }
 
-/// It is a file that [`temp`] named.
+/// True for a name that [`temp`] made.
 pub fn is_temp(name: &str) -> bool {
     name.starts_with(".lisle-") && name.ends_with(".tmp")
 }

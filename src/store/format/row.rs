@@ -5,6 +5,7 @@
 
 mod attached;
 mod bounded;
+mod fields;
 mod shown;
 
 pub use bounded::{FOLDER, MOST, bounded};
@@ -18,7 +19,7 @@ use crate::domain::notice::Level;
 use crate::domain::tool::{ToolCall, ToolStatus};
 use crate::domain::{At, CallId, MessageId};
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// lisle's tool names and Craft's.
@@ -59,139 +60,7 @@ pub fn tool_called(name: &str) -> Option<&'static str> {
 
 /// The line of a row, without its newline. `None` for [`Body::Odd`], which is in the file already.
 pub fn write(row: &Message, dir: &Path) -> Option<String> {
-    value(row).map(|value| portable_paths::render(&value, dir))
-}
-
-/// The JSON object of a row, paths not yet replaced.
-fn value(row: &Message) -> Option<Value> {
-    let mut own = Map::new();
-    own.insert("v".into(), json!(1));
-    if let Some(model) = &row.model {
-        own.insert("model".into(), json!(model));
-    }
-    let mut out = Map::new();
-    out.insert("id".into(), json!(row.id));
-    let mut put = |key: &str, value: Value| {
-        if !value.is_null() {
-            out.insert(key.to_owned(), value);
-        }
-    };
-    let kind = match &row.body {
-        Body::User(user) => {
-            put("content", json!(user.text));
-            if !user.attachments.is_empty() {
-                put("attachments", user.attachments.iter().map(attached::write).collect());
-            }
-            if user.steer {
-                own.insert("steer".into(), json!(true));
-            }
-            "user"
-        }
-        Body::Assistant(text) => {
-            put("content", json!(text.text));
-            if text.intermediate {
-                put("isIntermediate", json!(true));
-            }
-            if text.partial {
-                own.insert("partial".into(), json!(true));
-            }
-            if let Some(by) = text.cut_by {
-                own.insert("cutBy".into(), json!(by));
-            }
-            if let Some(native) = &text.native {
-                own.insert("native".into(), json!(native));
-            }
-            "assistant"
-        }
-        Body::Thinking(thinking) => {
-            put("content", json!(thinking.text));
-            put("isIntermediate", json!(true));
-            own.insert("thinking".into(), json!(true));
-            if let Some(millis) = thinking.millis {
-                own.insert("millis".into(), json!(millis));
-            }
-            if let Some(native) = &thinking.native {
-                own.insert("native".into(), json!(native));
-            }
-            "assistant"
-        }
-        Body::Tool(call) => {
-            let name = craft_tool(&call.name);
-            put("content", json!(format!("Running {name}...")));
-            put("toolName", json!(name));
-            put("toolUseId", json!(call.id));
-            let (input, added) = shown::to_craft(&call.name, &call.input);
-            put("toolInput", input);
-            if !added.is_empty() {
-                own.insert("added".into(), json!(added));
-            }
-            if let Some(intent) = crate::domain::tool::intent(&call.input) {
-                put("toolIntent", json!(intent));
-            }
-            put("toolStatus", json!(call.status));
-            put("toolResult", json!(call.result));
-            put("toolDuration", json!(call.millis));
-            if call.status.ended() {
-                put("isError", json!(call.status == ToolStatus::Error));
-            }
-            own.insert("subject".into(), json!(call.subject));
-            match json!(call.figures) {
-                Value::Object(figures) if figures.is_empty() => {}
-                figures => drop(own.insert("figures".into(), figures)),
-            }
-            if let Some(decision) = &call.decision {
-                own.insert("decision".into(), json!(decision));
-            }
-            "tool"
-        }
-        Body::Error(failure) => {
-            put("content", json!(failure.text));
-            put("errorCode", json!(failure.code));
-            put("errorTitle", json!(failure.title));
-            if !failure.detail.is_empty() {
-                put("errorOriginal", json!(failure.detail));
-            }
-            put("errorCanRetry", json!(failure.actions.contains(&FailureAction::Retry)));
-            let actions: Vec<Value> = failure
-                .actions
-                .iter()
-                .filter_map(|action| match action {
-                    FailureAction::Retry => Some(json!({"key": "r", "label": "Retry", "action": "retry"})),
-                    FailureAction::Settings => Some(json!({"key": "s", "label": "Settings", "action": "settings"})),
-                    FailureAction::Model | FailureAction::Compact | FailureAction::NewSession => None,
-                })
-                .collect();
-            if !actions.is_empty() {
-                put("errorActions", Value::Array(actions));
-            }
-            own.insert("actions".into(), json!(failure.actions));
-            "error"
-        }
-        Body::Info(info) => {
-            put("content", json!(info.text));
-            if info.kind == InfoKind::Compacted {
-                put("statusType", json!("compaction_complete"));
-            }
-            put("infoLevel", json!(info.level));
-            own.insert("kind".into(), json!(info.kind));
-            if let Some(carried) = &info.carried {
-                own.insert("carried".into(), json!(carried));
-            }
-            "info"
-        }
-        Body::Plan(plan) => {
-            put("content", json!(plan.markdown));
-            put("planPath", json!(plan.path));
-            "plan"
-        }
-        Body::Odd(_) => return None,
-    };
-    put("timestamp", json!(row.at));
-    put("turnId", json!(row.turn));
-    put("parentToolUseId", json!(row.parent));
-    put("lisle", Value::Object(own));
-    put("type", json!(kind));
-    Some(Value::Object(out))
+    fields::value(row).map(|value| portable_paths::render(&value, dir))
 }
 
 /// The id of a line that lisle wrote.
@@ -202,13 +71,13 @@ pub fn id_of(line: &str) -> Option<MessageId> {
 /// Irregularity of a line, for the sentence that counts such lines.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Oddity {
-    /// It does not parse.
+    /// No JSON.
     Unreadable,
-    /// It holds bytes that are not UTF-8, shown as U+FFFD.
+    /// Bytes that are not UTF-8, shown as U+FFFD.
     NotUtf8,
     /// Several rows stand on it, or a row behind a torn one.
     Glued,
-    /// It is valid JSON, but no message.
+    /// Valid JSON, but no message.
     NoMessage,
     /// A type that this version does not know.
     UnknownType(String),

@@ -401,6 +401,6 @@ impl Follower {
 enum FileFinding {
     /// Rows may have been added.
     Added,
-    /// It is to be read anew.
+    /// Another file: read again from its start.
     Anew,
 }

@@ -14,7 +14,7 @@ pub fn merge(base: &SessionMeta, ours: &SessionMeta, theirs: &SessionMeta) -> Se
         };
     }
     take!(status labels flagged archived archived_at hidden unread last_read first_cwd worktree branched_from parent mode connection connection_locked model own_model thinking cwd);
-    take!(created plan_pending pending_execution usage);
+    take!(created plan_pending pending_execution unfinished usage);
     // Whoever made it, a title that a person gave there stays when one of ours was made by a model.
     let theirs_by_hand = theirs.title != base.title && theirs.title_from == TitleFrom::User;
     if !(theirs_by_hand && ours.title_from != TitleFrom::User) {
@@ -61,6 +61,7 @@ impl Merged {
             last_message: now.last_message,
             messages: now.messages,
             last_role: now.last_role.clone(),
+            unfinished: now.unfinished.clone(),
             odd: now.odd.clone(),
             activity: now.activity.clone(),
             held_by: now.held_by.clone(),

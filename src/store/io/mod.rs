@@ -34,7 +34,7 @@ pub enum How {
 /// Metadata of a file or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// It is a directory.
+    /// True for a directory.
     pub is_dir: bool,
     /// Bytes.
     pub len: u64,

@@ -43,19 +43,7 @@ impl Journal {
         self.flush()?;
         self.sync()?;
         let io = self.store.inner.io.clone();
-        let mut meta = SessionMeta {
-            id: self.id.clone(),
-            messages: 0,
-            preview: String::new(),
-            last_role: None,
-            last_read: None,
-            unread: false,
-            plan_pending: false,
-            pending_execution: None,
-            used: self.header.counted().used.max(now),
-            ..self.header.meta().clone()
-        };
-        meta.usage = Usage { context_window: meta.usage.context_window, ..Usage::default() };
+        let meta = self.cleared_meta(now);
         let counted = header::Counted {
             last_message: self.header.counted().last_message,
             used: meta.used,
@@ -125,6 +113,24 @@ impl Journal {
         // What is live is emptied at last; what cannot be now is tried again.
         let _ = self.retry();
         Ok(name)
+    }
+
+    /// Properties without what the messages decided.
+    fn cleared_meta(&self, now: At) -> SessionMeta {
+        SessionMeta {
+            id: self.id.clone(),
+            messages: 0,
+            preview: String::new(),
+            last_role: None,
+            last_read: None,
+            unread: false,
+            plan_pending: false,
+            unfinished: None,
+            pending_execution: None,
+            used: self.header.counted().used.max(now),
+            usage: Usage { context_window: self.header.meta().usage.context_window, ..Usage::default() },
+            ..self.header.meta().clone()
+        }
     }
 
     /// Files of the body, directories before what is in them.

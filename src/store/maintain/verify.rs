@@ -81,34 +81,18 @@ impl Store {
         if found.ino == 0 && found.file.is_some() {
             repairs.push("What another program left in session.jsonl.tmp becomes the session.".to_owned());
         } else if anew {
-            repairs.push("Line 1, the header, is written anew.".to_owned());
+            repairs.push("Line 1, the header, is rewritten.".to_owned());
         }
         let rows = self.rows(&reader, found, &meta)?;
         report.messages = rows.counted.messages;
         report.lines = rows.lines;
-        for (oddity, lines) in &rows.odd {
-            report.odd.push((session::sentence(oddity, lines), lines.clone()));
-            match oddity {
-                Oddity::Glued => repairs.push("Rows that share a line get one each.".to_owned()),
-                Oddity::Unreadable | Oddity::NoMessage => {
-                    repairs.push("Lines that are no rows go to session.jsonl.salvage.".to_owned());
-                }
-                // A newer version knows them, and what is no UTF-8 can be read all the same.
-                Oddity::NotUtf8 | Oddity::UnknownType(_) => continue,
-            }
-            anew = true;
-        }
-        if rows.unended {
-            report.odd.push(("The last line does not end with a newline.".to_owned(), vec![rows.lines]));
-            repairs.push("The last line gets its newline.".to_owned());
-            anew = true;
-        }
+        anew |= rows.report_odd(&mut report, &mut repairs);
         // Rows of unknown types may have been counted by who knows them; a writer counts at its leisure.
         let (says, most) = (meta.messages, rows.counted.messages + rows.strange);
         if !held && head.sound && !(rows.counted.messages..=most).contains(&says) {
             let text = format!("The header counts {says} messages; the file has {}.", rows.counted.messages);
             report.odd.push((text, vec![1]));
-            repairs.push("The messages are counted anew.".to_owned());
+            repairs.push("The messages are counted again.".to_owned());
             anew = true;
         }
         let (live, _) = self.live(dir)?;
@@ -258,6 +242,31 @@ struct Rows {
     began: Option<At>,
     refers: Refers,
     named: BTreeSet<PathBuf>,
+}
+
+impl Rows {
+    /// Reports irregular lines. True if a repair writes the file again.
+    fn report_odd(&self, report: &mut HealthReport, repairs: &mut Vec<String>) -> bool {
+        let mut rewritten = false;
+        for (oddity, lines) in &self.odd {
+            report.odd.push((session::sentence(oddity, lines), lines.clone()));
+            match oddity {
+                Oddity::Glued => repairs.push("Rows that share a line get one each.".to_owned()),
+                Oddity::Unreadable | Oddity::NoMessage => {
+                    repairs.push("Lines that are no rows go to session.jsonl.salvage.".to_owned());
+                }
+                // A newer version knows them, and what is no UTF-8 can be read all the same.
+                Oddity::NotUtf8 | Oddity::UnknownType(_) => continue,
+            }
+            rewritten = true;
+        }
+        if self.unended {
+            report.odd.push(("The last line does not end with a newline.".to_owned(), vec![self.lines]));
+            repairs.push("The last line gets its newline.".to_owned());
+            rewritten = true;
+        }
+        rewritten
+    }
 }
 
 pub(in crate::store) fn now() -> At {

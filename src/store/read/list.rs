@@ -6,12 +6,14 @@
 pub use super::index::IndexMark;
 use super::index::{self, Basis, Index, Stamp};
 use super::session;
+use crate::domain::attention::Broken;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::session::SessionMeta;
+use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{At, Mode, SessionId};
 use crate::store::format::header::{self, First, Home, Second};
 use crate::store::format::layout;
 use crate::store::io::{How, lines, whole_file};
+use crate::store::write::lock;
 use crate::store::{Store, StoreError};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -83,7 +85,7 @@ impl Store {
         let now = self.io().now_ns();
         let rows = in_shares(&ids, PER_THREAD, |id| self.row(id, &known, now));
         self.renew(&known, &rows);
-        listing.sessions = rows.into_iter().map(|row| row.meta).collect();
+        listing.sessions = rows.into_iter().map(|row| self.as_it_runs(row.meta)).collect();
         listing
     }
 
@@ -96,7 +98,7 @@ impl Store {
             return None;
         }
         let sessions = in_shares(&entries, DECODED_PER_THREAD, |entry| index::decode(entry, |_, _| true));
-        Some((sessions, known.mark()))
+        Some((sessions.into_iter().map(|meta| self.as_it_runs(meta)).collect(), known.mark()))
     }
 
     /// The sessions that are new or other than [`Store::cached`] gave them; whoever has those need not have all of them
@@ -127,7 +129,22 @@ impl Store {
             // What comes last for an id stays.
             self.save(known.pairs().chain(read).collect());
         }
-        Some(news.into_iter().map(|row| row.meta).collect())
+        Some(news.into_iter().map(|row| self.as_it_runs(row.meta)).collect())
+    }
+
+    /// The row with the turn that another process runs in it. While a turn runs the header has it as interrupted, so only
+    /// those are looked at more closely.
+    fn as_it_runs(&self, mut meta: SessionMeta) -> SessionMeta {
+        if meta.unfinished.as_ref().is_some_and(|last| last.how == Broken::Interrupted) {
+            let dir = self.inner.layout.session(&meta.id);
+            let lock = dir.join(layout::LOCK);
+            let held = self.io().stat(&lock).is_ok() && !lock::is_free(self.io(), &lock);
+            if held && self.live(&dir).is_ok_and(|(live, _)| live.turn) {
+                meta.activity = Activity::Running(meta.used);
+                meta.held_by = lock::last_holder(self.io(), &lock).map(|holder| holder.words());
+            }
+        }
+        meta
     }
 
     /// The names in the directory of sessions: ids, and in order those of directories that cannot be sessions.

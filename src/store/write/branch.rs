@@ -271,6 +271,8 @@ impl Store {
             Manner::Branch => {
                 let from = |message| BranchedFrom { session: parent.id.clone(), message };
                 meta.branched_from = cut.last.clone().map(from);
+                // Nothing was sent from here yet.
+                meta.connection_locked = false;
             }
             Manner::Import { at_most, .. } => {
                 meta.mode = meta.mode.stricter(*at_most);

@@ -107,21 +107,7 @@ impl Journal {
                 self.rows()?;
             }
         }
-        let place = Home { dir: &self.dir, home: &self.store.inner.home };
-        let mut meta = self.header.meta().clone();
-        meta.id = self.id.clone();
-        self.header.counted().put_into(&mut meta);
-        let mut fields = self.file.head().fields.clone();
-        if !self.file.head().sound && !fields.has("createdAt") {
-            fields = Self::fresh_fields(&meta, &self.dir, &self.store);
-        }
-        header::encode(&mut fields, Some(self.header.base()), &meta, place);
-        let root = &self.store.inner.layout.workspace;
-        if !fields.has("workspaceId") || !header::lives_in(&fields, root, place) {
-            let id = self.store.workspace_id();
-            header::settle(&mut fields, &meta, place, (root, id.as_deref()));
-        }
-        header::encode_counted(&mut fields, self.header.counted());
+        let (meta, mut fields) = self.header_to_write();
         let in_second_only = |fields: &JsonFields| Second {
             before: self.file.head().hash.clone(),
             after: self.file.head().hash.clone(),
@@ -180,6 +166,26 @@ impl Journal {
         self.file.header_written(fields);
         self.header.written(meta);
         Ok(true)
+    }
+
+    /// Properties and keys of the header as they should be.
+    fn header_to_write(&self) -> (SessionMeta, JsonFields) {
+        let place = Home { dir: &self.dir, home: &self.store.inner.home };
+        let mut meta = self.header.meta().clone();
+        meta.id = self.id.clone();
+        self.header.counted().put_into(&mut meta);
+        let mut fields = self.file.head().fields.clone();
+        if !self.file.head().sound && !fields.has("createdAt") {
+            fields = Self::fresh_fields(&meta, &self.dir, &self.store);
+        }
+        header::encode(&mut fields, Some(self.header.base()), &meta, place);
+        let root = &self.store.inner.layout.workspace;
+        if !fields.has("workspaceId") || !header::lives_in(&fields, root, place) {
+            let id = self.store.workspace_id();
+            header::settle(&mut fields, &meta, place, (root, id.as_deref()));
+        }
+        header::encode_counted(&mut fields, self.header.counted());
+        (meta, fields)
     }
 
     /// Reads line 1 right before it is overwritten. Another program's line is taken as the base of ours.

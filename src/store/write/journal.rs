@@ -588,12 +588,12 @@ impl Journal {
         self.copies.forget();
     }
 
-    /// It takes no more rows.
+    /// True if the journal takes no more rows.
     pub fn is_closed(&self) -> bool {
         self.lifecycle.is_closed()
     }
 
-    /// This writer's number among all writers of the session.
+    /// Number of this writer among all writers of the session.
     pub fn epoch(&self) -> u64 {
         self.ownership.lock().epoch()
     }

@@ -5,7 +5,7 @@
 pub(in crate::store) struct Lifecycle {
     /// The journal was used; without that, closing leaves the files alone.
     touched: bool,
-    /// It takes no more rows.
+    /// The journal takes no more rows.
     closed: bool,
     /// The thread that owns the journal died of a defect: nothing more is written.
     broken: bool,

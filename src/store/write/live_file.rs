@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-/// It is written anew when it is this large and mostly out of date.
+/// Bytes from which a file that is mostly out of date is rewritten.
 const LARGE: u64 = 4 << 20;
 
 /// The live file of a session that we write.
@@ -21,7 +21,7 @@ pub struct LiveFile {
     dir: PathBuf,
     /// Content to write.
     pub content: Live,
-    /// It does not say that: it is written anew with the next write.
+    /// The file lacks some of the content: the next write rewrites it.
     pub stale: bool,
     file: Option<File>,
     len: u64,
@@ -39,7 +39,7 @@ impl LiveFile {
         self.dir.join(layout::LIVE)
     }
 
-    /// It is large and mostly out of date.
+    /// True if the file is large and mostly out of date.
     pub fn overgrown(&self) -> bool {
         self.len > LARGE && self.len > 4 * (self.content.let_gone() + self.content.render(&self.dir).len()) as u64
     }

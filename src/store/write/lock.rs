@@ -25,13 +25,13 @@ pub struct Holder {
     pub started: u64,
     /// Rises by one with each writer.
     pub epoch: u64,
-    /// It writes without the lock, which another one has that was taken over from.
+    /// True if it writes without the lock, which the holder that was taken over from still has.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unlocked: bool,
 }
 
 impl Holder {
-    /// This process.
+    /// Holder entry of this process.
     pub fn me(epoch: u64) -> Self {
         Self {
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
@@ -49,7 +49,7 @@ impl Holder {
         self.host != me.host || (self.boot == me.boot && started(&self.pid.to_string()) == Some(self.started))
     }
 
-    /// It is the same writer.
+    /// True for the same writer.
     fn is(&self, other: &Self) -> bool {
         let who = |h: &Self| (h.epoch, h.pid, h.started, h.boot.clone(), h.host.clone());
         who(self) == who(other)
@@ -104,9 +104,9 @@ pub struct Lock {
 /// The outcome of asking for a lock.
 #[derive(Debug)]
 pub enum LockOutcome {
-    /// It is ours.
+    /// Lock of ours.
     Granted(Lock),
-    /// It is another's, in words.
+    /// Held by another one, in words.
     Held(String),
 }
 
@@ -195,7 +195,7 @@ fn name(io: &dyn Io, path: &Path, holder: &Holder) -> io::Result<()> {
 }
 
 impl Lock {
-    /// This writer's number among all writers of the session.
+    /// Number of this writer among all writers of the session.
     pub fn epoch(&self) -> u64 {
         self.me.epoch
     }

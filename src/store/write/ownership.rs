@@ -19,14 +19,14 @@ pub enum Elsewhere {
     /// Nothing that we know of.
     #[default]
     Quiet,
-    /// It is open there as well: where, in words.
+    /// Open elsewhere as well: where, in words.
     Also(String),
     /// Another program wrote the messages anew, for so many times since we opened it. Rows may have come, gone or
     /// changed.
     Rewritten(u64),
-    /// Its file or its directory is gone. Unsaved content is kept in memory, and written if it comes back.
+    /// File or directory gone. Unsaved content is kept in memory, and written if it comes back.
     Gone,
-    /// It was taken over: by whom, in words. Nothing more is written here.
+    /// Taken over: by whom, in words. Nothing more is written here.
     Lost(String),
 }
 

@@ -10,7 +10,7 @@ pub(in crate::store) struct SyncState {
     wanted: bool,
     /// Rows were written since the last fsync.
     unsynced: bool,
-    /// These rows and where they start: a failed fsync may have thrown them away.
+    /// Rows since the last fsync and where they start: a failed one may have thrown them away.
     lines: Vec<(u64, String)>,
     /// Bytes of the lines.
     bytes: usize,

@@ -8,6 +8,7 @@ use crate::store::format::row::{self, Oddity};
 use crate::store::format::{header, layout};
 use crate::store::io::{How, Io, lines, whole_file};
 use crate::store::read::session;
+use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -181,18 +182,12 @@ impl Journal {
             self.salvage(&bytes)?;
             self.file.displaced_saved();
         }
-        let mut write = || -> std::io::Result<Option<std::fs::File>> {
+        let mut write = || -> std::io::Result<Option<File>> {
             let file = io.open(&temp, How::New)?;
             io.append(&file, line.as_bytes())?;
             io.append(&file, b"\n")?;
-            let mut at = body;
-            while let Some(old) = old.as_ref().filter(|_| at < len) {
-                let bytes = lines::range(&*io, old, at, (at + CHUNK).min(len))?;
-                if bytes.is_empty() {
-                    break;
-                }
-                io.append(&file, &bytes)?;
-                at += bytes.len() as u64;
+            if let Some(old) = &old {
+                copy(&*io, old, body, len, &file)?;
             }
             if self.store.inner.fsync != crate::store::Fsync::Off {
                 io.fsync(&file)?;
@@ -218,6 +213,20 @@ impl Journal {
         self.store.sync_dir(&self.dir)?;
         Ok(true)
     }
+}
+
+/// Adds the bytes `from` to `to` of a file to another one.
+fn copy(io: &dyn Io, old: &File, from: u64, to: u64, new: &File) -> std::io::Result<()> {
+    let mut at = from;
+    while at < to {
+        let bytes = lines::range(io, old, at, (at + CHUNK).min(to))?;
+        if bytes.is_empty() {
+            break;
+        }
+        io.append(new, &bytes)?;
+        at += bytes.len() as u64;
+    }
+    Ok(())
 }
 
 /// Puts the file `temp`, with the inode `new`, in the place of `path`, if that is the file `old`. False when another

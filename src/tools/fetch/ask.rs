@@ -29,7 +29,7 @@ pub async fn look_up(names: &dyn NameLookup, url: &Url) -> Result<Vec<SocketAddr
 pub enum Came {
     /// The server answers with this, at this address in the end.
     Answer(Box<Response>, Url),
-    /// It points to another place, which has to be judged anew.
+    /// Redirect to another address, which has to be judged again.
     Elsewhere {
         /// The status.
         status: u16,

@@ -173,7 +173,7 @@ async fn work(input: &Value, with: &RunContext, names: &dyn NameLookup) -> Resul
 struct ServerResponse {
     /// Address, title and what else is to be known of it, in lines.
     head: String,
-    /// Its text; `None` where it has none.
+    /// Text; `None` where it has none.
     text: Option<String>,
     failed: bool,
 }

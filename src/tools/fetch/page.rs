@@ -103,7 +103,7 @@ fn charset_within(bytes: &[u8]) -> Option<String> {
 /// A page as markdown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MarkdownPage {
-    /// Its title on one line; may be empty.
+    /// Title on one line; may be empty.
     pub title: String,
     /// Text, without the site's navigation.
     pub markdown: String,

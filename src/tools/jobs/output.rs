@@ -102,7 +102,7 @@ pub(super) struct OutputFile {
     name: String,
     file: Option<tokio::fs::File>,
     written: u64,
-    /// It could not be made, or is full: nothing more goes there.
+    /// True if it could not be made, or is full: nothing more goes there.
     is_done: bool,
 }
 

@@ -16,7 +16,7 @@ pub(super) struct One {
 /// Action on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FileAction {
-    /// It is new and holds this.
+    /// New file with this content.
     Add(String),
     /// It goes.
     Delete,

@@ -2,7 +2,7 @@
 //! when they are far away.
 
 use super::laid_out_line::LaidOutLine;
-use super::picture::{self, Kept};
+use super::picture::{self, PictureRows};
 use super::row::{Level, Row};
 use super::stream::Stream;
 use super::{rows, thinking, tool, user};
@@ -13,7 +13,7 @@ use crate::domain::code::Block;
 use crate::domain::picture::Want;
 use crate::domain::plan::Progress;
 use crate::domain::tool::ToolStatus;
-use crate::theme::Theme;
+use crate::theme::{Role, Theme};
 use crate::ui::glyphs::GlyphSet;
 use ratatui::layout::Rect;
 use std::collections::HashMap;
@@ -45,8 +45,8 @@ pub struct Cache {
     pub(super) pictured: bool,
     /// Links that were drawn.
     pub(super) links: Vec<(Rect, Arc<str>)>,
-    /// Cells of the "lines below" hint in the last frame.
-    pub(super) below: Option<Rect>,
+    /// Words about lines below the pane of the last frame.
+    pub(super) below: Option<(String, Role)>,
     /// Anchor of the last frame.
     pub(super) anchor: Option<Anchor>,
     /// The last row when its end was last seen: (key, height, width of the pane).
@@ -82,6 +82,7 @@ pub(super) struct Anchor {
 struct Stamp {
     revision: u64,
     width: usize,
+    wide: usize,
     level: Level,
     /// Seconds, for rows that show a time that passes.
     tick: u64,
@@ -102,7 +103,7 @@ pub(super) struct Laid {
     /// All other lines; those of markdown stand before them.
     lines: Vec<LaidOutLine>,
     /// Rows among them that are kept for pictures.
-    pictures: Vec<Kept>,
+    pictures: Vec<PictureRows>,
 }
 
 impl Laid {
@@ -123,7 +124,7 @@ impl Laid {
     }
 
     /// The picture that line `number` is kept for, and which of its rows it is.
-    pub(super) fn picture(&self, number: usize) -> Option<(&Kept, usize)> {
+    pub(super) fn picture(&self, number: usize) -> Option<(&PictureRows, usize)> {
         let mut all = self.pictures.iter();
         all.find_map(|kept| {
             let row = number.checked_sub(kept.first)?;
@@ -155,10 +156,10 @@ impl Cache {
         })
     }
 
-    /// Cells of the "lines below" hint in the last frame.
+    /// Words about lines below the pane of the last frame; `None` where its end was seen.
     #[must_use]
-    pub fn below(&self) -> Option<Rect> {
-        self.below
+    pub fn below(&self) -> Option<(&str, Role)> {
+        self.below.as_ref().map(|(words, role)| (words.as_str(), *role))
     }
 
     /// The blocks of code that the last frame drew without all of their colours.
@@ -220,6 +221,7 @@ impl Cache {
         let stamp = Stamp {
             revision: entry.revision,
             width: row.width,
+            wide: row.wide,
             level: row.level,
             tick: if passes { row.now.since(message.at) / 1000 } else { 0 },
             last: row.last && matches!(message.body, Body::Error(_)),

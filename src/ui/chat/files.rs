@@ -2,7 +2,7 @@
 //! size. Below that of a picture are the rows that are kept for it, where the terminal draws pictures.
 
 use super::laid_out_line::LaidOutLine;
-use super::picture::{self, Kept};
+use super::picture::{self, PictureRows};
 use super::row::Row;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::sanitise::clean_line;
@@ -12,7 +12,7 @@ use crate::ui::text::{self, cut_start};
 use ratatui::text::{Line, Span};
 
 /// Adds the lines of each file to `out`, and what is kept for its picture among them to `pictures`.
-pub(super) fn add(files: &[Attachment], row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<Kept>) {
+pub(super) fn add(files: &[Attachment], row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<PictureRows>) {
     for file in files {
         out.push(line(file, row).into());
         if let Some((kept, rows)) = picture::kept(file, out.len(), row) {
@@ -91,6 +91,7 @@ mod tests {
                 pictures,
                 look: ChatStyle { theme: &theme, glyphs },
                 width,
+                wide: 40,
                 level: Level::Line,
                 now: At(0),
                 last: false,

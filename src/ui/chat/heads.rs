@@ -1,11 +1,10 @@
-//! Lines above the rows of the conversation: who speaks, when, with which model and for how long.
+//! Lines above the rows of the conversation: who speaks, when, and with which model. `footer` is the line below a turn.
 
 use super::opts::ChatOpts;
-use super::row::seconds;
 use super::style::ChatStyle;
 use crate::app::state::chat::{Chat, Entry};
 use crate::domain::sanitise::clean_line;
-use crate::domain::{At, Body};
+use crate::domain::{At, Body, plan};
 use crate::theme::Role;
 use crate::ui::text;
 use jiff::Timestamp;
@@ -13,21 +12,23 @@ use jiff::tz::Offset;
 use ratatui::text::{Line, Span};
 
 /// Rows that are looked at to find the speaker before.
-const NEAR: usize = 200;
-/// Rows of one answer that are looked at for its time.
-const ANSWER: usize = 2_000;
+pub(super) const NEAR: usize = 200;
+/// Rows of one answer that are looked at.
+pub(super) const ANSWER: usize = 2_000;
 
 /// Speaker of a row.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Speaker {
+pub(super) enum Speaker {
     User,
     Assistant,
     /// The program: remarks, failures, lines that cannot be read.
     Nobody,
 }
 
-fn speaker(entry: &Entry) -> Speaker {
-    match entry.message.body {
+pub(super) fn speaker(entry: &Entry) -> Speaker {
+    match &entry.message.body {
+        // Nobody typed it.
+        Body::User(said) if plan::is_approval(&said.text) => Speaker::Nobody,
         Body::User(_) => Speaker::User,
         Body::Assistant(_) | Body::Thinking(_) | Body::Tool(_) | Body::Plan(_) => Speaker::Assistant,
         Body::Error(_) | Body::Info(_) | Body::Odd(_) => Speaker::Nobody,
@@ -59,7 +60,7 @@ pub(super) struct Heads<'a> {
 }
 
 impl Heads<'_> {
-    fn entry(&self, index: usize) -> Option<&Entry> {
+    pub(super) fn entry(&self, index: usize) -> Option<&Entry> {
         self.chat.entries.get(index)
     }
 
@@ -108,7 +109,7 @@ impl Heads<'_> {
                 }
                 ("you", Role::UserHead, rest)
             }
-            _ => ("assistant", Role::AssistantHead, vec![self.model(index), self.took(index)]),
+            _ => ("assistant", Role::AssistantHead, vec![self.model(index)]),
         };
         rest.retain(|part| !part.is_empty());
         let rest: String = rest.iter().map(|part| format!("{dot}{part}")).collect();
@@ -124,35 +125,6 @@ impl Heads<'_> {
         let mut written = answer.take_while(|e| speaker(e) != Speaker::User).filter_map(|e| e.message.model.as_deref());
         let model = written.next().map_or(self.opts.model, |model| model.rsplit('/').next().unwrap_or(model));
         clean_line(model).into_owned()
-    }
-
-    /// Duration of the answer that begins with a row, from the message it answers; empty under a second.
-    fn took(&self, index: usize) -> String {
-        let near = (index.saturating_sub(NEAR)..index).rev().filter_map(|i| self.entry(i));
-        let asked = near.take_while(|e| speaker(e) != Speaker::Assistant).find(|e| speaker(e) == Speaker::User);
-        let Some(from) = asked.or_else(|| self.entry(index)).map(|entry| entry.message.at) else {
-            return String::new();
-        };
-        let mut until = from;
-        for entry in (index..self.chat.entries.len()).take(ANSWER).filter_map(|i| self.entry(i)) {
-            match speaker(entry) {
-                Speaker::User => break,
-                Speaker::Nobody => {}
-                Speaker::Assistant if entry.live => until = self.opts.now,
-                Speaker::Assistant => {
-                    let millis = match &entry.message.body {
-                        Body::Tool(call) => call.millis,
-                        Body::Thinking(thinking) => thinking.millis,
-                        _ => None,
-                    };
-                    until = until.max(entry.message.at.plus(millis.unwrap_or(0)));
-                }
-            }
-        }
-        match until.since(from) {
-            0..1000 => String::new(),
-            ms => seconds(ms),
-        }
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct LaidOutLine {
     pub(super) segs: Vec<Seg>,
     /// Logical lines that are left out above this one.
     pub(super) skips: u32,
+    /// The first cell of a ground that reaches to the end of the row: that of a block of code.
+    pub(super) ground: Option<u16>,
 }
 
 /// Position of a part of a logical line.
@@ -113,7 +115,13 @@ impl LaidOutLine {
         for seg in &mut self.segs {
             seg.x = seg.x.saturating_add(cells);
         }
+        self.ground = self.ground.map(|from| from.saturating_add(cells));
         self
+    }
+
+    /// The same line on the ground of code from cell `from` on.
+    pub(super) fn on_ground(self, from: usize) -> Self {
+        Self { ground: Some(number16(from)), ..self }
     }
 
     /// A line that is no part of the text: a label, a hint, a rule.

@@ -12,7 +12,7 @@ use crate::domain::datatable::{self, DataTable};
 use crate::domain::sanitise::clean_line;
 use crate::theme::Role;
 use crate::ui::text::{self, Fold};
-use pulldown_cmark::{Alignment, CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, LinkType, Options, Parser, Tag, TagEnd};
 use ratatui::style::{Modifier, Style};
 use ratatui::text::{Line, Span};
 use std::sync::Arc;
@@ -59,7 +59,7 @@ struct Lead {
 }
 
 /// A link that is open.
-struct Link {
+struct MarkdownLink {
     kind: LinkType,
     url: String,
     /// First span of its text in the line.
@@ -81,7 +81,7 @@ struct Page<'a> {
     styles: Vec<Style>,
     /// The next number of each open list; `None` for bullets.
     lists: Vec<Option<u64>>,
-    links: Vec<Link>,
+    links: Vec<MarkdownLink>,
     table: Option<Table>,
     code: Option<(String, String)>,
     html: Option<String>,
@@ -285,9 +285,13 @@ impl<'a> Page<'a> {
     fn start(&mut self, tag: Tag<'_>) {
         match tag {
             Tag::Paragraph => self.begin(),
-            Tag::Heading { .. } => {
+            Tag::Heading { level, .. } => {
                 self.begin();
-                self.push_style(Role::Heading);
+                self.push_style(match level {
+                    HeadingLevel::H1 => Role::Heading,
+                    HeadingLevel::H2 => Role::Heading2,
+                    _ => Role::Heading3,
+                });
             }
             Tag::BlockQuote(_) => {
                 self.begin();
@@ -334,12 +338,12 @@ impl<'a> Page<'a> {
             }
             Tag::Link { link_type, dest_url, .. } => {
                 self.push_style(Role::Link);
-                self.links.push(Link { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
+                self.links.push(MarkdownLink { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
             }
             Tag::Image { link_type, dest_url, .. } => {
                 self.text("[image: ", self.look.style(Role::Dim));
                 self.push_style(Role::Link);
-                self.links.push(Link { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
+                self.links.push(MarkdownLink { kind: link_type, url: dest_url.to_string(), from: self.spans.len() });
             }
             _ => {}
         }

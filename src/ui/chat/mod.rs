@@ -6,6 +6,7 @@ mod cache;
 mod colours;
 mod diff;
 mod files;
+mod footer;
 mod heads;
 mod laid_out_line;
 mod language;

@@ -1,6 +1,7 @@
 //! Inputs of a frame of the conversation.
 
 use super::picture;
+use crate::app::state::chat::Spent;
 use crate::app::state::find::Marker;
 use crate::domain::At;
 use crate::domain::message::FailureAction;
@@ -34,6 +35,10 @@ pub struct ChatOpts<'a> {
     pub marker: Option<&'a Marker>,
     /// The key that goes to the end.
     pub to_end: &'a str,
+    /// A turn runs: its answer has no end yet.
+    pub running: bool,
+    /// Tokens and money of the session now.
+    pub spent: Spent,
     /// Working directory: paths inside it link to their files. Empty: no links.
     pub cwd: &'a str,
 }

@@ -77,7 +77,7 @@ pub struct Sight<'a> {
 
 /// The rows that are kept for a picture.
 #[derive(Clone, Debug)]
-pub(super) struct Kept {
+pub(super) struct PictureRows {
     /// The first of them, among the lines of its row of the conversation.
     pub(super) first: usize,
     /// Cells before it.
@@ -128,7 +128,7 @@ pub(super) fn told(path: &Path, row: &Row<'_>) -> Option<Result<String, String>>
 }
 
 /// The rows that are kept for the picture of a file, the first of which is line `first`; and how many there are.
-pub(super) fn kept(file: &Attachment, first: usize, row: &Row<'_>) -> Option<(Kept, usize)> {
+pub(super) fn kept(file: &Attachment, first: usize, row: &Row<'_>) -> Option<(PictureRows, usize)> {
     if file.kind != AttachmentKind::Image {
         return None;
     }
@@ -137,11 +137,11 @@ pub(super) fn kept(file: &Attachment, first: usize, row: &Row<'_>) -> Option<(Ke
     let room = room(row.width.saturating_sub(usize::from(INDENT)), row.pictures.screen_rows)?;
     let cells = fit(*pixels, gallery.cell?, room)?.cells;
     let want = Arc::new(Want { path: file.path.clone(), cells });
-    Some((Kept { first, indent: INDENT, want }, usize::from(cells.rows)))
+    Some((PictureRows { first, indent: INDENT, want }, usize::from(cells.rows)))
 }
 
 /// Draws a row of a picture into `area`, whose first cell is the first of its line. False where it is not ready.
-pub(super) fn draw(kept: &Kept, row: usize, row_of: &Row<'_>, area: Rect, buf: &mut Buffer) -> bool {
+pub(super) fn draw(kept: &PictureRows, row: usize, row_of: &Row<'_>, area: Rect, buf: &mut Buffer) -> bool {
     let at = Rect { x: area.x.saturating_add(kept.indent), ..area }.intersection(area);
     let Some(Ready::There(number)) = row_of.pictures.gallery.ready(&kept.want) else {
         // One faint sign says that something comes here.

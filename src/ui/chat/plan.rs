@@ -27,7 +27,7 @@ pub fn step(step: &PlanStep, lead: Lead, widest: usize, width: usize, look: &Cha
         (_, true, _) => (look.glyph("✗ ", "x "), Role::Error),
         (Lead::Number, ..) => ("", Role::Dim),
         (_, _, StepStatus::Open) => (look.glyph("☐ ", "[ ] "), Role::Dim),
-        (_, _, StepStatus::Running) => (look.glyph("▸ ", "[>] "), Role::Accent),
+        (_, _, StepStatus::Running) => (look.glyph("◐ ", "[>] "), Role::Accent),
         (_, _, StepStatus::Done) => (look.glyph("☑ ", "[x] "), Role::Good),
         (_, _, StepStatus::Failed) => (look.glyph("! ", "[!] "), Role::Error),
         (_, _, StepStatus::Skipped) => (look.glyph("– ", "[-] "), Role::Dim),

@@ -16,6 +16,8 @@ use ratatui::text::{Line, Span};
 pub(super) enum Level {
     /// Its identity on one line.
     Line,
+    /// Results that people look for: a change, a failure, the begin of a list.
+    Results,
     /// The last lines of its output too.
     Tail,
     /// Everything.
@@ -26,7 +28,10 @@ pub(super) enum Level {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'a> {
     pub(super) look: ChatStyle<'a>,
+    /// Cells of text.
     pub(super) width: usize,
+    /// Cells of what is not read line by line: changes beside each other.
+    pub(super) wide: usize,
     pub(super) level: Level,
     /// The instant of the frame.
     pub(super) now: At,
@@ -63,12 +68,9 @@ impl Row<'_> {
         self.hint(&format!("{} {} more {lines} ({key})", self.look.ellipsis(), thousands(count as u64)))
     }
 
-    /// The mark of a row that can be unfolded.
-    pub(super) fn fold(&self) -> &'static str {
-        match self.level {
-            Level::Line => self.look.glyph("▸ ", "> "),
-            Level::Tail | Level::Full => self.look.glyph("▾ ", "v "),
-        }
+    /// The mark of a row that can be unfolded. `open`: some of what it hides is shown.
+    pub(super) fn fold(&self, open: bool) -> &'static str {
+        if open { self.look.glyph("▾ ", "v ") } else { self.look.glyph("▸ ", "> ") }
     }
 }
 
@@ -92,7 +94,8 @@ pub(super) fn level(chat: &Chat, entry: &Entry, asked_plan: Option<&str>) -> Lev
                 Level::Line
             }
         }
-        (_, Density::Lines, false) | (_, Density::Full, true) => Level::Line,
+        (_, Density::Full, true) => Level::Line,
+        (_, Density::Lines, false) => Level::Results,
         (_, Density::Tails, false) => Level::Tail,
         (_, Density::Full, false) | (_, Density::Lines | Density::Tails, true) => Level::Full,
     }

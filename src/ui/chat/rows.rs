@@ -13,6 +13,8 @@ use crate::domain::notice::Level as Loudness;
 use crate::domain::plan::Progress;
 use crate::domain::sanitise::{clean, clean_line};
 use crate::theme::Role;
+use crate::ui::glyphs::Glyphs;
+use crate::ui::mode::mode_role;
 use crate::ui::text::{self, Fold, lead_within, wrap};
 use ratatui::text::{Line, Span};
 use std::path::Path;
@@ -75,13 +77,9 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<LaidOutLine> {
         InfoKind::ModeChanged => {
             // The mode that is named last is the one that holds now.
             let named = Mode::ALL.into_iter().filter_map(|mode| Some((text.rfind(mode.shown())?, mode))).max();
-            let role = match named.map(|(_, mode)| mode) {
-                Some(Mode::Explore) => Role::ModeExplore,
-                Some(Mode::Ask) => Role::ModeAsk,
-                Some(Mode::Execute) => Role::ModeExecute,
-                None => Role::Dim,
-            };
-            row.words(row.look.glyph("◆ ", "* "), &text, role)
+            let signs = Glyphs::of(row.look.glyphs);
+            let (sign, role) = named.map_or((signs.dot, Role::Dim), |(_, mode)| (signs.mode(mode), mode_role(mode)));
+            row.words(&format!("{sign} "), &text, role)
         }
         InfoKind::Interrupted | InfoKind::Restarted | InfoKind::Ended => {
             row.words(row.look.glyph("■ ", "# "), &text, Role::Warning)
@@ -91,7 +89,7 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<LaidOutLine> {
             lines.into_iter().map(|line| LaidOutLine::standing_for(line, text.as_ref())).collect()
         }
         InfoKind::Restored => row.words(row.look.glyph("↶ ", "< "), &text, Role::Accent),
-        InfoKind::JobEnded => row.words(row.look.glyph("◇ ", "o "), &text, Role::Dim),
+        InfoKind::JobEnded => row.words(row.look.glyph("· ", "- "), &text, Role::Dim),
         InfoKind::Remark => match info.level {
             Loudness::Info => row.words(row.look.glyph("· ", "- "), &text, Role::Dim),
             Loudness::Warning => row.words("! ", &text, Role::Warning),
@@ -100,8 +98,16 @@ pub(super) fn info(info: &Info, row: &Row<'_>) -> Vec<LaidOutLine> {
     }
 }
 
+/// The approval of a plan, which nobody typed.
+pub(super) fn approval(mode: Option<Mode>, row: &Row<'_>) -> Vec<LaidOutLine> {
+    let mode = mode.map_or_else(String::new, |mode| format!("{}{}", row.look.glyph(" · ", " - "), mode.shown()));
+    let text = format!("Plan approved{mode}");
+    let lines = divider(&text, row.width, &row.look);
+    lines.into_iter().map(|line| LaidOutLine::standing_for(line, text.as_str())).collect()
+}
+
 /// `── text ────────`
-fn divider(text: &str, width: usize, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
+pub(super) fn divider(text: &str, width: usize, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
     let dash = look.glyph("─", "-");
     let style = look.style(Role::Rule);
     let text = text::cut_with(text, width.saturating_sub(6), look.ellipsis());

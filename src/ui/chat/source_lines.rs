@@ -58,7 +58,7 @@ fn size(bytes: usize) -> String {
     }
 }
 
-/// The word above a block of code, if its info string has one.
+/// The row above a block of code whose info string names a language: the word at its right end.
 pub(super) fn code_label(
     info: &str,
     width: usize,
@@ -69,11 +69,26 @@ pub(super) fn code_label(
     if word.is_empty() {
         return None;
     }
-    let lead: Vec<_> = lead.iter().cloned().chain([Span::raw("  ")]).collect();
-    let mut spans = text::lead_within(&lead, width).to_vec();
-    let room = width.saturating_sub(text::spans_width(&spans));
-    spans.push(Span::styled(text::cut_with(&word, room, look.ellipsis()).into_owned(), look.style(Role::Faint)));
-    Some(LaidOutLine::quiet(Line::from(spans)))
+    let (lead, from) = code_lead(width, lead, look);
+    let mut spans = lead;
+    let room = width.saturating_sub(text::spans_width(&spans) + 1).max(1);
+    let word = text::cut_with(&word, room, look.ellipsis()).into_owned();
+    spans.push(Span::raw(" ".repeat(room.saturating_sub(text::width(&word)))));
+    spans.push(Span::styled(word, look.style(Role::Dim)));
+    Some(LaidOutLine::quiet(Line::from(spans)).on_ground(from))
+}
+
+/// Lead of a line of code behind `lead`, and the cell where its ground begins: a blank on a ground, where the theme has
+/// one, else a line at the side.
+fn code_lead(width: usize, lead: &[Span<'static>], look: &ChatStyle<'_>) -> (Vec<Span<'static>>, usize) {
+    let own = match look.style(Role::CodeGround).bg {
+        Some(_) => Span::raw("  "),
+        None => Span::styled(look.glyph("│ ", "| "), look.style(Role::Rule)),
+    };
+    let all: Vec<_> = lead.iter().cloned().chain([own]).collect();
+    let shown = text::lead_within(&all, width).to_vec();
+    let from = if shown.is_empty() { 0 } else { text::spans_width(lead) };
+    (shown, from)
 }
 
 /// One line of a block of code: two cells in, every blank kept. `at` says which line of which block.
@@ -84,13 +99,15 @@ pub(super) fn code_line(
     look: &ChatStyle<'_>,
     at: &CodeAt,
 ) -> Vec<LaidOutLine> {
-    let lead: Vec<_> = lead.iter().cloned().chain([Span::raw("  ")]).collect();
+    let (lead, from) = code_lead(width, lead, look);
     let (kept, more) = bounded(line, look);
     let text = clean(kept).replace('\n', " ");
     let shown = Span::styled(text::expand_tabs(&text).into_owned(), look.style(Role::CodeBlock));
     let spans: Vec<_> = [shown].into_iter().chain(more).collect();
     let source = Source { tabbed: Some(&text), spans: Some(1), ..Source::default() };
-    coded(&spans, width, &lead, &lead, at, source)
+    // A blank stays free at the right end.
+    let room = if lead.is_empty() { width } else { width.saturating_sub(1).max(text::spans_width(&lead) + 2) };
+    coded(&spans, room, &lead, &lead, at, source).into_iter().map(|laid_line| laid_line.on_ground(from)).collect()
 }
 
 /// The word of an info string that names the language.

@@ -33,7 +33,7 @@ pub(super) struct Stream {
 /// Between two lines of the source: what stands open and what came before.
 #[derive(Clone, Debug, Default)]
 struct State {
-    mode: Mode,
+    mode: BlockMode,
     before: Before,
     /// A blank line stands before what comes.
     blank: bool,
@@ -50,7 +50,7 @@ enum Before {
 }
 
 #[derive(Clone, Debug, Default)]
-enum Mode {
+enum BlockMode {
     /// A block begins.
     #[default]
     Block,
@@ -125,7 +125,7 @@ impl Stream {
 
     /// No more lines come to this block of code, whatever comes.
     pub(super) fn is_closed(&self, block: u32) -> bool {
-        let open = matches!(self.state.mode, Mode::Fence(_));
+        let open = matches!(self.state.mode, BlockMode::Fence(_));
         block.saturating_add(u32::from(open)) < self.state.blocks
     }
 
@@ -146,9 +146,9 @@ impl Pass<'_> {
         loop {
             let from = self.at;
             match self.state.mode.clone() {
-                Mode::Fence(fence) => self.fence(fence, text, width, look, keep),
-                Mode::Raw(passed) => self.raw(passed, text, width, look, keep),
-                Mode::Block => self.blocks(text, width, look, keep),
+                BlockMode::Fence(fence) => self.fence(fence, text, width, look, keep),
+                BlockMode::Raw(passed) => self.raw(passed, text, width, look, keep),
+                BlockMode::Block => self.blocks(text, width, look, keep),
             }
             if self.at == from || self.at >= text.len() {
                 return;
@@ -168,11 +168,11 @@ impl Pass<'_> {
             let closes = fence.closes(line);
             if closes {
                 self.state =
-                    State { mode: Mode::Block, before: Before::Other, blank: false, blocks: self.state.blocks };
+                    State { mode: BlockMode::Block, before: Before::Other, blank: false, blocks: self.state.blocks };
             } else {
                 self.lines.extend(source_lines::code_line(fence.strip(line), width, &[], look, &fence.code));
                 fence.code.next();
-                self.state.mode = Mode::Fence(fence.clone());
+                self.state.mode = BlockMode::Fence(fence.clone());
             }
             keep(self);
             if closes {
@@ -187,10 +187,11 @@ impl Pass<'_> {
             passed += line.len() + 1;
             let ends = passed > LARGE && line.trim().is_empty();
             if ends {
-                self.state = State { mode: Mode::Block, before: Before::Other, blank: true, blocks: self.state.blocks };
+                self.state =
+                    State { mode: BlockMode::Block, before: Before::Other, blank: true, blocks: self.state.blocks };
             } else {
                 self.lines.extend(source_lines::raw_line(line, width, look));
-                self.state.mode = Mode::Raw(passed);
+                self.state.mode = BlockMode::Raw(passed);
             }
             keep(self);
             if ends {
@@ -211,7 +212,7 @@ impl Pass<'_> {
                 self.gap(&block);
                 self.at = here;
                 self.state =
-                    State { mode: Mode::Raw(0), before: Before::Other, blank: false, blocks: self.state.blocks };
+                    State { mode: BlockMode::Raw(0), before: Before::Other, blank: false, blocks: self.state.blocks };
                 keep(self);
                 return;
             }
@@ -237,12 +238,13 @@ impl Pass<'_> {
                 self.lines.extend(source_lines::code_label(info, width, &[], look));
                 self.at = here + first.len() + 1;
                 let blocks = self.state.blocks.saturating_add(1);
-                self.state = State { mode: Mode::Fence(fence.clone()), before: Before::Other, blank: false, blocks };
+                self.state =
+                    State { mode: BlockMode::Fence(fence.clone()), before: Before::Other, blank: false, blocks };
                 keep(self);
                 self.fence(fence, text, width, look, keep);
                 match end {
                     // The next block is known already.
-                    Some(end) if matches!(self.state.mode, Mode::Block) && self.at <= end => continue,
+                    Some(end) if matches!(self.state.mode, BlockMode::Block) && self.at <= end => continue,
                     _ => return,
                 }
             }
@@ -258,13 +260,13 @@ impl Pass<'_> {
     fn last(&mut self, width: usize, look: &ChatStyle<'_>) {
         let rest = self.text.get(self.at..).unwrap_or_default();
         match self.state.mode.clone() {
-            Mode::Fence(fence) if rest.is_empty() || fence.closes(rest) => {}
-            Mode::Fence(fence) => {
+            BlockMode::Fence(fence) if rest.is_empty() || fence.closes(rest) => {}
+            BlockMode::Fence(fence) => {
                 self.lines.extend(source_lines::code_line(fence.strip(rest), width, &[], look, &fence.code));
             }
-            Mode::Raw(_) if rest.is_empty() => {}
-            Mode::Raw(_) => self.lines.extend(source_lines::raw_line(rest, width, look)),
-            Mode::Block => {
+            BlockMode::Raw(_) if rest.is_empty() => {}
+            BlockMode::Raw(_) => self.lines.extend(source_lines::raw_line(rest, width, look)),
+            BlockMode::Block => {
                 let found = top_level(rest);
                 let Some(block) = found.first() else {
                     // Nothing but blank lines and definitions of links.

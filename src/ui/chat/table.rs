@@ -5,14 +5,17 @@ use super::laid_out_line::{LaidOutLine, Seg, Source, laid_out};
 use super::link_marks::{LinkMark, linked};
 use super::style::ChatStyle;
 use crate::theme::Role;
-use crate::ui::text::{Fold, spans_width};
+use crate::ui::text::{self, Fold, spans_width};
 use pulldown_cmark::Alignment;
 use ratatui::text::{Line, Span};
+use unicode_width::UnicodeWidthChar;
 
 /// Cells between two columns.
 const BETWEEN: usize = 3;
 /// A column narrower than this is no column.
 const NARROWEST: usize = 5;
+/// Cells of a word that keeps a column wide; a longer one is broken.
+const WORD: usize = 24;
 
 /// A cell: its text, and which spans of it are links.
 #[derive(Clone, Debug, Default)]
@@ -100,7 +103,13 @@ impl Table {
             }
         }
         let room = room.checked_sub(BETWEEN * count.saturating_sub(1))?;
-        let under = |cap: usize| natural.iter().map(|w| (*w).min(cap)).sum::<usize>();
+        // A column is as wide as its longest word, where all of them are.
+        let mut words = self.words(&natural);
+        if words.iter().sum::<usize>() > room {
+            words = vec![0; count];
+        }
+        let capped = |cap: usize| natural.iter().zip(&words).map(move |(all, word)| (*all).min(cap).max(*word));
+        let under = |cap: usize| capped(cap).sum::<usize>();
         let widest = natural.iter().copied().max()?;
         if under(widest) <= room {
             return Some(natural);
@@ -115,12 +124,26 @@ impl Table {
             return None;
         }
         let mut left = room - under(fits);
-        let capped = natural.iter().map(|w| {
-            let extra = usize::from(*w > fits && left > 0);
+        let widths = capped(fits).zip(&natural).map(|(width, all)| {
+            let extra = usize::from(width < *all && width >= fits && left > 0);
             left -= extra;
-            (*w).min(fits) + extra
+            width + extra
         });
-        Some(capped.collect())
+        Some(widths.collect())
+    }
+
+    /// Cells of the longest word of each column, up to [`WORD`].
+    fn words(&self, natural: &[usize]) -> Vec<usize> {
+        let mut longest = vec![1; natural.len()];
+        for row in &self.rows {
+            for (width, cell) in longest.iter_mut().zip(row) {
+                let text = cell.text();
+                // Between wide characters a line may break.
+                let words = text.split(|c: char| c == ' ' || c.width().is_some_and(|cells| cells > 1));
+                *width = (*width).max(words.map(text::width).max().unwrap_or(0));
+            }
+        }
+        longest.iter().zip(natural).map(|(word, all)| (*word).min(WORD).min(*all)).collect()
     }
 
     fn grid(&self, columns: &[usize], look: &ChatStyle<'_>) -> Vec<LaidOutLine> {
@@ -146,12 +169,12 @@ impl Table {
                     .collect()
             })
             .collect();
-        // A rule parts a row of several lines from its neighbours.
-        let tall: Vec<bool> = folded.iter().map(|row| row.iter().any(|cell| cell.len() > 1)).collect();
-        let parted = |number: usize| tall.iter().skip(number - 1).take(2).any(|tall| *tall);
+        // A row begins where the first column does; where that cannot be seen, a rule parts it from its neighbour.
+        let lines = |number: usize| folded.get(number).and_then(|row| row.first()).map_or(0, Vec::len);
+        let parted: Vec<bool> = (0..folded.len()).map(|n| n > 1 && (lines(n - 1) > 1 || lines(n) == 0)).collect();
         let mut out = Vec::new();
         for (number, (row, source)) in folded.into_iter().zip(&self.rows).enumerate() {
-            if number == 1 || (number > 1 && parted(number)) {
+            if number == 1 || parted.get(number) == Some(&true) {
                 out.push(rule());
             }
             let (text, starts) = logical(source);

@@ -81,6 +81,8 @@ fn opts() -> ChatOpts<'static> {
         pictures: super::picture::Sight { gallery: &NO_PICTURES, screen_rows: 40 },
         marker: None,
         to_end: "G",
+        running: false,
+        spent: Default::default(),
         cwd: "/w/app",
     }
 }
@@ -337,7 +339,7 @@ fn the_place_one_reads_stays() {
     chat.entries.push_back(entry(20, user("new\n\nmore")));
     let (after, drawn) = screen.draw(&chat, &opts(), 80, 10);
     assert_eq!(before.lines().take(9).collect::<Vec<_>>(), after.lines().take(9).collect::<Vec<_>>());
-    assert!(after.contains("↓ 5 new lines"), "{after}");
+    assert_eq!(screen.cache.below().map(|(words, _)| words), Some("↓ 5 new lines"), "{after}");
     assert!(!drawn.at_end);
 
     // Another width shows the same text at the top, whether the program takes over what was reported or not.

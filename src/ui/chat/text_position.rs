@@ -135,15 +135,15 @@ fn sign(text: &str, segs: &[Seg], col: u16) -> (u32, u32) {
 /// The word that a character is in: of letters, digits and what paths and addresses are made of; elsewhere what is alike.
 pub(super) fn word(text: &str, sign: (u32, u32)) -> (u32, u32) {
     #[derive(PartialEq)]
-    enum Kind {
+    enum CharKind {
         Letter,
         Blank,
         Other,
     }
     let kind = |c: char| match c {
-        c if c.is_alphanumeric() || "_-./~@:%+#=&?".contains(c) => Kind::Letter,
-        c if c.is_whitespace() => Kind::Blank,
-        _ => Kind::Other,
+        c if c.is_alphanumeric() || "_-./~@:%+#=&?".contains(c) => CharKind::Letter,
+        c if c.is_whitespace() => CharKind::Blank,
+        _ => CharKind::Other,
     };
     let (from, to) = (sign.0 as usize, sign.1 as usize);
     let Some(first) = text.get(from..to).and_then(|sign| sign.chars().next()) else { return sign };
@@ -151,7 +151,7 @@ pub(super) fn word(text: &str, sign: (u32, u32)) -> (u32, u32) {
     let before: usize = text.get(..from).unwrap_or_default().chars().rev().take_while(same).map(char::len_utf8).sum();
     let after: usize = text.get(to..).unwrap_or_default().chars().take_while(same).map(char::len_utf8).sum();
     let (mut start, mut end) = (from - before, to + after);
-    if kind(first) == Kind::Letter {
+    if kind(first) == CharKind::Letter {
         // Signs at its ends belong to the sentence.
         let whole = text.get(start..end).unwrap_or_default();
         let trimmed = whole.trim_end_matches(['.', ':', '?', '=', '&']);

@@ -20,7 +20,7 @@ pub(super) fn lines(thinking: &Thinking, began: At, live: bool, row: &Row<'_>) -
     };
     let text = clean(thinking.text.trim());
     // Where the provider hides the text, there is nothing to unfold.
-    let mark = if text.is_empty() { "" } else { row.fold() };
+    let mark = if text.is_empty() { "" } else { row.fold(row.level != Level::Line) };
     let head = cut_with(&format!("{mark}{words}"), row.width, row.look.ellipsis()).into_owned();
     let mut out = vec![LaidOutLine::standing_for(line(head, style), words)];
     if row.level != Level::Line && !text.is_empty() {

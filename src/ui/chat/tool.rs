@@ -1,23 +1,22 @@
 //! A tool call: one line that says what was done to what and how it ended, and below it what it gave.
 //!
-//! The subject stays to the last: where the line is too short, figures go first.
+//! The subject stays to the last: where the line is too short, figures go first. `output` is what stands below.
+
+mod output;
 
 use super::diff;
-use super::files;
-use super::laid_out_line::{CodeAt, LaidOutLine, Seg, Source, coded};
-use super::language::language_of;
-use super::picture::Kept;
+use super::laid_out_line::{LaidOutLine, Seg};
+use super::picture::PictureRows;
 use super::row::{Level, Row, lasted, seconds, thousands};
-use super::source_lines::{bounded, plain};
 use super::style::ChatStyle;
 use crate::domain::At;
 use crate::domain::diff::FileDiff;
 use crate::domain::permission::Authority;
-use crate::domain::sanitise::{clean, clean_line, reveal, reveal_line};
+use crate::domain::sanitise::{clean_line, reveal_line};
 use crate::domain::tool::{ToolCall, ToolStatus, intent};
 use crate::theme::Role;
 use crate::ui::figures::count;
-use crate::ui::text::{self, Fold};
+use crate::ui::text;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
@@ -27,22 +26,23 @@ const VERB: usize = 6;
 const SUBJECT: usize = 10;
 /// Cells that are free before what a call is for is shown.
 const INTENT_ROOM: usize = 24;
-/// Lines of output in a tail.
-const TAIL: usize = 8;
-/// Lines of output of an unfolded call.
-const FULL: usize = 1_000;
 /// Cells of a reason among the figures.
 const REASON: usize = 40;
 
 /// The call as lines; what is kept for pictures among them is added to `pictures`. `made` is when it was proposed.
-pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
-    let mut out: Vec<LaidOutLine> = vec![head(call, made, row)];
-    if row.level == Level::Line {
+pub(super) fn lines(call: &ToolCall, made: At, row: &Row<'_>, pictures: &mut Vec<PictureRows>) -> Vec<LaidOutLine> {
+    let mut below = match row.level {
+        Level::Line => Vec::new(),
+        Level::Results => output::results(call, row),
+        Level::Tail | Level::Full => output::lines(call, row),
+    };
+    let mut out = vec![head(call, made, row, !below.is_empty())];
+    if matches!(row.level, Level::Line | Level::Results) {
         out.extend(doing(call, row).map(LaidOutLine::quiet));
     }
-    if row.level != Level::Line {
-        below(call, row, &mut out);
-        given(call, row, &mut out, pictures);
+    out.append(&mut below);
+    if matches!(row.level, Level::Tail | Level::Full) {
+        output::given(call, row, &mut out, pictures);
     }
     out
 }
@@ -80,7 +80,8 @@ fn refused(call: &ToolCall, ellipsis: &str) -> Option<String> {
     Some(if said.is_empty() { word.to_owned() } else { format!("{word}: {}", text::cut_with(&said, REASON, ellipsis)) })
 }
 
-fn head(call: &ToolCall, made: At, row: &Row<'_>) -> LaidOutLine {
+/// The line of a call. `open`: something stands below it.
+fn head(call: &ToolCall, made: At, row: &Row<'_>, open: bool) -> LaidOutLine {
     let look = &row.look;
     let subject = subject(call, look.ellipsis());
     let whole = subject.clone();
@@ -89,7 +90,7 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> LaidOutLine {
     let pad = VERB.saturating_sub(text::width(&verb));
     let verb = text::cut_with(&verb, row.width.saturating_sub(2), look.ellipsis()).into_owned();
     let mut spans = vec![
-        Span::styled(row.fold(), look.style(Role::Dim)),
+        Span::styled(row.fold(open || row.level == Level::Full), look.style(Role::Dim)),
         Span::styled(verb, look.style(Role::ToolVerb)),
         Span::raw(" ".repeat(pad + 1)),
     ];
@@ -140,7 +141,7 @@ fn head(call: &ToolCall, made: At, row: &Row<'_>) -> LaidOutLine {
         !span.content.is_empty()
     });
     // The text is there once.
-    let whole = if whole_below(call, row).is_some() { "" } else { &whole };
+    let whole = if output::whole_subject(call, row).is_some() { "" } else { &whole };
     marked_head(Line::from(spans), whole)
 }
 
@@ -179,16 +180,6 @@ fn marked_head(line: Line<'static>, whole: &str) -> LaidOutLine {
     segs.retain(|seg| seg.width > 0 && seg.len > 0);
     let text = format!("{verb} {whole}");
     LaidOutLine { text: Some(text.trim_end().into()), segs, ..LaidOutLine::quiet(line) }
-}
-
-/// `… 280 more lines`, above the lines that are shown.
-fn hidden_lines(row: &Row<'_>, hidden: usize, key: &str) -> LaidOutLine {
-    LaidOutLine { skips: u32::try_from(hidden).unwrap_or(u32::MAX), ..LaidOutLine::quiet(row.more(hidden, key)) }
-}
-
-/// A remark of one line, which is no part of the text.
-fn quiet_hint(row: &Row<'_>, text: &str) -> LaidOutLine {
-    LaidOutLine::quiet(row.hint(text))
 }
 
 /// A tool's name as a verb that fits the column of verbs.
@@ -330,156 +321,6 @@ fn changes(call: &ToolCall, look: &ChatStyle<'_>) -> Vec<Vec<Span<'static>>> {
         }
     }
     parts
-}
-
-/// The subject of an unfolded call whose line has no room for it.
-fn whole_below(call: &ToolCall, row: &Row<'_>) -> Option<String> {
-    let whole = reveal(call.subject.trim());
-    let long = whole.contains('\n') || text::width(&whole) + VERB + 3 > row.width;
-    (row.level == Level::Full && long).then_some(whole)
-}
-
-/// Lines below the head of an unfolded call.
-fn below(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>) {
-    let look = &row.look;
-    let full = row.level == Level::Full;
-    let indent = if row.width < 40 { 2 } else { 5 };
-    let lead = [Span::raw(" ".repeat(indent))];
-    let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
-    let put_inks = |lines: Vec<LaidOutLine>, out: &mut Vec<LaidOutLine>| {
-        out.extend(lines.into_iter().map(|line| line.behind(&lead)))
-    };
-    let text = |text: &str, style: Style, limit: usize, key: &str| {
-        let cleaned = clean(text.trim_end());
-        let all: Vec<&str> = cleaned.trim_start_matches('\n').split('\n').collect();
-        let hidden = all.len().saturating_sub(limit);
-        let mut lines = Vec::new();
-        if hidden > 0 {
-            lines.push(hidden_lines(&inner, hidden, key));
-        }
-        for line in all.get(hidden..).unwrap_or_default() {
-            lines.extend(plain(line, style, inner.width, &[], Fold::Anywhere, look));
-        }
-        lines
-    };
-    let (limit, key) = if full { (FULL, "o") } else { (TAIL, "Enter") };
-
-    if let Some(whole) = whole_below(call, row) {
-        put_inks(text(&whole, look.style(Role::ToolSubject), 200, "o"), out);
-    }
-    if let Some(reason) = refusal(call) {
-        put_inks(text(reason, look.style(Role::Warning), limit, key), out);
-    } else if call.figures.changes().next().is_some() {
-        let mut lines = match &call.figures.diff {
-            Some(diff) if row.beside => diff::beside(diff, inner.width, look),
-            Some(diff) => diff::unified(diff, inner.width, look),
-            None => diff::several(call.figures.diffs.iter(), inner.width, row.beside, look),
-        };
-        let hidden = lines.len().saturating_sub(if full { FULL } else { 2 * TAIL });
-        lines.truncate(lines.len() - hidden);
-        if hidden > 0 {
-            lines.push(LaidOutLine::quiet(inner.more(hidden, key)));
-        }
-        put_inks(lines, out);
-    } else if let Some(lines) = call.result.as_deref().and_then(|result| numbered(call, result)) {
-        put_inks(file(call, &lines, limit, key, &inner), out);
-    } else if let Some(result) = call.result.as_deref().filter(|result| !result.trim().is_empty()) {
-        put_inks(text(result, look.style(Role::ToolOutput), limit, key), out);
-    } else if call.status.ended() {
-        put_inks(vec![quiet_hint(&inner, "no output")], out);
-    }
-    if !full {
-        return;
-    }
-    if let Some(why) = &call.figures.undo_incomplete {
-        put_inks(text(&format!("undo incomplete: {why}"), look.style(Role::Warning), limit, key), out);
-    }
-    if let Some(path) = &call.figures.full_result {
-        put_inks(vec![quiet_hint(&inner, &format!("the whole result: {}", clean_line(&path.to_string_lossy())))], out);
-    }
-    if let Some(decision) = call.decision.as_ref().filter(|decision| decision.allowed) {
-        let by = match &decision.authority {
-            Authority::Mode => "the mode".to_owned(),
-            Authority::Rule(rule) => format!("the rule {}", clean_line(rule)),
-            Authority::Grant(what) => format!("an answer for this session: {}", clean_line(what)),
-            Authority::Person => "you".to_owned(),
-            Authority::Typed => "you, who typed it".to_owned(),
-            Authority::Nobody => "nobody".to_owned(),
-        };
-        let why = clean_line(decision.reason.trim());
-        let why = if why.is_empty() { String::new() } else { format!("; {why}") };
-        put_inks(vec![quiet_hint(&inner, &format!("allowed in {} by {by}{why}", decision.mode.shown()))], out);
-    }
-}
-
-/// The files that the call gave, below the rest of an unfolded call.
-fn given(call: &ToolCall, row: &Row<'_>, out: &mut Vec<LaidOutLine>, pictures: &mut Vec<Kept>) {
-    if call.figures.media.is_empty() {
-        return;
-    }
-    let indent = if row.width < 40 { 2 } else { 5 };
-    let inner = Row { width: row.width.saturating_sub(indent).max(1), ..*row };
-    let (mut lines, mut kept) = (Vec::new(), Vec::new());
-    files::add(&call.figures.media, &inner, &mut lines, &mut kept);
-    for mut one in kept {
-        one.first += out.len();
-        one.indent = one.indent.saturating_add(u16::try_from(indent).unwrap_or(0));
-        pictures.push(one);
-    }
-    let lead = [Span::raw(" ".repeat(indent))];
-    out.extend(lines.into_iter().map(|line| line.behind(&lead)));
-}
-
-/// File content that `read` returned: lines with their numbers. `None` if it returned something else.
-fn numbered<'r>(call: &ToolCall, result: &'r str) -> Option<Vec<(&'r str, &'r str)>> {
-    if call.name != "read" || call.status != ToolStatus::Completed {
-        return None;
-    }
-    let numbered = |line: &'r str| {
-        let (number, text) = line.split_once('\t')?;
-        (!number.is_empty() && number.len() <= 9 && number.bytes().all(|b| b.is_ascii_digit()))
-            .then_some((number, text))
-    };
-    let mut lines: Vec<&str> = result.trim_end_matches('\n').split('\n').collect();
-    let note = lines.last().copied().filter(|line| line.starts_with('(') && lines.len() > 1);
-    lines.truncate(lines.len() - usize::from(note.is_some()));
-    let mut out = lines.into_iter().map(numbered).collect::<Option<Vec<_>>>()?;
-    out.extend(note.map(|note| ("", note)));
-    Some(out)
-}
-
-/// Lines of a file behind their numbers, as code in the language of its ending; of too many the last ones.
-fn file(call: &ToolCall, lines: &[(&str, &str)], limit: usize, key: &str, row: &Row<'_>) -> Vec<LaidOutLine> {
-    let look = &row.look;
-    let (style, faint) = (look.style(Role::ToolOutput), look.style(Role::Faint));
-    let digits = lines.iter().map(|(number, _)| number.len()).max().unwrap_or(1);
-    let hidden = lines.len().saturating_sub(limit);
-    let mut out = Vec::new();
-    if hidden > 0 {
-        out.push(hidden_lines(row, hidden, key));
-    }
-    let mut at = CodeAt::first(0, &language_of(call.subject.trim()));
-    at.line = u32::try_from(hidden).unwrap_or(u32::MAX);
-    for (number, line) in lines.get(hidden..).unwrap_or_default() {
-        if number.is_empty() {
-            out.extend(
-                plain(line, look.style(Role::Dim), row.width, &[], Fold::Words, look)
-                    .into_iter()
-                    .map(LaidOutLine::silent),
-            );
-            continue;
-        }
-        let (kept, more) = bounded(line, look);
-        let text = clean(kept).replace('\n', " ");
-        let shown = Span::styled(text::expand_tabs(&text).into_owned(), style);
-        let spans: Vec<_> = [shown].into_iter().chain(more).collect();
-        let source = Source { tabbed: Some(&text), spans: Some(1), ..Source::default() };
-        let first = [Span::styled(format!("{number:>digits$}  "), faint)];
-        let rest = [Span::raw(" ".repeat(digits + 2))];
-        out.extend(coded(&spans, row.width, &first, &rest, &at, source));
-        at.next();
-    }
-    out
 }
 
 /// Verb, subject and what came back, for copying.

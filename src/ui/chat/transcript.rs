@@ -5,7 +5,7 @@
 
 use super::cache::{Anchor, Cache, Laid, RowAt};
 use super::colours;
-use super::heads::{Above, Heads};
+use super::heads::{Above, Heads, Speaker, speaker};
 use super::links::{Addresses, addresses};
 use super::opts::ChatOpts;
 use super::picture;
@@ -38,6 +38,8 @@ const NARROW: u16 = 60;
 const COLOUR_GAP: u64 = 300;
 /// Cells before the lines of a row.
 const GUTTER: usize = 2;
+/// Cells of a line of text at the most: longer ones are hard to read.
+const MEASURE: usize = 110;
 
 /// Working state of a frame.
 pub(super) struct Transcript<'a> {
@@ -73,7 +75,7 @@ impl<'a> Transcript<'a> {
         let (next, hidden) = self.fill(top, line, buf);
         let at_end = next >= count && hidden == 0;
         let below = if at_end { 0 } else { hidden + self.heights_from(next) };
-        self.mark_end(at_end && self.chat.later.is_none(), below, buf);
+        self.mark_end(at_end && self.chat.later.is_none(), below);
         let line = i64::try_from(line).unwrap_or(i64::MAX);
         let anchor = Anchor { view: self.chat.view, width: self.area.width, key, line, height: self.height(top) };
         self.cache.anchor = Some(anchor);
@@ -122,9 +124,11 @@ impl<'a> Transcript<'a> {
     }
 
     fn row(&self, index: usize, entry: &Entry, look: ChatStyle<'a>) -> Row<'a> {
+        let wide = usize::from(self.area.width).saturating_sub(self.indent(index)).max(1);
         Row {
             look,
-            width: usize::from(self.area.width).saturating_sub(self.indent(index)).max(1),
+            width: wide.min(MEASURE),
+            wide,
             level: level(self.chat, entry, self.opts.asked_plan),
             now: self.opts.now,
             last: index + 1 == self.chat.entries.len(),
@@ -143,7 +147,8 @@ impl<'a> Transcript<'a> {
         let body = self.cache.row(entry, &row).height();
         // A row without lines (an answer that has not begun) has only its head.
         let above = self.above(index);
-        if body == 0 && !above.head { 0 } else { above.height() + body }
+        let footer = usize::from(self.heads().footer(index).is_some());
+        if body == 0 && !above.head { footer } else { above.height() + body + footer }
     }
 
     /// The row, laid out.
@@ -296,12 +301,21 @@ impl<'a> Transcript<'a> {
         let above = self.above(index);
         let Some(number) = number.checked_sub(above.height()) else {
             if above.head && number + 1 == above.height() {
+                self.band(entry, y, buf);
                 buf.set_line(self.area.x, y, &self.heads().head(index, entry), self.area.width);
             }
             return;
         };
-        self.cache.seen.push((y, entry.key));
         let indent = u16::try_from(self.indent(index)).unwrap_or(0);
+        let row = self.row(index, entry, ChatStyle { theme: self.theme, glyphs: self.opts.glyphs });
+        if number >= self.cache.row(entry, &row).height() {
+            if let Some(footer) = self.heads().footer(index) {
+                buf.set_line(self.area.x + indent, y, &footer, self.area.width - indent);
+            }
+            return;
+        }
+        self.cache.seen.push((y, entry.key));
+        self.band(entry, y, buf);
         self.cache.rows.push(RowAt { y, x: self.area.x + indent, key: entry.key, number });
         if indent > 0 && self.opts.focused && chat.cursor == Some(entry.key) && self.is_block(index, number) {
             let mark = text::line(self.look().glyph("▎", "|"), self.theme.style(Role::Accent));
@@ -319,6 +333,10 @@ impl<'a> Transcript<'a> {
             return;
         }
         let Some(laid_line) = self.cache.row(entry, &row).line(number) else { return };
+        if let Some(from) = laid_line.ground {
+            let ground = Rect { width: row.width.try_into().unwrap_or(area.width), ..area };
+            fill(crate::ui::cells::after(ground, from), Role::CodeGround, self.theme, buf);
+        }
         buf.set_line(area.x, y, &laid_line.line, area.width);
         let cells = |from: u16, width: u16| Rect { x: area.x.saturating_add(from), width, ..area }.intersection(area);
         for code in &laid_line.code {
@@ -335,9 +353,19 @@ impl<'a> Transcript<'a> {
                 self.blocks.push((index, number, code.block));
             }
         }
+        let links = self.links(entry, number, area);
+        if let Some(mark) = &self.mark {
+            self.paint_mark(mark, entry.key, number, area, buf);
+        }
+        self.cache.links.extend(links);
+    }
+
+    /// Links on line `number` of a row that was drawn into `area`.
+    fn links(&mut self, entry: &Entry, number: usize, area: Rect) -> Vec<(Rect, Arc<str>)> {
+        let cells = |from: u16, width: u16| Rect { x: area.x.saturating_add(from), width, ..area }.intersection(area);
         let laid = self.cache.laid(entry.key);
         let (begun, text) = laid.and_then(|laid| laid.text_at(number)).unwrap_or((number, ""));
-        let Some(laid_line) = laid.and_then(|laid| laid.line(number)) else { return };
+        let Some(laid_line) = laid.and_then(|laid| laid.line(number)) else { return Vec::new() };
         // Of an address that is broken over lines each part leads to the whole of it.
         let mut bare: Vec<(Rect, Arc<str>)> = Vec::new();
         // A line that goes on over many rows is looked through once.
@@ -357,10 +385,17 @@ impl<'a> Transcript<'a> {
                 links.push((place, url));
             }
         }
-        if let Some(mark) = &self.mark {
-            self.paint_mark(mark, entry.key, number, area, buf);
+        links
+    }
+
+    /// The band under a message of the user.
+    fn band(&self, entry: &Entry, y: u16, buf: &mut Buffer) {
+        if speaker(entry) != Speaker::User || self.area.width < GUTTER_FROM {
+            return;
         }
-        self.cache.links.extend(links);
+        let width = u16::try_from(MEASURE + GUTTER).unwrap_or(u16::MAX).min(self.area.width);
+        let row = Rect { y, width, height: 1, ..self.area };
+        fill(row, Role::UserGround, self.theme, buf);
     }
 
     /// True if the gutter of a line shows the cursor: all lines of the entry, except where a block
@@ -408,8 +443,9 @@ impl<'a> Transcript<'a> {
         1 + text / usize::from(self.area.width.max(1)) + self.above(index).height()
     }
 
-    /// The mark that there is more below, and how much of it came since the end was last seen.
-    fn mark_end(&mut self, at_end: bool, below: usize, buf: &mut Buffer) {
+    /// The mark that there is more below, and how much of it came since the end was last seen. It stands on the line below
+    /// the pane: over the text it would hide some of it.
+    fn mark_end(&mut self, at_end: bool, below: usize) {
         let last = self.chat.entries.len().saturating_sub(1);
         if at_end {
             let key = self.entry(last).map_or(0, |entry| entry.key);
@@ -418,8 +454,7 @@ impl<'a> Transcript<'a> {
         }
         let more = self.chat.later.is_some();
         let new = if more { self.chat.unseen.len() } else { self.new_lines().min(below) };
-        let look = self.look();
-        let arrow = look.glyph("↓", "v");
+        let arrow = self.look().glyph("↓", "v");
         let key = self.opts.to_end;
         let (words, role) = match new {
             _ if more && self.area.width < NARROW => (format!(" {arrow} more below "), Role::Accent),
@@ -430,25 +465,7 @@ impl<'a> Transcript<'a> {
             1 => (format!(" {arrow} 1 new line "), Role::Accent),
             new => (format!(" {arrow} {} new lines ", thousands(new as u64)), Role::Accent),
         };
-        let wide = u16::try_from(text::width(&words)).unwrap_or(u16::MAX);
-        if wide < self.area.width && self.area.height > 1 {
-            let mark = text::line(words, look.style(role));
-            let x = self.area.right() - wide;
-            // Not half of a wide character before it.
-            if let Some(cell) = x.checked_sub(1).and_then(|x| buf.cell_mut((x, self.area.bottom() - 1)))
-                && text::width(cell.symbol()) > 1
-            {
-                cell.set_symbol(" ");
-            }
-            for x in x..self.area.right() {
-                if let Some(cell) = buf.cell_mut((x, self.area.bottom() - 1)) {
-                    cell.reset();
-                    cell.set_style(look.style(Role::Text));
-                }
-            }
-            buf.set_line(x, self.area.bottom() - 1, &mark, wide);
-            self.cache.below = Some(Rect { x, y: self.area.bottom() - 1, width: wide, height: 1 });
-        }
+        self.cache.below = Some((words.trim().to_owned(), role));
     }
 
     fn new_lines(&mut self) -> usize {
@@ -460,6 +477,14 @@ impl<'a> Transcript<'a> {
             return self.heights_from(index + 1);
         }
         now.saturating_sub(height) + self.heights_from(index + 1)
+    }
+}
+
+/// Lays the ground of `role` under `area`, where the theme has one.
+fn fill(area: Rect, role: Role, theme: &Theme, buf: &mut Buffer) {
+    let style = theme.style(role);
+    if style.bg.is_some() {
+        buf.set_style(area.intersection(buf.area), style);
     }
 }
 

@@ -2,10 +2,12 @@
 
 use super::files;
 use super::laid_out_line::LaidOutLine;
-use super::picture::Kept;
+use super::picture::PictureRows;
 use super::row::{Level, Row};
+use super::rows;
 use super::source_lines::plain;
 use crate::domain::message::UserText;
+use crate::domain::plan;
 use crate::domain::sanitise::clean;
 use crate::theme::Role;
 use crate::ui::text::Fold;
@@ -15,7 +17,10 @@ const LONG: usize = 40;
 const SHOWN: usize = 20;
 
 /// The message as lines; what is kept for pictures among them is added to `pictures`.
-pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<Kept>) -> Vec<LaidOutLine> {
+pub(super) fn lines(user: &UserText, row: &Row<'_>, pictures: &mut Vec<PictureRows>) -> Vec<LaidOutLine> {
+    if plan::is_approval(&user.text) && row.level != Level::Full {
+        return rows::approval(plan::approval_mode(&user.text), row);
+    }
     let style = row.look.style(Role::User);
     let text = clean(user.text.trim_end());
     let all: Vec<&str> = text.split('\n').collect();

@@ -5,6 +5,7 @@ use super::printer::Printer;
 use super::row;
 use crate::app::state::State;
 use crate::app::state::open::Open;
+use crate::domain::attention::Attention;
 use crate::domain::message::Body;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::sanitise::clean_line;
@@ -62,22 +63,24 @@ impl Printer {
         let (mut needing, mut running) = (HashSet::new(), HashSet::new());
         for meta in state.sessions.metas() {
             let title = || clean_line(meta.shown_title()).into_owned();
-            match &meta.activity {
-                Activity::NeedsYou(what) => {
-                    if !self.elsewhere.needing.contains(&meta.id) && shown != Some(&meta.id) {
-                        out.push(format!("needs you: {}: {} (/inbox)", title(), clean_line(what)));
+            let here = shown == Some(&meta.id);
+            let ran = self.elsewhere.running.contains(&meta.id) && !here && meta.parent.is_none();
+            match meta.attention() {
+                Attention::NeedsYou(what) => {
+                    if !self.elsewhere.needing.contains(&meta.id) && !here {
+                        out.push(format!("needs you: {}: {} (/inbox)", title(), clean_line(&what)));
                     }
                     needing.insert(meta.id.clone());
                 }
-                Activity::Running(_) => drop(running.insert(meta.id.clone())),
-                Activity::Idle
-                    if self.elsewhere.running.contains(&meta.id)
-                        && shown != Some(&meta.id)
-                        && meta.parent.is_none() =>
-                {
-                    out.push(format!("done elsewhere: {}", title()));
+                Attention::Running if matches!(meta.activity, Activity::Running(_)) => {
+                    running.insert(meta.id.clone());
                 }
-                Activity::Idle | Activity::Stopping => {}
+                Attention::Failed(why) if ran => {
+                    out.push(format!("failed elsewhere: {}: {} (/inbox)", title(), clean_line(&why)));
+                }
+                Attention::Interrupted(_) if ran => out.push(format!("interrupted elsewhere: {} (/inbox)", title())),
+                Attention::Idle | Attention::Unread if ran => out.push(format!("done elsewhere: {}", title())),
+                _ => {}
             }
         }
         (self.elsewhere.needing, self.elsewhere.running) = (needing, running);

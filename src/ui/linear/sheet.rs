@@ -79,9 +79,10 @@ pub(super) fn of(state: &State, home: &str) -> Option<Sheet> {
             Sheet { head, items, ..Sheet::default() }
         }
         Overlay::ConfirmQuit => {
-            let text = format!("question: quit? {}", state.at_the_end());
+            let mut head = vec!["question: quit?".to_owned()];
+            head.extend(state.leaving());
             let items = vec![item("yes: quit", Msg::Line(Line::Accept)), item("no", Msg::Line(Line::Back))];
-            Sheet { head: vec![text], items, ..Sheet::default() }
+            Sheet { head, items, ..Sheet::default() }
         }
         Overlay::Rename(rename) => {
             let head = vec![format!("title: {}", clean_line(rename.title.text()))];

@@ -143,7 +143,7 @@ fn facts(paint: &mut FrameContext<'_>, entry: &LedgerEntry, area: Rect) {
         }
         None => said.push(match entry.fate() {
             Fate::Waits => "waits for an answer".to_owned(),
-            Fate::Elsewhere => format!("run by another program, which keeps no ledger{exit}"),
+            Fate::Elsewhere => format!("run by another program, which keeps no audit log{exit}"),
             _ => "ended before anything was decided".to_owned(),
         }),
     }

@@ -11,7 +11,7 @@ use crate::theme::Role;
 use ratatui::layout::Rect;
 
 /// One line of the card.
-struct Line {
+struct CardLine {
     /// Kind, for the colour of its sign.
     sort: Option<ContextSort>,
     text: String,
@@ -108,8 +108,8 @@ fn colour(sort: ContextSort) -> Role {
     }
 }
 
-fn lines(report: &ContextReport, depth: Depth) -> Vec<Line> {
-    let line = |sort, text: String, figure: String, role| Line { sort, text, figure, role };
+fn lines(report: &ContextReport, depth: Depth) -> Vec<CardLine> {
+    let line = |sort, text: String, figure: String, role| CardLine { sort, text, figure, role };
     let mut out = Vec::new();
     if report.compacting {
         out.push(line(None, "It is being compacted right now.".to_owned(), String::new(), Role::Running));
@@ -171,7 +171,7 @@ fn short(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
 }
 
-fn draw_line(paint: &mut FrameContext<'_>, line: &Line, row: Rect) {
+fn draw_line(paint: &mut FrameContext<'_>, line: &CardLine, row: Rect) {
     let sign = match line.sort {
         Some(sort) => paint.piece(format!("{} ", paint.signs.meter.used), colour(sort)),
         None => paint.piece("  ", Role::Dim),

@@ -4,7 +4,7 @@ use super::super::cells::{self, Piece, piece};
 use super::super::figures::{count, day};
 use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
-use crate::app::state::find::{Find, Phase, Row};
+use crate::app::state::find::{Find, Phase, ResultRow};
 use crate::domain::inbox::{HitIn, RowHit, Searched, SessionHits};
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, Context, FindAction, PickerAction};
@@ -150,17 +150,17 @@ fn results(paint: &mut FrameContext<'_>, find: &Find, list: Rect) {
             paint.tint(band, if find.stale { Role::SelectedDim } else { Role::Selected });
         }
         let (left, right) = match *row {
-            Row::Session(group, title) => match find.groups.get(group) {
+            ResultRow::Session(group, title) => match find.groups.get(group) {
                 Some(found) => {
                     session(paint, found, title.and_then(|hit| found.hits.get(hit)), usize::from(area.width))
                 }
                 None => continue,
             },
-            Row::Hit(group, hit) => match find.hit((group, hit)) {
+            ResultRow::Hit(group, hit) => match find.hit((group, hit)) {
                 Some((_, hit)) => line(paint, hit, chosen, usize::from(area.width)),
                 None => continue,
             },
-            Row::More(_, more) => (
+            ResultRow::More(_, more) => (
                 vec![paint.piece(format!("  {} {more} more in this session", paint.signs.cut), Role::Faint)],
                 Vec::new(),
             ),

@@ -110,6 +110,11 @@ fn lines(paint: &FrameContext<'_>, contexts: &[Context], width: usize) -> Vec<Ve
             out.push(line);
         }
     }
+    out.extend([Vec::new(), vec![paint.piece("Signs", Role::Strong)]]);
+    for (sign, meaning) in paint.signs.legend() {
+        let blanks = widest.min(width / 2).saturating_sub(cells::width(sign)) + 2;
+        out.push(vec![paint.piece(format!("{sign}{:blanks$}", ""), Role::Accent), paint.piece(meaning, Role::Dim)]);
+    }
     out
 }
 

@@ -22,6 +22,7 @@ use super::cells;
 use super::frame_context::FrameContext;
 use super::layout::Layout;
 use crate::app::state::overlay::Overlay;
+use crate::app::state::picker::Kind;
 use crate::keymap::action::{Action, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
@@ -34,6 +35,10 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
     let Some(top) = state.overlay() else { return };
     // The caret of what lies below is not the one that types.
     paint.cursor = None;
+    // Of themes one wants to see what they do to the screen.
+    if !matches!(top, Overlay::Picker(picker) if picker.kind == Kind::Theme) {
+        paint.dim_all();
+    }
     let body = Rect { height: area.height.saturating_sub(1), ..area };
     match top {
         Overlay::Help(help) => help::draw(paint, help, body),
@@ -66,7 +71,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
             let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Confirm);
             let width =
                 usize::from(if body.width < 60 { body.width } else { 60.min(body.width - 8) }.saturating_sub(4));
-            let lines = folded(&state.at_the_end(), width);
+            let lines: Vec<String> = state.leaving().iter().flat_map(|line| folded(line, width)).collect();
             let rows = u16::try_from(lines.len()).unwrap_or(u16::MAX);
             let inner = sheet(paint, body, 60, rows, &title, &[(accept, "quit")]);
             for (n, line) in lines.iter().enumerate() {

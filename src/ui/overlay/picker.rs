@@ -5,7 +5,7 @@ use super::super::cells::{self, Piece, piece};
 use super::super::figures;
 use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
-use crate::app::state::picker::{Column, Item, Kind, Picker, Row, Side, Value};
+use crate::app::state::picker::{Column, Item, Kind, Picker, PickerRow, Side, Value};
 use crate::domain::finding::Health;
 use crate::domain::property::split_label;
 use crate::domain::sanitise::clean_line;
@@ -174,14 +174,14 @@ fn draw_rows(paint: &mut FrameContext<'_>, picker: &Picker, shape: &Shape, list:
     let rows = picker.rows();
     let height = usize::from(list.height);
     // The selected one stays away from the edge as long as there is more behind it.
-    let place = rows.iter().position(|row| *row == Row::Hit(picker.selected)).unwrap_or(0);
+    let place = rows.iter().position(|row| *row == PickerRow::Hit(picker.selected)).unwrap_or(0);
     let last = rows.len().saturating_sub(height);
     let first = place.saturating_sub(height / 2).min(last);
     for (n, row) in rows.iter().skip(first).take(height).enumerate() {
         let at = cells::row(list, u16::try_from(n).unwrap_or(u16::MAX));
         match *row {
-            Row::Group(group) => draw_group(paint, picker, group, at),
-            Row::Hit(hit) => draw_hit(paint, picker, shape, hit, at),
+            PickerRow::Group(group) => draw_group(paint, picker, group, at),
+            PickerRow::Hit(hit) => draw_hit(paint, picker, shape, hit, at),
         }
     }
 }

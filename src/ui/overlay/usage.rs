@@ -4,7 +4,7 @@ use super::super::cells;
 use super::super::figures::{count, day, dollars, tokens};
 use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
-use crate::app::state::usage::{Shown, Usage};
+use crate::app::state::usage::{Usage, UsageGrouping};
 use crate::domain::At;
 use crate::domain::sanitise::clean_line;
 use crate::domain::spending::{Sum, UsageGroup};
@@ -44,7 +44,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, usage: &Usage, body: Rect) {
     if rows.is_empty() {
         let says = match (&usage.spending, usage.shown) {
             (None, _) => format!("reading {}", paint.signs.cut),
-            (Some(_), Shown::Turns) => "No request of this session is recorded yet.".to_owned(),
+            (Some(_), UsageGrouping::Turns) => "No request of this session is recorded yet.".to_owned(),
             (Some(_), _) => "No request is recorded yet.".to_owned(),
         };
         paint.over(cells::row(list, 0), &says, Role::Dim);
@@ -97,7 +97,7 @@ fn row(paint: &mut FrameContext<'_>, usage: &Usage, group: &UsageGroup, n: usize
         paint.tint(band, Role::Selected);
     }
     let name = match usage.shown {
-        Shown::Turns => {
+        UsageGrouping::Turns => {
             let at = At(group.key.parse().unwrap_or_default());
             day(at, paint.state.clock.now, paint.state.clock.utc_offset)
         }

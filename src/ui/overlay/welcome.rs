@@ -2,9 +2,10 @@
 
 use super::super::cells::{self, Piece};
 use super::super::frame_context::FrameContext;
+use crate::app::state::connecting::FirstRow;
 use crate::domain::contract::ConnectionInfo;
 use crate::domain::sanitise::clean_line;
-use crate::keymap::action::{Action, AppAction, Context, ModeAction, ModelAction, SessionAction};
+use crate::keymap::action::{Action, AppAction, ComposerAction, Context, ModeAction, ModelAction, SessionAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -17,6 +18,10 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
     let mut name = vec![paint.piece("lisle", Role::PanelTitle)];
     name.extend(Some(paint.piece("  a home for agent conversations", Role::Dim)).filter(|_| width > 36));
     let mut lines: Vec<Vec<Piece<'static>>> = vec![name, Vec::new()];
+    if let Some(rows) = paint.state.first_choice() {
+        lines.extend(choice(paint, &rows, width));
+        return place(paint, area, lines);
+    }
     let told = who_answers(paint, area.height < LOW);
     let unsettled = told.is_some();
     for (text, role) in told.into_iter().chain(found(paint).filter(|_| unsettled)) {
@@ -45,7 +50,41 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
             paint.piece((*word).to_owned(), Role::Dim),
         ]);
     }
-    // What matters most stands first: on a low screen the gaps go, then the rest.
+    place(paint, area, lines);
+}
+
+/// Rows of those who can answer, with the selected one marked.
+fn choice(paint: &FrameContext<'_>, rows: &[FirstRow], width: usize) -> Vec<Vec<Piece<'static>>> {
+    let mut lines = vec![vec![paint.piece("Who answers?", Role::Strong)]];
+    let name = |row: &FirstRow| clean_line(&row.name).into_owned();
+    let widest = rows.iter().map(|row| cells::width(&name(row))).max().unwrap_or(0);
+    for (n, row) in rows.iter().enumerate() {
+        let selected = n == paint.state.first_selected();
+        let (sign, role) = if selected { (paint.signs.prompt, Role::Accent) } else { (" ", Role::Text) };
+        let name = name(row);
+        let blanks = widest - cells::width(&name) + 3;
+        let about = cells::cut(&clean_line(&row.about), width.saturating_sub(widest + 5), paint.signs.cut).into_owned();
+        let weight = if selected { Role::Strong } else { Role::Text };
+        lines.push(vec![
+            paint.piece(format!("{sign} "), role),
+            paint.piece(format!("{name}{:blanks$}", ""), weight),
+            paint.piece(about, Role::Dim),
+        ]);
+    }
+    lines.push(Vec::new());
+    let key = |action| paint.key(action, Context::Composer);
+    let hints = [
+        (key(Action::Composer(ComposerAction::Down)), "next"),
+        (key(Action::Composer(ComposerAction::Send)), "choose"),
+        (key(Action::App(AppAction::Help)), "keys"),
+    ];
+    lines.push(paint.hints(&hints));
+    lines
+}
+
+/// Writes the lines into the upper part of the area. What matters most stands first: on a low screen the gaps go, then the
+/// rest.
+fn place(paint: &mut FrameContext<'_>, area: Rect, mut lines: Vec<Vec<Piece<'static>>>) {
     let room = usize::from(area.height);
     if lines.len() > room {
         lines.retain(|line| !line.is_empty());
@@ -74,14 +113,11 @@ fn who_answers(paint: &FrameContext<'_>, low: bool) -> Option<(String, Role)> {
     };
     match (answers, connections.first()) {
         (Some(known), _) if known.provider == "rehearsal" && low => {
-            Some(("The rehearsal answers here; it is no language model.".to_owned(), Role::Warning))
+            Some(("Demo mode: no language model".to_owned(), Role::Warning))
         }
         (Some(known), _) if known.provider == "rehearsal" => {
-            let key = paint.key(Action::Model(ModelAction::Pick), Context::Composer);
-            let how = key.map(|key| format!(" {key} chooses a model.")).unwrap_or_default();
-            let text = "The rehearsal answers here: it follows rules and is no language model, and does what `list`, \
-                        `read FILE` or `plan` say.";
-            Some((format!("{text}{how}"), Role::Warning))
+            let text = "Demo mode: rule-based, no language model. Try: list, read FILE, plan TEXT";
+            Some((text.to_owned(), Role::Warning))
         }
         (Some(known), _) => match &known.missing {
             Some(missing) => warn(format!("{}: {}", clean_line(known.name.as_str()), clean_line(missing))),
@@ -89,7 +125,7 @@ fn who_answers(paint: &FrameContext<'_>, low: bool) -> Option<(String, Role)> {
         },
         (None, Some(first)) => warn(match &first.missing {
             Some(missing) => format!("{}: {}", clean_line(first.name.as_str()), clean_line(missing)),
-            None => format!("{} was found and waits to be chosen", clean_line(first.name.as_str())),
+            None => return Some(("No model chosen yet".to_owned(), Role::Warning)),
         }),
         (None, None) => None,
     }
@@ -108,11 +144,10 @@ fn found(paint: &FrameContext<'_>) -> Option<(String, Role)> {
     let offered: Vec<String> =
         config.connections.iter().filter(|info| info.offered && info.missing.is_none()).map(shown).collect();
     if !offered.is_empty() {
-        let text = format!("Found here: {}. Nothing is sent there before you choose it.", offered.join(", "));
+        let text = format!("Found here: {}. /connect uses one", offered.join(", "));
         return Some((text, Role::Text));
     }
-    let vendors: Vec<String> = config.vendors.iter().map(|info| clean_line(info.name.as_str()).into_owned()).collect();
     let others = config.connections.iter().any(|info| info.provider != "rehearsal");
-    (!vendors.is_empty() && !others)
-        .then(|| (format!("/connection gives a key to {}.", vendors.join(", ")), Role::Text))
+    (!config.vendors.is_empty() && !others)
+        .then(|| ("Add a model: /connect (Anthropic, OpenAI, Gemini, OpenRouter, local)".to_owned(), Role::Text))
 }

@@ -22,7 +22,7 @@ const GAP: usize = 2;
 const TOPICS: [&str; 6] = ["session", "agent", "message", "chat", "list", "screen"];
 
 /// Possible continuation of the chord.
-struct Entry {
+struct Continuation {
     topic: usize,
     key: String,
     word: String,
@@ -31,7 +31,7 @@ struct Entry {
 /// A cell of the strip.
 enum Cell<'e> {
     Head(&'static str),
-    Entry(&'e Entry),
+    Entry(&'e Continuation),
 }
 
 pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
@@ -91,7 +91,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
 }
 
 /// The most used ones in one line, and where all are.
-fn one_line(paint: &mut FrameContext<'_>, entries: &[Entry], status: Rect) {
+fn one_line(paint: &mut FrameContext<'_>, entries: &[Continuation], status: Rect) {
     let Some(y) = status.y.checked_sub(1) else { return };
     let area = Rect { y, height: 1, ..status };
     paint.fill(area, Role::Panel);
@@ -117,7 +117,7 @@ fn one_line(paint: &mut FrameContext<'_>, entries: &[Entry], status: Rect) {
 }
 
 /// Entries in columns of this height: a topic's name is never alone at the foot of one.
-fn columns_of(entries: &[Entry], rows: usize) -> Vec<Vec<Cell<'_>>> {
+fn columns_of(entries: &[Continuation], rows: usize) -> Vec<Vec<Cell<'_>>> {
     let mut columns: Vec<Vec<Cell<'_>>> = vec![Vec::new()];
     let mut topic = None;
     for entry in entries {
@@ -137,7 +137,7 @@ fn columns_of(entries: &[Entry], rows: usize) -> Vec<Vec<Cell<'_>>> {
 }
 
 /// A verb once, with the key that is easiest to press; nine digits say no more than their ends. By topic.
-fn entries(paint: &FrameContext<'_>) -> Vec<Entry> {
+fn entries(paint: &FrameContext<'_>) -> Vec<Continuation> {
     let state = paint.state;
     let mut found: Vec<(Action, Vec<Key>, String)> = Vec::new();
     for (key, binding) in state.keys.following(&state.contexts(), &state.input.chord.keys) {
@@ -147,7 +147,7 @@ fn entries(paint: &FrameContext<'_>) -> Vec<Entry> {
         }
     }
     let name = |key: &Key| paint.key_name(&key.to_string());
-    let mut entries: Vec<Entry> = found
+    let mut entries: Vec<Continuation> = found
         .into_iter()
         .map(|(action, keys, desc)| {
             let plain = keys.iter().find(|key| matches!(key.code, Code::Char(_)) && key.printable().is_some());
@@ -162,7 +162,7 @@ fn entries(paint: &FrameContext<'_>) -> Vec<Entry> {
                     cells::cut(desc.split([',', ';', ':']).next().unwrap_or_default(), 20, paint.signs.cut).into_owned()
                 }
             };
-            Entry { topic: topic(action), key, word }
+            Continuation { topic: topic(action), key, word }
         })
         .collect();
     entries.sort_by_key(|entry| entry.topic);
@@ -269,8 +269,8 @@ mod tests {
 
     #[test]
     fn columns_hold_every_entry_and_no_lonely_topic() {
-        let entry = |topic| Entry { topic, key: "k".to_owned(), word: "w".to_owned() };
-        let entries: Vec<Entry> = [0, 0, 0, 1, 2, 2, 5].into_iter().map(entry).collect();
+        let entry = |topic| Continuation { topic, key: "k".to_owned(), word: "w".to_owned() };
+        let entries: Vec<Continuation> = [0, 0, 0, 1, 2, 2, 5].into_iter().map(entry).collect();
         for rows in 2..10 {
             let columns = columns_of(&entries, rows);
             assert!(columns.iter().all(|column| column.len() <= rows), "{rows}");

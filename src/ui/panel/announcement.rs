@@ -24,7 +24,7 @@ pub(super) fn is_whole(paint: &FrameContext<'_>, view: View<'_>, width: u16, row
     let warned = approval::warnings(asked);
     let said = match warned.as_slice() {
         [] => true,
-        [one] => rows > 1 && cells::width(one) + 2 <= usize::from(width),
+        [one] => cells::wrap(one, usize::from(width).saturating_sub(2)).len() < usize::from(rows).min(1 + super::WORST),
         _ => false,
     };
     short && fits && said && approval::holder(paint, view.request).is_none()

@@ -172,7 +172,7 @@ pub(super) fn holder<'s>(paint: &FrameContext<'s>, request: &Request) -> Option<
     state.sessions.meta(id)?.held_by.as_deref()
 }
 
-/// Other writers of the session, then risks, then reasons, one sentence each.
+/// Other writers of the session, then all risks but the worst, then reasons, one sentence each.
 pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec<Line<'static>> {
     let mut lines = Vec::new();
     if let Some(holder) = holder(paint, view.request) {
@@ -191,19 +191,16 @@ pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
         let (first, rest) = ([Span::styled(format!("{sign} "), style)], [Span::raw("  ")]);
         lines.extend(text::wrap(&[span], usize::from(width), &first, &rest, Fold::Words));
     };
-    // The worst stands first, and louder than the rest; the agent's own words come after whatever speaks for caution.
+    // The agent's own words come after whatever speaks for caution.
     let odd = oddities(proposal);
     let warns = odd.is_some() || !risks.is_empty();
     let said = intent.as_ref().map(|intent| format!("the agent says: {}", expose_line(intent)));
     if let Some(said) = said.as_ref().filter(|_| !warns) {
         say(paint.signs.dot, Role::Dim, said);
     }
-    if let Some(odd) = &odd {
-        say(paint.signs.marks.warning, Role::Error, odd);
-    }
-    for (n, risk) in risks.iter().enumerate() {
-        let first = n == 0 && odd.is_none();
-        say(paint.signs.marks.warning, if first { Role::Error } else { Role::Warning }, risk);
+    // The worst stands below the title.
+    for risk in risks.iter().skip(usize::from(odd.is_none())) {
+        say(paint.signs.marks.warning, Role::Warning, risk);
     }
     for reason in reasons {
         say(paint.signs.dot, Role::Dim, reason);

@@ -27,6 +27,7 @@ use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, AnswerAction, AppAction, ComposerAction, Context, PickerAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
+use ratatui::style::Modifier;
 use ratatui::text::Line;
 use std::rc::Rc;
 
@@ -41,15 +42,19 @@ const WRITING: usize = 5;
 const PROBLEM: usize = 3;
 /// Rows of what is asked, and of the word that there is more of it, that stay before the answers scroll.
 const KEPT: usize = 3;
+/// Cells of a title, or of figures, below which they are left out.
+const TITLE: usize = 12;
+
 /// Rows that the panel would fill if it could have them all.
 pub(in crate::ui) fn rows(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> u16 {
     let inner = inner_width(width);
+    let worst = worst_lines(paint, view.request, inner).len();
     let body = body(paint, view, inner).len();
     let facts = approval::facts(paint, view, inner).len();
     let gap = usize::from(facts > 0);
     let answers = answer_rows(paint, view, inner);
-    // Title, body, gap, facts, gap, answers.
-    u16::try_from(1 + body + gap + facts + 1 + answers).unwrap_or(u16::MAX)
+    // Title, worst risk, body, gap, facts, gap, answers.
+    u16::try_from(1 + worst + body + gap + facts + 1 + answers).unwrap_or(u16::MAX)
 }
 
 /// Bar, blank, text, blank.
@@ -74,11 +79,9 @@ pub(in crate::ui) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Re
     }
     let inner = cells::after(area, 3);
     let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
-    let worst = approval::worst(view.request);
-    if area.height <= least_rows(view.request) {
-        if let Some(worst) = worst.as_ref().filter(|_| area.height > 1) {
-            pinned(paint, worst, cells::row(inner, 1));
-        }
+    let worst = worst_lines(paint, view.request, inner.width);
+    if area.height <= least_rows(paint, view.request, area.width) {
+        pinned(paint, &worst, Rect { y: inner.y + 1, height: inner.height - 1, ..inner });
         let whole = announcement::is_whole(paint, view, inner.width, area.height);
         title(paint, view, cells::row(inner, 0), (true, whole));
         paint.found.panel = Some((view.request.id.clone(), whole));
@@ -86,32 +89,45 @@ pub(in crate::ui) fn draw(paint: &mut FrameContext<'_>, view: View<'_>, area: Re
     }
     let mut rest = Rect { y: inner.y + 1, height: inner.height - 1, ..inner };
     let lines = body(paint, view, inner.width);
-    let mut facts = approval::facts(paint, view, inner.width);
+    let facts = approval::facts(paint, view, inner.width);
     let answers = answer_rows(paint, view, inner.width);
-    let fits = lines.len() + facts.len() + answers <= usize::from(rest.height);
-    if let Some(worst) = worst.filter(|_| !fits) {
-        // Above whatever is cut: the worst is never what has to be scrolled to.
-        pinned(paint, &worst, cells::row(rest, 0));
-        rest = Rect { y: rest.y + 1, height: rest.height.saturating_sub(1), ..rest };
-        if cells::width(&worst) + 2 <= usize::from(inner.width) {
-            facts.remove(0);
-        }
-    }
+    // Above whatever is cut: the worst is never what has to be scrolled to.
+    let taken = pinned(paint, &worst, rest);
+    rest = Rect { y: rest.y + taken, height: rest.height - taken, ..rest };
     let whole = content(paint, view, rest, (lines, facts), answers);
     title(paint, view, cells::row(inner, 0), (false, whole));
     paint.found.panel = Some((view.request.id.clone(), whole));
 }
 
 /// Rows of a panel that is only announced: its name, and the worst risk.
-pub(in crate::ui) fn least_rows(request: &Request) -> u16 {
-    1 + u16::from(approval::worst(request).is_some())
+pub(in crate::ui) fn least_rows(paint: &FrameContext<'_>, request: &Request, width: u16) -> u16 {
+    1 + u16::try_from(worst_lines(paint, request, inner_width(width)).len()).unwrap_or(0)
 }
 
-/// The worst risk on a row of its own.
-fn pinned(paint: &mut FrameContext<'_>, worst: &str, row: Rect) {
-    let said = format!("{} {worst}", paint.signs.marks.warning);
-    let said = cells::cut(&said, usize::from(row.width), paint.signs.cut).into_owned();
-    paint.over(row, &said, Role::Error);
+/// Rows of the worst risk at the most; a longer one is cut.
+const WORST: usize = 3;
+
+/// The worst risk in lines of `width` cells, the sign before the first.
+fn worst_lines(paint: &FrameContext<'_>, request: &Request, width: u16) -> Vec<String> {
+    let Some(worst) = approval::worst(request) else { return Vec::new() };
+    let room = usize::from(width).saturating_sub(2).max(1);
+    let mut lines = cells::wrap(&worst, room);
+    if lines.len() > WORST {
+        let rest = lines.split_off(WORST - 1).join(" ");
+        lines.push(cells::cut(&rest, room, paint.signs.cut).into_owned());
+    }
+    let lead = |n: usize| if n == 0 { paint.signs.marks.warning } else { " " };
+    lines.into_iter().enumerate().map(|(n, line)| format!("{} {line}", lead(n))).collect()
+}
+
+/// Draws the worst risk from the top of `area`, the loudest text of the panel. Returns the rows used.
+fn pinned(paint: &mut FrameContext<'_>, worst: &[String], area: Rect) -> u16 {
+    let rows = u16::try_from(worst.len()).unwrap_or(u16::MAX).min(area.height);
+    let style = paint.flat(paint.style(Role::Error)).add_modifier(Modifier::BOLD);
+    for (n, line) in (0..rows).zip(worst) {
+        cells::put(paint.buf, cells::row(area, n), line, style);
+    }
+    rows
 }
 
 /// Draws the question, the facts and the answers. True if all of it is on the screen.
@@ -133,10 +149,15 @@ fn content(
     let held = approval::holder(paint, view.request).is_some();
     let crowded = held && all > usize::from(rest.height);
     let reads = view.panel.extent == Extent::Full && matches!(view.panel.stage, Stage::Choosing);
+    let chooses = matches!(view.panel.stage, Stage::Choosing);
     let answers = match () {
         () if crowded => 0,
-        // Whoever wants the whole screen for it wants to read: the answers stay as a row.
-        () if reads && all > usize::from(rest.height) => 1.min(rest.height),
+        // Whoever wants the whole screen for it wants to read: the answers stay as their keys.
+        () if chooses && all > usize::from(rest.height) => {
+            let packed = answers::packed_rows(paint, view, rest.width, reads);
+            let half = if reads { packed } else { packed.max(rest.height * 2 / 5) };
+            answers.min(half).min(rest.height - kept.min(1))
+        }
         () => answers.min(rest.height - kept),
     };
     let below = Rect { y: rest.bottom() - answers, height: answers, ..rest };
@@ -295,6 +316,16 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
     } else {
         announcement::ways(paint, view, whole)
     };
+    // What has no room goes as a whole, the figures first; half of a title still says something.
+    let room = usize::from(area.width).saturating_sub(cells::pieces_width(&hints) + 2);
+    while left.len() > 1 && cells::pieces_width(&left) > room {
+        let at = left.len() - 1;
+        let before = cells::pieces_width(left.get(..at).unwrap_or_default());
+        if before + TITLE <= room {
+            break;
+        }
+        left.pop();
+    }
     // On a narrow row the way to the panel matters more than the end of its name.
     paint.sides(area, &left, &hints, 12);
 }

@@ -113,7 +113,8 @@ fn title(paint: &mut FrameContext<'_>, area: Rect) {
         paint.one_line(field, &filter.query, filter.typing && paint.state.overlays.is_empty());
         return;
     }
-    let role = if paint.state.focus == Focus::List { Role::Strong } else { Role::PanelTitle };
+    let focused = paint.state.focus == Focus::List && paint.state.overlays.is_empty();
+    let role = if focused { Role::Key } else { Role::PanelTitle };
     let archived = sessions.facets().wish(&Facet::Archived) == Wish::Only;
     let name = if archived { "Archived" } else { "Sessions" };
     let mut left = vec![paint.piece(name, role)];

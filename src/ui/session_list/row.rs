@@ -1,25 +1,26 @@
-//! A session in the list: the sign of its state, its title, what it is marked with, its age; below them what it waits
-//! for or how it begins.
+//! A session in the list: the sign of its state, its title, its labels and its status as words, the sign of a mode that is
+//! not the usual one, its age; below them what it waits for or how it begins.
 
 use crate::app::state::sessions::{Grouping, Row, needs_you};
 use crate::app::state::{Current, State};
-use crate::domain::SessionMeta;
+use crate::domain::attention::Attention;
 use crate::domain::property::split_label;
 use crate::domain::sanitise::clean_line;
 use crate::domain::session::Activity;
+use crate::domain::{Mode, SessionMeta};
 use crate::theme::Role;
 use crate::ui::cells::{self, Piece, piece};
 use crate::ui::figures::{age, elapsed};
 use crate::ui::frame_context::FrameContext;
+use crate::ui::mode::mode_role;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
+use std::borrow::Cow;
 
 /// Cells of an age, right-aligned, with a blank before it.
 const AGE: usize = 4;
-/// From this width on labels are named, else they are dots.
-const NAMES: u16 = 56;
-/// From this width on there are dots.
-const DOTS: u16 = 30;
+/// Cells that a title keeps beside labels and status.
+const TITLE: usize = 22;
 /// Maximum number of labels.
 const LABELS: usize = 3;
 
@@ -44,13 +45,10 @@ impl Second {
         }
     }
 
-    fn line(self, meta: &SessionMeta) -> Option<&str> {
-        match &meta.activity {
-            Activity::NeedsYou(what) if self.waits && !what.trim().is_empty() => Some(what),
-            Activity::Idle if self.waits && meta.plan_pending => Some("plan waiting"),
-            _ if self.previews && !meta.title.trim().is_empty() && says_more(meta) => Some(&meta.preview),
-            _ => None,
-        }
+    fn line(self, meta: &SessionMeta) -> Option<Cow<'_, str>> {
+        let preview = self.previews && !meta.title.trim().is_empty() && says_more(meta);
+        let reason = Some(meta).filter(|meta| self.waits && needs_you(meta)).and_then(SessionMeta::reason);
+        reason.map(Cow::Owned).or_else(|| preview.then_some(Cow::Borrowed(meta.preview.as_str())))
     }
 }
 
@@ -96,18 +94,32 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect,
     let title = clean_line(meta.shown_title());
     let title_role = if selected || current || meta.unread || needs_you(meta) { Role::Strong } else { Role::Text };
     let weight = if meta.archived { Role::Dim } else { title_role };
-    let named = area.width >= NAMES || area.height > 1;
-    let mut right = if area.height > 1 || area.width < DOTS { Vec::new() } else { labels(paint, meta, named) };
-    for (is, sign, role) in [
+    let mut right = Vec::new();
+    let mut marks = Vec::new();
+    let signs = [
         (meta.branched_from.is_some(), paint.signs.session.branched, Role::Dim),
         (meta.flagged, paint.signs.session.flag, Role::Accent),
-    ] {
-        if is {
-            let gap = if right.is_empty() { "" } else { " " };
-            right.push(piece(format!("{gap}{sign}"), paint.style(role)));
-        }
+        (meta.mode != Mode::default(), paint.signs.mode(meta.mode), mode_role(meta.mode)),
+    ];
+    for (_, sign, role) in signs.into_iter().filter(|(is, ..)| *is) {
+        marks.push(piece(format!(" {sign}"), paint.style(role)));
     }
-    right.push(piece(format!("{:>AGE$}", age_of(paint, meta)), paint.style(Role::Dim)));
+    marks.push(piece(format!("{:>AGE$}", age_of(paint, meta)), paint.style(Role::Dim)));
+    let taken = cells::width(&title).min(TITLE) + cells::pieces_width(&marks) + 2;
+    let mut words = status(paint, meta);
+    if area.height == 1 {
+        words = labels(paint, meta).into_iter().chain(words).collect();
+    }
+    // The labels go before the title is cut, the last ones first; then the status.
+    let room = usize::from(line.width).saturating_sub(taken);
+    while !words.is_empty() && spaced(&words) > room {
+        words.remove(words.len().saturating_sub(2));
+    }
+    for word in words {
+        let gap = if right.is_empty() { "" } else { " " };
+        right.push(piece(format!("{gap}{}", word.0), word.1));
+    }
+    right.extend(marks);
     let mut left = [piece(title, paint.style(weight))];
     for piece in left.iter_mut().chain(&mut right) {
         piece.1.bg = None;
@@ -126,15 +138,16 @@ fn below(paint: &mut FrameContext<'_>, meta: &SessionMeta, area: Rect, second: S
     let role = if near || needs_you(meta) { Role::Dim } else { Role::Faint };
     let area = cells::after(area, 3);
     let area = Rect { width: area.width.saturating_sub(1), ..area };
-    let mut left = [paint.piece(clean_line(text), role)];
+    let mut left = [paint.piece(clean_line(&text).into_owned(), role)];
     // What waits is said whole before labels are, and a preview to the half.
     let text = cells::pieces_width(&left);
     let least = if needs_you(meta) { text } else { text.min(usize::from(area.width) / 2) };
     let room = usize::from(area.width).saturating_sub(least + 2);
-    let mut right = [labels(paint, meta, true), labels(paint, meta, false)]
-        .into_iter()
-        .find(|labels| cells::pieces_width(labels) <= room)
-        .unwrap_or_default();
+    let mut words = labels(paint, meta);
+    while spaced(&words) > room && words.pop().is_some() {}
+    let gap = |n: usize| if n == 0 { "" } else { " " };
+    let words = words.into_iter().enumerate();
+    let mut right: Vec<_> = words.map(|(n, (text, style))| piece(format!("{}{text}", gap(n)), style)).collect();
     for piece in left.iter_mut().chain(&mut right) {
         piece.1.bg = None;
     }
@@ -151,63 +164,52 @@ fn age_of(paint: &FrameContext<'_>, meta: &SessionMeta) -> String {
     }
 }
 
-/// Its first labels: named, or a dot each.
-fn labels(paint: &FrameContext<'_>, meta: &SessionMeta, named: bool) -> Vec<Piece<'static>> {
+/// Cells of words with a blank between two.
+fn spaced(words: &[Piece<'_>]) -> usize {
+    cells::pieces_width(words) + words.len().saturating_sub(1)
+}
+
+/// Its first labels as words in their colours.
+fn labels(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Piece<'static>> {
     let catalogue = paint.state.sessions.catalogue();
-    let mut out = Vec::new();
-    for entry in meta.labels.iter().take(LABELS) {
+    let word = |entry: &String| {
         let known = catalogue.label_entry(entry);
         let colour = known.and_then(|known| known.color);
         let style = colour.map_or_else(|| paint.style(Role::Accent), |colour| paint.look.theme.tag(colour));
-        let gap = if out.is_empty() { "" } else { " " };
-        if named {
-            let (id, value) = split_label(entry);
-            let name = known.map_or(id, |known| known.name.as_str());
-            let value = value.map(|value| format!(":{value}")).unwrap_or_default();
-            out.push(piece(format!("{gap}#{}", clean_line(&format!("{name}{value}"))), style));
-        } else {
-            out.push(piece(paint.signs.session.label, style));
-        }
-    }
-    out
+        let (id, value) = split_label(entry);
+        let name = known.map_or(id, |known| known.name.as_str());
+        let value = value.map(|value| format!(":{value}")).unwrap_or_default();
+        piece(format!("#{}", clean_line(&format!("{name}{value}"))), style)
+    };
+    meta.labels.iter().take(LABELS).map(word).collect()
 }
 
-/// The sign of a session's state, and its colour; of one that does nothing its status, where the groups do not say it.
+/// Its status as a word, where it is not the first one and the groups do not say it.
+fn status(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Piece<'static>> {
+    let sessions = &paint.state.sessions;
+    if meta.status == "todo" || meta.status.is_empty() || sessions.grouping() == Grouping::Status {
+        return Vec::new();
+    }
+    let entry = sessions.catalogue().status_entry(&meta.status);
+    let name = entry.map_or(meta.status.as_str(), |entry| &*entry.id);
+    // What is over is worth no colour.
+    let colour = entry.filter(|entry| !entry.closed).and_then(|entry| entry.color);
+    let style = colour.map_or_else(|| paint.style(Role::Dim), |colour| paint.look.theme.tag(colour));
+    vec![piece(clean_line(name).into_owned(), style)]
+}
+
+/// The sign of a session's state, and its colour. Where something is new and nothing happens, the sign says that.
 fn sign(paint: &FrameContext<'_>, meta: &SessionMeta) -> (&'static str, Style) {
     let signs = paint.signs;
-    let (sign, role) = match &meta.activity {
-        Activity::NeedsYou(_) => (signs.session.needs_you, Role::NeedsYou),
-        Activity::Running(_) => (paint.spin_slowly(), Role::Running),
-        Activity::Stopping => (signs.session.stopping, Role::Dim),
-        Activity::Idle if meta.plan_pending => (signs.session.plan, Role::NeedsYou),
-        Activity::Idle if meta.unread => (signs.session.unread, Role::Unread),
-        Activity::Idle if paint.state.sessions.grouping() == Grouping::Status => (" ", Role::Text),
-        Activity::Idle => {
-            let sign = status_sign(paint, meta);
-            let entry = paint.state.sessions.catalogue().status_entry(&meta.status);
-            // What is over is no colour worth.
-            if let Some(colour) = entry.filter(|entry| !entry.closed).and_then(|entry| entry.color) {
-                return (sign, paint.look.theme.tag(colour));
-            }
-            (sign, Role::Faint)
-        }
+    let (sign, role) = match meta.attention() {
+        Attention::NeedsYou(_) if meta.activity == Activity::Idle => (signs.session.plan, Role::NeedsYou),
+        Attention::NeedsYou(_) => (signs.session.needs_you, Role::NeedsYou),
+        Attention::Running if meta.activity == Activity::Stopping => (signs.session.stopping, Role::Dim),
+        Attention::Running => (paint.spin_slowly(), Role::Running),
+        Attention::Failed(_) => (signs.session.failed, Role::Error),
+        Attention::Interrupted(_) => (signs.session.interrupted, Role::Warning),
+        Attention::Unread => (signs.session.unread, Role::Unread),
+        Attention::Idle => (" ", Role::Text),
     };
     (sign, paint.style(role))
-}
-
-/// Sign of a status that is begun or closed; an open one has none.
-fn status_sign(paint: &FrameContext<'_>, meta: &SessionMeta) -> &'static str {
-    let signs = paint.signs;
-    match meta.status.as_str() {
-        "todo" => " ",
-        "in-progress" => signs.session.begun,
-        "needs-review" => signs.session.review,
-        "done" => signs.session.done,
-        "cancelled" => signs.session.cancelled,
-        other => match paint.state.sessions.catalogue().status_entry(other) {
-            Some(entry) if entry.closed => signs.session.done,
-            Some(entry) if &*entry.id != "todo" => signs.session.begun,
-            _ => " ",
-        },
-    }
 }

@@ -76,7 +76,8 @@ pub fn borders(place: &str, state: &State, buf: &Buffer, drawn: &Drawn, glyphs: 
     }
     let signs = lisle::ui::glyphs::Glyphs::of(glyphs);
     let column = drawn.frame.list_cells;
-    for y in 0..buf.area.height - 1 {
+    let list = drawn.frame.areas.iter().find(|(_, target)| *target == lisle::app::msg::Target::List);
+    for y in 0..list.map_or(0, |(area, _)| area.h) {
         let symbol = buf[(column, y)].symbol();
         assert!(
             [signs.lines.rule, signs.lines.branch].contains(&symbol),
@@ -85,10 +86,10 @@ pub fn borders(place: &str, state: &State, buf: &Buffer, drawn: &Drawn, glyphs: 
     }
 }
 
-/// The last row says in which mode one is, or what waits, on every screen that is not tiny.
+/// One of the last rows says in which mode one is on every screen that is not tiny.
 pub fn status(place: &str, state: &State, buf: &Buffer) {
-    let (_, row) = rows(buf).last().unwrap();
-    let text: String = row.iter().map(Cell::symbol).collect();
+    let all: Vec<String> = rows(buf).map(|(_, row)| row.iter().map(Cell::symbol).collect()).collect();
+    let text = all.get(all.len().saturating_sub(4)..).unwrap_or_default().concat();
     assert!(!text.trim().is_empty(), "{place}: there is no status");
     // Where it is narrow a notice or a chord takes the row for a while.
     if buf.area.width >= layout::LEAST.0 && state.notices.last().is_none() && state.input.chord.keys.is_empty() {

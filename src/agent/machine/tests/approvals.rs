@@ -73,7 +73,7 @@ fn a_command_that_the_user_changed_is_judged_anew() {
         assert_eq!(asked_for, Some(json!({"command": text})), "its facts are gathered");
         assert!(runs(&steps).is_empty(), "{text}: nothing runs before that");
         let on_disk = steps.iter().any(|step| match step {
-            Step::Live(row, Safety::Synced) => row.tool().is_some_and(|tool| tool.input["command"] == text),
+            Step::KeepLive(row, Safety::Synced) => row.tool().is_some_and(|tool| tool.input["command"] == text),
             _ => false,
         });
         assert!(on_disk, "{text}");

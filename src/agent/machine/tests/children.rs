@@ -91,7 +91,7 @@ fn what_a_child_waits_for_is_the_parents_activity_and_the_way_to_it_stays() {
     };
     b.feed(Input::Inspected(run, CallId::new("c"), Ok(facts)));
     assert_eq!(b.machine.decided_in(&CallId::new("c")), Some(Mode::Ask));
-    let kept = |steps: &[Step]| steps.iter().filter(|step| matches!(step, Step::Live(..))).count();
+    let kept = |steps: &[Step]| steps.iter().filter(|step| matches!(step, Step::KeepLive(..))).count();
     let steps = b.feed(Input::Child(run, CallId::new("c"), Box::new(child(None)), "read x".into()));
     assert_eq!(kept(&steps), 1, "after a death the way to it is known");
     let steps = b.feed(Input::Child(run, CallId::new("c"), Box::new(child(Some("approve: write"))), "read x".into()));

@@ -1,7 +1,7 @@
 //! Compaction: wished, by itself, on overflow and for a plan; stopped, failed and queued in between.
 
 use super::*;
-use crate::agent::step::Asked;
+use crate::agent::step::SummaryRequest;
 use crate::domain::message::{AssistantText, Failure, FailureAction};
 
 fn user(text: &str) -> Body {
@@ -28,8 +28,8 @@ fn overflow() -> ProviderError {
     ProviderError { code: "context_overflow", title: "Full".into(), text, ..broken(false) }
 }
 
-fn sums(steps: &[Step]) -> Option<Asked> {
-    steps.iter().find_map(|step| if let Step::Sum(_, asked) = step { Some((**asked).clone()) } else { None })
+fn sums(steps: &[Step]) -> Option<SummaryRequest> {
+    steps.iter().find_map(|step| if let Step::Summarise(_, asked) = step { Some((**asked).clone()) } else { None })
 }
 fn asks(steps: &[Step]) -> Option<Vec<ConversationItem>> {
     steps.iter().find_map(|step| if let Step::Ask(_, request) = step { Some(request.items.clone()) } else { None })
@@ -50,7 +50,7 @@ fn failure(steps: &[Step]) -> Option<Failure> {
 impl Bench {
     fn sum(&mut self, text: &str) -> Vec<Step> {
         let run = self.run();
-        self.feed(Input::Summed(run, Ok(text.into())))
+        self.feed(Input::Summarised(run, Ok(text.into())))
     }
     /// The model sums up whatever it is asked about.
     fn sum_all(&mut self, text: &str) -> Vec<Step> {
@@ -62,7 +62,7 @@ impl Bench {
     }
     fn sum_fails(&mut self, error: ProviderError) -> Vec<Step> {
         let run = self.run();
-        self.feed(Input::Summed(run, Err(error)))
+        self.feed(Input::Summarised(run, Err(error)))
     }
     fn compact(&mut self, wish: &str) -> Vec<Step> {
         self.act(Act::Compact { wish: wish.into() })
@@ -127,7 +127,7 @@ fn stopped_in_the_middle_nothing_changed() {
     assert!(steps.contains(&Step::Cancel(run)) && compaction(&steps).is_none());
     assert_eq!(b.machine.rows()[..before.len()], before);
     assert!(b.machine.queue.held, "what waits is held, as after every stop");
-    assert!(b.feed(Input::Summed(run, Ok("late".into()))).is_empty(), "late news is ignored");
+    assert!(b.feed(Input::Summarised(run, Ok("late".into()))).is_empty(), "late news is ignored");
     // The model hears nothing of an interruption: no answer of its was interrupted.
     let items = asks(&b.send("go on")).unwrap();
     assert!(matches!(items.last(), Some(ConversationItem::User(said)) if said.text == "go on"));

@@ -201,8 +201,12 @@ fn what_stands_before_the_conversation_is_the_same_for_a_turn() {
     b.send("look");
     respond(&mut b, None, "", &[("a", "read")]);
     b.act(Act::Mode { mode: Mode::Ask, drop_plan: false });
-    b.machine.set_memory(std::sync::Arc::new(crate::agent::memory::Memory {
-        preferences: Some(crate::agent::memory::MemoryFile { path: "/p".into(), text: "Be brief.".into(), whole: 9 }),
+    b.machine.set_memory(std::sync::Arc::new(crate::agent::project_memory::Memory {
+        preferences: Some(crate::agent::project_memory::MemoryFile {
+            path: "/p".into(),
+            text: "Be brief.".into(),
+            whole: 9,
+        }),
         ..Default::default()
     }));
     respond(&mut b, None, "", &[("b", "read")]);
@@ -348,7 +352,7 @@ fn the_next_attempt_goes_on_in_the_row_of_the_one_that_broke_off() {
         assert_eq!(seen, shown);
         let steps = b.stop_with(Stop::Done);
         assert_eq!(texts(&kept(&steps)), [(end.to_owned(), None)]);
-        let id = |step: &Step| if let Step::Live(row, _) = step { Some(row.id.clone()) } else { None };
+        let id = |step: &Step| if let Step::KeepLive(row, _) = step { Some(row.id.clone()) } else { None };
         let ids: std::collections::BTreeSet<_> = b.out.iter().filter_map(id).collect();
         assert_eq!(ids.len(), 1, "one row for all attempts");
     }

@@ -38,7 +38,7 @@ fn while_calls_run_it_waits_for_the_results() {
     assert_eq!(rows(&ended(&mut b)), 0);
     let steps = b.ran("b", "second");
     assert_eq!(rows(&steps), 1);
-    let row = position(&steps, |step| matches!(step, Step::Keep(rows, _) if matches!(&rows[0].body, Body::Info(_))));
+    let row = position(&steps, |step| matches!(step, Step::Append(rows, _) if matches!(&rows[0].body, Body::Info(_))));
     assert!(row < position(&steps, |step| matches!(step, Step::Ask(..))));
     assert!(request(&steps).contains(&format!("second\\n\\n[{TOLD}]")), "{}", request(&steps));
 }

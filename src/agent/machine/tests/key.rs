@@ -33,7 +33,7 @@ fn paused(bench: &mut Bench) -> RequestId {
         Step::Emit(Event::Asked(request)) => Some(request.id.clone()),
         _ => None,
     });
-    assert!(!steps.iter().any(|step| matches!(step, Step::Keep(..) | Step::Emit(Event::TurnEnded { .. }))));
+    assert!(!steps.iter().any(|step| matches!(step, Step::Append(..) | Step::Emit(Event::TurnEnded { .. }))));
     asked.expect("the key is asked for")
 }
 
@@ -70,9 +70,14 @@ fn a_key_that_could_not_be_stored_is_asked_for_again() {
     let mut bench = Bench::new(Mode::Ask);
     let id = paused(&mut bench);
     let steps = bench.feed(Input::Keyed(ConnectionName::new("work"), Err("The disk is full.".into())));
-    let again = |step: &Step| matches!(step, Step::Emit(Event::Asked(request)) if request.id == id);
-    assert!(steps.iter().any(again), "{steps:?}");
-    assert!(steps.iter().any(|step| matches!(step, Step::Emit(Event::Notice(n)) if n.text.contains("disk"))));
+    let why = steps.iter().find_map(|step| match step {
+        Step::Emit(Event::Asked(request)) if request.id == id => match &request.ask {
+            Ask::Key(wanted) => Some(wanted.why.as_str()),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(why, Some("The disk is full."), "the field says why");
     assert!(bench.machine.is_running());
 }
 

@@ -73,7 +73,7 @@ fn attachments_are_named_where_they_may_be_why_and_nowhere_else() {
         let error = ProviderError { code, detail: detail.into(), ..no_model() };
         let steps = bench.feed(Input::Failed(bench.run(), error));
         let text = steps.iter().find_map(|step| match step {
-            Step::Keep(rows, _) => rows.iter().find_map(|row| match &row.body {
+            Step::Append(rows, _) => rows.iter().find_map(|row| match &row.body {
                 Body::Error(failure) => Some(failure.text.clone()),
                 _ => None,
             }),
@@ -120,11 +120,11 @@ fn what_was_pasted_is_kept_whole_when_it_is_summed_up() {
         bench.stop_with(Stop::Done);
     }
     bench.act(Act::Compact { wish: String::new() });
-    let steps = bench.feed(Input::Summed(bench.run(), Ok("it was mended".into())));
+    let steps = bench.feed(Input::Summarised(bench.run(), Ok("it was mended".into())));
     let at = |what: fn(&Step) -> bool| steps.iter().position(what);
     let whole = at(
-        |step| matches!(step, Step::Whole(path, text) if path.starts_with("/s/long_responses") && text.starts_with("mend this")),
+        |step| matches!(step, Step::KeepLongText(path, text) if path.starts_with("/s/long_responses") && text.starts_with("mend this")),
     );
-    let kept = at(|step| matches!(step, Step::Keep(..)));
+    let kept = at(|step| matches!(step, Step::Append(..)));
     assert!(whole.is_some() && whole < kept, "it is there when it is named");
 }

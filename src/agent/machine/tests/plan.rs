@@ -233,9 +233,11 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     let id = b.asked().id;
     let yes = marked(&b, Mode::Execute, true, &[(3, true, None)]);
     let mut steps = b.act(Act::Answer { request: id, answer: yes });
-    assert!(!b.machine.has_due() && kept(&steps).is_empty() && steps.iter().any(|step| matches!(step, Step::Sum(..))));
+    assert!(
+        !b.machine.has_due() && kept(&steps).is_empty() && steps.iter().any(|step| matches!(step, Step::Summarise(..)))
+    );
     let run = b.run();
-    steps.extend(b.feed(Input::Summed(run, Ok("what was found".into()))));
+    steps.extend(b.feed(Input::Summarised(run, Ok("what was found".into()))));
     // Until all of this is on disk the plan waits, with its marks, and nothing is looser.
     let waiting_still = b.machine.own.plan.clone().expect("it waits on");
     assert!(waiting_still.review.markdown.contains("~~Run `make install`~~"));
@@ -244,7 +246,7 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
         PendingExecution { plan_path: "/s/plans/p.md".into(), awaiting_compaction: true, ..Default::default() };
     assert_eq!(b.machine.meta.pending_execution, Some(pending));
     let meta = steps.iter().position(|step| matches!(step, Step::KeepMeta(_))).unwrap();
-    let row = steps.iter().position(|step| matches!(step, Step::Keep(..))).unwrap();
+    let row = steps.iter().position(|step| matches!(step, Step::Append(..))).unwrap();
     assert!(meta < row);
     let rows = kept(&steps);
     let Body::Info(Info { kind: InfoKind::Compacted, carried: Some(carried), .. }) = &rows[0].body else { panic!() };

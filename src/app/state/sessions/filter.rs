@@ -6,7 +6,7 @@
 use super::catalogue::Catalogue;
 use crate::app::state::edit::Line;
 use crate::domain::ids::At;
-use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::session::SessionMeta;
 use std::fmt;
 
 /// A filter of the list by title.
@@ -258,13 +258,7 @@ impl Facets {
 /// True if something waits for the user in a session.
 #[must_use]
 pub fn needs_you(meta: &SessionMeta) -> bool {
-    !meta.hidden
-        && match meta.activity {
-            Activity::NeedsYou(_) => true,
-            // What was put away waits for nobody.
-            Activity::Idle => meta.plan_pending && !meta.archived,
-            Activity::Running(_) | Activity::Stopping => false,
-        }
+    meta.needs_you()
 }
 
 #[cfg(test)]

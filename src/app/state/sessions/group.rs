@@ -1,8 +1,9 @@
 //! Under which heading a session stands: by what it waits for and when it was used, or by status, label or directory.
 
 use super::catalogue::Catalogue;
+use crate::domain::attention::Attention;
 use crate::domain::ids::At;
-use crate::domain::session::{Activity, SessionMeta};
+use crate::domain::session::SessionMeta;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -159,11 +160,11 @@ impl Calendar {
 #[must_use]
 pub fn group_of(meta: &SessionMeta, grouping: Grouping, calendar: &Calendar, catalogue: &Catalogue) -> Group {
     match grouping {
-        Grouping::Date => match meta.activity {
-            Activity::NeedsYou(_) => Group::NeedsYou,
-            Activity::Running(_) | Activity::Stopping => Group::Running,
-            Activity::Idle if meta.plan_pending => Group::NeedsYou,
-            Activity::Idle => calendar.group(meta.last_message),
+        // On top whatever the groups are; a flat list has no headings.
+        grouping if grouping != Grouping::Flat && meta.needs_you() => Group::NeedsYou,
+        Grouping::Date => match meta.attention() {
+            Attention::Running => Group::Running,
+            _ => calendar.group(meta.last_message),
         },
         Grouping::Status => {
             let (place, id) = catalogue.status(&meta.status);
@@ -202,6 +203,9 @@ impl Group {
             Group::Month { month, year, .. } => {
                 let name = MONTHS.get(usize::from(*month).saturating_sub(1)).copied().unwrap_or("");
                 match date(now, utc_offset) {
+                    Some(today) if today.year() == *year && today.month() == i8::try_from(*month).unwrap_or(0) => {
+                        "Earlier this month".to_owned()
+                    }
                     Some(today) if today.year() == *year => name.to_owned(),
                     _ => format!("{name} {year}"),
                 }
@@ -248,6 +252,7 @@ mod tests {
     use super::*;
     use crate::domain::Mode;
     use crate::domain::ids::SessionId;
+    use crate::domain::session::Activity;
     use proptest::prelude::*;
 
     /// Saturday, 2026-11-21, 12:00 UTC.
@@ -266,7 +271,7 @@ mod tests {
             (36, 0, "yesterday"),
             (37, 0, "Thursday"),
             (24 * 6, 0, "Sunday"),
-            (24 * 7, 0, "November"),
+            (24 * 7, 0, "Earlier this month"),
             (24 * 30, 0, "October"),
             (24 * 365, 0, "November 2025"),
         ] {
@@ -286,6 +291,11 @@ mod tests {
             Grouping::ALL.map(key),
             ["today", "status done", "label prio", "in /src/app", "all"].map(str::to_owned)
         );
+        meta.activity = Activity::NeedsYou("approve".to_owned());
+        for grouping in Grouping::ALL.into_iter().filter(|grouping| *grouping != Grouping::Flat) {
+            assert_eq!(group_of(&meta, grouping, &Calendar::of(At(NOON), 0), &catalogue), Group::NeedsYou);
+        }
+        meta.activity = Activity::Idle;
         meta.labels.clear();
         let none = group_of(&meta, Grouping::Label, &Calendar::of(At(NOON), 0), &catalogue);
         assert_eq!(none.label(At(NOON), 0), "no label");

@@ -174,18 +174,27 @@ impl Sessions {
     /// Number of sessions that wait for the user, including archived ones.
     #[must_use]
     pub fn needing(&self) -> usize {
-        self.needing.iter().filter(|id| !self.waits_below(id)).count()
+        self.needing_metas().count()
     }
 
-    /// The sessions that wait for the user. One that waits for a session that it spawned is not among them: that one is.
+    /// The sessions that need the user, each need once: see [`Self::stands_for_itself`].
     pub fn needing_metas(&self) -> impl Iterator<Item = &SessionMeta> {
-        self.needing.iter().filter(|id| !self.waits_below(id)).filter_map(|id| self.meta(id))
+        self.needing.iter().filter_map(|id| self.meta(id)).filter(|meta| self.stands_for_itself(meta))
     }
 
-    /// True if a session spawned by this one waits for the user.
+    /// A session and one that it spawned can need the user for the same. A request is the spawned one's; what was
+    /// interrupted is continued above.
+    #[must_use]
+    pub fn stands_for_itself(&self, meta: &SessionMeta) -> bool {
+        let above = || meta.parent.as_ref().and_then(|parent| self.meta(&parent.session)).is_some_and(needs_you);
+        if meta.is_broken_unseen() { !above() } else { !self.waits_below(&meta.id) }
+    }
+
+    /// True if a request of a session spawned by this one waits for the user.
     #[must_use]
     pub fn waits_below(&self, id: &SessionId) -> bool {
-        self.below.get(id).is_some_and(|below| below.iter().any(|child| self.needing.contains(child)))
+        let asks = |child: &SessionId| self.meta(child).is_some_and(|meta| needs_you(meta) && !meta.is_broken_unseen());
+        self.below.get(id).is_some_and(|below| below.iter().any(asks))
     }
 
     /// The sessions that this one spawned, the first one first.
@@ -437,7 +446,7 @@ impl Sessions {
 
     /// The end of a session was seen: it is not unread any more. Whether it was. Its row stays until the next report.
     pub fn read(&mut self, id: &SessionId) -> bool {
-        self.known.get_mut(id).is_some_and(|known| std::mem::take(&mut known.meta.unread))
+        self.known.get_mut(id).is_some_and(|known| known.meta.mark_seen())
     }
 
     /// The session has another id from now on.

@@ -70,12 +70,12 @@ pub(super) struct Goal {
     /// The position.
     pub(super) at: usize,
     /// Range that an operator takes.
-    pub(super) reach: Reach,
+    pub(super) reach: MotionReach,
 }
 
 /// Range that an operator takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum MotionReach {
     /// Up to before the goal.
     Before,
     /// The sign at the goal too.
@@ -110,10 +110,12 @@ impl Vim {
         };
         let (from, mut to) = (caret.min(goal.at), caret.max(goal.at));
         match goal.reach {
-            Reach::Lines => return self.operate(text, caret, op, (text.line_start(from), text.line_end(to)), true),
-            Reach::On => to = text.next(to).min(text.len()),
+            MotionReach::Lines => {
+                return self.operate(text, caret, op, (text.line_start(from), text.line_end(to)), true);
+            }
+            MotionReach::On => to = text.next(to).min(text.len()),
             // The last word of a line ends with it: the line break and the next line's blanks stay.
-            Reach::Before if by_words => {
+            MotionReach::Before if by_words => {
                 let mut end = to;
                 while end > from && text.at(end - 1).is_some_and(char::is_whitespace) {
                     end -= 1;
@@ -122,7 +124,7 @@ impl Vim {
                     to = broken.max(from);
                 }
             }
-            Reach::Before => {}
+            MotionReach::Before => {}
         }
         self.operate(text, caret, op, (from, to), false)
     }
@@ -139,11 +141,11 @@ impl Vim {
         let lines = |by: isize| {
             let line = text.line(caret, by)?;
             let at = (line + col).min(text.line_end(line));
-            Some(Goal { at, reach: Reach::Lines })
+            Some(Goal { at, reach: MotionReach::Lines })
         };
         let by = isize::try_from(count).unwrap_or(1);
-        let before = |at: usize| Some(Goal { at, reach: Reach::Before });
-        let on = |at: usize| Some(Goal { at, reach: Reach::On });
+        let before = |at: usize| Some(Goal { at, reach: MotionReach::Before });
+        let on = |at: usize| Some(Goal { at, reach: MotionReach::On });
         match verb {
             Verb::Left => before(repeat(&|at| text.previous(at).max(start))),
             Verb::Right => before(repeat(&|at| text.next(at).min(end))),
@@ -177,7 +179,7 @@ impl Vim {
                 let last = text.place(text.len()).0;
                 let row = if counted { count - 1 } else { last * usize::from(verb == Verb::LastLine) };
                 let at = text.first_sign(text.flat(row.min(last), 0));
-                Some(Goal { at, reach: Reach::Lines })
+                Some(Goal { at, reach: MotionReach::Lines })
             }
             Verb::Pair => on(object::partner(text, caret)?),
             Verb::FindAgain | Verb::FindAgainBack => {
@@ -196,7 +198,7 @@ impl Vim {
             at = find.seek(text, caret, c, count + 1)?;
         }
         let forward = matches!(find, Find::On | Find::Till);
-        Some(Goal { at, reach: if forward { Reach::On } else { Reach::Before } })
+        Some(Goal { at, reach: if forward { MotionReach::On } else { MotionReach::Before } })
     }
 
     /// The character that a verb waited for.

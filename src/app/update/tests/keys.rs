@@ -497,7 +497,7 @@ fn the_palette_runs_what_it_shows() {
     screen.keys("ctrl+p").type_text("choose the permission mode").keys("enter");
     assert_eq!(overlay_name(&screen), "Permission mode");
     let mut screen = Screen::new();
-    screen.ask(approval("r1")).keys("ctrl+p").type_text("answer what waits here").keys("enter");
+    screen.ask(approval("r1")).keys("ctrl+p").type_text("answer the request of this session").keys("enter");
     assert_eq!(screen.state.focus, Focus::Panel);
     assert_eq!(screen.state.panel().and_then(|(panel, _)| panel.selected), None);
     screen.keys("y enter");

@@ -84,7 +84,7 @@ fn marks_are_turned_on_and_off() {
 #[test]
 fn a_status_is_chosen_or_named() {
     let mut screen = ready();
-    command(&mut screen, "/status");
+    screen.msg(Msg::Act { action: crate::keymap::action::SessionAction::Status.into(), key: None });
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("a picker") };
     assert_eq!(picker.chosen().map(|item| item.label.as_str()), Some("Todo"), "the one of now is selected");
     screen.type_text("review").keys("enter");
@@ -229,9 +229,8 @@ fn nothing_stands_before_the_first_message() {
     let mut screen = ready();
     screen.session("s", Event::Row(Box::new(user_row("m1", "one"))));
     command(&mut screen, "/rewind");
-    screen.keys("enter");
-    assert!(screen.state.overlays.is_empty());
-    assert!(screen.last_notice().contains("Nothing stands before"), "{}", screen.last_notice());
+    assert!(screen.state.overlays.is_empty(), "the first message is not offered");
+    assert!(screen.last_notice().contains("no message to go back to"), "{}", screen.last_notice());
     screen.keys("esc").wait(5_000).keys("esc");
     assert!(screen.state.overlays.is_empty(), "two presses far apart are no two presses");
 }

@@ -66,7 +66,7 @@ fn drafts_are_kept_and_what_runs_is_told_of_before() {
     screen.whole(Event::Changed(Box::new(running)));
     screen.msg(Msg::Workspace(Ok(workspace("work", 3, false))));
     let Some(Overlay::Confirm(asked)) = screen.state.overlay() else { panic!("a question") };
-    assert!(asked.title.contains("work") && asked.says[0].contains("1 running turn"), "{asked:?}");
+    assert!(asked.title.contains("work") && asked.says[0].contains("running, interrupted"), "{asked:?}");
     assert!(!quits(&screen));
     screen.wait(400).keys("y");
     assert!(quits(&screen));
@@ -87,11 +87,25 @@ fn the_question_before_the_end_says_what_really_happens() {
     let mut planned = meta("a");
     (planned.plan_pending, planned.activity) = (true, Activity::NeedsYou("a plan".into()));
     screen.whole(Event::Changed(Box::new(planned)));
-    let said = screen.state.at_the_end();
-    assert!(said.starts_with("1 plan waits") && !said.contains("0 "), "{said}");
+    let said = screen.state.leaving();
+    assert_eq!(said, ["Title a: plan stays", "Everything is saved. Plans wait for your answer after a restart."]);
     let mut running = meta("b");
     running.activity = Activity::Running(At(NOON));
     screen.whole(Event::Changed(Box::new(running)));
-    let said = screen.state.at_the_end();
-    assert!(said.starts_with("1 running turn will be stopped") && said.contains("1 plan waits"), "{said}");
+    let mut asks = meta("c");
+    asks.activity = Activity::NeedsYou("approve: bash cargo test".into());
+    screen.whole(Event::Changed(Box::new(asks)));
+    let mut theirs = meta("d");
+    (theirs.activity, theirs.held_by) = (Activity::Running(At(NOON)), Some("process 7".into()));
+    screen.whole(Event::Changed(Box::new(theirs)));
+    assert_eq!(
+        screen.state.leaving(),
+        [
+            "Title a: plan stays",
+            "Title b: running, interrupted",
+            "Title c: approve: bash cargo test, interrupted",
+            "Everything is saved. After a restart Enter continues what was interrupted.",
+        ],
+        "another process's turn goes on"
+    );
 }

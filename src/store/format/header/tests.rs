@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::domain::session::Worktree;
+use crate::domain::session::{BranchedFrom, ThinkingLevel, TitleFrom};
+use crate::domain::{ConnectionName, MessageId, Mode, SessionId};
 use proptest::prelude::*;
 
 const DIR: &str = "/home/ada/w/sessions/a";

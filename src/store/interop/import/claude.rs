@@ -4,7 +4,7 @@
 //! The conversation is a chain of `parentUuid` that ends in the last row, and not the file: what is not on it was rewound.
 //! The rows of one answer stand side by side on it, and so do the results of calls that ran at once.
 
-use super::{
+use super::parsed::{
     Answered, ImportFacts, ImportedLine, answered_text, call, counts, is_true, made, text_of, time, typed, word,
 };
 use crate::domain::At;
@@ -57,7 +57,7 @@ struct ClaudeNode {
 
 #[derive(Clone)]
 enum ClaudeParent {
-    /// This one.
+    /// The row itself.
     Row(String),
     /// Whichever stands before it in the file.
     Before,
@@ -198,7 +198,7 @@ impl ClaudeTranscript {
         let content = message.get("content").unwrap_or(&Value::Null);
         match kind {
             "user" if is_true(value, "isCompactSummary") => {
-                let keeps = self.keeps.take().map(|uuid| super::row_id("cc", &uuid, 0));
+                let keeps = self.keeps.take().map(|uuid| super::parsed::row_id("cc", &uuid, 0));
                 let info = Info {
                     text: "Older messages were summed up here.".to_owned(),
                     level: Level::Info,
@@ -305,7 +305,7 @@ impl ClaudeTranscript {
             let stderr = between(begun, "<bash-stderr>", "</bash-stderr>").unwrap_or_default();
             if let Some(call) = self.typing.take() {
                 let text = answered_text(&[stdout, stderr]);
-                out.push(ImportedLine::Results(vec![Answered::new(&super::typed_id(&call), text, false)]));
+                out.push(ImportedLine::Results(vec![Answered::new(&super::parsed::typed_id(&call), text, false)]));
             }
         } else if begun.starts_with("[Request interrupted by user") {
             out.push(ImportedLine::Interrupted(at));

@@ -2,7 +2,7 @@
 //!
 //! A rewind begins a new file that names the rows of the old one which come first; older versions told of it in the file.
 
-use super::{
+use super::parsed::{
     Answered, ConversationFile, ImportFacts, ImportedLine, answered_text, call, counts, made, text_of, time, typed,
     word,
 };
@@ -436,7 +436,7 @@ fn shell_command(at: At, text: &str, number: u64) -> Vec<ImportedLine> {
     let exit = head.split_once("Exit code: ").and_then(|(_, rest)| rest.split_whitespace().next()?.parse().ok());
     let id = format!("cx{number}");
     let failed = exit.is_some_and(|exit| exit != 0);
-    let answer = Answered::new(&super::typed_id(&id), answered_text(&[output]), failed);
+    let answer = Answered::new(&super::parsed::typed_id(&id), answered_text(&[output]), failed);
     vec![
         ImportedLine::Rows(vec![made(at, typed(&id, command))]),
         ImportedLine::Results(vec![Answered { exit, ..answer }]),

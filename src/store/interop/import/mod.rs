@@ -6,24 +6,27 @@
 mod claude;
 mod codex;
 mod folder;
+mod parsed;
+mod rows;
+mod transcript;
 
-use crate::domain::diff::{DiffKind, FileDiff};
-use crate::domain::message::{Body, Info, InfoKind, Message};
+use self::parsed::{ConversationFile, ImportedLine, made};
+use self::rows::{Rows, Sieve};
+use self::transcript::{ForeignTranscript, LinePosition};
+use crate::domain::message::{Body, Info, InfoKind};
 use crate::domain::notice::Level;
 use crate::domain::session::{SessionMeta, TitleFrom};
-use crate::domain::tool::{ToolCall, ToolStatus};
-use crate::domain::usage::Usage;
-use crate::domain::{At, CallId, MessageId, Mode, SessionId, foreign};
+use crate::domain::{At, MessageId, Mode, SessionId};
 use crate::store::format::header::First;
 use crate::store::format::json::JsonFields;
 use crate::store::format::{layout, portable_paths, row};
 use crate::store::io::{How, PathKind, lines};
 use crate::store::read::session;
-use crate::store::{Access, Durability, Journal, Store, StoreError};
+use crate::store::{Access, Journal, Store, StoreError};
 use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{self, ErrorKind};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Number of rows written at a time.
 const AT_ONCE: usize = 256;
@@ -58,7 +61,7 @@ pub enum Reimport {
     Added(SessionId, usize),
     /// Rows had changed: all of the session's were replaced, and the old ones are in the trash.
     Anew(SessionId),
-    /// It is another session: why.
+    /// Another session was made: why.
     Another(String),
 }
 
@@ -75,7 +78,7 @@ impl Reimport {
                 format!("It was imported before, as session {id}; {more} rows came since and were added.")
             }
             Reimport::Anew(id) => format!(
-                "It was imported before, as session {id}; rows of it changed since, so all were imported anew. The old ones \
+                "It was imported before, as session {id}; rows of it changed since, so all were imported again. The old ones \
                  are in the trash."
             ),
             Reimport::Another(why) => why.clone(),
@@ -139,146 +142,6 @@ pub(in crate::store) fn set_origin(fields: &mut JsonFields, origin: Option<&str>
     fields.set("lisle", own.render());
 }
 
-/// Facts for the header of the new session.
-#[derive(Clone, Debug, Default)]
-struct ImportFacts {
-    /// The other program's name for it.
-    id: Option<String>,
-    created: Option<At>,
-    cwd: Option<PathBuf>,
-    title: Option<String>,
-    title_from: TitleFrom,
-    model: Option<String>,
-    usage: Usage,
-}
-
-impl ImportFacts {
-    /// The time and the directory of a line.
-    fn see(&mut self, at: At, cwd: &str) {
-        if at > At(0) {
-            self.created = Some(self.created.map_or(at, |known| known.min(at)));
-        }
-        if self.cwd.is_none() && !cwd.is_empty() {
-            self.cwd = Some(cwd.into());
-        }
-    }
-}
-
-/// A file of a conversation.
-#[derive(Debug)]
-struct ConversationFile {
-    path: PathBuf,
-    /// Only its rows with an ordinal below this are part of it.
-    before: Option<u64>,
-    /// Segment that its rows have beside their numbers, which other files of the conversation have too; empty for the
-    /// first one.
-    segment: String,
-}
-
-/// Meaning of a line.
-enum ImportedLine {
-    /// These rows.
-    Rows(Vec<Message>),
-    /// The result of a call of before.
-    Results(Vec<Answered>),
-    /// More about a call whose result is to come.
-    Known(Answered),
-    /// The user stopped what ran.
-    Interrupted(At),
-    /// Nothing that belongs into a conversation.
-    Nothing,
-    /// Omitted item: its name, in the plural.
-    Left(&'static str),
-}
-
-/// Result of a call.
-struct Answered {
-    call: String,
-    text: String,
-    failed: bool,
-    exit: Option<i32>,
-    millis: Option<u64>,
-    diffs: Vec<FileDiff>,
-}
-
-impl Answered {
-    fn new(call: &str, text: String, failed: bool) -> Self {
-        Self { call: call.to_owned(), text, failed, exit: None, millis: None, diffs: Vec::new() }
-    }
-}
-
-/// A conversation of another program while it is read: first all of it for what it is, then row by row.
-#[derive(Clone)]
-enum ForeignTranscript {
-    Claude(Box<claude::ClaudeTranscript>),
-    Codex(Box<codex::CodexRollout>),
-}
-
-impl ForeignTranscript {
-    /// The same, to be read from its beginning.
-    fn again(&self) -> Self {
-        self.clone()
-    }
-
-    fn first(&mut self, value: &Value, number: u64) {
-        match self {
-            ForeignTranscript::Claude(reading) => reading.first(value),
-            ForeignTranscript::Codex(reading) => reading.first(value, number),
-        }
-    }
-
-    fn ready(&mut self, path: &Path) {
-        match self {
-            ForeignTranscript::Claude(reading) => reading.ready(),
-            ForeignTranscript::Codex(reading) => reading.ready(path),
-        }
-    }
-
-    fn read(&mut self, value: &Value, number: u64) -> Vec<ImportedLine> {
-        match self {
-            ForeignTranscript::Claude(reading) => reading.read(value),
-            ForeignTranscript::Codex(reading) => reading.read(value, number),
-        }
-    }
-
-    fn facts(&self) -> &ImportFacts {
-        match self {
-            ForeignTranscript::Claude(reading) => &reading.facts,
-            ForeignTranscript::Codex(reading) => &reading.facts,
-        }
-    }
-
-    fn rewound(&self) -> usize {
-        match self {
-            ForeignTranscript::Claude(reading) => reading.rewound,
-            ForeignTranscript::Codex(reading) => reading.rewound(),
-        }
-    }
-
-    /// The id that the rows of a line get: the same at the next import.
-    fn row(&self, value: &Value, line: LinePosition<'_>, index: usize) -> MessageId {
-        match self {
-            ForeignTranscript::Claude(_) if !word(value, "uuid").is_empty() => row_id("cc", word(value, "uuid"), index),
-            ForeignTranscript::Claude(_) => row_id("cc", &line.number.to_string(), index),
-            ForeignTranscript::Codex(_) if line.segment.is_empty() => row_id("cx", &line.number.to_string(), index),
-            ForeignTranscript::Codex(_) => row_id("cx", &format!("{}-{}", line.segment, line.number), index),
-        }
-    }
-}
-
-/// Position of a line in a conversation.
-#[derive(Clone, Copy)]
-struct LinePosition<'p> {
-    /// Its ordinal, or how many lines came before.
-    number: u64,
-    /// See [`ConversationFile::segment`].
-    segment: &'p str,
-}
-
-fn row_id(program: &str, row: &str, index: usize) -> MessageId {
-    MessageId::new(if index == 0 { format!("{program}-{row}") } else { format!("{program}-{row}-{index}") })
-}
-
 impl Store {
     /// Makes a session of a file or folder of another program, with its times and its directory. `at_most` is the loosest
     /// mode that it may have.
@@ -313,7 +176,7 @@ impl Store {
         }
     }
 
-    /// It is a file itself: a link would bring in what lies elsewhere, and a pipe has no end.
+    /// Refuses what is no regular file: a link would bring in what lies elsewhere, and a pipe has no end.
     fn regular(&self, path: &Path) -> Result<(), StoreError> {
         let why = match self.io().lstat(path).map_err(|error| StoreError::io("import", path, error))?.0 {
             PathKind::File => return Ok(()),
@@ -642,191 +505,4 @@ impl Source {
 struct Copied {
     /// Parts that were not included, one sentence each.
     left: Vec<String>,
-}
-
-/// Gives rows their ids, and an interruption its row, once.
-#[derive(Default)]
-struct Sieve {
-    ids: Vec<MessageId>,
-    interrupted: bool,
-}
-
-impl Sieve {
-    fn rows(&mut self, read: ImportedLine, id: impl Fn(usize) -> MessageId) -> ImportedLine {
-        let mut rows = match read {
-            ImportedLine::Rows(rows) => rows,
-            ImportedLine::Interrupted(at) if !self.interrupted => {
-                let info = Info {
-                    text: "Response interrupted".to_owned(),
-                    level: Level::Info,
-                    kind: InfoKind::Interrupted,
-                    carried: None,
-                };
-                vec![made(at, Body::Info(info))]
-            }
-            other => return other,
-        };
-        for (index, row) in rows.iter_mut().enumerate() {
-            row.id = id(index);
-            self.interrupted = matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Interrupted);
-            self.ids.push(row.id.clone());
-        }
-        ImportedLine::Rows(rows)
-    }
-}
-
-/// Rows on their way into the session. A call waits for its result, and what follows it waits too.
-struct Rows {
-    journal: Journal,
-    waiting: VecDeque<Message>,
-    /// Rows that the session has already: they come first, and are passed over.
-    known: VecDeque<MessageId>,
-    last: At,
-}
-
-impl Rows {
-    fn new(journal: Journal, last: At, known: VecDeque<MessageId>) -> Self {
-        Self { journal, waiting: VecDeque::new(), known, last }
-    }
-
-    fn push(&mut self, mut row: Message) {
-        if self.known.pop_front().is_some() {
-            return;
-        }
-        if row.at == At(0) {
-            row.at = self.last;
-        }
-        self.last = row.at;
-        // What stands before a call is not the answer yet, and what was stopped is not all of it.
-        if let Some(Body::Assistant(said)) = self.waiting.back_mut().map(|before| &mut before.body) {
-            said.intermediate |= row.tool().is_some();
-            said.partial |= matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Interrupted);
-        }
-        self.waiting.push_back(row);
-    }
-
-    fn open(&mut self, id: &str) -> Option<&mut ToolCall> {
-        let row = self.waiting.iter_mut().rev().find(|row| row.tool().is_some_and(|call| call.id.as_str() == id))?;
-        match &mut row.body {
-            Body::Tool(call) => Some(call),
-            _ => None,
-        }
-    }
-
-    fn know(&mut self, about: Answered) {
-        let Some(call) = self.open(&about.call).filter(|call| call.result.is_none()) else { return };
-        call.figures.exit = about.exit;
-        call.millis = about.millis;
-        put_diffs(call, about.diffs);
-    }
-
-    fn answer(&mut self, result: Answered) {
-        let Some(call) = self.open(&result.call) else { return };
-        call.status = if result.failed { ToolStatus::Error } else { ToolStatus::Completed };
-        call.figures.exit = result.exit.or(call.figures.exit);
-        call.millis = result.millis.or(call.millis);
-        put_diffs(call, result.diffs);
-        call.result = Some(result.text);
-    }
-
-    /// Writes what is whole, once there is so much of it.
-    fn write(&mut self, least: usize) -> Result<(), StoreError> {
-        if self.waiting.len() < least.max(1) {
-            return Ok(());
-        }
-        let whole = |row: &&Message| row.tool().is_none_or(|call| call.result.is_some());
-        let count = self.waiting.iter().take_while(whole).count();
-        // The last one may still be found to be no answer.
-        let rows: Vec<Message> = self.waiting.drain(..count.saturating_sub(usize::from(least > 1))).collect();
-        if rows.is_empty() { Ok(()) } else { self.journal.append(&rows, Durability::Written) }
-    }
-
-    fn end(&mut self, meta: SessionMeta) -> Result<(), StoreError> {
-        self.waiting.iter_mut().for_each(row::settle);
-        self.write(1)?;
-        let own = self.journal.header.own().clone();
-        self.journal.set_meta(meta, own);
-        self.journal.close()
-    }
-}
-
-fn put_diffs(call: &mut ToolCall, mut diffs: Vec<FileDiff>) {
-    match diffs.len() {
-        0 => {}
-        1 => call.figures.diff = diffs.pop(),
-        _ => call.figures.diffs = diffs,
-    }
-}
-
-/// A row of this time.
-fn made(at: At, body: Body) -> Message {
-    Message::new(MessageId::new(""), at, body)
-}
-
-/// A call that has no result yet.
-fn call(id: &str, name: &str, input: Value) -> Body {
-    // In our words: a model that goes on imitates what it sees.
-    let ours = foreign::tool(name);
-    let input = ours.map_or_else(|| input.clone(), |ours| foreign::input(ours, &input).into_owned());
-    Body::Tool(Box::new(ToolCall {
-        id: CallId::new(id),
-        name: ours.unwrap_or(name).to_owned(),
-        subject: row::subject(&input),
-        input,
-        status: ToolStatus::Executing,
-        result: None,
-        millis: None,
-        figures: Default::default(),
-        decision: None,
-    }))
-}
-
-/// A command that the user typed. It is told from others by its id.
-fn typed(id: &str, command: &str) -> Body {
-    call(&typed_id(id), "bash", serde_json::json!({"command": command}))
-}
-
-fn typed_id(id: &str) -> String {
-    format!("typed-{id}")
-}
-
-/// Output of a command, in one text.
-fn answered_text(parts: &[&str]) -> String {
-    let parts: Vec<&str> = parts.iter().map(|part| part.trim_end()).filter(|part| !part.is_empty()).collect();
-    parts.join("\n")
-}
-
-/// Counts the lines of a change.
-fn counts(diff: &mut FileDiff) {
-    let all = |kind| diff.hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind == kind).count();
-    let number = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
-    let (added, removed) = (number(all(DiffKind::Added)), number(all(DiffKind::Removed)));
-    (diff.added, diff.removed) = (added, removed);
-}
-
-fn word<'v>(value: &'v Value, key: &str) -> &'v str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
-fn is_true(value: &Value, key: &str) -> bool {
-    value.get(key).and_then(Value::as_bool).unwrap_or(false)
-}
-
-/// The time of a line.
-fn time(value: &Value) -> At {
-    let text = value.get("timestamp").and_then(Value::as_str);
-    let parsed = text.and_then(|text| text.parse::<jiff::Timestamp>().ok());
-    At(parsed.map_or(0, jiff::Timestamp::as_millisecond))
-}
-
-/// The text of content that is one text, or blocks of which some are text.
-fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(blocks) => {
-            let texts = blocks.iter().filter_map(|block| block.get("text").and_then(Value::as_str));
-            texts.collect::<Vec<_>>().join("\n")
-        }
-        _ => String::new(),
-    }
 }

@@ -5,7 +5,7 @@ use super::PropertyFile;
 use super::read::{JsonObject, items, list};
 use crate::domain::colour::{Colour, Rgb};
 use crate::domain::expression::Expression;
-use crate::domain::property::{Category, DEPTH, Definition, SavedView, Status, slug};
+use crate::domain::property::{Category, DEPTH, Definition, SavedView, Status, ValueType, slug};
 use crate::domain::splice::{end, indent, put, replaced, start, starts_line};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -22,31 +22,7 @@ pub(super) fn add(text: &str, kind: PropertyFile, definition: &Definition) -> Re
     let entries = list(body, kind.key()).map_err(|why| format!("it is broken{why} Correct it first"))?;
     let edited = match definition {
         Definition::Label { name, under, value_type } => {
-            let name = named(name)?;
-            let above = under
-                .as_deref()
-                .map(|id| find(&entries, id, 1).ok_or(format!("it has no label {id:?}")))
-                .transpose()?;
-            let mut ids = HashSet::new();
-            collect(&entries, 0, &mut ids);
-            let mut label = json!({"id": slug(&name, "label", &|id| ids.contains(id)), "name": name});
-            if let Some(value_type) = value_type {
-                label["valueType"] = json!(value_type.word());
-            }
-            let siblings = match &above {
-                Some((entry, _)) => {
-                    entry.list("children").unwrap_or(Ok(Vec::new())).map_err(|()| "\"children\" is not a list")?
-                }
-                None => entries.clone(),
-            };
-            free(&siblings, "name", &name, "label")?;
-            match above {
-                Some((_, depth)) if depth >= DEPTH => {
-                    return Err(format!("labels can be {DEPTH} deep, and this would be one deeper"));
-                }
-                Some((entry, _)) => into(body, &entry, "children", &label),
-                None => into_root(body, kind, &label)?,
-            }
+            add_label(body, kind, &entries, (name, under.as_deref()), *value_type)?
         }
         Definition::Status { name, category } => {
             let name = named(name)?;
@@ -69,31 +45,60 @@ pub(super) fn add(text: &str, kind: PropertyFile, definition: &Definition) -> Re
             };
             into_root(body, kind, &self::status(&status))?
         }
-        Definition::View { name, expression } => {
-            let name = named(name)?;
-            Expression::parse(expression).map_err(|error| format!("the condition cannot be read: {error}"))?;
-            match entries
-                .iter()
-                .filter_map(|raw| JsonObject::parse(raw).ok())
-                .find(|view| is_named(view, "name", &name))
-            {
-                Some(old) => match old.fields.get("expression") {
-                    Some(raw) => replaced(body, raw.get(), &json!(expression).to_string()),
-                    None => keyed(body, &old, "expression", &json!(expression)),
-                },
-                None => {
-                    let mut ids = HashSet::new();
-                    collect(&entries, 0, &mut ids);
-                    // Craft's ids of views begin with the word.
-                    let id = slug(&format!("view {name}"), "view", &|id| id == "view" || ids.contains(id));
-                    into_root(body, kind, &json!({"id": id, "name": name, "expression": expression}))?
-                }
-            }
-        }
+        Definition::View { name, expression } => add_view(body, kind, &entries, name, expression)?,
     };
     // What was put together by hand is read once more before it replaces anything.
     list(&edited, kind.key()).map_err(|why| format!("the new text would be broken{why}"))?;
     Ok(format!("{mark}{edited}"))
+}
+
+/// Adds a label, below the one of the id `under` where there is one.
+fn add_label(
+    body: &str,
+    kind: PropertyFile,
+    entries: &[&str],
+    (name, under): (&str, Option<&str>),
+    value_type: Option<ValueType>,
+) -> Result<String, String> {
+    let name = named(name)?;
+    let above = under.map(|id| find(entries, id, 1).ok_or(format!("it has no label {id:?}"))).transpose()?;
+    let mut ids = HashSet::new();
+    collect(entries, 0, &mut ids);
+    let mut label = json!({"id": slug(&name, "label", &|id| ids.contains(id)), "name": name});
+    if let Some(value_type) = value_type {
+        label["valueType"] = json!(value_type.word());
+    }
+    let siblings = match &above {
+        Some((entry, _)) => {
+            entry.list("children").unwrap_or(Ok(Vec::new())).map_err(|()| "\"children\" is not a list")?
+        }
+        None => entries.to_vec(),
+    };
+    free(&siblings, "name", &name, "label")?;
+    match above {
+        Some((_, depth)) if depth >= DEPTH => Err(format!("labels can be {DEPTH} deep, and this would be one deeper")),
+        Some((entry, _)) => Ok(into(body, &entry, "children", &label)),
+        None => into_root(body, kind, &label),
+    }
+}
+
+/// Adds a view, or replaces the condition of the one of this name.
+fn add_view(body: &str, kind: PropertyFile, entries: &[&str], name: &str, expression: &str) -> Result<String, String> {
+    let name = named(name)?;
+    Expression::parse(expression).map_err(|error| format!("the condition cannot be read: {error}"))?;
+    Ok(match entries.iter().filter_map(|raw| JsonObject::parse(raw).ok()).find(|view| is_named(view, "name", &name)) {
+        Some(old) => match old.fields.get("expression") {
+            Some(raw) => replaced(body, raw.get(), &json!(expression).to_string()),
+            None => keyed(body, &old, "expression", &json!(expression)),
+        },
+        None => {
+            let mut ids = HashSet::new();
+            collect(entries, 0, &mut ids);
+            // Craft's ids of views begin with the word.
+            let id = slug(&format!("view {name}"), "view", &|id| id == "view" || ids.contains(id));
+            into_root(body, kind, &json!({"id": id, "name": name, "expression": expression}))?
+        }
+    })
 }
 
 fn named(name: &str) -> Result<String, String> {

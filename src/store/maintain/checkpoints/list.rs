@@ -41,7 +41,7 @@ pub enum Record {
         #[serde(default)]
         entries: Vec<UndoEntry>,
     },
-    /// It has run.
+    /// The call has run.
     Ended {
         /// The number of the change.
         change: u64,

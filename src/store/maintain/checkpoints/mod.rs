@@ -29,9 +29,9 @@ pub struct Checkpoints {
 /// Durability of a write: with or without a power loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sync {
-    /// It has, where the store forces anything to the disk at all.
+    /// Forced to the disk, where the store does that at all.
     Yes,
-    /// It survives the death of lisle.
+    /// Written: survives the death of lisle.
     No,
 }
 

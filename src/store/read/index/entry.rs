@@ -130,6 +130,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
         messages,
         last_role,
         plan_pending,
+        unfinished,
         usage,
         odd,
         // Known of living sessions alone.
@@ -169,6 +170,7 @@ fn put_meta(out: &mut Vec<u8>, meta: &SessionMeta) {
     put_path(out, cwd);
     put_some(out, first_cwd.as_deref(), put_path);
     put_some(out, pending_execution.as_ref(), |out, pending| put_text(out, &serde_json::json!(pending).to_string()));
+    put_some(out, unfinished.as_ref(), |out, last| put_text(out, &serde_json::json!(last).to_string()));
     put_some(out, worktree.as_ref(), |out, Worktree { repository, path, branch }| {
         put_path(out, repository);
         put_path(out, path);
@@ -300,6 +302,7 @@ impl<'a> In<'a> {
             cwd: self.path()?,
             first_cwd: self.some(Self::path)?,
             pending_execution: self.some(|input| serde_json::from_str(&input.text()?).ok())?,
+            unfinished: self.some(|input| serde_json::from_str(&input.text()?).ok())?,
             worktree: self.some(|input| {
                 Some(Worktree { repository: input.path()?, path: input.path()?, branch: input.text()? })
             })?,

@@ -18,7 +18,7 @@ pub(super) struct SearchLine<'a> {
     pub at: u64,
     /// Bytes without the newline.
     pub bytes: &'a [u8],
-    /// It is a part of a line that is too long to be a row.
+    /// True for a part of a line that is too long to be a row.
     pub part: bool,
 }
 

@@ -122,7 +122,7 @@ pub(super) fn several<'a>(
 }
 
 /// Rows side by side: an unchanged line with itself, removed lines with the added ones that replace them.
-fn rows<'l, 't>(lines: &'l [Shown<'t>]) -> Vec<(Option<&'l Shown<'t>>, Option<&'l Shown<'t>>)> {
+fn rows<'l, 't>(lines: &'l [SidedLine<'t>]) -> Vec<(Option<&'l SidedLine<'t>>, Option<&'l SidedLine<'t>>)> {
     let mut out = Vec::new();
     let mut rest = lines;
     while let Some(first) = rest.first() {
@@ -131,7 +131,7 @@ fn rows<'l, 't>(lines: &'l [Shown<'t>]) -> Vec<(Option<&'l Shown<'t>>, Option<&'
             rest = rest.get(1..).unwrap_or_default();
             continue;
         }
-        let run = |lines: &'l [Shown<'t>], kind| lines.iter().take_while(|line| line.line.kind == kind).count();
+        let run = |lines: &'l [SidedLine<'t>], kind| lines.iter().take_while(|line| line.line.kind == kind).count();
         let (gone, after) = rest.split_at(run(rest, DiffKind::Removed));
         let (came, after) = after.split_at(run(after, DiffKind::Added));
         for at in 0..gone.len().max(came.len()) {
@@ -144,7 +144,7 @@ fn rows<'l, 't>(lines: &'l [Shown<'t>]) -> Vec<(Option<&'l Shown<'t>>, Option<&'
 
 /// A line on its way to the screen.
 #[derive(Clone)]
-struct Shown<'t> {
+struct SidedLine<'t> {
     line: &'t DiffLine,
     /// Its number in the old text and in the new one; what stands there counts.
     old: u32,
@@ -155,7 +155,7 @@ struct Shown<'t> {
     is_left: bool,
 }
 
-impl Shown<'_> {
+impl SidedLine<'_> {
     /// The line as a part of the old text.
     fn left(&self) -> Self {
         Self { is_left: true, ..self.clone() }
@@ -192,7 +192,7 @@ impl<'a> Page<'a> {
         }
     }
 
-    fn lines<'t>(&self, number: usize, hunk: &'t Hunk) -> Vec<Shown<'t>> {
+    fn lines<'t>(&self, number: usize, hunk: &'t Hunk) -> Vec<SidedLine<'t>> {
         let words = words::changed(&hunk.lines, &|text| self.text(text).0);
         // Of the two texts of a place each is read as code on its own.
         let number = u32::try_from(number).unwrap_or(u32::MAX).saturating_mul(2);
@@ -202,7 +202,7 @@ impl<'a> Page<'a> {
         let mut out = Vec::with_capacity(hunk.lines.len());
         for (line, words) in hunk.lines.iter().zip(words) {
             let side = if line.kind == DiffKind::Removed { &mut before } else { &mut after };
-            out.push(Shown { line, old, new, words, code: side.clone(), is_left: false });
+            out.push(SidedLine { line, old, new, words, code: side.clone(), is_left: false });
             side.next();
             old = old.saturating_add(u32::from(line.kind != DiffKind::Added));
             new = new.saturating_add(u32::from(line.kind != DiffKind::Removed));
@@ -217,7 +217,7 @@ impl<'a> Page<'a> {
         (expand_tabs(&reveal(kept)).replace('\n', " "), more)
     }
 
-    fn line(&self, shown: &Shown<'_>, width: usize) -> Vec<LaidOutLine> {
+    fn line(&self, shown: &SidedLine<'_>, width: usize) -> Vec<LaidOutLine> {
         let (digits, look) = (self.digits, self.look);
         let meta = look.style(Role::DiffMeta);
         let (at, sign, role, word) = match shown.line.kind {

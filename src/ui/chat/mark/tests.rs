@@ -69,6 +69,8 @@ fn shown(chat: &Chat, width: u16, height: u16) -> Shown {
         helps: &[],
         marker: None,
         to_end: "G",
+        running: false,
+        spent: Default::default(),
         cwd: "/w/app",
         pictures: Sight { gallery: &Gallery::default(), screen_rows: 40 },
     };

@@ -1,0 +1,167 @@
+//! The rules that a session goes by: answers that it keeps, what the files say, and what the user is asked to trust.
+
+use super::batch::Asking;
+use super::state::{Machine, notice};
+use super::trust::Answers;
+use crate::agent::step::{FileRules, Safety, Step};
+use crate::domain::Event;
+use crate::domain::access::Extras;
+use crate::domain::contract::InForce;
+use crate::domain::ids::At;
+use crate::domain::notice::Level;
+use crate::domain::permission::{Authority, Mode};
+use crate::domain::request::{Ask, Request, UserAnswer};
+use crate::domain::rule::{Rule, RuleScope};
+use crate::domain::tool::CallFacts;
+use crate::permit::{self, Verdict};
+
+impl Machine {
+    /// The files of rules say this from now on.
+    pub(super) fn set_file_rules(&mut self, now: At, files: FileRules, out: &mut Vec<Step>) {
+        let FileRules { rules, loosest, untrusted } = files;
+        self.config.loosest = loosest;
+        self.trust.set_rules(rules, untrusted, &self.own);
+        self.ask_for_trust(now, out);
+        if self.meta.mode > loosest {
+            self.meta.mode = self.meta.mode.stricter(loosest);
+            let text = format!("This workspace is not trusted: its sessions go no further than {}.", loosest.shown());
+            out.push(notice(Level::Warning, text, "/trust says what trusting it would change."));
+            self.changed_by_user(out);
+        }
+        self.reconsider(now, out);
+    }
+
+    /// A repository whose rules would let things run is asked about once, and again when they changed.
+    fn ask_for_trust(&mut self, now: At, out: &mut Vec<Step>) {
+        let wanted = self.trust.to_ask(&self.own).filter(|_| !self.config.headless).cloned();
+        let asked = self.trust.asked().cloned();
+        if wanted == asked {
+            return;
+        }
+        if let Some(request) = self.trust.take_request() {
+            out.push(Step::Emit(Event::Settled { request: request.id }));
+        }
+        if let Some(wanted) = wanted {
+            let request = Request { id: self.request_id(now), ask: Ask::Trust(Box::new(wanted)) };
+            self.trust.set_request(request.clone());
+            out.push(Step::Emit(Event::Asked(Box::new(request))));
+        }
+    }
+
+    pub(super) fn answer_trust(&mut self, answer: &UserAnswer, out: &mut Vec<Step>) {
+        let yes = match answer {
+            UserAnswer::Trust(yes) => *yes,
+            UserAnswer::No(_) => false,
+            _ => {
+                out.push(notice(Level::Info, "That was already settled.", ""));
+                return;
+            }
+        };
+        let Some(Request { id, ask: Ask::Trust(wanted) }) = self.trust.take_request() else { return };
+        out.push(Step::Emit(Event::Settled { request: id }));
+        if yes {
+            out.push(Step::Trust(wanted));
+        } else {
+            self.own.not_trusted.push(wanted.hash);
+            out.push(Step::KeepMeta(Safety::Synced));
+            let text = "The rules of this repository only make things stricter.";
+            out.push(notice(Level::Info, text, "/trust asks again."));
+        }
+    }
+
+    /// Keeps the rules of an answer, and says what lets the call run now; `None` when they cannot be kept, which the user
+    /// is told.
+    pub(super) fn remember(
+        &mut self,
+        asking: &Asking,
+        scope: RuleScope,
+        rules: Vec<Rule>,
+        out: &mut Vec<Step>,
+    ) -> Option<Authority> {
+        let Ask::Approval(approval) = &asking.request.ask else { return None };
+        let fault = if approval.offers.is_empty() {
+            Some("This cannot be remembered: it is asked every time.".to_owned())
+        } else if !approval.scopes.contains(&scope) {
+            Some(format!("This cannot be remembered for {}.", scope.in_words()))
+        } else if rules.is_empty() {
+            Some("No rule was left to remember.".to_owned())
+        } else {
+            let ground = &self.trust.rules().ground;
+            rules.iter().find_map(|rule| permit::takes(rule, &asking.facts, &approval.offers, ground).err())
+        };
+        if let Some(fault) = fault {
+            out.push(notice(Level::Warning, fault, "The request still waits."));
+            return None;
+        }
+        let words: Vec<String> = rules.iter().map(Rule::in_words).collect();
+        let words = format!("{} ({})", words.join(", "), scope.in_words());
+        if scope != RuleScope::Session {
+            out.push(Step::KeepRules(scope, rules));
+            // Whether the rule could be written is another matter: the user let this call run.
+            return Some(Authority::Person);
+        }
+        for rule in rules {
+            if !self.own.rules.contains(&rule) {
+                self.own.rules.push(rule.clone());
+                self.trust.add_answer(rule);
+            }
+        }
+        out.push(Step::KeepMeta(Safety::Synced));
+        Some(Authority::Grant(words))
+    }
+
+    /// What a call that was decided in this mode gets beside its sandbox.
+    #[must_use]
+    pub fn extras(&self, mode: Mode, facts: &CallFacts) -> Extras {
+        // What a person types is not held to the session's mode.
+        let typed = self.turn.as_ref().is_some_and(|turn| turn.typed);
+        let mode = if typed { Mode::Execute } else { mode };
+        self.trust.extras(self.config.policy, mode, facts)
+    }
+
+    /// An answer of this session no longer holds.
+    pub(super) fn forget(&mut self, rule: &Rule, out: &mut Vec<Step>) {
+        self.own.rules.retain(|kept| kept != rule);
+        self.trust.forget(rule);
+        out.push(Step::KeepMeta(Safety::Synced));
+    }
+
+    /// The working directory is another one: no answer of the old one holds for it.
+    pub(super) fn moved(&mut self, out: &mut Vec<Step>) {
+        self.trust.move_to(&self.meta.cwd);
+        if !self.own.rules.is_empty() {
+            self.own.rules.clear();
+            let text = "The answers for this session were about the old directory and do not hold any more.";
+            out.push(notice(Level::Info, text, ""));
+        }
+    }
+
+    /// Counts the rules that decided.
+    pub(super) fn count_hits(&mut self, verdict: &Verdict) {
+        self.trust.count_hits(verdict);
+    }
+
+    /// The rules in force, the session's own first.
+    #[must_use]
+    pub fn in_force(&self) -> InForce {
+        self.trust.in_force()
+    }
+
+    /// Takes over what is known of the rules from the machine that this one replaces. Answers come with the session's own
+    /// data; those that were not saved yet are in the old machine alone.
+    #[must_use]
+    pub fn with_rules_of(mut self, earlier: &Machine, answers: Answers) -> Self {
+        if answers == Answers::Hold {
+            for rule in &earlier.own.rules {
+                if !self.own.rules.contains(rule) {
+                    self.own.rules.push(rule.clone());
+                }
+            }
+        } else {
+            self.own.rules.clear();
+        }
+        let same_cwd = self.meta.cwd == earlier.meta.cwd;
+        self.trust.take_over(&earlier.trust, same_cwd, &self.own);
+        self
+    }
+}

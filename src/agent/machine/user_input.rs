@@ -1,0 +1,362 @@
+//! Input of the user: messages, answers, modes, names.
+
+use super::batch::{Asking, Edited, Stage};
+use super::state::{Machine, notice};
+use super::turn_state::Work;
+use crate::agent::step::{Safety, Step};
+use crate::domain::Event;
+use crate::domain::contract::{Act, QueueEdit};
+use crate::domain::ids::{At, CallId, RequestId};
+use crate::domain::message::{CutBy, UserText};
+use crate::domain::notice::Level;
+use crate::domain::permission::{Authority, Decision, Mode};
+use crate::domain::request::{Ask, UserAnswer};
+use crate::domain::session::{SessionSwitch, TitleFrom};
+use crate::domain::tool::{Proposal, ToolFigures};
+use crate::permit::{self, Verdict};
+
+impl Machine {
+    pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
+        // What is read or taken over by itself is nobody's word.
+        if !matches!(act, Act::Read | Act::Claim | Act::TakeOver | Act::Detach { .. } | Act::KillJob { .. }) {
+            self.hold_redelivery(out);
+        }
+        match act {
+            Act::Send { text, attachments } => {
+                let steers = self.config.steer_by_default;
+                self.said(now, UserText::with(text, attachments), steers, out);
+            }
+            Act::Steer { text, attachments } => self.said(now, UserText::with(text, attachments), true, out),
+            Act::Type { command } if command.trim().is_empty() => {}
+            Act::Type { command } => self.typed(now, command.trim(), out),
+            Act::Queue(edit) => self.edit_queue(now, edit, out),
+            Act::Stop => {
+                if self.turn.is_some() {
+                    self.stop(now, CutBy::User, out);
+                }
+            }
+            Act::Cut { by } => {
+                if self.turn.is_some() {
+                    self.stop(now, by, out);
+                }
+            }
+            Act::Compact { wish } if self.wants_connection(out) => {
+                give_back(Act::Compact { wish }, "The connection of this session is not configured here.", out);
+            }
+            Act::Compact { wish } => self.compact_wished(now, wish, out),
+            Act::Retry if self.turn.is_none() => self.begin_again(now, out),
+            Act::Retry if self.backs_off() => {
+                // The wait that runs belongs to the run before: when it is over, nothing comes of it.
+                self.runs.next();
+                self.request(now, out);
+            }
+            Act::Retry => {}
+            Act::Answer { request, answer } => self.answer(now, &request, answer, out),
+            Act::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
+            Act::DropPlan => self.give_up_plan(now, out),
+            Act::Model { connection, model } => self.set_model(now, connection, model, out),
+            Act::StandIn { connection, everywhere } => self.stand_in(now, connection, everywhere, out),
+            Act::Thinking(level) => {
+                self.meta.thinking = level;
+                self.changed_by_user(out);
+            }
+            Act::Switch { what, on } => self.switch(what, on, out),
+            Act::Rename { title } => self.rename(&title, out),
+            // What a model is asked for is the actor's business.
+            Act::Retitle => {}
+            Act::Read => self.read(out),
+            Act::Cwd(cwd) => {
+                if self.meta.cwd != cwd {
+                    self.meta.cwd = cwd;
+                    self.moved(out);
+                }
+                self.changed_by_user(out);
+            }
+            // Drafts and attachments are files of their own, and who writes is the actor's business.
+            Act::Draft { .. }
+            | Act::Claim
+            | Act::TakeOver
+            | Act::Attach { .. }
+            | Act::Detach { .. }
+            | Act::KillJob { .. } => {}
+        }
+    }
+
+    fn switch(&mut self, what: SessionSwitch, on: bool, out: &mut Vec<Step>) {
+        match what {
+            SessionSwitch::LongCache => (self.own.extended_prompt_cache, self.meta.long_cache) = (Some(on), on),
+            SessionSwitch::FullTools => (self.own.rich_tool_descriptions, self.meta.full_tools) = (Some(on), on),
+        }
+        self.changed_by_user(out);
+    }
+
+    fn rename(&mut self, title: &str, out: &mut Vec<Step>) {
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if !title.is_empty() {
+            self.meta.title = title;
+            self.meta.title_from = TitleFrom::User;
+            self.changed_by_user(out);
+        }
+    }
+
+    /// A message: into the turn that runs, behind it, or it begins one.
+    fn said(&mut self, now: At, said: UserText, steers: bool, out: &mut Vec<Step>) {
+        if said.is_empty() {
+            return;
+        }
+        if self.is_stopping() {
+            return self.said_meanwhile(now, said, out);
+        }
+        if self.turn.is_some() && steers {
+            return self.steer(now, said, out);
+        }
+        if self.turn.is_some() {
+            let id = self.enqueue(now, said);
+            self.queue_changed(out);
+            out.push(Step::Emit(Event::Accepted { id, queued: true }));
+            return;
+        }
+        if self.wants_connection(out) {
+            self.enqueue(now, said);
+            return self.hold_for_connection(out);
+        }
+        // The next message lets a held queue go: it is sent first, what waited follows.
+        if self.queue.held {
+            self.queue.held = false;
+            self.queue_changed(out);
+        }
+        self.label(&said.text);
+        let at = self.stamp(now);
+        let id = self.message_id(at);
+        let mut turn = Vec::new();
+        self.begin_with(now, Some((id.clone(), said)), &mut turn);
+        // Taken once it is on disk, and before anything comes of it. Where nothing can answer yet it waits.
+        match turn.iter().position(|step| matches!(step, Step::Append(..))) {
+            Some(kept) => turn.insert(kept + 1, Step::Emit(Event::Accepted { id, queued: false })),
+            None => turn.push(Step::Emit(Event::Accepted { id, queued: true })),
+        }
+        out.append(&mut turn);
+    }
+
+    fn edit_queue(&mut self, now: At, edit: QueueEdit, out: &mut Vec<Step>) {
+        let releases = edit == QueueEdit::Release;
+        if self.edit_steers(&edit) || self.queue.edit(edit.clone()) {
+            self.queue_changed(out);
+        } else if let QueueEdit::Replace { id, .. } = &edit
+            && self.queue.items.iter().all(|item| item.id != *id)
+        {
+            give_back(Act::Queue(edit), "The message was sent meanwhile, as it was.", out);
+        }
+        if releases && self.turn.is_none() {
+            self.send_next(now, out);
+        }
+    }
+
+    /// Edits messages that go into the running turn: they can be removed and changed until they are
+    /// delivered; their order stays. True if the edit was about such a message.
+    fn edit_steers(&mut self, edit: &QueueEdit) -> bool {
+        let (QueueEdit::Remove { id } | QueueEdit::Replace { id, .. }) = edit else { return false };
+        let Some(steers) = self.turn.as_mut().map(|turn| &mut turn.steers) else { return false };
+        let Some(at) = steers.iter().position(|steer| steer.id == *id) else { return false };
+        match edit {
+            QueueEdit::Replace { text, .. } => {
+                if let Some(steer) = steers.get_mut(at) {
+                    steer.text.clone_from(text);
+                }
+            }
+            _ => drop(steers.remove(at)),
+        }
+        true
+    }
+
+    // ---- answers ----
+
+    fn answer(&mut self, now: At, request: &RequestId, answer: UserAnswer, out: &mut Vec<Step>) {
+        if self.own.plan.as_ref().is_some_and(|plan| plan.request == *request) {
+            self.answer_plan(now, answer, out);
+            return;
+        }
+        if self.asks_for_key(request) {
+            return self.answer_key(now, answer, out);
+        }
+        if self.trust.asks(request) {
+            self.answer_trust(&answer, out);
+            return;
+        }
+        if self.asks.connecting(request).is_some() {
+            return self.answer_connecting(now, request, answer, out);
+        }
+        let asked = match self.turn.as_mut().map(|turn| &mut turn.work) {
+            Some(Work::Calling(batch)) => batch.asked(request).map(|one| (one.call.clone(), one.stage.clone())),
+            _ => None,
+        };
+        match asked {
+            Some((call, Stage::Asking(asking))) => match answer {
+                UserAnswer::Once => {
+                    out.push(Step::Emit(Event::Settled { request: request.clone() }));
+                    self.run_call(now, &call, asking.facts, Authority::Person, out);
+                }
+                UserAnswer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
+                    Some(authority) => {
+                        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+                        self.run_call(now, &call, asking.facts, authority, out);
+                        self.reconsider(now, out);
+                    }
+                    // It goes on waiting: what it would keep is not what was asked. Faces took it for answered.
+                    None => out.push(Step::Emit(Event::Asked(Box::new(asking.request)))),
+                },
+                UserAnswer::Instead(command) => self.instead(now, &call.id, &asking, command, out),
+                UserAnswer::No(reason) => self.refused(now, &call.id, reason, out),
+                answer => unheard(request, answer, out),
+            },
+            Some((call, Stage::Answering(_))) => {
+                let (failed, text) = match answer {
+                    UserAnswer::Reply(text) => (false, format!("The user answered: {text}")),
+                    UserAnswer::No(reason) => (
+                        true,
+                        format!("The user did not answer.{}", reason.map(|r| format!(" {r}")).unwrap_or_default()),
+                    ),
+                    answer => return unheard(request, answer, out),
+                };
+                let mut outcome = crate::domain::tool::Outcome::ok(text);
+                outcome.failed = failed;
+                outcome.figures = ToolFigures::default();
+                self.finish(now, &call.id, outcome, out);
+            }
+            _ => unheard(request, answer, out),
+        }
+    }
+
+    /// Runs another command in the place of the one that was asked about: its facts are gathered and judged from the start.
+    fn instead(&mut self, now: At, id: &CallId, asking: &Asking, command: String, out: &mut Vec<Step>) {
+        let Proposal::Command { command: proposed, .. } = &asking.facts.proposal else {
+            out.push(notice(Level::Warning, "Only a command can be changed before it runs.", "Say no, and why."));
+            out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
+            return;
+        };
+        if command.trim().is_empty() {
+            out.push(notice(Level::Warning, "There is no command to run.", "Write one, or say no."));
+            out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
+            return;
+        }
+        let run = self.runs.current();
+        let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
+        let Some(one) = batch.open(id) else { return };
+        if command == *proposed {
+            let call = one.call.clone();
+            out.push(Step::Emit(Event::Settled { request: asking.request.id.clone() }));
+            self.run_call(now, &call, asking.facts.clone(), Authority::Person, out);
+            return;
+        }
+        // What the model proposed first stays known, however often it is changed.
+        let first = one.edited.take().map_or_else(|| proposed.clone(), |edited| edited.proposed);
+        one.edited = Some(Edited { proposed: first, fresh: true });
+        let Some(input) = one.call.input.as_object_mut() else { return };
+        input.insert("command".to_owned(), command.clone().into());
+        one.stage = Stage::Inspecting;
+        let (call, input) = (one.call.clone(), one.call.input.clone());
+        if let Some(tool) = one.tool() {
+            tool.input = input;
+            tool.subject = command;
+        }
+        let row = one.row.clone();
+        out.push(Step::Emit(Event::Settled { request: asking.request.id.clone() }));
+        // What runs later is never another command than the one on disk.
+        out.push(Step::KeepLive(row.clone(), Safety::Synced));
+        out.push(Step::Emit(Event::Row(Box::new(row))));
+        out.push(Step::Inspect(run, call));
+    }
+
+    fn refused(&mut self, now: At, call: &CallId, reason: Option<String>, out: &mut Vec<Step>) {
+        let text = match reason.filter(|reason| !reason.trim().is_empty()) {
+            Some(reason) => format!("The user refused this call: {reason}"),
+            None => "The user refused this call. Do not try it in another form; ask what they want instead.".to_owned(),
+        };
+        self.refuse(now, call, Decision::refused(self.meta.mode, Authority::Person, text), out);
+    }
+
+    // ---- modes and models ----
+
+    /// The mode, or the loosest one that this workspace may have.
+    pub(super) fn capped(&self, wanted: Mode, out: &mut Vec<Step>) -> Mode {
+        let mode = wanted.stricter(self.config.loosest);
+        if mode != wanted {
+            let text = format!(
+                "This workspace was made by another program: its sessions go no further than {}.",
+                mode.shown()
+            );
+            out.push(notice(Level::Warning, text, "/trust says what trusting it would change."));
+        }
+        self.below_ceiling(mode, out)
+    }
+
+    fn set_mode(&mut self, now: At, mode: Mode, drop_plan: bool, out: &mut Vec<Step>) {
+        let mode = self.capped(mode, out);
+        if mode == self.meta.mode && !drop_plan {
+            return;
+        }
+        if self.own.plan.is_some() {
+            if drop_plan {
+                self.drop_plan(out);
+            } else if self.meta.mode == Mode::Explore {
+                let text = "A plan waits for your answer, so the mode stays Explore.";
+                out.push(notice(Level::Warning, text, "Answer the plan, or drop it with /mode MODE --drop-plan."));
+                return;
+            }
+        }
+        self.meta.mode = mode;
+        // Nobody cycles through modes without a screen.
+        self.mode_since = if self.config.headless { At(0) } else { now };
+        self.changed_by_user(out);
+        self.reconsider(now, out);
+    }
+
+    /// A stricter mode, or rule, decides on waiting approvals at once; a looser one only offers to run them.
+    pub(super) fn reconsider(&mut self, now: At, out: &mut Vec<Step>) {
+        self.reconsider_connecting(now, out);
+        let mode = self.meta.mode;
+        let (policy, headless) = (self.config.policy, self.config.headless);
+        let (struck, cwd) = (self.struck(), self.meta.cwd.clone());
+        let rules = self.trust.rules();
+        let Some(Work::Calling(batch)) = self.turn.as_mut().map(|turn| &mut turn.work) else { return };
+        let mut refusals = Vec::new();
+        for one in batch.all_open() {
+            let id = one.call.id.clone();
+            let Stage::Asking(asking) = &mut one.stage else { continue };
+            let verdict = permit::decide(policy, mode, rules, &asking.facts, headless);
+            let verdict = permit::hold_struck(verdict, &struck, (mode, &cwd, headless), &asking.facts);
+            if let Verdict::Deny(refusal) = verdict {
+                refusals.push((id, refusal));
+                continue;
+            }
+            if let Ask::Approval(approval) = &mut asking.request.ask {
+                let would = matches!(verdict, Verdict::Allow(_));
+                if approval.would_run_now != would {
+                    approval.would_run_now = would;
+                    out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
+                }
+            }
+        }
+        for (id, permit::Refusal { reason, rule }) in refusals {
+            let authority = rule.map_or(Authority::Mode, |ruled| Authority::Rule(ruled.words));
+            self.refuse(now, &id, Decision::refused(mode, authority, reason), out);
+        }
+    }
+}
+
+/// Nothing was done of it: what the user wrote in it goes back to them.
+pub(super) fn give_back(act: Act, why: &str, out: &mut Vec<Step>) {
+    if act.said().is_some() {
+        out.push(Step::Emit(Event::Refused { act: Box::new(act), why: why.to_owned() }));
+    }
+}
+
+/// An answer that nobody waits for any more.
+pub(super) fn unheard(request: &RequestId, answer: UserAnswer, out: &mut Vec<Step>) {
+    out.push(stale_answer());
+    give_back(Act::Answer { request: request.clone(), answer }, "That was already settled.", out);
+}
+
+pub(super) fn stale_answer() -> Step {
+    notice(Level::Info, "That was already settled.", "")
+}

@@ -1,0 +1,255 @@
+//! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
+
+use super::clock::now;
+use super::mailbox::{Mailbox, Report};
+use super::media::{self, Shelf};
+use super::step::{Input, RunNo};
+use super::tool_host::answer;
+use super::undo::{About, Keeping};
+use super::usage_recorder::UsageRecorder;
+use crate::domain::permission::Sandbox;
+use crate::domain::request::KeyRequest;
+use crate::domain::tool::CallFacts;
+use crate::domain::{Event, Level, Notice};
+use crate::provider::named::NO_MODEL;
+use crate::provider::{Chunk, ModelRequest, ProposedCall, Provider, ProviderError};
+use crate::tools::jobs::Jobs;
+use crate::tools::seen::Seen;
+use crate::tools::{CallPlace, RunContext, RunError, Tool};
+use futures_util::StreamExt;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// All runs that may still have tasks.
+#[derive(Debug, Default)]
+pub(super) struct RunTasks(BTreeMap<u64, TasksOfRun>);
+
+#[derive(Debug, Default, Clone)]
+struct TasksOfRun {
+    stop: CancellationToken,
+    tasks: TaskTracker,
+}
+
+/// Context of calls: their place, the files they read, and the receiver of events.
+pub(super) struct CallContext {
+    pub(super) place: CallPlace,
+    pub(super) seen: Arc<Seen>,
+    /// Background jobs.
+    pub(super) jobs: Arc<Jobs>,
+    pub(super) mailbox: Mailbox,
+    /// The engine, for calls that ask something of it.
+    pub(super) host: Arc<dyn crate::tools::host::Host>,
+    /// Store for undo of a call's changes, and the message that the turn began with.
+    pub(super) undo: Keeping,
+}
+
+impl RunTasks {
+    fn of(&mut self, run: RunNo) -> TasksOfRun {
+        self.0.entry(run.0).or_default().clone()
+    }
+
+    /// Streams a response, whose prompt stays long in the server's cache where that is wanted; dropping the stream drops the request. `wanted` says which key could help against a failure.
+    pub(super) fn ask(
+        &mut self,
+        run: RunNo,
+        (provider, kept_long): (Arc<dyn Provider>, bool),
+        mut request: ModelRequest,
+        (shelf, mailbox): (Arc<Shelf>, Mailbox),
+        (wanted, recorder): (impl Fn(&ProviderError) -> Option<KeyRequest> + Send + 'static, Option<UsageRecorder>),
+    ) {
+        let one = self.of(run);
+        let stop = one.stop;
+        one.tasks.spawn(async move {
+            let named = request.model.clone();
+            // Known at the latest when the answer comes.
+            let meant = || match named.as_str() {
+                "" => provider.only().unwrap_or_default(),
+                _ => named.clone(),
+            };
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = media::fill(&mut request.items, shelf) => {}
+            }
+            let mut chunks = if kept_long { provider.stream_kept_long(request) } else { provider.stream(request) };
+            let mut counted = None;
+            loop {
+                let next = tokio::select! {
+                    () = stop.cancelled() => break,
+                    next = chunks.next() => next,
+                };
+                let (input, last) = match next {
+                    Some(Ok(Chunk::Usage(used))) => {
+                        // A response may be counted more than once, each time up to then.
+                        counted = Some(used);
+                        let (window, cost) = provider.figures(&meant(), used);
+                        (Input::Used(run, used, window, cost), false)
+                    }
+                    Some(Ok(chunk)) => {
+                        let last = matches!(chunk, Chunk::Stopped(_));
+                        (Input::Chunk(run, chunk), last)
+                    }
+                    Some(Err(error)) if error.code == NO_MODEL => (Input::NoModel(run, error), true),
+                    Some(Err(error)) => match wanted(&error) {
+                        Some(key) => (Input::NoKey(run, Box::new(key), error), true),
+                        None => (Input::Failed(run, error), true),
+                    },
+                    None => (Input::Failed(run, broke_off()), true),
+                };
+                if mailbox.report(Report::Input(input)).await.is_err() || last {
+                    break;
+                }
+            }
+            if let (Some(used), Some(recorder)) = (counted, recorder) {
+                recorder.note(&*provider, &meant(), used);
+            }
+        });
+    }
+
+    /// Asks a model for a summary; dropping the question drops the request.
+    pub(super) fn sum(
+        &mut self,
+        run: RunNo,
+        provider: Arc<dyn Provider>,
+        request: ModelRequest,
+        (mailbox, recorder): (Mailbox, Option<UsageRecorder>),
+    ) {
+        let one = self.of(run);
+        let stop = one.stop;
+        one.tasks.spawn(async move {
+            let model = request.model.clone();
+            let answer = tokio::select! {
+                () = stop.cancelled() => return,
+                answer = answer(provider, request, &model, mailbox.clone(), recorder) => answer,
+            };
+            // An actor that ended wants no summary.
+            let _ = mailbox.report(Report::Input(Input::Summarised(run, answer))).await;
+        });
+    }
+
+    /// Gathers the facts of a call off the async threads.
+    pub(super) fn inspect(
+        &mut self,
+        run: RunNo,
+        call: ProposedCall,
+        tool: Result<Arc<dyn Tool>, String>,
+        site: CallContext,
+    ) {
+        let CallContext { place, seen, mailbox, .. } = site;
+        self.of(run).tasks.spawn(async move {
+            let id = call.id.clone();
+            let found = match tool {
+                Err(unknown) => Err(unknown),
+                Ok(tool) => tokio::task::spawn_blocking(move || tool.inspect(&call.input, &place, &seen))
+                    .await
+                    .unwrap_or_else(|error| Err(format!("Looking at the call failed inside lisle: {error}."))),
+            };
+            let _ = mailbox.report(Report::Input(Input::Inspected(run, id, found))).await;
+        });
+    }
+
+    /// Runs a call.
+    pub(super) fn run(
+        &mut self,
+        run: RunNo,
+        call: ProposedCall,
+        tool: Arc<dyn Tool>,
+        (facts, sandbox): (CallFacts, Sandbox),
+        site: CallContext,
+    ) {
+        let CallContext { place, seen, jobs, mailbox, host, undo: Keeping { keeper, checkpoints, turn, row } } = site;
+        let about = About {
+            checkpoints,
+            call: call.id.clone(),
+            row,
+            turn,
+            at: now(),
+            facts: facts.clone(),
+            sandbox,
+            cwd: place.cwd.clone(),
+        };
+        let one = self.of(run);
+        let (progress, mut lines) = mpsc::channel(4);
+        let stop = one.stop.child_token();
+        let with = RunContext { call: call.id.clone(), place, facts, sandbox, seen, stop, progress, jobs, host };
+        let to = mailbox.clone();
+        let id = call.id.clone();
+        one.tasks.spawn(async move {
+            while let Some(text) = lines.recv().await {
+                if to.report(Report::Input(Input::Progress(run, id.clone(), text))).await.is_err() {
+                    return;
+                }
+            }
+        });
+        one.tasks.spawn(async move {
+            let id = call.id.clone();
+            let kept = keeper.begin(about).await;
+            if let Some(text) = keeper.news() {
+                let notice = Notice::new(Level::Warning, text)
+                    .hint("what calls change cannot be taken back until there is room");
+                let _ = mailbox.report(Report::Tell(Event::Notice(notice))).await;
+            }
+            // A task of its own, so that a defect in a tool ends the call and not the session.
+            let mut ended = if with.stop.is_cancelled() {
+                // Keeping what it may change takes its time, in which the turn can be stopped.
+                Err(RunError::Stopped(String::new()))
+            } else {
+                match tokio::spawn(tool.run(call.input, with)).await {
+                    Ok(ended) => ended,
+                    Err(error) => {
+                        Ok(crate::domain::tool::Outcome::error(format!("The tool failed inside lisle: {error}.")))
+                    }
+                }
+            };
+            if let Some(mut kept) = kept {
+                if ended.as_ref().is_ok_and(|outcome| outcome.figures.job.is_some()) {
+                    kept.goes_on();
+                }
+                let did = ended.as_ref().is_ok_and(|outcome| !outcome.failed);
+                let gaps = keeper.end(kept, did, now()).await;
+                if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {
+                    outcome.figures.undo_incomplete = Some(gaps.join(" "));
+                }
+            }
+            if let Some(notice) = ended.as_ref().ok().and_then(|outcome| Notice::protected(&outcome.figures.protected))
+            {
+                let _ = mailbox.report(Report::Tell(Event::Notice(notice))).await;
+            }
+            let _ = mailbox.report(Report::Input(Input::Ran(run, id, Box::new(ended)))).await;
+        });
+    }
+
+    /// Ends everything of the runs up to this one and reports when it is gone.
+    pub(super) fn cancel(&mut self, upto: RunNo, mailbox: Mailbox) {
+        let later = self.0.split_off(&(upto.0 + 1));
+        let ended = std::mem::replace(&mut self.0, later);
+        for one in ended.values() {
+            one.stop.cancel();
+            one.tasks.close();
+        }
+        tokio::spawn(async move {
+            for one in ended.into_values() {
+                one.tasks.wait().await;
+            }
+            let _ = mailbox.report(Report::Input(Input::Reaped(upto))).await;
+        });
+    }
+
+    /// A run that ended by itself needs no bookkeeping any more.
+    pub(super) fn forget_before(&mut self, run: RunNo) {
+        self.0.retain(|number, one| *number >= run.0 || !one.tasks.is_empty());
+    }
+}
+
+fn broke_off() -> ProviderError {
+    ProviderError {
+        code: "network_error",
+        title: "The answer broke off".to_owned(),
+        text: "The connection ended before the answer was complete.".to_owned(),
+        detail: String::new(),
+        retry: true,
+        after: None,
+    }
+}

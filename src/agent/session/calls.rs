@@ -1,0 +1,88 @@
+//! State that the session's calls share: their tasks, the files they read, and what they reach of the network.
+
+use crate::agent::run_tasks::RunTasks;
+use crate::agent::undo::Keeper;
+use crate::sandbox::proxy::KnownHosts;
+use crate::sandbox::{Allowances, Network};
+use crate::tools::seen::Seen;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::oneshot;
+
+/// The file of remotes, in the data folder.
+const REMOTES: &str = "remotes.jsonl";
+
+/// State of a session's calls.
+#[derive(Debug)]
+pub(super) struct Calls {
+    tasks: RunTasks,
+    /// Files that calls read.
+    seen: Arc<Seen>,
+    /// Calls that wait for permission to connect, by number.
+    reaching: HashMap<u64, oneshot::Sender<Result<(), String>>>,
+    /// Hosts that commands reach without a question, by directory, as before the first command.
+    known_hosts: Mutex<HashMap<PathBuf, Arc<KnownHosts>>>,
+    /// Keeps what calls change.
+    keeper: Arc<Keeper>,
+}
+
+impl Calls {
+    /// No calls yet; what they change goes to this keeper.
+    pub(super) fn new(keeper: Keeper) -> Self {
+        Self {
+            tasks: RunTasks::default(),
+            seen: Arc::default(),
+            reaching: HashMap::new(),
+            known_hosts: Mutex::default(),
+            keeper: Arc::new(keeper),
+        }
+    }
+
+    pub(super) fn keeper(&self) -> &Arc<Keeper> {
+        &self.keeper
+    }
+
+    pub(super) fn tasks(&mut self) -> &mut RunTasks {
+        &mut self.tasks
+    }
+
+    pub(super) fn seen(&self) -> Arc<Seen> {
+        self.seen.clone()
+    }
+
+    /// The model knows no files any more.
+    pub(super) fn forget_seen(&mut self) {
+        self.seen = Arc::default();
+    }
+
+    /// A call waits for permission to connect.
+    pub(super) fn wait_to_reach(&mut self, number: u64, done: oneshot::Sender<Result<(), String>>) {
+        self.reaching.insert(number, done);
+    }
+
+    /// A call waits no longer.
+    pub(super) fn no_longer_reaches(&mut self, number: u64) {
+        self.reaching.remove(&number);
+    }
+
+    /// Answers a call that waits for permission to connect.
+    pub(super) fn reached(&mut self, number: u64, answer: Result<(), String>) {
+        if let Some(done) = self.reaching.remove(&number) {
+            // The command may have ended meanwhile.
+            let _ = done.send(answer);
+        }
+    }
+
+    /// Read before the first command of a directory, and never again: what a command writes adds nothing. `data`: lisle's
+    /// data folder, which remembers the remotes of repositories.
+    pub(super) fn known_hosts(&self, cwd: &Path, allowances: &Allowances, data: &Path) -> Arc<KnownHosts> {
+        if allowances.network != Network::Proxy {
+            return Arc::default();
+        }
+        let seen = data.is_absolute().then(|| data.join(REMOTES));
+        let read = || Arc::new(KnownHosts::of(cwd, &allowances.private_hosts, seen.as_deref()));
+        let mut known = self.known_hosts.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(known.entry(cwd.to_owned()).or_insert_with(read))
+    }
+}

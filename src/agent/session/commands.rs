@@ -1,0 +1,428 @@
+//! Acts on a session by people, changes of its properties, and the release of its files.
+
+use super::super::blocking::blocking;
+use super::super::clock::now;
+use super::super::mailbox::{ReleaseAnswer, Released, Running, SHOWN};
+use super::super::session_files::{Ownership, trouble};
+use super::super::step::{Input, Safety};
+use super::SessionActor;
+use super::idle_work::Due;
+use super::view::Show;
+use crate::domain::contract::Act;
+use crate::domain::ids::At;
+use crate::domain::inbox::PropertyChange;
+use crate::domain::message::UserText;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::{Event, SessionMeta};
+use crate::store::StoreError;
+
+impl SessionActor {
+    pub(super) async fn act(&mut self, act: Act) {
+        // Whoever takes the files or the messages away comes first.
+        if self.idle_work.is_ending() && !matches!(act, Act::Stop | Act::Cut { .. }) {
+            let text = "The session is being deleted or cleared, so nothing was done in it.";
+            self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+            return self.refuse(act, text).await;
+        }
+        let Some(act) = self.act_without_lock(act).await else { return };
+        if !self.own().await {
+            let why = match self.files.ownership() {
+                Ownership::Theirs(who) => format!("This session can only be read here: {who} has it open."),
+                _ => "This session cannot be read.".to_owned(),
+            };
+            return self.refuse(act, &why).await;
+        }
+        // What is written into a session that was taken over comes back, instead of going where nobody looks.
+        if (act.said().is_some() || leads_to_a_request(&act)) && !self.is_still_ours().await {
+            return self.refuse(act, "Another lisle took this session over.").await;
+        }
+        self.view.act();
+        if act == Act::Retitle {
+            return self.retitle().await;
+        }
+        let Some(act) = self.prepared(act).await else { return };
+        self.act_as_writer(act).await;
+    }
+
+    /// Does what needs no right to write. Acts that need it come back.
+    async fn act_without_lock(&mut self, act: Act) -> Option<Act> {
+        match act {
+            Act::Draft { text, attachments } => {
+                if self.load(Show::Nothing).await {
+                    self.save_draft(UserText::with(text, attachments)).await;
+                }
+            }
+            Act::KillJob { job } => self.kill_job(&job).await,
+            Act::Read => self.read_by_user().await,
+            Act::TakeOver => self.take_from_holder().await,
+            Act::Detach { path } => self.detach(path).await,
+            Act::Claim => self.claim_for_client().await,
+            act => return Some(act),
+        }
+        None
+    }
+
+    /// Looks up what the act names, and reads what it needs. `None` if it was done or refused.
+    async fn prepared(&mut self, act: Act) -> Option<Act> {
+        self.automatic();
+        self.reach();
+        if let Act::Model { connection: Some(name), .. } | Act::StandIn { connection: name, .. } = &act
+            && !self.shared.setup.connections.can_answer(name)
+        {
+            self.not_there(name).await;
+            return None;
+        }
+        let act = match act {
+            Act::Attach { path } => {
+                self.attach(path).await;
+                return None;
+            }
+            Act::Cwd(written) => {
+                let store = self.shared.setup.store.clone();
+                match blocking(move || store.directory(&written)).await? {
+                    Ok(path) => Act::Cwd(path),
+                    Err(error) => {
+                        self.out.send(Event::Notice(trouble(&error))).await;
+                        return None;
+                    }
+                }
+            }
+            act => act,
+        };
+        if leads_to_a_request(&act) && !self.load_context().await {
+            // Without its history the model would answer somebody else: what was sent waits.
+            match act {
+                Act::Send { text, attachments } | Act::Steer { text, attachments } => {
+                    self.input(Input::Hold(UserText::with(text, attachments))).await;
+                }
+                act => self.refuse(act, "What was said before cannot be read.").await,
+            }
+            return None;
+        }
+        Some(act)
+    }
+
+    async fn act_as_writer(&mut self, act: Act) {
+        let begins = matches!(act, Act::Send { .. });
+        self.warn_of_unseen(&act).await;
+        self.note_sent(&act);
+        let chosen = match &act {
+            Act::Model { connection, .. } => connection.clone(),
+            Act::StandIn { connection, .. } => Some(connection.clone()),
+            _ => None,
+        };
+        if !self.look_at_plan(&act).await {
+            return self.refuse(act, "The plan is not the one that was shown any more.").await;
+        }
+        let act = self.fitting(act);
+        if leads_to_a_request(&act) {
+            self.tell_unfit().await;
+        }
+        let models = matches!(act, Act::Model { .. } | Act::StandIn { .. });
+        self.input(Input::Act(act)).await;
+        if models {
+            self.show_models().await;
+        }
+        if begins {
+            self.name_at_start();
+        }
+        // Refused choices are not remembered.
+        if let Some(name) = chosen.filter(|name| self.machine.meta().connection.as_ref() == Some(name)) {
+            self.shared.setup.connections.choose(&name);
+            let shared = self.shared.clone();
+            blocking(move || (shared.setup.chosen)(&name)).await;
+        }
+    }
+
+    /// Nothing was done of it: what the user wrote in it goes back to them, and nobody waits for a file that does not come.
+    async fn refuse(&mut self, act: Act, why: &str) {
+        if let Act::Attach { path } = act {
+            return self.out.send(Event::Attached { path, made: Err(why.to_owned()) }).await;
+        }
+        if act.said().is_some() {
+            self.out.send(Event::Refused { act: Box::new(act), why: why.to_owned() }).await;
+        }
+    }
+
+    /// Takes the session from whoever has it, where somebody has.
+    async fn take_from_holder(&mut self) {
+        self.files.look_again();
+        if !self.load(Show::Nothing).await || !matches!(self.files.ownership(), Ownership::Theirs(_)) {
+            return self.reopen(SHOWN).await;
+        }
+        if self.take_over().await {
+            self.view.act();
+            let text = "This session is written here from now on.";
+            self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
+        }
+    }
+
+    /// Makes us the writer. False when we are not; the user was told why.
+    pub(super) async fn own(&mut self) -> bool {
+        match self.hold().await {
+            WriteClaim::Ours => true,
+            WriteClaim::Theirs(who) => {
+                let text = format!("This session can only be read here: {who} has it open.");
+                let hint = "Close it there, take it over if it does not answer, or start a new session.";
+                let notice = Notice::new(Level::Warning, text).hint(hint);
+                self.out.send(Event::Notice(notice)).await;
+                false
+            }
+            WriteClaim::Unread => false,
+        }
+    }
+
+    async fn hold(&mut self) -> WriteClaim {
+        match self.files.ownership() {
+            Ownership::Ours(_) | Ownership::New { .. } => return WriteClaim::Ours,
+            // What another program wrote since is shown first.
+            Ownership::Seen | Ownership::Theirs(_) => self.files.look_again(),
+            Ownership::Unloaded => {}
+        }
+        if !self.claim(Show::Changed).await {
+            return WriteClaim::Unread;
+        }
+        match self.files.ownership() {
+            Ownership::Theirs(who) => WriteClaim::Theirs(who.clone()),
+            _ => WriteClaim::Ours,
+        }
+    }
+
+    /// A client wants to be sure of the session before it sends something.
+    async fn claim_for_client(&mut self) {
+        let by = match self.hold().await {
+            WriteClaim::Ours => {
+                self.view.act();
+                None
+            }
+            WriteClaim::Theirs(who) => Some(who),
+            WriteClaim::Unread => return,
+        };
+        self.out.send(Event::Held { by }).await;
+    }
+
+    pub(super) async fn save_draft(&mut self, draft: UserText) {
+        self.draft.set(&draft);
+        self.input(Input::Act(Act::draft(draft.text.clone()))).await;
+        // A draft of a session that is nowhere would be found by nobody.
+        if !(draft.text.is_empty() && draft.attachments.is_empty())
+            && matches!(self.files.ownership(), Ownership::New { .. })
+        {
+            self.keep_meta(Safety::Written).await;
+        }
+        let saved = self.files.save_draft(draft).await;
+        match saved {
+            Some(Ok(())) => self.draft.saved(),
+            Some(Err(error)) => tracing::warn!(%error, "the draft was not saved"),
+            None => {}
+        }
+    }
+
+    /// The time of a redelivery has come.
+    pub(super) async fn redeliver(&mut self, at: At) {
+        if self.machine.redelivery() == Some(at) && self.files.ours().is_some() && self.load_context().await {
+            self.view.act();
+            self.input(Input::Redeliver(at)).await;
+        }
+    }
+
+    /// Changes properties. What goes wrong comes back as a sentence: one batch tells it once.
+    pub(super) async fn change(&mut self, change: PropertyChange) -> Result<(), String> {
+        if self.idle_work.is_releasing() {
+            return Err("it is being deleted".to_owned());
+        }
+        if !matches!(self.files.ownership(), Ownership::Ours(_) | Ownership::New { .. }) {
+            let at = now();
+            return self.alter(move |meta| change.apply(meta, at)).await;
+        }
+        let labels = self.machine.meta().labels.clone();
+        self.saving.take_refused();
+        self.input(Input::Change(change)).await;
+        if let Some(error @ StoreError::HeaderTooLong { .. }) = self.saving.take_refused() {
+            // Back to what is on disk: else nothing of the header could be saved any more.
+            self.machine.set_labels(labels);
+            self.keep_meta(Safety::Synced).await;
+            self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
+            return Err(error.to_string());
+        }
+        Ok(())
+    }
+
+    /// Changes the header of a session that is only looked at, or was: nobody has to read all of it for that.
+    async fn alter(&mut self, change: impl FnOnce(&mut SessionMeta) + Send + 'static) -> Result<(), String> {
+        let (store, id) = (self.shared.setup.store.clone(), self.machine.meta().id.clone());
+        match blocking(move || store.alter(&id, change)).await {
+            Some(Ok(meta)) => {
+                if matches!(self.files.ownership(), Ownership::Seen) {
+                    let old = self.machine.meta();
+                    let (activity, odd) = (old.activity.clone(), old.odd.clone());
+                    let meta = SessionMeta { activity, odd, mode: meta.mode.stricter(old.mode), ..meta };
+                    self.machine.set_meta(meta);
+                    self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
+                } else {
+                    self.out.send(Event::Changed(Box::new(meta))).await;
+                }
+                Ok(())
+            }
+            Some(Err(StoreError::Held { holder, .. })) => Err(format!("{holder} has it open")),
+            Some(Err(error)) => Err(error.to_string()),
+            None => Err("something failed inside lisle; the log has it".to_owned()),
+        }
+    }
+
+    /// The end of it was seen.
+    async fn read_by_user(&mut self) {
+        if matches!(self.files.ownership(), Ownership::Ours(_) | Ownership::New { .. }) {
+            return self.input(Input::Act(Act::Read)).await;
+        }
+        if !self.load(Show::Nothing).await || !self.machine.meta().clone().mark_seen() {
+            return;
+        }
+        let last = self.machine.last_row().cloned();
+        let read = self.alter(|meta| {
+            meta.mark_seen();
+            meta.last_read = last;
+        });
+        // What somebody else has open is marked there, and a mark that could not be made is worth no word.
+        if let Err(why) = read.await {
+            tracing::info!(session = %self.machine.meta().id, "not marked as read: {why}");
+        }
+    }
+
+    /// Lets the files go as soon as nothing runs.
+    pub(super) async fn release(&mut self, running: Running, done: ReleaseAnswer) {
+        let busy = match running {
+            Running::Stays if !self.machine.is_quiet() => Some("a turn runs"),
+            Running::Stays if self.jobs.any_running() => Some("a command runs in the background"),
+            Running::Stays | Running::Stops => None,
+        };
+        if let Some(why) = busy {
+            // Whoever asked may have ended meanwhile; so below.
+            let _ = done.send(Err(why.to_owned()));
+            return;
+        }
+        self.jobs.close();
+        self.idle_work.release_to(done);
+        if matches!(self.files.ownership(), Ownership::Ours(_) | Ownership::New { .. }) {
+            self.input(Input::Act(Act::Stop)).await;
+        }
+    }
+
+    /// Takes all messages out, once nothing runs.
+    pub(super) async fn clear(&mut self) {
+        if self.own().await {
+            self.view.act();
+            self.idle_work.clear();
+            self.input(Input::Act(Act::Stop)).await;
+        }
+    }
+
+    async fn clear_now(&mut self) {
+        let Some(writer) = self.files.ours().cloned() else { return };
+        if let Err(error) = writer.clear(now()).await {
+            return self.out.send(Event::Notice(trouble(&error))).await;
+        }
+        // What is there now is read anew: the model knows nothing of what was said, nor of files that it read.
+        let closed = self.files.close().await;
+        self.told("close the session", closed);
+        self.files.forget();
+        self.unload();
+        self.calls.forget_seen();
+        self.reopen(SHOWN).await;
+    }
+
+    pub(super) async fn flush(&mut self) {
+        let kept = self.files.flush().await;
+        self.told("save what waits", kept);
+    }
+
+    /// Lets the files go when nothing needs them here: somebody waits for them, nobody looks, or nobody did anything but
+    /// look. While something runs or is unsaved they are kept, and it is tried again after whatever happens next.
+    pub(super) async fn let_go(&mut self) {
+        if !self.machine.is_quiet() || self.jobs.hold_files(self.idle_work.is_releasing()) {
+            return;
+        }
+        match self.idle_work.take_due() {
+            Some(Due::Yield) => return self.release_now().await,
+            Some(Due::Restore(all)) => return self.restore_now(all).await,
+            Some(Due::Clear) => return self.clear_now().await,
+            None => {}
+        }
+        match self.files.ownership() {
+            Ownership::Ours(_) if !self.view.is_shown() && self.machine.requests().is_empty() => {}
+            Ownership::Ours(_) if !self.view.has_acted() && self.machine.redelivery().is_none() => {
+                let closed = self.files.rest().await;
+                self.told("close the session", closed);
+                self.forget_meta();
+                // It is at rest from here on, and somebody else may write it.
+                self.files.look_again();
+                self.load(Show::Changed).await;
+                return;
+            }
+            Ownership::Seen | Ownership::Theirs(_) if !self.view.is_shown() => {}
+            _ => return,
+        }
+        let closed = self.files.close().await;
+        let saved = closed.is_ok();
+        self.told("close the session", closed);
+        if saved {
+            self.unload();
+        }
+    }
+
+    async fn release_now(&mut self) {
+        let new = matches!(self.files.ownership(), Ownership::New { .. });
+        let closed = if new { Ok(()) } else { self.files.close().await };
+        if closed.is_ok() && !new {
+            self.unload();
+        }
+        for done in self.idle_work.take_releasing() {
+            let worktree = self.machine.meta().worktree.clone();
+            let released = if new { Released::Nowhere(worktree) } else { Released::OnDisk };
+            let _ = done.send(closed.as_ref().map(|()| released).map_err(ToString::to_string));
+        }
+    }
+}
+
+/// The outcome of asking for the right to write a session.
+enum WriteClaim {
+    /// This engine has it.
+    Ours,
+    /// Another process has it; who, in words.
+    Theirs(String),
+    /// The session could not be read; the user was told why.
+    Unread,
+}
+
+/// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others
+/// would hold up what the user waits for.
+fn leads_to_a_request(act: &Act) -> bool {
+    match act {
+        Act::Send { .. }
+        | Act::Steer { .. }
+        | Act::Type { .. }
+        | Act::Queue(_)
+        | Act::Retry
+        | Act::Compact { .. }
+        | Act::StandIn { .. }
+        | Act::Model { connection: Some(_), .. }
+        | Act::Answer { .. } => true,
+        Act::Stop
+        | Act::Cut { .. }
+        | Act::Mode { .. }
+        | Act::DropPlan
+        | Act::Model { .. }
+        | Act::Thinking(_)
+        | Act::Switch { .. }
+        | Act::Rename { .. }
+        | Act::Retitle
+        | Act::Read
+        | Act::Cwd(_)
+        | Act::KillJob { .. }
+        | Act::Claim
+        | Act::TakeOver
+        | Act::Attach { .. }
+        | Act::Detach { .. }
+        | Act::Draft { .. } => false,
+    }
+}

@@ -1,0 +1,116 @@
+//! Connection of a session: its own, the substitute for one that is not configured here, or the
+//! default if it names none. A substitute for all sessions reaches every open one.
+
+use super::super::mailbox::{Control, Report};
+use super::SessionActor;
+use crate::domain::contract::Act;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::{ConnectionName, Event};
+
+impl SessionActor {
+    /// Finds out what the session's connection comes to now.
+    pub(super) fn reach(&mut self) {
+        let named = self.machine.meta().connection.clone();
+        let mapped = named.as_ref().and_then(|name| self.machine.own().connections.get(name));
+        let reach = self.shared.setup.connections.reach(named.as_ref(), mapped);
+        self.machine.set_reach(reach.missing, reach.stand_in, reach.unmapped);
+        self.fit_model();
+        let info = self.machine.meta().asked().and_then(|name| self.shared.setup.connections.info(name));
+        self.machine.set_usual_model(info.map(|info| info.default_model).filter(|model| !model.is_empty()));
+    }
+
+    /// The request named no model, and the connection found the only one: it is shown from now on.
+    pub(super) async fn learn_model(&mut self) {
+        let connections = &self.shared.setup.connections;
+        let Some(name) = self.machine.meta().asked() else { return };
+        if connections.learn_only(name) {
+            let infos = connections.infos();
+            self.out.send(Event::Connections(infos)).await;
+            self.show_models().await;
+        }
+    }
+
+    /// A model's name does not travel to a connection that does not have it: that one's own usual model answers, and it is said
+    /// once. What was chosen for just this connection stays, whether or not its server tells of it.
+    pub(super) fn fit_model(&mut self) {
+        let Some(answers) = self.machine.meta().stand_in.clone() else { return };
+        let Some(model) = self.machine.meta().model.clone() else { return };
+        let connections = &self.shared.setup.connections;
+        let chosen = self.machine.own().model_for.as_ref() == Some(&answers);
+        if chosen || connections.info(&answers).is_none() || connections.offers(&answers, &model) {
+            return;
+        }
+        self.machine.drop_model();
+        self.sources.set_unfit(model, answers);
+    }
+
+    /// Says which model answers in the place of one that did not travel.
+    pub(super) async fn tell_unfit(&mut self) {
+        let Some((model, answers)) = self.sources.take_unfit() else { return };
+        let usual = self.shared.setup.connections.info(&answers).map(|info| info.default_model).unwrap_or_default();
+        let usual = if usual.is_empty() { "its own model".to_owned() } else { usual };
+        let text = format!("{answers} does not offer {model}: {usual} answers here.");
+        self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint("/model chooses another"))).await;
+    }
+
+    /// Completes a choice of a connection: if it names no model, the session's own stays where the
+    /// connection offers it, or is the same.
+    pub(super) fn fitting(&mut self, act: Act) -> Act {
+        let own = self.machine.meta().model.clone().unwrap_or_default();
+        let same = |name: &ConnectionName| self.machine.meta().asked() == Some(name);
+        let keeps = |name: &ConnectionName| {
+            let chosen = self.machine.own().model_for.as_ref() == Some(name);
+            own.is_empty() || same(name) || chosen || self.shared.setup.connections.offers(name, &own)
+        };
+        match act {
+            Act::Model { connection: Some(name), model } if model.is_empty() => {
+                let keeps = keeps(&name);
+                if !keeps {
+                    self.sources.set_unfit(own.clone(), name.clone());
+                }
+                Act::Model { connection: Some(name), model: if keeps { own } else { model } }
+            }
+            Act::StandIn { connection, everywhere } => {
+                if self.machine.is_connection_missing() && !keeps(&connection) {
+                    self.machine.drop_model();
+                    self.sources.set_unfit(own, connection.clone());
+                }
+                Act::StandIn { connection, everywhere }
+            }
+            act => act,
+        }
+    }
+
+    /// Applies a substitute chosen for all sessions: clients see it, and the paused queue is for
+    /// the user to release.
+    pub(super) async fn reach_again(&mut self) {
+        let before = self.machine.meta().clone();
+        self.reach();
+        if *self.machine.meta() != before {
+            self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
+        }
+    }
+
+    /// From now on the second one answers in every session that names the first one.
+    pub(super) fn stand_in_everywhere(&self, named: ConnectionName, answers: ConnectionName) {
+        let (shared, mailbox) = (self.shared.clone(), self.mailbox.clone());
+        tokio::spawn(async move {
+            if let Err(why) = shared.setup.connections.stand_in(named, answers).await {
+                let notice = Notice::new(Level::Warning, why).hint("it holds until lisle ends");
+                let _ = mailbox.report(Report::Tell(Event::Notice(notice))).await;
+            }
+            for mailbox in shared.sessions.mailboxes() {
+                // One that ended needs nothing.
+                let _ = mailbox.control(Control::Reach);
+            }
+        });
+    }
+
+    /// The user named a connection that is not there.
+    pub(super) async fn not_there(&mut self, name: &ConnectionName) {
+        let infos = self.shared.setup.connections.infos();
+        let known: Vec<&str> = infos.iter().map(|info| info.name.as_str()).collect();
+        let text = format!("There is no connection {name} here. There are: {}.", known.join(", "));
+        self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint("/connect lists them"))).await;
+    }
+}

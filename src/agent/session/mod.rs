@@ -1,0 +1,312 @@
+//! Actor of one session: feeds the machine, does its steps in order, and tells the clients.
+//!
+//! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
+//! disk before its request leaves and a call before its tool runs.
+//!
+//! Its data are groups with fields of their own, each in a leaf file: `attachments`, `background_jobs`, `calls`,
+//! `follower_task`, `idle_work`, `parent_link`, `saving`, `side_requests`, `sources` and `view`. The other files do things with
+//! them: `commands` what people do to the session, `attach` the files that they give along, `keep` reads and writes it, `side`
+//! what goes on beside its turns, `context` what the model is told, `connection` which connection answers, `keys` their keys,
+//! `windows` what servers tell of their models, `jobs` what goes on in the background, `permission_rules` the files of rules,
+//! `plan` those of plans, `pages` what is shown, `follow` what others write, `steps` what the machine wants done.
+
+mod attach;
+mod attachments;
+mod background_jobs;
+mod calls;
+mod commands;
+mod connection;
+mod context;
+mod follow;
+mod follower_task;
+mod idle_work;
+mod input_needs;
+mod jobs;
+mod keep;
+mod keys;
+mod no_connection;
+mod pages;
+mod parent_link;
+mod permission_rules;
+mod plan;
+mod recovery;
+mod saving;
+mod side;
+mod side_requests;
+mod sources;
+mod steps;
+mod undo;
+mod view;
+mod windows;
+
+use super::clock::now;
+use super::machine::{Machine, MachineConfig, Own};
+use super::mailbox::{Control, Mail, MailReader, Mailbox, Report};
+use super::outbox::Outbox;
+use super::queue::Queue;
+use super::session_files::{Ownership, SessionFiles};
+use super::shared::{Shared, loosest_in};
+use super::step::Input;
+use super::undo::Keeper;
+use super::worktree;
+use crate::domain::contract::Act;
+use crate::domain::message::UserText;
+use crate::domain::tool::ToolSpec;
+use crate::domain::{Event, SessionId, SessionMeta};
+use crate::tools::registry::Registry;
+use attachments::Attachments;
+use background_jobs::BackgroundJobs;
+use calls::Calls;
+use idle_work::IdleWork;
+use input_needs::needs_rules;
+use parent_link::ParentLink;
+use saving::{Draft, Saving};
+use side_requests::SideRequests;
+use sources::Sources;
+use std::sync::Arc;
+use view::ClientView;
+
+/// Actor of one session.
+pub(super) struct SessionActor {
+    shared: Arc<Shared>,
+    mailbox: Mailbox,
+    machine: Machine,
+    out: Outbox,
+    files: SessionFiles,
+    calls: Calls,
+    /// Commands that go on in the background.
+    jobs: BackgroundJobs,
+    draft: Draft,
+    saving: Saving,
+    attachments: Attachments,
+    view: ClientView,
+    idle_work: IdleWork,
+    parent: ParentLink,
+    side: SideRequests,
+    sources: Sources,
+}
+
+impl SessionActor {
+    pub(super) fn new(shared: Arc<Shared>, session: SessionId, new: Option<SessionMeta>, mailbox: Mailbox) -> Self {
+        let out = Outbox::new(shared.events.clone(), Some(session.clone()));
+        let is_new = new.is_some();
+        let settings = &shared.setup.settings;
+        let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
+        let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), machine_config(&shared, &meta));
+        let files = SessionFiles::new(shared.setup.store.clone(), meta.id, is_new, mailbox.clone());
+        let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
+        let jobs = BackgroundJobs::new(&mailbox);
+        let mut mailbox = Self {
+            shared,
+            mailbox,
+            machine,
+            out,
+            files,
+            calls: Calls::new(keeper),
+            jobs,
+            draft: Draft::default(),
+            saving: Saving::default(),
+            attachments: Attachments::default(),
+            view: ClientView::new(is_new),
+            idle_work: IdleWork::default(),
+            parent: ParentLink::default(),
+            side: SideRequests::default(),
+            sources: Sources::new(is_new),
+        };
+        mailbox.automatic();
+        mailbox.reach();
+        mailbox
+    }
+
+    pub(super) async fn work(mut self, mut from: MailReader) {
+        loop {
+            let next = match from.try_next() {
+                Some(next) => Some(next),
+                None => {
+                    self.out.flush().await;
+                    from.next().await
+                }
+            };
+            match next {
+                Some(Mail::Control(Control::Shutdown)) | None => break,
+                Some(Mail::Control(command)) => self.control(command).await,
+                Some(Mail::Report(report)) => self.report(report).await,
+            }
+            self.let_go().await;
+        }
+        self.end(from).await;
+    }
+
+    async fn control(&mut self, command: Control) {
+        match command {
+            Control::Act(act) => self.act(act).await,
+            Control::Open { rows } => self.open(rows).await,
+            Control::Earlier { cursor, rows } => self.earlier(cursor, rows).await,
+            Control::OpenAt { at, rows } => self.open_at(at, rows).await,
+            Control::Later { cursor, rows } => self.later(cursor, rows).await,
+            Control::Leave => self.view.leave(),
+            Control::Change { change, done } => {
+                let changed = self.change(change).await;
+                // Whoever asked may have ended meanwhile.
+                let _ = done.send(changed);
+            }
+            Control::Release { running, done } => self.release(running, done).await,
+            Control::Clear => self.clear().await,
+            Control::Stop => self.input(Input::Act(Act::Stop)).await,
+            Control::Reload { rows } => self.reopen(rows).await,
+            Control::Flush { done } => {
+                self.flush().await;
+                let _ = done.send(());
+            }
+            Control::Undo(ask) => self.undo(ask).await,
+            Control::Rules => self.show_rules().await,
+            Control::Context => self.show_context().await,
+            Control::Forget(rule, scope) => self.forget_rule(rule, scope).await,
+            Control::Trust(request) => self.trust_shown(*request).await,
+            Control::Reach => self.reach_again().await,
+            Control::AskKey(connection) => self.ask_for_key(connection).await,
+            Control::Keyed(connection) => self.input(Input::Keyed(connection, Ok(()))).await,
+            Control::Spawned(link) => self.spawned(*link).await,
+            Control::Detached => self.detached().await,
+            Control::Ceiling(mode) => self.input(Input::Ceiling(Some(mode))).await,
+            Control::Enhance { number, draft } => self.enhance(number, draft).await,
+            // The loop ends with it.
+            Control::Shutdown => {}
+        }
+    }
+
+    async fn report(&mut self, report: Report) {
+        match report {
+            Report::Input(input) => self.input(input).await,
+            Report::Tell(event) => {
+                let models = matches!(event, Event::Models { .. });
+                self.out.send(event).await;
+                if models {
+                    self.show_models().await;
+                }
+            }
+            Report::Attached { path, made } => self.attached(path, made).await,
+            Report::RulesChanged => self.refresh_rules().await,
+            Report::Deliver(text) => self.deliver(text).await,
+            Report::Titled { title, was, wanted } => self.titled(title, was, wanted).await,
+            Report::SideUsage(used, cost) => self.input(Input::SideUsage(used, cost)).await,
+            Report::MayReach { number, call, facts, done } => {
+                self.calls.wait_to_reach(number, done);
+                self.input(Input::MayReach(number, call, facts)).await;
+            }
+            Report::Jobs => self.jobs_changed().await,
+            Report::Redeliver(at) => self.redeliver(at).await,
+            Report::LockTouched => {
+                self.is_still_ours().await;
+            }
+            Report::Health(health) => self.health(health).await,
+            Report::Elsewhere(elsewhere) => self.elsewhere(elsewhere).await,
+            Report::Merged(merged) => self.merged(merged.map(|merged| *merged)).await,
+            Report::Followed(number, followed) => self.followed(number, followed).await,
+        }
+    }
+
+    /// Stops, waits for the processes, and closes the files.
+    async fn end(mut self, mut from: MailReader) {
+        self.calls.keeper().end_all();
+        self.input(Input::Shutdown).await;
+        self.end_jobs().await;
+        while !self.machine.is_quiet() {
+            match from.next().await {
+                Some(what) => self.at_the_end(what).await,
+                None => break,
+            }
+        }
+        self.await_title(&mut from).await;
+        if matches!(self.files.ownership(), Ownership::New { .. })
+            && let Some(made) = &self.machine.meta().worktree
+            && let Err(error) =
+                worktree::remove(&self.shared.setup.settings.runner, made, worktree::Loss::Refused).await
+        {
+            // A session that was never written leaves nothing behind, unless somebody worked there.
+            tracing::warn!(%error, "the worktree {} stays", made.path.display());
+        }
+        let draft = self.draft.unsaved();
+        if let Some(unsaved) = self.files.end(self.machine.meta(), draft).await {
+            self.out.send(Event::Unsaved(Box::new(unsaved))).await;
+        }
+        self.out.flush().await;
+    }
+
+    /// Handles a command that still counts when nothing new begins.
+    async fn at_the_end(&mut self, what: Mail) {
+        match what {
+            Mail::Report(Report::Input(input)) => self.input(input).await,
+            Mail::Report(Report::SideUsage(used, cost)) => self.input(Input::SideUsage(used, cost)).await,
+            Mail::Report(Report::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
+            Mail::Control(Control::Act(Act::Draft { text, attachments })) => {
+                self.save_draft(UserText::with(text, attachments)).await;
+            }
+            Mail::Control(_) | Mail::Report(_) => {}
+        }
+    }
+
+    // ---- the machine ----
+
+    /// Applies the workspace's definitions to automatic changes.
+    fn automatic(&mut self) {
+        self.machine.set_automatic(self.shared.automatic());
+    }
+
+    async fn input(&mut self, input: Input) {
+        if matches!(input, Input::Keyed(..)) {
+            self.reach();
+        }
+        if let Input::NoLongerReaches(number) = &input {
+            self.calls.no_longer_reaches(*number);
+        }
+        if needs_rules(&input) {
+            self.refresh_rules().await;
+        }
+        if matches!(input, Input::Used(..)) {
+            self.learn_model().await;
+        }
+        if matches!(input, Input::Used(_, _, None, _)) {
+            self.ask_for_windows();
+        }
+        self.refresh_context(&input).await;
+        self.feed(input).await;
+    }
+
+    async fn feed(&mut self, input: Input) {
+        let steps = self.machine.step(now(), input);
+        for step in steps {
+            self.perform(step).await;
+        }
+        while self.machine.has_due() {
+            for step in self.machine.step(now(), Input::CarryOut) {
+                self.perform(step).await;
+            }
+        }
+        self.tell_family().await;
+    }
+}
+
+fn machine_config(shared: &Shared, meta: &SessionMeta) -> MachineConfig {
+    let setup = &shared.setup;
+    MachineConfig {
+        tools: offers(&setup.tools),
+        requests_per_turn: setup.settings.requests_per_turn,
+        policy: setup.settings.policy,
+        headless: setup.settings.headless,
+        steer_by_default: setup.settings.steer_by_default,
+        loosest: shared.loosest().stricter(loosest_in(&meta.cwd)),
+        compact_at: setup.settings.compact_at,
+        ceiling: None,
+        session_dir: setup.store.session_dir(&meta.id),
+        long_cache: setup.settings.long_cache,
+        full_tools: setup.settings.full_tools,
+        seed: fastrand::u64(..),
+    }
+}
+
+/// The tools on offer, each with whether it only reads.
+fn offers(tools: &Registry) -> Vec<(ToolSpec, bool)> {
+    let reads_only = |name: &str| tools.find(name).is_ok_and(|tool| tool.reads_only());
+    tools.specs().into_iter().map(|spec| (spec.clone(), reads_only(&spec.name))).collect()
+}

@@ -1,0 +1,229 @@
+//! The steps of the machine, done in order: writes, events, requests, calls.
+
+use super::super::clock::now;
+use super::super::mailbox::Report;
+use super::super::run_tasks::CallContext;
+use super::super::step::{Input, RunNo, Safety, Step};
+use super::super::tool_host::{Decided, ToolHost};
+use super::super::undo::Keeping;
+use super::SessionActor;
+use super::no_connection::{no_connection, unmapped, wanted_after};
+use crate::domain::message::Message;
+use crate::domain::permission::{Holding, Mode, Sandbox};
+use crate::domain::session::Activity;
+use crate::domain::tool::CallFacts;
+use crate::domain::{CallId, Event};
+use crate::provider::{ProposedCall, ProviderError};
+use crate::store::Durability;
+use crate::tools::CallPlace;
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(super) fn durability(safety: Safety) -> Durability {
+    match safety {
+        Safety::Written => Durability::Written,
+        Safety::Synced => Durability::Synced,
+    }
+}
+
+impl SessionActor {
+    pub(super) async fn perform(&mut self, step: Step) {
+        match step {
+            // What was not kept is not acted upon.
+            Step::Ask(..) | Step::Summarise(..) | Step::Inspect(..) | Step::Run(..) if self.saving.is_taken_over() => {}
+            Step::Append(rows, safety) => self.keep(rows, safety).await,
+            Step::KeepLive(row, safety) => self.keep_live(row, safety).await,
+            Step::AppendText(id, add) => {
+                if let Some(writer) = self.files.ours() {
+                    writer.grow(id, add);
+                }
+            }
+            Step::DropLive(id) => {
+                if let Some(writer) = self.files.ours() {
+                    let kept = writer.drop_live(id).await;
+                    self.told("forget a running row", kept);
+                }
+            }
+            Step::KeepQueue(items) => {
+                if let Some(writer) = self.writer().await {
+                    let kept = writer.queue(items).await;
+                    self.saving.note(&kept);
+                    self.told("keep the queue", kept);
+                }
+            }
+            Step::KeepMeta(safety) => self.keep_meta(safety).await,
+            Step::KeepPlan(path, text) => self.keep_plan(path, text).await,
+            Step::Turn(on) => {
+                if let Some(writer) = self.writer().await {
+                    let kept = writer.turn(on).await;
+                    self.told("keep that a turn runs", kept);
+                }
+            }
+            Step::Emit(Event::Accepted { id, queued }) => self.accepted(id, queued).await,
+            Step::Emit(event) => self.emit(event).await,
+            Step::Ask(run, request) => self.ask(run, *request).await,
+            Step::Summarise(run, asked) => self.sum(run, *asked),
+            Step::Inspect(run, call) => {
+                let tool = self.shared.setup.tools.find(&call.name);
+                let site = self.site(None);
+                self.calls.tasks().inspect(run, call, tool, site);
+            }
+            Step::Run(run, call, facts, sandbox) => self.run(run, call, *facts, sandbox),
+            Step::Reached(number, answer) => self.calls.reached(number, answer),
+            Step::Cancel(run) => self.cancel(run),
+            Step::RetryIn(run, ms) => self.report_in(ms, Report::Input(Input::RetryNow(run))),
+            Step::KeepRules(scope, rules) => self.keep_rules(scope, rules).await,
+            Step::Trust(request) => self.trust(*request).await,
+            Step::KeepLongText(path, text) => self.keep_whole(path, text).await,
+            Step::StandIn(named, answers) => self.stand_in_everywhere(named, answers),
+            Step::StoreKey(connection, key) => self.store_key(connection, key),
+            Step::RedeliverAt(at) => self.report_in(at.since(now()), Report::Redeliver(at)),
+        }
+    }
+
+    async fn keep_live(&mut self, row: Message, safety: Safety) {
+        if let Some(writer) = self.writer().await {
+            let kept = writer.live(row, durability(safety)).await;
+            self.told("keep a running row", kept);
+        }
+    }
+
+    /// Sends an event to the clients, and to whoever here goes by it.
+    async fn emit(&mut self, mut event: Event) {
+        if let Event::Changed(meta) = &mut event {
+            meta.next_cost = self.shared.next_cost(meta);
+        }
+        if let Event::Changed(meta) = &event
+            && self.files.ours().is_some()
+        {
+            self.shared.sessions.set_meta((**meta).clone());
+        }
+        self.parent.hear(&event);
+        self.side.hear(&event);
+        self.out.send(event).await;
+    }
+
+    fn run(&mut self, run: RunNo, call: ProposedCall, facts: CallFacts, sandbox: Sandbox) {
+        let mode = self.machine.decided_in(&call.id).unwrap_or(Mode::Explore);
+        let mut site = self.site(Some((Decided { run, mode }, &call.id)));
+        site.place.allow(&self.machine.extras(mode, &facts));
+        if let Ok(tool) = self.shared.setup.tools.find(&call.name) {
+            self.calls.tasks().run(run, call, tool, (facts, sandbox), site);
+        }
+    }
+
+    fn cancel(&mut self, run: RunNo) {
+        // Before the calls hear of it: the sessions that they wait for end for the same reason.
+        if let Some(by) = self.machine.last_cut() {
+            self.shared.families.cut(&self.machine.meta().id, by);
+        }
+        self.calls.tasks().cancel(run, self.mailbox.clone());
+    }
+
+    /// Reports after a delay in milliseconds.
+    fn report_in(&self, ms: u64, report: Report) {
+        let mailbox = self.mailbox.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(ms)).await;
+            // A session that ended waits for nothing.
+            let _ = mailbox.report(report).await;
+        });
+    }
+
+    /// Looks at the working directory while the model answers, so that the first command does not wait for that.
+    fn look_ahead(&self) {
+        if self.shared.setup.settings.sandbox != Holding::Nothing {
+            let cwd = self.machine.meta().cwd.clone();
+            // Nobody waits for it.
+            drop(tokio::task::spawn_blocking(move || crate::sandbox::places::prepare(&cwd)));
+        }
+    }
+
+    async fn ask(&mut self, run: RunNo, mut request: crate::provider::ModelRequest) {
+        self.calls.tasks().forget_before(run);
+        self.look_ahead();
+        let connections = &self.shared.setup.connections;
+        let name = self.machine.meta().asked().cloned();
+        let info = name.as_ref().and_then(|name| connections.info(name));
+        let provider = name.as_ref().and_then(|name| connections.provider(name));
+        match (info, provider) {
+            (Some(info), Some(provider)) if info.missing.is_none() => {
+                if request.model.is_empty() {
+                    request.model.clone_from(&info.default_model);
+                }
+                let turn = match self.machine.meta().activity {
+                    Activity::Running(since) => Some(since),
+                    _ => None,
+                };
+                let recorder = self.shared.recorder(self.machine.meta(), turn);
+                let (connections, name) = (connections.clone(), info.name);
+                let wanted = move |error: &ProviderError| wanted_after(&connections, &name, error);
+                let dir = self.shared.setup.store.session_dir(&self.machine.meta().id);
+                let shelf = self.attachments.shelf(&dir);
+                let provider = (provider, self.machine.meta().long_cache);
+                self.calls.tasks().ask(run, provider, request, (shelf, self.mailbox.clone()), (wanted, recorder));
+            }
+            (Some(info), _) => {
+                let why = info.missing.unwrap_or_else(|| "it cannot be used by this version".to_owned());
+                let error = no_connection(&format!("The connection {} cannot be used: {why}.", info.name));
+                self.fail_for_a_key(run, &info.name, error);
+            }
+            (None, _) => match name {
+                Some(name) => {
+                    self.fail_for_a_key(run, &name, no_connection(&unmapped(&name, &self.machine.meta().id)));
+                }
+                None => {
+                    let text = "No connection is configured. Choose one with /connection.";
+                    self.fail_soon(run, no_connection(text));
+                }
+            },
+        }
+    }
+
+    /// Reports a failure after the steps at hand were done.
+    pub(super) fn fail_soon(&self, run: RunNo, error: ProviderError) {
+        let mailbox = self.mailbox.clone();
+        tokio::spawn(async move {
+            let _ = mailbox.report(Report::Input(Input::Failed(run, error))).await;
+        });
+    }
+
+    /// Store for undo of this turn's changes.
+    fn kept_for_undo(&self, call: Option<&CallId>) -> Keeping {
+        self.parent.undo().unwrap_or_else(|| Keeping {
+            keeper: self.calls.keeper().clone(),
+            checkpoints: self.shared.setup.store.checkpoints(&self.machine.meta().id),
+            turn: self.turn_message(),
+            row: call.and_then(|call| self.machine.row_of(call)),
+        })
+    }
+
+    pub(super) fn engine(&self, call: Option<&CallId>) -> ToolHost {
+        ToolHost::of(&self.shared, self.machine.meta(), self.mailbox.clone(), self.kept_for_undo(call))
+    }
+
+    pub(super) fn site(&self, decided: Option<(Decided, &CallId)>) -> CallContext {
+        let settings = &self.shared.setup.settings;
+        let call = decided.map(|(_, call)| call);
+        let engine = self.engine(call);
+        CallContext {
+            place: CallPlace {
+                cwd: self.machine.meta().cwd.clone(),
+                session_dir: self.shared.setup.store.session_dir(&self.machine.meta().id),
+                own_dirs: settings.own_dirs.clone(),
+                runner: settings.runner.clone(),
+                allowances: Arc::clone(&settings.allowances),
+                known: self.calls.known_hosts(&self.machine.meta().cwd, &settings.allowances, &settings.inbox.data),
+                window: self.machine.meta().usage.context_window.unwrap_or(200_000),
+            },
+            seen: self.calls.seen(),
+            jobs: self.jobs.shared(),
+            mailbox: self.mailbox.clone(),
+            host: Arc::new(match decided {
+                Some((decided, _)) => engine.decided(decided),
+                None => engine,
+            }),
+            undo: self.kept_for_undo(call),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Undo in one session: what it would do, doing it once nothing runs, and what the session changed.
+
+use super::super::blocking::blocking;
+use super::super::clock::now;
+use super::super::mailbox::{Report, UndoAsk};
+use super::super::session_files::Ownership;
+use super::super::step::Input;
+use super::super::undo::{self, Done, Known, Since};
+use super::SessionActor;
+use super::idle_work::Restore;
+use super::view::Show;
+use crate::domain::message::Body;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::undo::{COMMITS_STAY, UndoAim};
+use crate::domain::{At, Event, MessageId};
+use crate::tools::{attributes, paths};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use std::path::PathBuf;
+
+/// Files that are named in the transcript.
+const NAMED: usize = 8;
+
+impl SessionActor {
+    /// The message of the user that the turn began with.
+    pub(super) fn turn_message(&self) -> Option<MessageId> {
+        let began = |body: &Body| matches!(body, Body::User(user) if !user.steer);
+        self.machine.rows().iter().rev().find(|row| began(&row.body)).map(|row| row.id.clone())
+    }
+
+    pub(super) async fn undo(&mut self, ask: UndoAsk) {
+        match ask {
+            UndoAsk::Plan(aim) => self.plan_undo(aim).await,
+            UndoAsk::Changes => self.tell_changes().await,
+            UndoAsk::Restore { aim, also, done } => {
+                if done.is_none() && self.machine.is_running() {
+                    return self.turn_runs().await;
+                }
+                self.idle_work.restore(Restore { aim, also, done });
+            }
+        }
+    }
+
+    async fn turn_runs(&mut self) {
+        let text = "A turn runs, so nothing was undone.";
+        self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint("stop it first"))).await;
+    }
+
+    async fn plan_undo(&mut self, aim: UndoAim) {
+        if self.machine.is_running() && !matches!(aim, UndoAim::Since(_)) {
+            return self.turn_runs().await;
+        }
+        let Some(known) = self.known(&aim).await else { return };
+        let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
+        let mailbox = self.mailbox.clone();
+        tokio::spawn(async move {
+            let told = match blocking(move || undo::plan(&checkpoints, aim, &known)).await {
+                Some(Ok(worked)) => Event::UndoPlanned(Box::new(worked.plan)),
+                Some(Err(error)) => {
+                    Event::Notice(Notice::new(Level::Error, format!("Nothing can be undone: {error}.")))
+                }
+                None => return,
+            };
+            let _ = mailbox.report(Report::Tell(told)).await;
+        });
+    }
+
+    async fn tell_changes(&mut self) {
+        let known = Known { cwd: self.real_cwd(), ..Known::default() };
+        let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
+        let mailbox = self.mailbox.clone();
+        tokio::spawn(async move {
+            let told = match blocking(move || undo::changes(&checkpoints, &known)).await {
+                Some(Ok(changes)) => Event::FilesChanged(Box::new(changes)),
+                Some(Err(error)) => {
+                    Event::Notice(Notice::new(Level::Error, format!("The changes are not known: {error}.")))
+                }
+                None => return,
+            };
+            let _ = mailbox.report(Report::Tell(told)).await;
+        });
+    }
+
+    fn real_cwd(&self) -> PathBuf {
+        let cwd = &self.machine.meta().cwd;
+        paths::follow(cwd).unwrap_or_else(|_| cwd.clone())
+    }
+
+    /// Facts that the list does not have. `None` if the session cannot be read; the user got a notice.
+    async fn known(&mut self, aim: &UndoAim) -> Option<Known> {
+        if !self.load(Show::Nothing).await {
+            return None;
+        }
+        if !matches!(self.files.ownership(), Ownership::New { .. }) && !self.load_context().await {
+            return None;
+        }
+        let rows = self.machine.rows();
+        let said = rows.iter().filter_map(|row| match &row.body {
+            Body::User(user) => Some((row.id.clone(), user.text.clone())),
+            _ => None,
+        });
+        let since = match aim {
+            UndoAim::Since(id) => {
+                let Some(at) = rows.iter().rposition(|row| row.id == *id) else {
+                    let text = "That message was summed up since, so what calls changed after it is not known.";
+                    self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+                    return None;
+                };
+                let after = || rows[at + 1..].iter().filter(|row| row.tool().is_some());
+                Since {
+                    at: rows[at].at,
+                    rows: after().map(|row| row.id.clone()).collect(),
+                    calls: after().filter_map(|row| row.tool()).map(|call| call.id.clone()).collect(),
+                }
+            }
+            UndoAim::Last | UndoAim::Redo => Since::default(),
+        };
+        Some(Known { cwd: self.real_cwd(), said: said.collect(), since })
+    }
+
+    /// Restores what waits for it. Nothing runs.
+    pub(super) async fn restore_now(&mut self, all: Vec<Restore>) {
+        for Restore { aim, also, done } in all {
+            self.restore(aim, also).await;
+            if let Some(done) = done {
+                // Whoever asked may have ended meanwhile.
+                let _ = done.send(());
+            }
+        }
+    }
+
+    async fn restore(&mut self, aim: UndoAim, also: Vec<PathBuf>) {
+        if !self.own().await {
+            return;
+        }
+        self.view.act();
+        let Some(known) = self.known(&aim).await else { return };
+        let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
+        let (wanted, at) = (aim.clone(), now());
+        let done = blocking(move || undo::restore(&checkpoints, wanted, &also, &known, at)).await;
+        self.calls.keeper().look_again();
+        let notice = match done {
+            Some(Ok(done)) if done.nothing => match aim {
+                UndoAim::Redo => Notice::new(Level::Info, "There is nothing to redo."),
+                UndoAim::Last | UndoAim::Since(_) => Notice::new(Level::Info, "There is nothing to undo."),
+            },
+            Some(Ok(done)) if done.restored.is_empty() && !done.left.is_empty() => {
+                let left: Vec<String> = done
+                    .left
+                    .iter()
+                    .map(|(file, why)| format!("{file} ({})", lower(why.trim_end_matches('.'))))
+                    .collect();
+                let more = left.len().saturating_sub(NAMED);
+                let mut named = left.get(..NAMED.min(left.len())).unwrap_or_default().join(", ");
+                if more > 0 {
+                    named.push_str(&format!(" and {more} more"));
+                }
+                Notice::new(Level::Warning, format!("Nothing was restored, so it can be undone later: {named}."))
+            }
+            Some(Ok(done)) => return self.input(Input::Restored(in_words(&aim, &done))).await,
+            Some(Err(why)) => Notice::new(Level::Error, format!("Nothing was restored: {why}.")),
+            None => return,
+        };
+        self.out.send(Event::Notice(notice)).await;
+    }
+}
+
+/// `12:03`, with the day where it is another one.
+fn clock(at: At) -> String {
+    let zoned = |at: At| Timestamp::from_millisecond(at.0).ok().map(|time| time.to_zoned(TimeZone::system()));
+    let Some(then) = zoned(at) else { return String::new() };
+    let today = zoned(now()).is_some_and(|now| now.date() == then.date());
+    then.strftime(if today { "%H:%M" } else { "%Y-%m-%d %H:%M" }).to_string()
+}
+
+/// Result in words, for the transcript and the model.
+fn in_words(aim: &UndoAim, done: &Done) -> String {
+    let files = |n: usize| if n == 1 { "1 file".to_owned() } else { format!("{n} files") };
+    let count = files(done.restored.len());
+    let mut text = match aim {
+        UndoAim::Last => format!("Undid {count} of the turn at {}", clock(done.at)),
+        UndoAim::Redo => format!("Redid {count}: the undo at {} is taken back", clock(done.at)),
+        UndoAim::Since(_) => format!("Went back to an earlier message and restored {count}"),
+    };
+    let named = |all: Vec<String>| {
+        let more = all.len().saturating_sub(NAMED);
+        let first = all.get(..NAMED.min(all.len())).unwrap_or_default().join(", ");
+        if more > 0 { format!("{first} and {more} more") } else { first }
+    };
+    if !done.restored.is_empty() {
+        let colon = if matches!(aim, UndoAim::Redo) { ";" } else { ":" };
+        text.push_str(&format!("{colon} {}", named(done.restored.clone())));
+    }
+    text.push('.');
+    if done.commits {
+        text.push_str(&format!(" {COMMITS_STAY}."));
+    }
+    if done.restored.is_empty() && !done.gaps.is_empty() {
+        text.push_str(&format!(" What was changed is not known: {}", done.gaps.join(" ")));
+    }
+    if !done.kept.is_empty() {
+        text.push_str(&format!(" What was changed in between by others was kept: {}.", named(done.kept.clone())));
+    }
+    if !done.during.is_empty() {
+        let during = done.during.iter().map(|(file, command)| format!("{file} (`{}`)", one_line(command))).collect();
+        text.push_str(&format!(" Changed while a command ran, by it or by somebody else: {}.", named(during)));
+    }
+    if let Some(lost) = attributes::lost(&done.lost) {
+        text.push_str(&format!(" Note: {lost}."));
+    }
+    if !done.left.is_empty() {
+        let left: Vec<String> =
+            done.left.iter().map(|(file, why)| format!("{file} ({})", lower(why.trim_end_matches('.')))).collect();
+        let verb = if left.len() == 1 { "was" } else { "were" };
+        text.push_str(&format!(" {} {verb} left as it is: {}.", files(left.len()), named(left)));
+    }
+    text
+}
+
+/// A sentence as the middle of another.
+fn lower(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().collect::<String>() + letters.as_str())
+}
+
+fn one_line(command: &str) -> String {
+    command.split_whitespace().collect::<Vec<_>>().join(" ")
+}

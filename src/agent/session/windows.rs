@@ -1,0 +1,32 @@
+//! Size of a model's context window, asked of the server when an answer came and nobody knew. Some
+//! servers, Ollama first of all, report it only while the model runs, and silently cut a longer
+//! conversation.
+
+use super::super::mailbox::Report;
+use super::SessionActor;
+use crate::domain::Event;
+
+impl SessionActor {
+    /// Asks the server for its models, once in the life of this task. The provider remembers the answer; the next request uses it.
+    pub(super) fn ask_for_windows(&mut self) {
+        let setup = &self.shared.setup;
+        if self.sources.windows_asked() || setup.settings.headless {
+            return;
+        }
+        let Some(name) = self.machine.meta().asked().cloned() else { return };
+        let asks = setup.connections.info(&name).is_some_and(|info| !info.host.is_empty());
+        let Some(provider) = setup.connections.provider(&name).filter(|_| asks) else { return };
+        self.sources.ask_windows();
+        let (mailbox, connections) = (self.mailbox.clone(), setup.connections.clone());
+        tokio::spawn(async move {
+            let models = provider.models().await.map_err(|error| error.to_string());
+            if let Err(why) = &models {
+                tracing::info!("{name} did not tell its models: {why}");
+            }
+            if models.as_ref().is_ok_and(|models| connections.learn(&name, models)) {
+                let _ = mailbox.report(Report::Tell(Event::Connections(connections.infos()))).await;
+            }
+            let _ = mailbox.report(Report::Tell(Event::Models { connection: name, models })).await;
+        });
+    }
+}

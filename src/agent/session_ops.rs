@@ -1,0 +1,617 @@
+//! Operations on whole sessions: changed in batches, deleted, restored, branched, checked. Beside
+//! the session actors.
+//!
+//! A session with an actor is asked for first, so that nobody works on files that somebody here writes; the others are
+//! changed where they lie. Errors are reported once, with their sessions.
+
+use super::blocking::blocking;
+use super::clock::{day, minute, now};
+use super::labels::AutoLabels;
+use super::mailbox::{Control, Mailbox, Released, Running, SHOWN};
+use super::outbox::Out;
+use super::session_files::trouble;
+use super::shared::Shared;
+use super::worktree;
+use crate::domain::export::Format;
+use crate::domain::inbox::{PropertyChange, TrashId};
+use crate::domain::ledger::Ledger;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::property::Definition;
+use crate::domain::session::{Activity, Worktree};
+use crate::domain::spending::Spending;
+use crate::domain::{At, Event, MessageId, SessionId, SessionMeta};
+use crate::store::{Exported, Imported, IndexMark, Store, StoreError};
+use futures_util::future::join_all;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// Number of headers written side by side: most of their time is the disk's.
+const AT_ONCE: usize = 8;
+/// Calls that a ledger tells of, the last ones.
+const LEDGER: usize = 20_000;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Number of sessions named when many could not be changed.
+const NAMED: usize = 3;
+/// Number of changed sessions up to which they are sent one by one instead of all sessions.
+const FEW: usize = 16;
+
+/// Title and place of a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum BranchPlace {
+    /// Beside the session that it came from, under this title or the next number.
+    Beside(Option<String>),
+    /// In the place of the session that it came from: the user went back in it.
+    InPlace,
+}
+
+/// Worker for whole sessions.
+#[derive(Clone)]
+pub(super) struct SessionOps {
+    pub(super) shared: Arc<Shared>,
+    pub(super) out: Out,
+}
+
+/// Error for a session: its id, and the reason as the middle of a sentence.
+type Failure = (SessionId, String);
+
+impl SessionOps {
+    fn store(&self) -> Store {
+        self.shared.setup.store.clone()
+    }
+
+    // ---- the list ----
+
+    /// Sends what the last list left behind, for the first frame.
+    pub(super) async fn list_cached(&self) -> Option<IndexMark> {
+        let store = self.store();
+        let (sessions, mark) = blocking(move || store.cached()).await.flatten()?;
+        self.listed(sessions).await;
+        Some(mark)
+    }
+
+    /// Sends what is other than what the last list left behind; false where all sessions are to be sent, or known.
+    pub(super) async fn list_changed(&self, mark: IndexMark) -> bool {
+        if self.shared.setup.settings.inbox.archive_idle_days.is_some() {
+            return false;
+        }
+        let store = self.store();
+        let Some(changed) = blocking(move || store.changed_since(mark)).await.flatten() else { return false };
+        if changed.len() > FEW {
+            return false;
+        }
+        for meta in changed {
+            let live = self.shared.sessions.is_live(&meta.id);
+            if !live {
+                self.out.send(Event::Changed(Box::new(meta))).await;
+            }
+        }
+        true
+    }
+
+    /// Reads all sessions and sends them. They come back where somebody wants them.
+    pub(super) async fn list(&self) -> Vec<SessionMeta> {
+        let store = self.store();
+        let Some(listing) = blocking(move || store.list()).await else { return Vec::new() };
+        for notice in listing.notices {
+            self.out.send(Event::Notice(notice)).await;
+        }
+        let wanted = self.shared.setup.settings.inbox.archive_idle_days.is_some();
+        let kept = if wanted { listing.sessions.clone() } else { Vec::new() };
+        self.listed(listing.sessions).await;
+        kept
+    }
+
+    /// Lists the sessions; the actors' state is newer than the files.
+    async fn listed(&self, sessions: Vec<SessionMeta>) {
+        let live = self.shared.sessions.metas();
+        let newest = |meta: SessionMeta| match live.get(&meta.id) {
+            Some(now) => SessionMeta { odd: meta.odd, ..now.clone() },
+            None => meta,
+        };
+        let sessions = sessions.into_iter().map(newest).collect();
+        self.out.send(Event::Listed { sessions }).await;
+    }
+
+    // ---- what the workspace defines ----
+
+    /// Reads what the workspace defines and tells it where that is news.
+    pub(super) async fn properties(&self) {
+        let (store, known) = (self.store(), self.shared.properties());
+        let read = move || {
+            let mut properties = store.properties();
+            // Rules that cannot be run are mistakes in the files, too.
+            let rules = AutoLabels::new(&properties.labels);
+            properties.problems.extend_from_slice(rules.problems());
+            properties
+        };
+        let Some(properties) = blocking(read).await else { return };
+        if properties == *known {
+            return;
+        }
+        self.shared.define(properties.clone());
+        // One message without a screen has no use for what is wrong with labels, and takes a warning for its end.
+        let told = !self.shared.setup.settings.headless;
+        for problem in properties.problems.iter().filter(|problem| told && !known.problems.contains(problem)) {
+            self.out.send(Event::Notice(problem.clone())).await;
+        }
+        self.out.send(Event::Properties(Box::new(properties))).await;
+    }
+
+    /// Adds a definition to the workspace's files.
+    pub(super) async fn define(self, definition: Definition) {
+        let store = self.store();
+        match blocking(move || store.define(&definition)).await {
+            Some(Ok(())) => self.properties().await,
+            Some(Err(error)) => self.out.tell(Some(trouble(&error))).await,
+            None => {}
+        }
+    }
+
+    // ---- what happens at the start ----
+
+    /// Empties the trash of what is old, and archives what is idle, where the settings say so.
+    pub(super) async fn tidy(self, sessions: Vec<SessionMeta>) {
+        let inbox = self.shared.setup.settings.inbox.clone();
+        let (store, at) = (self.store(), now());
+        let older_than = At(at.0.saturating_sub(i64::from(inbox.trash_days).saturating_mul(DAY_MS)));
+        if let Some(Err(error)) = blocking(move || store.empty_trash(older_than)).await {
+            self.out.tell(Some(trouble(&error))).await;
+        }
+        if let Some(days) = inbox.archive_idle_days {
+            let idle = idle(&sessions, at, days);
+            if !idle.is_empty() {
+                self.change(idle, PropertyChange::Archived(true)).await;
+            }
+        }
+    }
+
+    // ---- changes ----
+
+    /// Changes all of them; those that could not be are named in one notice.
+    pub(super) async fn change(self, sessions: Vec<SessionId>, change: PropertyChange) {
+        let mut failed = Vec::new();
+        for some in sessions.chunks(AT_ONCE) {
+            let done = join_all(some.iter().map(|id| self.change_one(id, &change))).await;
+            for (id, done) in some.iter().zip(done) {
+                match done {
+                    Ok(Some(meta)) => self.out.send(Event::Changed(Box::new(meta))).await,
+                    Ok(None) => {}
+                    Err(why) => failed.push((id.clone(), why)),
+                }
+            }
+        }
+        self.out.tell(failures("could not be changed", failed)).await;
+    }
+
+    /// `None`: its actor told it.
+    pub(super) async fn change_one(
+        &self,
+        id: &SessionId,
+        change: &PropertyChange,
+    ) -> Result<Option<SessionMeta>, String> {
+        for last in [false, true] {
+            if let Some(mailbox) = self.shared.sessions.mailbox(id) {
+                let (done, answer) = oneshot::channel();
+                let change = change.clone();
+                if mailbox.control(Control::Change { change, done }).is_ok()
+                    && let Ok(done) = answer.await
+                {
+                    return done.map(|()| None);
+                }
+            }
+            let (store, at, change, session) = (self.store(), now(), change.clone(), id.clone());
+            let _alone = self.shared.gates.enter(id).await;
+            match blocking(move || store.change(&session, &change, at)).await {
+                // It may have been opened here meanwhile; then its actor does it.
+                Some(Err(StoreError::Held { .. })) if !last && self.shared.sessions.mailbox(id).is_some() => {}
+                Some(Err(error)) => return Err(why(&error)),
+                Some(Ok(meta)) => return Ok(Some(meta)),
+                None => return Err("something failed inside lisle; the log has it".to_owned()),
+            }
+        }
+        Err("it is being opened".to_owned())
+    }
+
+    // ---- the trash ----
+
+    /// Moves them to the trash, or deletes them for good with `at_once`.
+    pub(super) async fn delete(self, sessions: Vec<SessionId>, at_once: bool) {
+        let mut failed = Vec::new();
+        for id in self.with_children(sessions).await {
+            match self.delete_one(&id, at_once).await {
+                Ok(trash) => self.out.send(Event::Deleted { session: id, trash }).await,
+                Err(why) => failed.push((id, why)),
+            }
+        }
+        self.out.tell(failures("could not be deleted", failed)).await;
+    }
+
+    /// These sessions, and behind each the ones that it spawned: nobody else would ever find them.
+    async fn with_children(&self, sessions: Vec<SessionId>) -> Vec<SessionId> {
+        let store = self.store();
+        let listed = blocking(move || store.list().sessions).await.unwrap_or_default();
+        let mut all = Vec::new();
+        for id in sessions {
+            let below = listed.iter().filter(|meta| meta.parent.as_ref().is_some_and(|parent| parent.session == id));
+            let below: Vec<SessionId> = below.map(|meta| meta.id.clone()).collect();
+            for id in std::iter::once(id).chain(below) {
+                if !all.contains(&id) {
+                    all.push(id);
+                }
+            }
+        }
+        all
+    }
+
+    async fn delete_one(&self, id: &SessionId, at_once: bool) -> Result<Option<TrashId>, String> {
+        let mailbox = self.shared.sessions.mailbox(id);
+        let released = match &mailbox {
+            Some(mailbox) => released(mailbox, Running::Stops).await?,
+            None => None,
+        };
+        let (trash, worktree) = match released {
+            Some(Released::Nowhere(worktree)) => (None, worktree),
+            Some(Released::OnDisk) | None => {
+                let (store, at, session) = (self.store(), now(), id.clone());
+                let _alone = self.shared.gates.enter(id).await;
+                let deleted = blocking(move || {
+                    // Its worktree is known only while it is there.
+                    let worktree = store.read(&session, 0)?.meta.worktree;
+                    let trash = if at_once {
+                        store.delete_now(&session).map(|()| None)
+                    } else {
+                        store.delete(&session, at).map(Some)
+                    };
+                    trash.map(|trash| (trash, worktree))
+                });
+                match deleted.await {
+                    Some(deleted) => deleted.map_err(|error| why(&error))?,
+                    None => return Err("something failed inside lisle; the log has it".to_owned()),
+                }
+            }
+        };
+        self.shared.sessions.remove(id);
+        if let Some(mailbox) = mailbox {
+            // One that ended already needs no end.
+            let _ = mailbox.control(Control::Shutdown);
+        }
+        if let Some(worktree) = worktree {
+            self.remove_worktree(worktree).await;
+        }
+        Ok(trash)
+    }
+
+    /// Takes them out of the trash.
+    pub(super) async fn restore(self, trash: Vec<TrashId>) {
+        let mut failed = Vec::new();
+        for trash in trash {
+            let (store, id) = (self.store(), trash.clone());
+            let _alone = match trash.session() {
+                Some(session) => Some(self.shared.gates.enter(&session).await),
+                None => None,
+            };
+            match blocking(move || store.restore(&id)).await {
+                Some(Ok(meta)) => self.out.send(Event::Changed(Box::new(meta))).await,
+                Some(Err(error)) => failed.push(format!("{}: {}", trash.0, why(&error))),
+                None => failed.push(trash.0),
+            }
+        }
+        if !failed.is_empty() {
+            let text = format!("Could not be restored: {}.", shorten(&failed));
+            self.out.tell(Some(Notice::new(Level::Error, text))).await;
+        }
+    }
+
+    /// Sends what is in the trash.
+    pub(super) async fn trash(self) {
+        let store = self.store();
+        if let Some(trash) = blocking(move || store.trash()).await {
+            self.out.send(Event::Trash(trash)).await;
+        }
+    }
+
+    // ---- worktrees ----
+
+    /// Makes a git worktree for a new session, which works there from the start. `None` when that cannot be: the user was
+    /// told, and a session that was to work alone is not made to work with others.
+    pub(super) async fn with_worktree(&self, mut meta: SessionMeta) -> Option<SessionMeta> {
+        let settings = &self.shared.setup.settings;
+        let name = self.shared.setup.store.workspace_name();
+        match worktree::create(&settings.runner, &meta.cwd, &settings.inbox.data, name, &meta.id).await {
+            Ok(worktree::Made { worktree: made, note }) => {
+                if let Some(note) = note {
+                    self.out.tell(Some(Notice::new(Level::Info, note))).await;
+                }
+                meta.cwd.clone_from(&made.path);
+                meta.first_cwd = Some(made.path.clone());
+                meta.worktree = Some(made);
+                Some(meta)
+            }
+            Err(error) => {
+                let text = format!("No session was made: {error}.");
+                let hint = "Without a worktree it works in the directory itself.";
+                self.out.tell(Some(Notice::new(Level::Error, text).hint(hint))).await;
+                None
+            }
+        }
+    }
+
+    /// The worktree of a session that is gone goes too, unless something in it is nowhere else.
+    async fn remove_worktree(&self, left: Worktree) {
+        let path = left.path.display();
+        let notice = match worktree::remove(&self.shared.setup.settings.runner, &left, worktree::Loss::Refused).await {
+            Ok(worktree::BranchLeft::Gone) => return,
+            Ok(worktree::BranchLeft::Kept) => {
+                let text = format!("The branch {} stays: it has commits that are nowhere else.", left.branch);
+                let hint = format!("Merge it in {}, or remove it with git branch -D.", left.repository.display());
+                Notice::new(Level::Info, text).hint(hint)
+            }
+            Err(worktree::WorktreeError::Dirty { .. }) => {
+                let text = format!("The worktree {path} stays: it has changes that are not committed.");
+                Notice::new(Level::Warning, text).hint(format!("Its branch is {}.", left.branch))
+            }
+            Err(error) => {
+                let text = format!("The worktree {path} was not removed: {error}.");
+                Notice::new(Level::Warning, text).hint("git worktree remove removes it.")
+            }
+        };
+        self.out.tell(Some(notice)).await;
+    }
+
+    // ---- branches ----
+
+    /// Makes a branch. `rewound`: it takes the session's place, whose turn ends.
+    pub(super) async fn branch(self, from: SessionId, at: Option<MessageId>, stands: BranchPlace) {
+        let rewound = stands == BranchPlace::InPlace;
+        if let Some(mailbox) = self.shared.sessions.mailbox(&from) {
+            if rewound {
+                // Without the actor nothing runs either.
+                let _ = mailbox.control(Control::Stop);
+            }
+            flushed(&mailbox).await;
+        }
+        let (store, session, time) = (self.store(), from.clone(), now());
+        let made = move || {
+            let made = store.branch(&session, at.as_ref(), time)?;
+            match stands {
+                BranchPlace::InPlace => Ok::<_, StoreError>(made),
+                BranchPlace::Beside(title) => Ok(store.title_branch(made, title)),
+            }
+        };
+        match blocking(made).await {
+            Some(Ok(meta)) => {
+                let to = meta.id.clone();
+                self.out.send(Event::Changed(Box::new(meta))).await;
+                self.out.send(Event::Branched { from, to, rewound }).await;
+            }
+            Some(Err(error)) => {
+                let text = format!("No branch was made of {from}: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+
+    // ---- health ----
+
+    /// Looks at a session's files, and repairs them where that is wanted and nothing runs.
+    pub(super) async fn verify(self, id: SessionId, repair: bool) {
+        let mailbox = self.shared.sessions.mailbox(&id);
+        if let Some(mailbox) = &mailbox {
+            flushed(mailbox).await;
+            if repair && let Err(why) = released(mailbox, Running::Stays).await {
+                let text = format!("The session {id} was not repaired: {why}.");
+                return self.out.tell(Some(Notice::new(Level::Warning, text))).await;
+            }
+        }
+        let (store, session) = (self.store(), id.clone());
+        let report = {
+            let _alone = self.shared.gates.enter(&id).await;
+            blocking(move || if repair { store.repair(&session) } else { store.verify(&session) }).await
+        };
+        match report {
+            Some(Ok(report)) => self.out.send(Event::Health(Box::new(report))).await,
+            Some(Err(error)) => {
+                let text = format!("The files of {id} could not be looked at: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+        if let Some(mailbox) = mailbox.filter(|_| repair) {
+            // One that nobody looks at stays as it is.
+            let _ = mailbox.control(Control::Reload { rows: SHOWN });
+        }
+    }
+
+    // ---- files for people ----
+
+    /// Writes a session's conversation to a file.
+    pub(super) async fn export(self, id: SessionId, to: Option<PathBuf>, format: Option<Format>) {
+        self.written(id, false, move |store, id| store.export(id, format, to.as_deref(), &minute)).await;
+    }
+
+    /// Writes a session's conversation as a page into its own folder.
+    pub(super) async fn share(self, id: SessionId) {
+        self.written(id, true, |store, id| store.share(id, &minute)).await;
+    }
+
+    async fn written(
+        self,
+        id: SessionId,
+        shared: bool,
+        write: impl FnOnce(&Store, &SessionId) -> Result<Exported, StoreError> + Send + 'static,
+    ) {
+        if let Some(mailbox) = self.shared.sessions.mailbox(&id) {
+            flushed(&mailbox).await;
+        }
+        let (store, session) = (self.store(), id.clone());
+        match blocking(move || write(&store, &session)).await {
+            Some(Ok(Exported { path, masked })) => {
+                self.out.send(Event::Exported { session: id, path, masked, shared }).await;
+            }
+            Some(Err(StoreError::NoSession { .. })) => {
+                self.out.tell(Some(Notice::new(Level::Info, "Nothing was said in this session yet."))).await;
+            }
+            Some(Err(error)) => {
+                let text = format!("The conversation was not written: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+
+    /// Makes a session of one of another program.
+    pub(super) async fn import(self, path: PathBuf, from: Option<PathBuf>) {
+        let at_most = self.shared.loosest().stricter(self.shared.setup.settings.mode);
+        let (store, from) = (self.store(), from.unwrap_or_else(|| self.shared.setup.settings.cwd.clone()));
+        let import = || {
+            let (store, path, from) = (store.clone(), path.clone(), from.clone());
+            blocking(move || store.import(&path, &from, at_most, now()))
+        };
+        let mut done = import().await;
+        // The session of an earlier import is open here: it lets its files go for that.
+        let mut mailbox = None;
+        if let Some(Err(StoreError::Held { path: dir, .. })) = &done {
+            let id = dir.file_name().and_then(|name| SessionId::parse(name.to_string_lossy()).ok());
+            mailbox = id.and_then(|id| self.shared.sessions.mailbox(&id));
+            if let Some(mailbox) = &mailbox {
+                flushed(mailbox).await;
+                match released(mailbox, Running::Stays).await {
+                    Ok(_) => done = import().await,
+                    Err(why) => {
+                        let text = format!("Nothing was imported: in the session of the earlier import {why}.");
+                        return self.out.tell(Some(Notice::new(Level::Warning, text))).await;
+                    }
+                }
+            }
+        }
+        if let Some(mailbox) = mailbox {
+            let _ = mailbox.control(Control::Reload { rows: SHOWN });
+        }
+        match done {
+            Some(Ok(Imported { meta, program, left, again })) => {
+                let (session, again) = (meta.id.clone(), again.map(|again| again.words()));
+                self.out.send(Event::Changed(Box::new(meta))).await;
+                self.out.send(Event::Imported { session, program: program.to_owned(), left, again }).await;
+            }
+            Some(Err(error)) => {
+                let text = format!("Nothing was imported: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+
+    // ---- the ledger ----
+
+    /// Reads the ledger of a session from its rows.
+    pub(super) async fn audit(self, id: SessionId) {
+        if let Some(mailbox) = self.shared.sessions.mailbox(&id) {
+            flushed(&mailbox).await;
+        }
+        let (store, session) = (self.store(), id.clone());
+        let read = blocking(move || {
+            let rows = match store.read(&session, usize::MAX) {
+                Ok(seen) => seen.rows,
+                // Nothing is on disk before the first message.
+                Err(StoreError::NoSession { .. }) => Vec::new(),
+                Err(error) => return Err(error),
+            };
+            Ok(Ledger::of(session, &rows, LEDGER))
+        });
+        match read.await {
+            Some(Ok(ledger)) => self.out.send(Event::Audit(Box::new(ledger))).await,
+            Some(Err(error)) => {
+                let text = format!("The audit log of {id} could not be read: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+}
+
+/// The sessions that nobody wrote in for so many days: never flagged, running or unread ones, nor any that waits for
+/// the user.
+fn idle(sessions: &[SessionMeta], now: At, days: u32) -> Vec<SessionId> {
+    let since = At(now.0.saturating_sub(i64::from(days).saturating_mul(DAY_MS)));
+    let is_idle = |meta: &&SessionMeta| {
+        let kept = meta.flagged || meta.unread || meta.archived || meta.hidden || meta.plan_pending;
+        // One that cannot be read says nothing of its age.
+        !kept && meta.last_message > At(0) && meta.last_message < since && meta.activity == Activity::Idle
+    };
+    sessions.iter().filter(is_idle).map(|meta| meta.id.clone()).collect()
+}
+
+/// Asks an actor for its files. `None` when it ended meanwhile.
+async fn released(mailbox: &Mailbox, running: Running) -> Result<Option<Released>, String> {
+    let (done, answer) = oneshot::channel();
+    if mailbox.control(Control::Release { running, done }).is_err() {
+        return Ok(None);
+    }
+    answer.await.map_or(Ok(None), |released| released.map(Some))
+}
+
+async fn flushed(mailbox: &Mailbox) {
+    let (done, answer) = oneshot::channel();
+    if mailbox.control(Control::Flush { done }).is_ok() {
+        // An actor that ended has saved everything.
+        let _ = answer.await;
+    }
+}
+
+/// An error as the middle of a sentence.
+fn why(error: &StoreError) -> String {
+    match error {
+        StoreError::Held { holder, .. } => format!("{holder} has it open"),
+        error => error.to_string(),
+    }
+}
+
+/// One notice for all.
+fn failures(what: &str, failed: Vec<Failure>) -> Option<Notice> {
+    let named: Vec<String> = failed.iter().map(|(id, why)| format!("{id} ({why})")).collect();
+    let count = match named.len() {
+        0 => return None,
+        1 => "1 session".to_owned(),
+        many => format!("{many} sessions"),
+    };
+    Some(Notice::new(Level::Error, format!("{count} {what}: {}.", shorten(&named))))
+}
+
+/// The first few, and how many more there are.
+fn shorten(all: &[String]) -> String {
+    let first = all.get(..NAMED.min(all.len())).unwrap_or_default().join(", ");
+    match all.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
+}
+
+impl SessionOps {
+    // ---- what was used ----
+
+    /// Adds up what requests used.
+    pub(super) async fn usage(self, session: Option<SessionId>) {
+        let (store, books) = (self.store(), self.shared.setup.books.clone());
+        let live: Vec<SessionMeta> = self.shared.sessions.metas().into_values().collect();
+        let read = blocking(move || {
+            let all = books.read(At(0))?;
+            let mut metas = store.list().sessions;
+            metas.retain(|meta| live.iter().all(|newer| newer.id != meta.id));
+            metas.extend(live);
+            Ok::<_, std::io::Error>(Spending::of(&all, &metas, session, &day(now()), day))
+        });
+        match read.await {
+            Some(Ok(spending)) => self.out.send(Event::Usage(Box::new(spending))).await,
+            Some(Err(error)) => {
+                let folder = self.shared.setup.books.folder().display().to_string();
+                let text = format!("What requests used could not be read from {folder}: {error}.");
+                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            }
+            None => {}
+        }
+    }
+}

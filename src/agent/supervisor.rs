@@ -1,0 +1,413 @@
+//! Many sessions at once: takes commands from a client and hands them to the actor of their session.
+//!
+//! It routes and does nothing else; an actor does the work of its session.
+
+use super::blocking::blocking;
+use super::clock::now;
+use super::family::{Families, SpawnRequest};
+use super::file_gates::FileGates;
+use super::link::{self, EngineEnd, Link};
+use super::list_watcher::ListWatcher;
+use super::mailbox::{Control, Mailbox, SHOWN, UndoAsk};
+use super::outbox::{Out, Outbox};
+use super::registry::SessionRegistry;
+use super::search::Searching;
+use super::session::SessionActor;
+use super::session_ops::{BranchPlace, SessionOps};
+use super::setup::Setup;
+use super::shared::Shared;
+use crate::domain::contract::{Act, Configured, NewSession};
+use crate::domain::model::LevelMeaning;
+use crate::domain::notice::{Level, Notice};
+use crate::domain::session::{ThinkingLevel, TitleFrom};
+use crate::domain::undo::UndoAim;
+use crate::domain::{Command, ConnectionName, Event, MessageId, SessionId, SessionMeta};
+use crate::provider::figures::built_in;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot};
+
+/// Starts the engine on the current runtime and returns the client's end.
+#[must_use]
+pub fn open(setup: Setup) -> Link {
+    let (link, EngineEnd { commands, events }) = link::pair();
+    let out = Out::new(Outbox::new(events.clone(), None));
+    let (spawn_requests, born) = mpsc::unbounded_channel();
+    let (made, ready) = mpsc::unbounded_channel();
+    let shared = Arc::new(Shared {
+        setup,
+        events,
+        sessions: SessionRegistry::default(),
+        gates: FileGates::default(),
+        workspace: Mutex::default(),
+        out: out.clone(),
+        intros: Arc::default(),
+        spawn_requests,
+        families: Families::default(),
+    });
+    let ops = SessionOps { shared: shared.clone(), out: out.clone() };
+    let supervisor = Supervisor {
+        out,
+        shared,
+        ops,
+        search: Searching::default(),
+        listed: Listed::No,
+        others: None,
+        made,
+        ends: Vec::new(),
+    };
+    tokio::spawn(supervisor.work(commands, born, ready));
+    link
+}
+
+struct Supervisor {
+    shared: Arc<Shared>,
+    out: Out,
+    ops: SessionOps,
+    search: Searching,
+    listed: Listed,
+    /// Watcher of another program's changes.
+    others: Option<ListWatcher>,
+    /// New sessions that are ready for their actor.
+    made: mpsc::UnboundedSender<SessionMeta>,
+    ends: Vec<tokio::task::JoinHandle<()>>,
+}
+
+/// State of the list of sessions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Listed {
+    No,
+    Yes,
+}
+
+impl Supervisor {
+    async fn work(
+        mut self,
+        mut commands: mpsc::Receiver<Command>,
+        mut born: mpsc::UnboundedReceiver<SpawnRequest>,
+        mut made: mpsc::UnboundedReceiver<SessionMeta>,
+    ) {
+        self.configured().await;
+        loop {
+            tokio::select! {
+                command = commands.recv() => match command {
+                    Some(Command::Shutdown) | None => break,
+                    Some(command) => self.route(command),
+                },
+                Some(meta) = made.recv() => self.begin(meta),
+                Some(request) = born.recv() => self.raise(request),
+            }
+        }
+        self.shutdown().await;
+    }
+
+    /// Hands a command to whoever does it. Waits for nothing, so that no session holds up another one.
+    fn route(&mut self, command: Command) {
+        match command {
+            Command::List => self.list(),
+            Command::Create(new) => self.create(new),
+            Command::Open { session, rows } => self.open(&session, Control::Open { rows }),
+            Command::OpenAt { session, at, rows } => self.open(&session, Control::OpenAt { at, rows }),
+            Command::Later { session, cursor, rows } => self.to(&session, Control::Later { cursor, rows }),
+            Command::Earlier { session, cursor, rows } => self.to(&session, Control::Earlier { cursor, rows }),
+            Command::Leave { session } => self.to_actor_of(&session, Control::Leave),
+            Command::To { session, act } => self.to(&session, Control::Act(act)),
+            Command::Rules { session } => self.to(&session, Control::Rules),
+            Command::Forget { session, rule, scope } => self.to(&session, Control::Forget(*rule, scope)),
+            Command::Trust { session, request } => self.to(&session, Control::Trust(Box::new(request))),
+            Command::AskKey { session, connection } => self.to(&session, Control::AskKey(connection)),
+            Command::Enhance { session, number, draft } => self.to(&session, Control::Enhance { number, draft }),
+            Command::PlanUndo { session, aim } => self.to(&session, Control::Undo(UndoAsk::Plan(aim))),
+            Command::Undo { session, aim, also } => {
+                self.to(&session, Control::Undo(UndoAsk::Restore { aim, also, done: None }));
+            }
+            Command::FilesChanged { session } => self.to(&session, Control::Undo(UndoAsk::Changes)),
+            Command::Context { session } => self.to(&session, Control::Context),
+            Command::Clear { session } => self.to(&session, Control::Clear),
+            Command::Rewind { session, at, files } => self.rewind(&session, at, files),
+            Command::Models { connection } => self.models(connection),
+            Command::Figures { connection, models } => self.figures(connection, &models),
+            Command::Levels { connection, model } => self.levels(connection, &model),
+            Command::Remember { text } => self.remember(text),
+            Command::Search { search, query } => {
+                let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
+                self.search.begin(store, properties, search, &query, self.out.clone());
+            }
+            Command::Change { sessions, change } => {
+                self.beside(|ops, shared| ops.change(shared.sessions.meant_all(&sessions), change))
+            }
+            Command::Delete { sessions, now } => {
+                let now = now || self.shared.setup.settings.inbox.trash_days == 0;
+                self.beside(|ops, shared| ops.delete(shared.sessions.meant_all(&sessions), now));
+            }
+            Command::Trash => self.beside(|ops, _| ops.trash()),
+            Command::Restore { trash } => self.beside(|ops, _| ops.restore(trash)),
+            Command::Define(definition) => self.beside(|ops, _| ops.define(definition)),
+            Command::Branch { session, at, title } => {
+                self.beside(|ops, shared| ops.branch(shared.sessions.meant(&session), at, BranchPlace::Beside(title)));
+            }
+            Command::Verify { session, repair } => {
+                self.beside(|ops, shared| ops.verify(shared.sessions.meant(&session), repair))
+            }
+            Command::Export { session, to, format } => {
+                self.beside(|ops, shared| ops.export(shared.sessions.meant(&session), to, format));
+            }
+            Command::Import { path, from } => self.beside(|ops, _| ops.import(path, from)),
+            Command::Share { session } => self.beside(|ops, shared| ops.share(shared.sessions.meant(&session))),
+            Command::Audit { session } => self.beside(|ops, shared| ops.audit(shared.sessions.meant(&session))),
+            Command::Usage { session } => {
+                self.beside(|ops, shared| ops.usage(session.map(|session| shared.sessions.meant(&session))));
+            }
+            // The loop ends with it.
+            Command::Shutdown => {}
+        }
+    }
+
+    /// Works on whole sessions beside the other commands: it may take a while.
+    fn beside<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(SessionOps, &Shared) -> F) {
+        tokio::spawn(work(self.ops.clone(), &self.shared));
+    }
+
+    fn create(&mut self, new: NewSession) {
+        let alone = new.worktree;
+        let meta = self.new_meta(new);
+        if !alone {
+            return self.begin(meta);
+        }
+        // A checkout of a large repository takes its time.
+        let made = self.made.clone();
+        self.beside(|ops, _| async move {
+            if let Some(meta) = ops.with_worktree(meta).await {
+                // Without a supervisor there is no session either.
+                let _ = made.send(meta);
+            }
+        });
+    }
+
+    /// Only what is listed is opened: the session that has this id.
+    fn open(&mut self, session: &SessionId, command: Control) {
+        self.shared.sessions.know(session);
+        self.to(session, command);
+    }
+
+    /// Goes back to a message, after the files were restored where that is wanted.
+    fn rewind(&mut self, session: &SessionId, at: MessageId, files: Option<Vec<PathBuf>>) {
+        let restored = files.map(|also| {
+            let (done, restored) = oneshot::channel();
+            self.to(session, Control::Stop);
+            let aim = UndoAim::Since(at.clone());
+            self.to(session, Control::Undo(UndoAsk::Restore { aim, also, done: Some(done) }));
+            restored
+        });
+        let session = self.shared.sessions.meant(session);
+        self.beside(|ops, _| async move {
+            if let Some(restored) = restored {
+                // An actor that ended restores nothing, and has told so.
+                let _ = restored.await;
+            }
+            ops.branch(session, Some(at), BranchPlace::InPlace).await;
+        });
+    }
+
+    async fn configured(&mut self) {
+        let store = self.shared.setup.store.clone();
+        let history = blocking(move || store.history()).await.unwrap_or_default();
+        let settings = &self.shared.setup.settings;
+        let configured = Configured {
+            workspace: self.shared.setup.store.workspace_name().to_owned(),
+            connections: self.shared.setup.connections.infos(),
+            vendors: self.shared.setup.connections.vendors(),
+            cycle: settings.cycle.clone(),
+            sandbox: settings.sandbox,
+            warn_cost: settings.warn_cost,
+            history,
+        };
+        self.out.send(Event::Configured(Box::new(configured))).await;
+        self.ops.properties().await;
+        // What the server tells of its models, their windows above all, is there before it is needed. Only for a screen, and only
+        // from a connection that was chosen.
+        let preferred = self
+            .shared
+            .setup
+            .connections
+            .preferred()
+            .filter(|info| !info.offered && info.missing.is_none() && !info.host.is_empty());
+        if let Some(info) = preferred.filter(|_| !self.shared.setup.settings.headless) {
+            self.models(info.name);
+        }
+    }
+
+    fn list(&mut self) {
+        let first = std::mem::replace(&mut self.listed, Listed::Yes) == Listed::No;
+        let store = &self.shared.setup.store;
+        if first && !self.shared.setup.settings.headless && (store.is_foreign() || store.is_remote()) {
+            self.others = Some(ListWatcher::begin(self.ops.clone()));
+        }
+        let ops = self.ops.clone();
+        tokio::spawn(async move {
+            let mark = if first { ops.list_cached().await } else { None };
+            let sessions = match mark {
+                Some(mark) if ops.list_changed(mark).await => Vec::new(),
+                _ => ops.list().await,
+            };
+            // Files that were changed are seen when a list is asked for; at the start they were read just now.
+            if !first {
+                ops.properties().await;
+            } else if !ops.shared.setup.settings.headless {
+                ops.tidy(sessions).await;
+            }
+        });
+    }
+
+    /// A session as it is wanted. It has its id though it is not on disk yet.
+    fn new_meta(&self, new: NewSession) -> SessionMeta {
+        let now = now();
+        let id = self.shared.new_id(now);
+        let settings = &self.shared.setup.settings;
+        let mode = new.mode.unwrap_or(settings.mode).stricter(self.shared.loosest());
+        let mut meta = SessionMeta::new(id, now, mode, new.cwd.unwrap_or_else(|| settings.cwd.clone()));
+        let connections = &self.shared.setup.connections;
+        meta.connection = new.connection.or_else(|| connections.preferred().map(|info| info.name));
+        meta.thinking = new.thinking.unwrap_or_default();
+        meta.labels = new.labels;
+        if let Some(title) = new.title.filter(|title| !title.trim().is_empty()) {
+            (meta.title, meta.title_from) = (title, TitleFrom::User);
+        }
+        meta.model = new.model.or_else(|| {
+            let info = meta.asked().and_then(|name| connections.info(name))?;
+            Some(info.default_model).filter(|model| !model.is_empty())
+        });
+        meta
+    }
+
+    /// A session that a call spawned begins its work.
+    fn raise(&mut self, request: SpawnRequest) {
+        let SpawnRequest { meta, link, prompt, ready } = request;
+        let (id, parent) = (meta.id.clone(), meta.parent.as_ref().map(|parent| parent.session.clone()));
+        let mailbox = self.start(id.clone(), Some(meta));
+        let mut first = vec![Control::Spawned(link), Control::Act(Act::send(prompt))];
+        if let Some(parent) = parent {
+            self.shared.families.add(&parent, &id, mailbox.clone());
+            // Later changes of the parent's mode are sent; earlier ones are visible here.
+            if let Some(mode) = self.shared.mode_of(&parent) {
+                first.insert(1, Control::Ceiling(mode));
+            }
+        }
+        for what in first {
+            // A fresh actor takes what comes.
+            let _ = mailbox.control(what);
+        }
+        // Whoever spawned it may have ended meanwhile.
+        let _ = ready.send(mailbox);
+    }
+
+    fn begin(&mut self, meta: SessionMeta) {
+        let mailbox = self.start(meta.id.clone(), Some(meta));
+        // A fresh actor takes what comes.
+        let _ = mailbox.control(Control::Open { rows: 0 });
+    }
+
+    /// Hands a command to a session, and starts its actor where there is none. Waits for nothing.
+    fn to(&mut self, session: &SessionId, command: Control) {
+        let session = &self.shared.sessions.meant(session);
+        let mailbox = self.shared.sessions.mailbox(session).unwrap_or_else(|| self.start(session.clone(), None));
+        if let Err(command) = mailbox.control(command) {
+            // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
+            let text = format!("The session {session} ended inside lisle and was opened again.");
+            self.tell(Event::Notice(Notice::new(Level::Error, text)));
+            let mailbox = self.start(session.clone(), None);
+            // A fresh actor takes what comes.
+            let _ = mailbox.control(Control::Open { rows: SHOWN });
+            let _ = mailbox.control(command);
+        }
+    }
+
+    /// Only to an actor that there is.
+    fn to_actor_of(&self, session: &SessionId, command: Control) {
+        if let Some(mailbox) = self.shared.sessions.mailbox(&self.shared.sessions.meant(session)) {
+            // One that ended needs nothing any more.
+            let _ = mailbox.control(command);
+        }
+    }
+
+    fn start(&mut self, session: SessionId, new: Option<SessionMeta>) -> Mailbox {
+        let (to, from) = Mailbox::new();
+        self.shared.sessions.insert(session.clone(), to.clone());
+        let mailbox = SessionActor::new(self.shared.clone(), session, new, to.clone());
+        self.ends.retain(|end| !end.is_finished());
+        self.ends.push(tokio::spawn(mailbox.work(from)));
+        to
+    }
+
+    fn models(&self, connection: ConnectionName) {
+        let connections = self.shared.setup.connections.clone();
+        let provider = connections.provider(&connection);
+        let out = self.out.clone();
+        tokio::spawn(async move {
+            let models = match provider {
+                Some(provider) => provider.models().await.map_err(|error| error.to_string()),
+                None => Err(format!("There is no connection named {connection} here.")),
+            };
+            let learned = models.as_ref().is_ok_and(|models| connections.learn(&connection, models));
+            if learned {
+                out.send(Event::Connections(connections.infos())).await;
+            }
+            out.send(Event::Models { connection, models }).await;
+        });
+    }
+
+    /// Figures of models, also of a connection that cannot be used yet.
+    fn figures(&self, connection: ConnectionName, models: &[String]) {
+        let provider = self.shared.setup.connections.provider(&connection);
+        let known = |model: &String| match &provider {
+            Some(provider) => provider.known(model).told(model),
+            None => built_in(model).told(model),
+        };
+        let models = models.iter().map(known).collect();
+        self.tell(Event::Figures { connection, models });
+    }
+
+    fn levels(&self, connection: ConnectionName, model: &str) {
+        let Some(provider) = self.shared.setup.connections.provider(&connection) else { return };
+        let meaning = |level| LevelMeaning { level, meaning: provider.level(model, level) };
+        let levels = ThinkingLevel::ALL.into_iter().map(meaning).collect();
+        self.tell(Event::Levels { connection, model: model.to_owned(), levels });
+    }
+
+    /// Sends an event as soon as there is room for it, without waiting for that.
+    fn tell(&self, event: Event) {
+        let out = self.out.clone();
+        tokio::spawn(async move { out.send(event).await });
+    }
+
+    fn remember(&self, text: String) {
+        let store = self.shared.setup.store.clone();
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = store.remember(&text) {
+                tracing::warn!(%error, "the input history was not saved");
+            }
+        });
+    }
+
+    async fn shutdown(mut self) {
+        self.search.stop();
+        for mailbox in self.shared.sessions.mailboxes() {
+            let _ = mailbox.control(Control::Shutdown);
+        }
+        for end in self.ends {
+            if let Err(error) = end.await {
+                tracing::error!(%error, "a session's task ended badly");
+                let notice = Notice::new(Level::Error, format!("A session's task ended badly: {error}"));
+                self.out.send(Event::Notice(notice)).await;
+            }
+        }
+        let books = self.shared.setup.books.clone();
+        let settled = blocking(move || books.settle().map_err(|error| (error, books.waiting())));
+        if let Some(Err((error, waiting))) = settled.await {
+            let requests = if waiting == 1 { "1 request" } else { &format!("{waiting} requests") };
+            let text = format!("What {requests} used was not written down: {error}.");
+            self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
+        }
+        self.out.send(Event::Ended).await;
+    }
+}

@@ -1,0 +1,92 @@
+//! The way to a model: the choice of the first screen, a key that is asked for or checked, and a conversation that goes on
+//! with another connection.
+
+use super::State;
+use super::hidden::Hidden;
+use crate::domain::contract::ConnectionInfo;
+use crate::domain::ids::{At, ConnectionName, SessionId};
+
+/// Input on its way.
+#[derive(Debug, Default)]
+pub struct Connecting {
+    /// The user wants to give the key of this connection: its field gets the focus when the engine asks for it.
+    pub(crate) wanted: Option<ConnectionName>,
+    /// Key that goes into the field.
+    pub(crate) given: Option<Hidden>,
+    /// The server of this connection is asked for its models with the new key.
+    pub checking: Option<(ConnectionName, At)>,
+    /// This conversation goes on in a branch, with this model of this connection.
+    pub(crate) continues: Option<(SessionId, ConnectionName, String)>,
+    /// Selected row of the first screen.
+    pub(crate) first: usize,
+    /// The demo was chosen there.
+    pub(crate) demo: bool,
+}
+
+/// Row of the first screen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FirstRow {
+    /// Name of who would answer.
+    pub name: String,
+    /// Its kind, and what it needs.
+    pub about: String,
+    /// The connection.
+    pub connection: ConnectionName,
+}
+
+/// Name of a vendor as it writes itself, and its models in a word.
+fn vendor(name: &str) -> Option<(&'static str, &'static str)> {
+    match name {
+        "anthropic" => Some(("Anthropic", "Claude")),
+        "openai" => Some(("OpenAI", "GPT")),
+        "gemini" => Some(("Gemini", "Google")),
+        "openrouter" => Some(("OpenRouter", "models of many vendors")),
+        _ => None,
+    }
+}
+
+fn row(info: &ConnectionInfo, keyed: bool) -> FirstRow {
+    let (name, models) = vendor(info.name.as_str()).map_or((info.name.as_str(), ""), |known| known);
+    let host = info.host.split("://").last().unwrap_or_default();
+    let needs = match (&info.key_from, &info.missing) {
+        _ if !keyed || info.wants_key() => "needs a key".to_owned(),
+        (_, Some(missing)) => missing.clone(),
+        (Some(from), None) => format!("key {from}"),
+        (None, None) => format!("found at {host}"),
+    };
+    let about = [models, &needs].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ");
+    FirstRow { name: name.to_owned(), about, connection: info.name.clone() }
+}
+
+impl State {
+    /// Rows of the first screen: nothing is configured and nothing was said yet. `None` elsewhere.
+    #[must_use]
+    pub fn first_choice(&self) -> Option<Vec<FirstRow>> {
+        let config = &self.engine.config;
+        let usable = |info: &ConnectionInfo| !info.offered && info.missing.is_none() && info.provider != "rehearsal";
+        let begun = self.current_open().is_some_and(|open| !open.chat.entries.is_empty() || open.panel.is_some());
+        let used = self.sessions.metas().any(|meta| meta.messages > 0);
+        let configured = config.connections.is_empty() || config.connections.iter().any(usable);
+        if configured || begun || used || self.connecting.demo || !self.sessions.loaded {
+            return None;
+        }
+        let demo = config.connections.iter().find(|info| info.provider == "rehearsal").map(|info| FirstRow {
+            name: "Demo".to_owned(),
+            about: "try lisle without a model or a key".to_owned(),
+            connection: info.name.clone(),
+        });
+        let others = config.connections.iter().filter(|info| info.provider != "rehearsal");
+        // What can be used at once stands before what needs a key.
+        let (ready, lacking): (Vec<_>, Vec<_>) = others.partition(|info| info.missing.is_none());
+        let known = |info: &&ConnectionInfo| config.connections.iter().all(|one| one.name != info.name);
+        let vendors = config.vendors.iter().filter(known);
+        let there = ready.into_iter().chain(lacking).map(|info| row(info, true));
+        Some(demo.into_iter().chain(there).chain(vendors.map(|info| row(info, false))).collect())
+    }
+
+    /// Selected row of the first screen.
+    #[must_use]
+    pub fn first_selected(&self) -> usize {
+        self.connecting.first
+    }
+}

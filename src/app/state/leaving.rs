@@ -1,0 +1,59 @@
+//! Consequences of quitting, by session.
+
+use super::State;
+use super::open::Open;
+use crate::domain::SessionMeta;
+use crate::domain::attention::Attention;
+use crate::domain::sanitise::clean_line;
+
+/// Maximum number of sessions that are named.
+const NAMED: usize = 6;
+
+impl State {
+    /// Sessions that quitting stops or leaves waiting, a line each, then what becomes of them.
+    #[must_use]
+    pub fn leaving(&self) -> Vec<String> {
+        let (mut lines, mut stopped, mut plans) = (Vec::new(), 0, 0);
+        let mut metas: Vec<&SessionMeta> = self.sessions.metas().filter(|meta| meta.held_by.is_none()).collect();
+        metas.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| a.id.cmp(&b.id)));
+        for meta in metas {
+            let jobs = self.conversations.open.get(&meta.id).map_or(0, Open::running_jobs);
+            let state = match meta.attention() {
+                Attention::NeedsYou(_) if meta.plan_pending => {
+                    plans += 1;
+                    "plan stays".to_owned()
+                }
+                // The request is the spawned session's.
+                Attention::NeedsYou(_) if self.sessions.waits_below(&meta.id) => "waits below, interrupted".to_owned(),
+                Attention::NeedsYou(what) => format!("{}, interrupted", clean_line(&what)),
+                Attention::Running => "running, interrupted".to_owned(),
+                _ if jobs == 0 => continue,
+                _ => String::new(),
+            };
+            stopped += usize::from(state.ends_with("interrupted"));
+            let jobs = match jobs {
+                0 => String::new(),
+                1 => "1 background job ends".to_owned(),
+                n => format!("{n} background jobs end"),
+            };
+            let what: Vec<String> = [state, jobs].into_iter().filter(|part| !part.is_empty()).collect();
+            let below = if meta.parent.is_some() { "  " } else { "" };
+            lines.push(format!("{below}{}: {}", clean_line(meta.shown_title()), what.join(" · ")));
+        }
+        let more = lines.len().saturating_sub(NAMED);
+        lines.truncate(NAMED);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        if lines.is_empty() {
+            lines.push("Nothing is running.".to_owned());
+        }
+        let after = match (stopped, plans) {
+            (0, 0) => "Everything is saved.",
+            (0, _) => "Everything is saved. Plans wait for your answer after a restart.",
+            _ => "Everything is saved. After a restart Enter continues what was interrupted.",
+        };
+        lines.push(after.to_owned());
+        lines
+    }
+}

@@ -1,0 +1,155 @@
+//! The way to a model: the first screen, a key, its check, and a conversation that goes on elsewhere.
+
+use super::*;
+use crate::app::state::Focus;
+use crate::app::state::overlay::Overlay;
+use crate::app::state::panel::Stage;
+use crate::app::state::picker::Kind;
+use crate::domain::contract::ConnectionInfo;
+use crate::domain::ids::ConnectionName;
+use crate::domain::request::KeyRequest;
+use crate::domain::secret::Key;
+
+const SECRET: &str = "sk-ant-api03-unique0123456789abcdefghijklmnop";
+
+fn info(name: &str, missing: Option<&str>) -> ConnectionInfo {
+    let rehearsal = name == "rehearsal";
+    ConnectionInfo {
+        name: ConnectionName::new(name),
+        provider: if rehearsal { "rehearsal".into() } else { name.to_owned() },
+        default_model: format!("{name}-usual"),
+        small_model: String::new(),
+        models: vec![],
+        host: if rehearsal { String::new() } else { format!("https://api.{name}.test") },
+        key_from: None,
+        missing: missing.map(Into::into),
+        offered: false,
+    }
+}
+
+fn configured(connections: Vec<ConnectionInfo>) -> Event {
+    let vendors = vec![info("anthropic", Some("no key")), info("openai", Some("no key"))];
+    Event::Configured(Box::new(Configured { connections, vendors, ..Configured::default() }))
+}
+
+/// Nothing is configured but the demo, and nothing was said.
+fn new_here() -> Screen {
+    let mut screen = Screen::new();
+    screen.whole(configured(vec![info("rehearsal", None)]));
+    screen.fx.clear();
+    screen
+}
+
+fn wanted(why: &str) -> Request {
+    let wanted = KeyRequest {
+        connection: ConnectionName::new("anthropic"),
+        host: "https://api.anthropic.test".into(),
+        stored: "/c/credentials".into(),
+        why: why.into(),
+    };
+    Request { id: RequestId::new("k1"), ask: Ask::Key(Box::new(wanted)) }
+}
+
+fn in_the_field(screen: &Screen) -> bool {
+    let stage = screen.state.panel().map(|(panel, _)| &panel.stage);
+    screen.state.focus == Focus::Panel && matches!(stage, Some(Stage::Secret { .. }))
+}
+
+#[test]
+fn the_first_screen_is_a_choice_and_five_keys_lead_to_a_model() {
+    let mut screen = new_here();
+    let names =
+        |screen: &Screen| screen.state.first_choice().map(|rows| rows.into_iter().map(|row| row.name).collect());
+    assert_eq!(names(&screen), Some(vec!["Demo".to_owned(), "Anthropic".into(), "OpenAI".into()]));
+    screen.keys("down enter");
+    let asked = Command::AskKey { session: id("s"), connection: ConnectionName::new("anthropic") };
+    assert!(screen.sent().contains(&asked), "{:?}", screen.sent());
+    screen.ask(wanted("There is no key for it yet."));
+    assert!(in_the_field(&screen), "what is typed goes into the field at once");
+    screen.type_text(SECRET).keys("enter");
+    let given = Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
+    assert!(screen.acts().contains(&given));
+    assert_eq!(screen.state.connecting.checking.as_ref().map(|(name, _)| name.as_str()), Some("anthropic"));
+
+    screen.ask(wanted("The server refused the key."));
+    assert!(in_the_field(&screen) && screen.state.connecting.checking.is_none(), "a refused key is asked for again");
+    screen.type_text(SECRET).keys("enter").wait(400);
+    screen.session("s", Event::Settled { request: RequestId::new("k1") });
+    screen.whole(Event::Connections(vec![info("anthropic", None), info("rehearsal", None)]));
+    screen.whole(Event::Models { connection: ConnectionName::new("anthropic"), models: Ok(vec!["claude-a".into()]) });
+    assert!(format!("{:?}", screen.state.notices).contains("accepted"));
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(picker)) if picker.kind == Kind::Model));
+    assert_eq!(names(&screen), None, "something is configured");
+}
+
+#[test]
+fn the_demo_is_chosen_by_enter_and_any_text_is_a_message() {
+    let mut screen = new_here();
+    screen.keys("enter");
+    assert!(screen.state.first_choice().is_none() && screen.state.overlays.is_empty());
+    screen.fx.clear();
+    screen.type_text("list").keys("enter");
+    assert_eq!(screen.acts(), [Act::send("list")]);
+    let mut screen = new_here();
+    screen.type_text("list").keys("enter");
+    assert_eq!(screen.acts(), [Act::send("list")], "without a choice the demo answers");
+}
+
+#[test]
+fn a_draft_that_holds_a_key_is_asked_about_and_kept_nowhere() {
+    let mut screen = new_here();
+    screen.type_text(SECRET).wait(600).keys("enter");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(picker)) if picker.kind == Kind::KeyText));
+    assert!(!format!("{:?}", screen.fx).contains("unique"), "no message, no draft, no history");
+    screen.wait(400).keys("enter");
+    screen.ask(wanted("There is no key for it yet."));
+    assert!(in_the_field(&screen) && screen.text().is_empty());
+    screen.keys("enter");
+    let given = Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
+    assert!(screen.acts().contains(&given), "it went into the field");
+
+    let mut screen = Screen::new();
+    screen.type_text(SECRET).keys("ctrl+c");
+    assert!(!format!("{:?}", screen.fx).contains("unique"), "not into the history either");
+    let mut screen = new_here();
+    screen.type_text(&format!("use {SECRET} please")).keys("enter").wait(400).keys("down down enter");
+    assert_eq!(screen.acts(), [Act::send(format!("use {SECRET} please"))], "the user said that it is a message");
+}
+
+#[test]
+fn a_session_that_stays_with_its_connection_goes_on_in_a_branch() {
+    let mut screen = Screen::new();
+    screen.whole(configured(vec![info("openai", None), info("rehearsal", None)]));
+    let mut locked = meta("s");
+    (locked.connection, locked.connection_locked) = (Some(ConnectionName::new("rehearsal")), true);
+    screen.session("s", Event::Changed(Box::new(locked)));
+    screen.fx.clear();
+    screen.type_text("/model openai-usual").keys("enter");
+    assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(asked)) if asked.title.contains("new session")));
+    screen.wait(400).keys("enter");
+    assert_eq!(screen.sent(), [Command::Branch { session: id("s"), at: None, title: None }]);
+    screen.fx.clear();
+    screen.whole(Event::Changed(Box::new(meta("t"))));
+    screen.whole(Event::Branched { from: id("s"), to: id("t"), rewound: false });
+    let model = Act::Model { connection: Some(ConnectionName::new("openai")), model: "openai-usual".into() };
+    assert!(screen.sent().contains(&Command::To { session: id("t"), act: model }), "{:?}", screen.sent());
+}
+
+#[test]
+fn enter_on_an_empty_draft_retries_and_continues() {
+    use crate::domain::attention::{Broken, Unfinished};
+    for how in [Broken::Failed, Broken::Interrupted] {
+        let mut screen = Screen::new();
+        let mut broken = meta("s");
+        broken.unfinished = Some(Unfinished::new(how, "Server error (500)"));
+        screen.session("s", Event::Changed(Box::new(broken.clone())));
+        screen.fx.clear();
+        screen.keys("enter");
+        assert_eq!(screen.acts(), [Act::Retry]);
+        broken.held_by = Some("process 7".into());
+        screen.session("s", Event::Changed(Box::new(broken)));
+        screen.fx.clear();
+        screen.keys("enter");
+        assert_eq!(screen.acts(), vec![], "another process writes it");
+    }
+}

@@ -1,0 +1,126 @@
+//! Rows of an import on their way into the session.
+
+use super::parsed::{Answered, ImportedLine, made};
+use crate::domain::diff::FileDiff;
+use crate::domain::message::{Body, Info, InfoKind, Message};
+use crate::domain::notice::Level;
+use crate::domain::session::SessionMeta;
+use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::domain::{At, MessageId};
+use crate::store::format::row;
+use crate::store::{Durability, Journal, StoreError};
+use std::collections::VecDeque;
+
+/// Gives rows their ids, and an interruption its row, once.
+#[derive(Default)]
+pub(super) struct Sieve {
+    pub(super) ids: Vec<MessageId>,
+    pub(super) interrupted: bool,
+}
+
+impl Sieve {
+    pub(super) fn rows(&mut self, read: ImportedLine, id: impl Fn(usize) -> MessageId) -> ImportedLine {
+        let mut rows = match read {
+            ImportedLine::Rows(rows) => rows,
+            ImportedLine::Interrupted(at) if !self.interrupted => {
+                let info = Info {
+                    text: "Response interrupted".to_owned(),
+                    level: Level::Info,
+                    kind: InfoKind::Interrupted,
+                    carried: None,
+                };
+                vec![made(at, Body::Info(info))]
+            }
+            other => return other,
+        };
+        for (index, row) in rows.iter_mut().enumerate() {
+            row.id = id(index);
+            self.interrupted = matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Interrupted);
+            self.ids.push(row.id.clone());
+        }
+        ImportedLine::Rows(rows)
+    }
+}
+
+/// Rows on their way into the session. A call waits for its result, and what follows it waits too.
+pub(super) struct Rows {
+    pub(super) journal: Journal,
+    pub(super) waiting: VecDeque<Message>,
+    /// Rows that the session has already: they come first, and are passed over.
+    pub(super) known: VecDeque<MessageId>,
+    pub(super) last: At,
+}
+
+impl Rows {
+    pub(super) fn new(journal: Journal, last: At, known: VecDeque<MessageId>) -> Self {
+        Self { journal, waiting: VecDeque::new(), known, last }
+    }
+
+    pub(super) fn push(&mut self, mut row: Message) {
+        if self.known.pop_front().is_some() {
+            return;
+        }
+        if row.at == At(0) {
+            row.at = self.last;
+        }
+        self.last = row.at;
+        // What stands before a call is not the answer yet, and what was stopped is not all of it.
+        if let Some(Body::Assistant(said)) = self.waiting.back_mut().map(|before| &mut before.body) {
+            said.intermediate |= row.tool().is_some();
+            said.partial |= matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Interrupted);
+        }
+        self.waiting.push_back(row);
+    }
+
+    pub(super) fn open(&mut self, id: &str) -> Option<&mut ToolCall> {
+        let row = self.waiting.iter_mut().rev().find(|row| row.tool().is_some_and(|call| call.id.as_str() == id))?;
+        match &mut row.body {
+            Body::Tool(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    pub(super) fn know(&mut self, about: Answered) {
+        let Some(call) = self.open(&about.call).filter(|call| call.result.is_none()) else { return };
+        call.figures.exit = about.exit;
+        call.millis = about.millis;
+        put_diffs(call, about.diffs);
+    }
+
+    pub(super) fn answer(&mut self, result: Answered) {
+        let Some(call) = self.open(&result.call) else { return };
+        call.status = if result.failed { ToolStatus::Error } else { ToolStatus::Completed };
+        call.figures.exit = result.exit.or(call.figures.exit);
+        call.millis = result.millis.or(call.millis);
+        put_diffs(call, result.diffs);
+        call.result = Some(result.text);
+    }
+
+    /// Writes what is whole, once there is so much of it.
+    pub(super) fn write(&mut self, least: usize) -> Result<(), StoreError> {
+        if self.waiting.len() < least.max(1) {
+            return Ok(());
+        }
+        let whole = |row: &&Message| row.tool().is_none_or(|call| call.result.is_some());
+        let count = self.waiting.iter().take_while(whole).count();
+        // The last one may still be found to be no answer.
+        let rows: Vec<Message> = self.waiting.drain(..count.saturating_sub(usize::from(least > 1))).collect();
+        if rows.is_empty() { Ok(()) } else { self.journal.append(&rows, Durability::Written) }
+    }
+
+    pub(super) fn end(&mut self, meta: SessionMeta) -> Result<(), StoreError> {
+        self.waiting.iter_mut().for_each(row::settle);
+        self.write(1)?;
+        let own = self.journal.header.own().clone();
+        self.journal.set_meta(meta, own);
+        self.journal.close()
+    }
+}
+
+pub(super) fn put_diffs(call: &mut ToolCall, mut diffs: Vec<FileDiff>) {
+    match diffs.len() {
+        0 => {}
+        1 => call.figures.diff = diffs.pop(),
+        _ => call.figures.diffs = diffs,
+    }
+}

@@ -1,0 +1,194 @@
+//! The last rows, below the status line: the keys of the place that has the focus, and in their place a notice for its
+//! time. What the status line says stays in sight.
+
+use super::cells::{self, Piece};
+use super::frame_context::FrameContext;
+use crate::app::msg::Target;
+use crate::app::state::Focus;
+use crate::app::state::ending::Quit;
+use crate::domain::notice::Level;
+use crate::domain::sanitise::clean_line;
+use crate::keymap::action::{
+    Action, AnswerAction, AppAction, ChatAction, ComposerAction, Context, ListAction, ModeAction, ModelAction,
+    PaneAction, SessionAction,
+};
+use crate::keymap::key::chord_name;
+use crate::theme::Role;
+use ratatui::layout::Rect;
+
+/// Height from which there is room for the keys of a place.
+const ROOMY: u16 = 24;
+/// Height below which a notice takes the status line.
+const LOW: u16 = 8;
+/// Rows of a notice at the most.
+const MOST: usize = 3;
+
+/// Rows that the bar takes on a screen of this size.
+pub(super) fn rows(paint: &FrameContext<'_>, area: Rect) -> u16 {
+    if area.height < LOW {
+        return 0;
+    }
+    let said = said(paint, usize::from(area.width).saturating_sub(2)).len();
+    u16::try_from(said).unwrap_or(0).max(u16::from(area.height >= ROOMY))
+}
+
+/// Draws the bar.
+pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
+    if area.is_empty() {
+        return;
+    }
+    paint.fill(area, Role::Status);
+    let inner = cells::after(area, 1);
+    let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
+    let said = said(paint, usize::from(inner.width));
+    for (n, line) in (0..inner.height).zip(&said) {
+        paint.pieces(cells::row(inner, n), line);
+    }
+    if said.is_empty() {
+        keys(paint, cells::row(inner, 0));
+    }
+}
+
+/// The keys of this place, as many as there is room for, each to be clicked.
+fn keys(paint: &mut FrameContext<'_>, row: Rect) {
+    let here = paint.state.contexts().first().copied().unwrap_or(Context::Global);
+    let mut rest = row;
+    for (action, word) in of_place(paint) {
+        let Some(key) = paint.key(action, here) else { continue };
+        let pieces = [paint.piece(key, Role::Key), paint.piece(format!(" {word}"), Role::Dim)];
+        let wide = cells::pieces_width(&pieces);
+        if wide > usize::from(rest.width) {
+            break;
+        }
+        let used = paint.pieces(rest, &pieces);
+        // Nothing is answered by a click.
+        if action != AnswerAction::Confirm.into() {
+            paint.target(Rect { width: used, ..rest }, Target::Act(action));
+        }
+        rest = cells::after(rest, used + 2);
+    }
+}
+
+/// Actions of the place that has the focus, the most used first.
+fn of_place(paint: &FrameContext<'_>) -> Vec<(Action, &'static str)> {
+    let state = paint.state;
+    if !state.overlays.is_empty() {
+        return Vec::new();
+    }
+    match state.focus {
+        Focus::List if !state.sessions.marks.is_empty() => vec![
+            (SessionAction::Archive.into(), "archive"),
+            (SessionAction::Status.into(), "status"),
+            (SessionAction::Labels.into(), "label"),
+            (SessionAction::Flag.into(), "flag"),
+            (SessionAction::Delete.into(), "delete"),
+            (AppAction::Back.into(), "unmark"),
+        ],
+        Focus::List => vec![
+            (ListAction::Open.into(), "open"),
+            (ListAction::New.into(), "new"),
+            (ListAction::Filter.into(), "filter"),
+            (ListAction::Rename.into(), "rename"),
+            (SessionAction::Status.into(), "status"),
+            (SessionAction::Labels.into(), "label"),
+            (SessionAction::Flag.into(), "flag"),
+            (SessionAction::Archive.into(), "archive"),
+            (SessionAction::Delete.into(), "delete"),
+            (PaneAction::Next.into(), "next pane"),
+        ],
+        Focus::Chat => vec![
+            (ChatAction::Fold.into(), "unfold"),
+            (ChatAction::Search.into(), "search"),
+            (ChatAction::PreviousMessage.into(), "message before"),
+            (ChatAction::Copy.into(), "copy"),
+            (ChatAction::Open.into(), "open"),
+            (ChatAction::End.into(), "end"),
+            (PaneAction::Next.into(), "next pane"),
+        ],
+        Focus::Panel => vec![
+            (AnswerAction::Confirm.into(), "answer"),
+            (AnswerAction::Next.into(), "choose"),
+            (AnswerAction::ScrollDown.into(), "scroll"),
+            (AnswerAction::Full.into(), "full screen"),
+            (AppAction::Back.into(), "later"),
+        ],
+        Focus::Composer => vec![
+            (ComposerAction::Send.into(), if state.running() { "queue" } else { "send" }),
+            (ComposerAction::Newline.into(), "new line"),
+            (ModeAction::Next.into(), "mode"),
+            (ModelAction::Pick.into(), "model"),
+            (AppAction::Palette.into(), "commands"),
+            (SessionAction::New.into(), "new session"),
+            (PaneAction::Next.into(), "next pane"),
+            (AppAction::Help.into(), "keys"),
+        ],
+    }
+}
+
+/// Words for a time: quitting, an unfinished chord, the newest notice; in rows of `width` cells.
+pub(super) fn said(paint: &FrameContext<'_>, width: usize) -> Vec<Vec<Piece<'static>>> {
+    let state = paint.state;
+    match state.ending.quit {
+        Quit::Ending => return vec![vec![paint.piece(format!("saving {}", paint.signs.cut), Role::Text)]],
+        Quit::OnceMore(key) => {
+            let key = paint.key_name(&chord_name(&[key]));
+            return vec![vec![paint.piece(key, Role::Key), paint.piece(" once more quits", Role::Text)]];
+        }
+        Quit::No => {}
+    }
+    if !state.input.chord.keys.is_empty() {
+        let key = paint.key_name(&chord_name(&state.input.chord.keys));
+        let dots = paint.piece(format!(" {}", paint.signs.cut), Role::Dim);
+        return vec![vec![paint.piece(key, Role::Key), dots]];
+    }
+    notice(paint, width).or_else(|| undo(paint)).unwrap_or_default()
+}
+
+/// The way back, where the list has no row for it.
+fn undo(paint: &FrameContext<'_>) -> Option<Vec<Vec<Piece<'static>>>> {
+    let state = paint.state;
+    let undo =
+        state.sessions.undo.as_ref().filter(|undo| undo.is_open(state.clock.now) && paint.found.list_rows < 5)?;
+    let mut said = vec![paint.piece(format!("{}   ", clean_line(&undo.what)), Role::Text)];
+    said.extend(super::session_list::undo_hint(paint));
+    Some(vec![said])
+}
+
+/// The newest notice: what it says to do stays whole, its words are cut before that.
+fn notice(paint: &FrameContext<'_>, width: usize) -> Option<Vec<Vec<Piece<'static>>>> {
+    let notice = paint.state.notices.last()?;
+    let (lead, role) = match notice.level {
+        Level::Info => (String::new(), Role::Text),
+        Level::Warning => (format!("{} ", paint.signs.marks.warning), Role::Warning),
+        Level::Error => (format!("{} ", paint.signs.marks.warning), Role::Error),
+    };
+    let more = paint.state.notices.iter().len().saturating_sub(1);
+    let more = if more > 0 { format!("   {more} more") } else { String::new() };
+    let text = clean_line(&notice.text).into_owned();
+    let hint = clean_line(&notice.hint).into_owned();
+    let room = width.saturating_sub(cells::width(&lead)).max(1);
+    let gap = if hint.is_empty() { "" } else { "   " };
+    let one = cells::width(&text) + gap.len() + cells::width(&hint);
+    let mut rows: Vec<Vec<Piece<'static>>> = Vec::new();
+    if one <= room {
+        rows.push(vec![paint.piece(text, role), paint.piece(format!("{gap}{hint}"), Role::Dim)]);
+    } else {
+        let hints = if hint.is_empty() { Vec::new() } else { cells::wrap(&hint, room) };
+        let most = MOST.saturating_sub(hints.len()).max(1);
+        let mut words = cells::wrap(&text, room);
+        if words.len() > most {
+            let rest = words.split_off(most - 1).join(" ");
+            words.push(cells::cut(&rest, room, paint.signs.cut).into_owned());
+        }
+        rows.extend(words.into_iter().map(|line| vec![paint.piece(line, role)]));
+        rows.extend(hints.into_iter().take(MOST - 1).map(|line| vec![paint.piece(line, Role::Dim)]));
+    }
+    if let Some(last) = rows.last_mut().filter(|last| cells::pieces_width(last) + cells::width(&more) <= room) {
+        last.push(paint.piece(more, Role::Faint));
+    }
+    for (n, row) in rows.iter_mut().enumerate() {
+        let lead = if n == 0 { lead.clone() } else { " ".repeat(cells::width(&lead)) };
+        row.insert(0, paint.piece(lead, role));
+    }
+    Some(rows)
+}
