@@ -8,11 +8,11 @@ use crate::app::state::connecting::Check;
 use crate::app::state::hidden::Hidden;
 use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, State};
-use crate::domain::contract::Act;
 use crate::domain::ids::{ConnectionName, RequestId, SessionId};
 use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::secret::Key;
 use crate::domain::{Level, Notice};
+use crate::protocol::Act;
 
 /// Enter in the field: gives the key. While another one is checked the key waits for the result.
 pub(crate) fn accept(state: &mut State, fx: &mut Vec<Effect>) {

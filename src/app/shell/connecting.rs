@@ -5,10 +5,10 @@ use crate::app::intent::Intent;
 use crate::app::shell::{connections, models, overlay, session, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed};
-use crate::domain::contract::{Act, Command};
 use crate::domain::ids::{ConnectionName, DEMO, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ModelAction;
+use crate::protocol::{Act, Command};
 
 /// The server of a connection listed its models, or did not.
 pub(crate) fn listed(state: &mut State, connection: &ConnectionName, models: &Result<Vec<String>, String>) {

@@ -250,7 +250,7 @@ impl<'a> RehearsedTurn<'a> {
             n => format!("Done, but {} did not work.", count(n, "step")),
         };
         let bullets = self.bullets.join("\n");
-        self.say(&format!("**{head}**\n\n{bullets}\n\n*The demo follows rules and is no language model.*\n"));
+        self.say(&format!("**{head}**\n\n{bullets}\n\n*Demo: rules, not a language model.*\n"));
     }
 
     // -- plans --------------------------------------------------------------------------------------------------
