@@ -449,7 +449,7 @@ fn the_chosen_entry_is_meant_from_the_palette_too() {
         screen.session("s", Event::Row(Box::new(user_row(row, row))));
     }
     screen.draw(true);
-    screen.keys("tab tab K K ctrl+p").type_text("branch off here").keys("enter");
+    screen.keys("tab tab K K ctrl+p").type_text("branch").keys("enter");
     let at = Some(MessageId::new("m1"));
     assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at, title: None }));
     assert_eq!(screen.state.focus, Focus::Composer);
