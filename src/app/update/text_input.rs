@@ -121,14 +121,7 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             rename.title.edit(verb);
             return;
         }
-        Some(Overlay::Inbox(_)) => {
-            if let Some(words) = focus::words(state) {
-                words.edit(verb);
-            } else if let Some(key) = focus::secret(state) {
-                key.edit(verb);
-            }
-            return;
-        }
+        Some(Overlay::Inbox(_)) => return edit_answer(state, verb),
         Some(Overlay::Find) => {
             state.searches.sessions.query.edit(verb);
             return;
@@ -156,13 +149,7 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         None => {}
     }
     match state.focus {
-        Focus::Panel => {
-            if let Some(words) = focus::words(state) {
-                words.edit(verb);
-            } else if let Some(key) = focus::secret(state) {
-                key.edit(verb);
-            }
-        }
+        Focus::Panel => edit_answer(state, verb),
         Focus::List if state.sessions.filter_open() => {
             if let Some(filter) = state.sessions.filter.as_mut() {
                 filter.query.edit(verb);
@@ -176,6 +163,15 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             search::search_again(state);
         }
         _ => editing::edit_draft(state, verb, fx),
+    }
+}
+
+/// Edits the words or the key of an answer.
+fn edit_answer(state: &mut State, verb: Verb) {
+    if let Some(words) = focus::words(state) {
+        words.edit(verb);
+    } else if let Some(key) = focus::secret(state) {
+        key.edit(verb);
     }
 }
 
