@@ -5,7 +5,8 @@
 //!
 //! | Module | Content |
 //! | --- | --- |
-//! | [`domain`] | the vocabulary, and the contract: [`domain::Command`] from a client to the engine, [`domain::Event`] back |
+//! | [`domain`] | the vocabulary |
+//! | [`protocol`] | what crosses between the engine and its clients: [`protocol::Command`] to the engine, [`protocol::Event`] back |
 //! | [`http`] | start of every HTTP client |
 //! | [`config`] | what the user wrote, and what the program needs of it |
 //! | [`store`] | sessions as files: one writer a session, nothing lost at any death; lists, searches, branches, the trash, checkpoints for undo |
@@ -22,7 +23,7 @@
 //! | [`cli`] | the command line: the app, one prompt without a screen, sessions, the ledger, what would be permitted, the doctor |
 //!
 //! `store`, `provider`, `permit`, `sandbox`, `tools` and `agent` are the engine; `keymap`, `app`, `theme` and `ui` are the
-//! screen. Engine and screen never see each other: both see `domain`.
+//! screen. Engine and screen never see each other: both see `domain` and `protocol`.
 //!
 //! # From a key press to a frame
 //!
@@ -44,7 +45,7 @@
 //!
 //! `tests/layering/` reads the imports and holds the first four.
 //!
-//! 1. `domain` is values: no I/O, no async, no clock, nothing of ours above it.
+//! 1. `domain` and `protocol` are values: no I/O, no async, no clock, nothing of ours above them.
 //! 2. The engine never imports the screen, ratatui or crossterm.
 //! 3. The screen never imports the engine, tokio, files, the environment or a clock, so it cannot tell a local engine from
 //!    a remote one. `theme` and `keymap` parse text that they are given.
@@ -65,6 +66,7 @@ pub mod domain;
 pub mod http;
 pub mod keymap;
 pub mod permit;
+pub mod protocol;
 pub mod provider;
 pub mod runtime;
 pub mod sandbox;

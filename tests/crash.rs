@@ -8,9 +8,9 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 use lisle::agent::{self, Connections, Settings, Setup};
-use lisle::domain::contract::{Act, ConnectionInfo, NewSession};
 use lisle::domain::message::{Body, Message, UserText};
-use lisle::domain::{At, Command, ConnectionName, Event, MessageId, Mode, SessionId, Stamped};
+use lisle::domain::{At, ConnectionName, MessageId, Mode, SessionId};
+use lisle::protocol::{Act, Command, ConnectionInfo, Event, NewSession, Stamped};
 use lisle::provider::rehearsal::Rehearsal;
 use lisle::runtime::rules::{Places, RuleFiles};
 use lisle::store::io::{Disk, Fault, Watched};

@@ -1,13 +1,12 @@
 //! Link between a spawned session and whoever waits for it: its progress, and what ends it.
 
 use super::undo::Keeping;
-use crate::domain::Event;
-use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::message::{Body, InfoKind};
 use crate::domain::permission::Mode;
 use crate::domain::session::Activity;
 use crate::domain::tool::Child;
+use crate::protocol::{Event, TurnEnd};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::watch;

@@ -2,9 +2,9 @@
 
 use super::blocking::blocking;
 use crate::domain::ConnectionName;
-use crate::domain::contract::ConnectionInfo;
 use crate::domain::request::KeyRequest;
 use crate::domain::secret::Key;
+use crate::protocol::ConnectionInfo;
 use crate::provider::Provider;
 use crate::provider::figures::built_in;
 use std::collections::BTreeMap;

@@ -5,8 +5,8 @@
 //! minutes. A part that fails is left out. Nothing that looks like a secret is searched or sent.
 
 use super::titles::without_thinking;
-use crate::domain::contract::Enhanced;
 use crate::domain::paths::is_secret;
+use crate::protocol::Enhanced;
 use crate::sandbox::plain_file;
 use crate::tools::holding::{HoldingFile, search};
 use crate::tools::host::{Completion, Host, WhichModel};

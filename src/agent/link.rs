@@ -1,6 +1,6 @@
 //! The pair of channels between the engine and one client.
 
-use crate::domain::{Command, Stamped};
+use crate::protocol::{Command, Stamped};
 use tokio::sync::mpsc;
 
 /// Client end of the link.

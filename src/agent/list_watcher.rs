@@ -4,7 +4,8 @@
 
 use super::blocking::blocking;
 use super::session_ops::SessionOps;
-use crate::domain::{Event, SessionId, SessionMeta};
+use crate::domain::{SessionId, SessionMeta};
+use crate::protocol::Event;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 use tokio::task::AbortHandle;

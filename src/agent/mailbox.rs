@@ -3,7 +3,6 @@
 use super::child_progress::ChildLink;
 use super::step::Input;
 use crate::domain::attachment::Attachment;
-use crate::domain::contract::Act;
 use crate::domain::ids::At;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::permission::Mode;
@@ -13,7 +12,8 @@ use crate::domain::session::Worktree;
 use crate::domain::tool::CallFacts;
 use crate::domain::undo::UndoAim;
 use crate::domain::usage::RequestUsage;
-use crate::domain::{CallId, ConnectionName, Event};
+use crate::domain::{CallId, ConnectionName};
+use crate::protocol::{Act, Event};
 use crate::store::{Elsewhere, Followed, Health, Merged};
 use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};

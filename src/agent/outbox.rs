@@ -1,7 +1,7 @@
 //! Events on their way to a client: numbered, in order, with text of one row merged while more is coming.
 
-use crate::domain::contract::VERSION;
-use crate::domain::{Event, MessageId, Notice, SessionId, Stamped};
+use crate::domain::{MessageId, Notice, SessionId};
+use crate::protocol::{Event, Stamped, VERSION};
 use std::sync::Arc;
 use tokio::sync::{Mutex, mpsc};
 

@@ -1,6 +1,6 @@
 //! Messages that wait for the turn to end.
 
-use crate::domain::contract::{QueueEdit, Queued};
+use crate::protocol::{QueueEdit, Queued};
 
 /// The queue and whether it waits for the user.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -1,10 +1,10 @@
 //! Searching all sessions: one search at a time, and what it finds is sent in batches while it runs.
 
 use super::outbox::Out;
-use crate::domain::Event;
 use crate::domain::inbox::{Searched, SessionHits};
 use crate::domain::property::Properties;
 use crate::domain::query::{Query, QueryError};
+use crate::protocol::Event;
 use crate::store::Store;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

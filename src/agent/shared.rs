@@ -19,7 +19,7 @@ use tokio::sync::mpsc;
 /// State shared by all session actors.
 pub(super) struct Shared {
     pub(super) setup: Setup,
-    pub(super) events: mpsc::Sender<crate::domain::Stamped>,
+    pub(super) events: mpsc::Sender<crate::protocol::Stamped>,
     /// Sessions that have an actor.
     pub(super) sessions: SessionRegistry,
     /// Gates to the files of sessions, for those who change them beside their actors.

@@ -1,6 +1,5 @@
 //! Inputs and steps of the machine: the vocabulary between `machine` (pure) and `session` (which does the steps).
 
-use crate::domain::contract::{Act, Event, Queued};
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId};
 use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Message, UserText};
@@ -11,6 +10,7 @@ use crate::domain::secret::Key;
 use crate::domain::tool::{CallFacts, Child, Outcome};
 use crate::domain::usage::RequestUsage;
 use crate::permit;
+use crate::protocol::{Act, Event, Queued};
 use crate::provider::{Chunk, ModelRequest, ProposedCall, ProviderError};
 use crate::tools::RunError;
 use std::path::PathBuf;

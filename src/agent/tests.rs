@@ -14,12 +14,12 @@ mod stuck;
 mod undo;
 
 use super::{Connections, Inbox, Link, Settings, Setup, open};
-use crate::domain::contract::{Act, ConnectionInfo, NewSession, Opened, QueueEdit, TurnEnd};
 use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Body, Message, UserText};
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::{At, Command, ConnectionName, Event, MessageId, Mode, Notice, SessionId, SessionMeta};
+use crate::domain::{At, ConnectionName, MessageId, Mode, Notice, SessionId, SessionMeta};
+use crate::protocol::{Act, Command, ConnectionInfo, Event, NewSession, Opened, QueueEdit, TurnEnd};
 use crate::provider::rehearsal::Rehearsal;
 use crate::store::{Access, Durability, Journal, Options, Store};
 use crate::tools::registry::Registry;

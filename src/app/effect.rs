@@ -2,11 +2,11 @@
 
 use super::msg::Timer;
 use super::state::sessions::kept::Kept;
-use crate::domain::Command;
 use crate::domain::attachment::Attachment;
 use crate::domain::code::Block;
 use crate::domain::ids::SessionId;
 use crate::domain::picture::Want;
+use crate::protocol::Command;
 use std::path::PathBuf;
 
 /// Effect: a task for the runtime.

@@ -4,6 +4,7 @@ use crate::app::line::Line;
 use crate::app::state::chat;
 use crate::app::state::mark::{Marked, Spot};
 use crate::app::state::sessions::Group;
+use crate::domain::Notice;
 use crate::domain::code::{Block, Coloured};
 use crate::domain::command::OwnCommand;
 use crate::domain::finding::Finding;
@@ -11,9 +12,9 @@ use crate::domain::ids::{MessageId, RequestId, SessionId};
 use crate::domain::picture::{KnownPicture, Pixels, Want};
 use crate::domain::setting::Setting;
 use crate::domain::workspace::Workspace;
-use crate::domain::{Notice, Stamped};
 use crate::keymap::action::Action;
 use crate::keymap::key::Key;
+use crate::protocol::Stamped;
 use std::path::PathBuf;
 
 /// Message to the screen.

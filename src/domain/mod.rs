@@ -2,7 +2,6 @@
 //!
 //! The vocabulary lives here, one word per concept: session, message, turn, tool call, permission mode, plan,
 //! approval, queue, connection. No I/O, no async, no clock; nothing of ours above it is imported.
-//! [`contract`] holds the two enums that the engine and every client of it speak.
 
 pub mod access;
 pub mod address;
@@ -12,7 +11,6 @@ pub mod code;
 pub mod colour;
 pub mod command;
 pub mod context;
-pub mod contract;
 pub mod count;
 pub mod datatable;
 pub mod diff;
@@ -57,7 +55,6 @@ pub mod unsaved;
 pub mod usage;
 pub mod workspace;
 
-pub use contract::{Command, Event, Stamped};
 pub use ids::{At, CallId, ConnectionName, MessageId, RequestId, SessionId};
 pub use message::{Body, Message};
 pub use notice::{Level, Notice};

@@ -15,10 +15,10 @@ use crate::store::io::whole_file;
 
 use super::write::journal::{Journal, Left};
 use super::write::lock::{self, LockOutcome};
-use crate::domain::contract::Queued;
 use crate::domain::message::{Body, InfoKind, Message};
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, MessageId, SessionId};
+use crate::protocol::Queued;
 use serde_json::Value;
 use std::path::Path;
 

@@ -5,7 +5,6 @@ use super::Dice;
 use lisle::app::State;
 use lisle::app::msg::{Found, Hit, Msg};
 use lisle::domain::context::ContextReport;
-use lisle::domain::contract::{Enhanced, Event, Opened, Queued, TurnEnd};
 use lisle::domain::inbox::{self, HitIn, Searched, SessionHits, TrashId, Trashed};
 use lisle::domain::job::JobShown;
 use lisle::domain::ledger::Ledger;
@@ -17,6 +16,7 @@ use lisle::domain::undo::{UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{
     At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta,
 };
+use lisle::protocol::{Enhanced, Event, Opened, Queued, TurnEnd};
 use std::path::PathBuf;
 
 fn row_id(dice: &mut Dice) -> MessageId {

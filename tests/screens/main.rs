@@ -33,7 +33,6 @@ use lisle::app::state::picker::{Item, Kind, Picker, Value};
 use lisle::app::state::search::Search;
 use lisle::app::state::sessions::Filter;
 use lisle::app::state::{Current, Focus, Quit, Shown, Size, State};
-use lisle::domain::contract::{ConnectionInfo, Queued};
 use lisle::domain::diff::FileDiff;
 use lisle::domain::manual;
 use lisle::domain::message::{AssistantText, Body, Plan, Thinking, UserText};
@@ -47,6 +46,7 @@ use lisle::domain::{
 use lisle::keymap;
 use lisle::keymap::action::Context;
 use lisle::keymap::key::Key;
+use lisle::protocol::{ConnectionInfo, Queued};
 use lisle::theme::{Colors, Theme};
 use lisle::ui;
 use proptest::prelude::*;

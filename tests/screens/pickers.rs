@@ -6,7 +6,6 @@ use crate::screen;
 use lisle::app::state::State;
 use lisle::app::state::chat::Entry;
 use lisle::app::{Effect, Msg, update};
-use lisle::domain::contract::{Configured, ConnectionInfo};
 use lisle::domain::diff::FileDiff;
 use lisle::domain::finding::Finding;
 use lisle::domain::message::{AssistantText, Body, UserText};
@@ -14,8 +13,9 @@ use lisle::domain::model::{LevelMeaning, ModelFigures, ModelPrice};
 use lisle::domain::session::ThinkingLevel;
 use lisle::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
 use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
-use lisle::domain::{CallId, ConnectionName, Event, Level, Message, MessageId, Notice, Stamped};
+use lisle::domain::{CallId, ConnectionName, Level, Message, MessageId, Notice};
 use lisle::keymap::action::{Action, AppAction, ModelAction, PickerAction, SessionAction};
+use lisle::protocol::{Configured, ConnectionInfo, Event, Stamped};
 use screen::{NOW, one_session, shot};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -10,8 +10,8 @@ use lisle::app::state::State;
 use lisle::app::state::open::Open;
 use lisle::app::state::overlay::{Overlay, QueueCard};
 use lisle::domain::attachment::{Attachment, AttachmentKind};
-use lisle::domain::contract::{Queued, TurnEnd};
 use lisle::domain::{At, MessageId};
+use lisle::protocol::{Queued, TurnEnd};
 use screen::{NOW, SIZES, one_session, session};
 use std::path::PathBuf;
 

@@ -4,13 +4,12 @@
 use super::automation::{Automatic, REDELIVERED_AFTER_MS};
 use super::state::{Machine, notice};
 use crate::agent::step::Step;
-use crate::domain::Event;
-use crate::domain::contract::TurnEnd;
 use crate::domain::ids::At;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::message::Body;
 use crate::domain::notice::Level;
 use crate::domain::property::{Category, append_labels};
+use crate::protocol::{Event, TurnEnd};
 
 const WAITING: &str = "todo";
 const WORKING: &str = "in-progress";

@@ -5,7 +5,7 @@ use super::state::Machine;
 use super::stop::stopped_text;
 use super::turn_state::{Turn, Work};
 use crate::agent::step::{Safety, Step};
-use crate::domain::contract::TurnEnd;
+use crate::domain::foreign;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{Body, InfoKind, UserText};
 use crate::domain::notice::Level;
@@ -13,8 +13,8 @@ use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{AgentQuestion, Approval, Ask, Request};
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus, Touch, intent};
-use crate::domain::{Event, foreign};
 use crate::permit::{self, Allowed, Refusal, Verdict};
+use crate::protocol::{Event, TurnEnd};
 use crate::provider::ProposedCall;
 use crate::tools::RunError;
 

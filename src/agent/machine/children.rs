@@ -5,12 +5,12 @@ use super::batch::Stage;
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
 use crate::agent::step::{Safety, Step};
-use crate::domain::Event;
 use crate::domain::ids::{At, CallId, MessageId};
 use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
 use crate::domain::session::TitleFrom;
 use crate::domain::tool::{Child, ToolSpec};
+use crate::protocol::Event;
 
 /// Tools that a spawned session has no use for: it spawns no others, and nobody waits for a plan of it.
 const NOT_BELOW: [&str; 2] = ["spawn", "submit_plan"];

@@ -1,7 +1,7 @@
 //! A compaction that runs: its parts, and how many are summed up.
 
-use crate::domain::Event;
 use crate::domain::plan::PlanApproval;
+use crate::protocol::Event;
 use std::collections::VecDeque;
 
 /// Reason of the compaction, which decides what follows.

@@ -12,12 +12,11 @@ use crate::agent::compact::{self, CompactState, Room};
 use crate::agent::step::{Safety, Step, SummaryRequest};
 use crate::agent::summary::{self, Part};
 use crate::agent::{context, tokens};
-use crate::domain::Event;
-use crate::domain::contract::{Act, TurnEnd};
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::notice::Level;
 use crate::domain::plan::PlanApproval;
+use crate::protocol::{Act, Event, TurnEnd};
 use crate::provider::{ModelRequest, ProviderError, retry};
 
 /// Number of tries for a part after a failure that may pass.

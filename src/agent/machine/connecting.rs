@@ -5,12 +5,12 @@ use super::batch::Asking;
 use super::state::Machine;
 use super::turn_state::Turn;
 use crate::agent::step::Step;
-use crate::domain::Event;
 use crate::domain::ids::{At, CallId, RequestId};
 use crate::domain::permission::Mode;
 use crate::domain::request::{Approval, Ask, Request, UserAnswer};
 use crate::domain::tool::CallFacts;
 use crate::permit::{self, Verdict};
+use crate::protocol::Event;
 
 impl Machine {
     /// A command wants to connect. Its call may be over where it goes on in the background.

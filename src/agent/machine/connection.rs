@@ -3,11 +3,10 @@
 
 use super::state::{Machine, notice};
 use crate::agent::step::Step;
-use crate::domain::Event;
-use crate::domain::contract::Queued;
 use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::UserText;
 use crate::domain::notice::Level;
+use crate::protocol::{Event, Queued};
 use crate::provider::ProviderError;
 
 impl Machine {

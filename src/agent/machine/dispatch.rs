@@ -3,12 +3,12 @@
 use super::state::Machine;
 use super::turn_state::{Turn, Work};
 use crate::agent::step::{Input, RunNo, Safety, Step};
-use crate::domain::Event;
 use crate::domain::ids::At;
 use crate::domain::message::{CutBy, InfoKind, UserText};
 use crate::domain::notice::Level;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::Activity;
+use crate::protocol::Event;
 
 impl Machine {
     /// Takes an input and says what is to be done.

@@ -5,10 +5,10 @@ use super::asks::KeyAsked;
 use super::state::{Machine, notice};
 use super::user_input;
 use crate::agent::step::Step;
-use crate::domain::Event;
 use crate::domain::ids::{At, ConnectionName, RequestId};
 use crate::domain::notice::Level;
 use crate::domain::request::{Ask, KeyRequest, Request, UserAnswer};
+use crate::protocol::Event;
 use crate::provider::ProviderError;
 
 impl Machine {

@@ -4,9 +4,7 @@ use super::batch::Asking;
 use super::state::{Machine, notice};
 use super::trust::Answers;
 use crate::agent::step::{FileRules, Safety, Step};
-use crate::domain::Event;
 use crate::domain::access::Extras;
-use crate::domain::contract::InForce;
 use crate::domain::ids::At;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Mode};
@@ -14,6 +12,7 @@ use crate::domain::request::{Ask, Request, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::CallFacts;
 use crate::permit::{self, Verdict};
+use crate::protocol::{Event, InForce};
 
 impl Machine {
     /// The files of rules say this from now on.

@@ -8,7 +8,6 @@ use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
 use super::user_input::stale_answer;
 use crate::agent::step::{PlanFile, Safety, Step};
-use crate::domain::Event;
 use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, InfoKind, Message, Plan};
 use crate::domain::notice::Level;
@@ -17,6 +16,7 @@ use crate::domain::plan::{self, Outline, PendingExecution, PlanApproval, Progres
 use crate::domain::request::{Ask, PlanOrigin, PlanReview, Request, UserAnswer};
 use crate::domain::tool::{CallFacts, Outcome, Touch};
 use crate::permit::{self, Struck, Verdict};
+use crate::protocol::Event;
 use std::borrow::Cow;
 use std::path::PathBuf;
 

@@ -5,10 +5,10 @@
 //! its text replaces the old one.
 
 use crate::agent::step::{Safety, Step};
-use crate::domain::Event;
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{AssistantText, Body, CutBy, Message, Native, Thinking};
 use crate::domain::usage::RequestUsage;
+use crate::protocol::Event;
 use crate::provider::ProposedCall;
 
 /// A response in the making.

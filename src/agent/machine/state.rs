@@ -14,12 +14,12 @@ use super::trust::Trust;
 use super::turn_state::{Turn, Work};
 use crate::agent::queue::Queue;
 use crate::agent::step::{Safety, Step};
-use crate::domain::contract::Queued;
+use crate::domain::SessionMeta;
 use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::message::{Body, InfoKind, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::Request;
-use crate::domain::{Event, SessionMeta};
+use crate::protocol::{Event, Queued};
 use std::path::PathBuf;
 
 /// One session's agent.

@@ -9,12 +9,11 @@ use super::runs::Death;
 use super::state::Machine;
 use super::turn_state::{Stopping, Turn, Work};
 use crate::agent::step::{RunNo, Safety, Step};
-use crate::domain::Event;
-use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{CutBy, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::tool::{Outcome, ToolFigures};
+use crate::protocol::{Event, TurnEnd};
 use crate::tools::RunError;
 
 /// Milliseconds to wait for the end of a write. A second Esc ends the wait.

@@ -2,13 +2,13 @@
 
 use super::own::Own;
 use crate::domain::access::Extras;
-use crate::domain::contract::InForce;
 use crate::domain::ids::RequestId;
 use crate::domain::permission::Mode;
 use crate::domain::request::{Ask, Request, TrustRequest, TrustWhat};
 use crate::domain::rule::{KnownRule, Rule, RuleScope};
 use crate::domain::tool::CallFacts;
 use crate::permit::{self, Allowed, Clause, Ground, Policy, Verdict};
+use crate::protocol::InForce;
 use std::path::Path;
 
 /// Number of decisions of one rule.

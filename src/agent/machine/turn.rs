@@ -6,12 +6,11 @@ use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
 use crate::agent::context;
 use crate::agent::step::{Safety, Step};
-use crate::domain::Event;
-use crate::domain::contract::TurnEnd;
 use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::{Body, CutBy, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::usage::RequestUsage;
+use crate::protocol::{Event, TurnEnd};
 use crate::provider::named::NO_MODEL;
 use crate::provider::{Chunk, ProviderError, Stop, retry};
 

@@ -5,10 +5,10 @@ use super::compacting::Compacting;
 use super::repeats::Repeats;
 use super::response::Response;
 use crate::agent::step::RunNo;
-use crate::domain::contract::Queued;
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{CutBy, Message};
 use crate::domain::tool::ToolSpec;
+use crate::protocol::Queued;
 
 /// A turn that runs.
 #[derive(Clone, Debug)]

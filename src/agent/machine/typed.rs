@@ -4,12 +4,12 @@
 use super::state::{Machine, notice};
 use super::user_input::give_back;
 use crate::agent::step::Step;
-use crate::domain::contract::Act;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::Message;
 use crate::domain::notice::Level;
 use crate::domain::permission::Sandbox;
 use crate::permit::shell::Hold;
+use crate::protocol::Act;
 use crate::provider::ProposedCall;
 use serde_json::json;
 

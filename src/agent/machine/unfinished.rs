@@ -2,9 +2,9 @@
 
 use super::state::Machine;
 use crate::domain::attention::{Broken, Unfinished};
-use crate::domain::contract::TurnEnd;
 use crate::domain::message::{CutBy, Failure, FailureAction};
 use crate::domain::session::Activity;
+use crate::protocol::TurnEnd;
 
 impl Machine {
     /// A turn that runs counts as interrupted until it ends, with the request that it waits for. A command that the user

@@ -4,8 +4,6 @@ use super::batch::{Asking, Edited, Stage};
 use super::state::{Machine, notice};
 use super::turn_state::Work;
 use crate::agent::step::{Safety, Step};
-use crate::domain::Event;
-use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::ids::{At, CallId, RequestId};
 use crate::domain::message::{CutBy, UserText};
 use crate::domain::notice::Level;
@@ -14,6 +12,7 @@ use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::session::{SessionSwitch, TitleFrom};
 use crate::domain::tool::{Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
+use crate::protocol::{Act, Event, QueueEdit};
 
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {

@@ -5,10 +5,9 @@ use super::super::mailbox::Report;
 use super::super::session_files::Ownership;
 use super::super::step::Safety;
 use super::SessionActor;
-use crate::domain::Event;
 use crate::domain::attachment::{Attachment, AttachmentKind};
-use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};
+use crate::protocol::{Act, Event};
 use crate::tools::keep;
 use std::path::PathBuf;
 

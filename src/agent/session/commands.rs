@@ -8,12 +8,12 @@ use super::super::step::{Input, Safety};
 use super::SessionActor;
 use super::idle_work::Due;
 use super::view::Show;
-use crate::domain::contract::Act;
+use crate::domain::SessionMeta;
 use crate::domain::ids::At;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::message::UserText;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::{Event, SessionMeta};
+use crate::protocol::{Act, Event};
 use crate::store::StoreError;
 
 impl SessionActor {

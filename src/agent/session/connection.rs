@@ -3,9 +3,9 @@
 
 use super::super::mailbox::{Control, Report};
 use super::SessionActor;
-use crate::domain::contract::Act;
+use crate::domain::ConnectionName;
 use crate::domain::notice::{Level, Notice};
-use crate::domain::{ConnectionName, Event};
+use crate::protocol::{Act, Event};
 
 impl SessionActor {
     /// Finds out what the session's connection comes to now.

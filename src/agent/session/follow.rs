@@ -6,10 +6,10 @@ use super::super::step::Input;
 use super::SessionActor;
 use super::follower_task::{FAR, NEAR, Pace};
 use super::view::Show;
-use crate::domain::contract::TurnEnd;
+use crate::domain::SessionMeta;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::Activity;
-use crate::domain::{Event, SessionMeta};
+use crate::protocol::{Event, TurnEnd};
 use crate::store::{FolderWatch, Followed, Follower};
 use tokio::net::unix::pipe;
 

@@ -1,7 +1,7 @@
 //! Needs of inputs before the machine takes them.
 
 use crate::agent::step::Input;
-use crate::domain::contract::Act;
+use crate::protocol::Act;
 use crate::provider::{Chunk, Stop};
 use crate::tools::RunError;
 

@@ -4,7 +4,8 @@
 use super::super::step::Input;
 use super::SessionActor;
 use crate::domain::job::EndedBy;
-use crate::domain::{Event, Level, Notice};
+use crate::domain::{Level, Notice};
+use crate::protocol::Event;
 use crate::tools::jobs;
 
 impl SessionActor {

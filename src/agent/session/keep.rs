@@ -10,11 +10,11 @@ use super::recovery::LastEnd;
 use super::steps::durability;
 use super::view::{Hold, Mark, Show};
 use super::{SessionActor, machine_config};
-use crate::domain::contract::Act;
 use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;
-use crate::domain::{Event, MessageId, SessionId, SessionMeta};
+use crate::domain::{MessageId, SessionId, SessionMeta};
+use crate::protocol::{Act, Event};
 use crate::store::{Access, Elsewhere, Health, LoadedSession, Merged, StoreError, Urgency, Writer};
 
 impl SessionActor {

@@ -3,9 +3,10 @@
 use super::super::mailbox::{Control, Report};
 use super::super::step::{Input, RunNo};
 use super::SessionActor;
+use crate::domain::ConnectionName;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::secret::Key;
-use crate::domain::{ConnectionName, Event};
+use crate::protocol::Event;
 use crate::provider::ProviderError;
 
 impl SessionActor {

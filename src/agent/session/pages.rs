@@ -4,9 +4,8 @@ use super::super::session_files::{Ownership, trouble};
 use super::super::step::Input;
 use super::SessionActor;
 use super::view::Show;
-use crate::domain::Event;
-use crate::domain::contract::Opened;
 use crate::domain::message::Message;
+use crate::protocol::{Event, Opened};
 use crate::store::Around;
 
 impl SessionActor {

@@ -2,8 +2,8 @@
 
 use crate::agent::child_progress::{ChildLink, ChildProgress};
 use crate::agent::undo::Keeping;
-use crate::domain::Event;
 use crate::domain::permission::Mode;
+use crate::protocol::Event;
 
 /// Links of a session to its family.
 #[derive(Debug, Default)]

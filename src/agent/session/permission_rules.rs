@@ -4,10 +4,10 @@ use super::super::blocking::blocking;
 use super::super::mailbox::Report;
 use super::super::step::Input;
 use super::SessionActor;
-use crate::domain::Event;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
+use crate::protocol::Event;
 
 impl SessionActor {
     /// Reads what changed of the files, and goes by it from now on.

@@ -3,10 +3,9 @@
 use super::super::blocking::blocking;
 use super::super::step::{Input, PlanFile};
 use super::SessionActor;
-use crate::domain::Event;
-use crate::domain::contract::Act;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::UserAnswer;
+use crate::protocol::{Act, Event};
 use crate::tools::files::{self, FileError};
 use std::path::{Path, PathBuf};
 

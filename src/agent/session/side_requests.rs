@@ -1,7 +1,6 @@
 //! State of side requests: a title being made, a draft being rewritten.
 
-use crate::domain::Event;
-use crate::domain::contract::TurnEnd;
+use crate::protocol::{Event, TurnEnd};
 use tokio::task::AbortHandle;
 
 /// Number of automatic requests for a title: during the first turn, and after it if that gave none.

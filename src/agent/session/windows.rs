@@ -4,7 +4,7 @@
 
 use super::super::mailbox::Report;
 use super::SessionActor;
-use crate::domain::Event;
+use crate::protocol::Event;
 
 impl SessionActor {
     /// Asks the server for its models, once in the life of this task. The provider remembers the answer; the next request uses it.

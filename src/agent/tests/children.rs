@@ -1,10 +1,10 @@
 //! Sessions that calls spawn, and titles and drafts beside the turns.
 
 use super::*;
-use crate::domain::contract::Enhanced;
 use crate::domain::request::{Ask, Request, UserAnswer};
 use crate::domain::session::{Activity, TitleFrom};
 use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::protocol::Enhanced;
 
 impl Engine {
     /// A new session in this mode, told this.

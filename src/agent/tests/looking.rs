@@ -145,7 +145,7 @@ async fn a_followed_session_that_is_deleted_is_gone() {
 fn died(store: &Store, mode: Mode) -> SessionId {
     let mut journal = written(store, "s", |meta| meta.mode = mode);
     journal.turn(true).unwrap();
-    let item = crate::domain::contract::Queued {
+    let item = crate::protocol::Queued {
         id: MessageId::new("q"),
         text: "waited".into(),
         at: At(2),

@@ -5,8 +5,8 @@ use crate::app::shell::{attachments, session};
 use crate::app::state::files::Files;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::attachment::Attachment;
-use crate::domain::contract::Act;
 use crate::domain::{Level, Notice, SessionId};
+use crate::protocol::Act;
 use std::path::{Path, PathBuf};
 
 /// Asks for copies of these files. Where there is no session yet they are asked for once there is one.

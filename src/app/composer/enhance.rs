@@ -4,10 +4,10 @@
 use crate::app::effect::Effect;
 use crate::app::state::State;
 use crate::app::state::open::Enhancing;
-use crate::domain::contract::{Command, Enhanced};
 use crate::domain::ids::SessionId;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ComposerAction;
+use crate::protocol::{Command, Enhanced};
 
 /// Files that are named in the word about it.
 const NAMED: usize = 4;

@@ -9,9 +9,9 @@ use crate::app::slash as commands;
 use crate::app::state::composer::EnterDoes;
 use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::{Blind, Focus, State};
-use crate::domain::contract::{Act, QueueEdit};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
+use crate::protocol::{Act, QueueEdit};
 
 /// Milliseconds without a key after which Enter on an empty draft gives the panel the focus.
 const CALM: u64 = 1_500;

@@ -7,8 +7,8 @@ use crate::app::slash::{self, Slash};
 use crate::app::state::State;
 use crate::app::state::hidden::{holds_a_key, key_in, vendor_of};
 use crate::app::state::picker::{Facts, Kind, Value};
-use crate::domain::contract::ConnectionInfo;
 use crate::domain::ids::ConnectionName;
+use crate::protocol::ConnectionInfo;
 
 /// Asks what a draft is that holds a key. False: it holds none.
 pub(crate) fn asks(state: &mut State) -> bool {

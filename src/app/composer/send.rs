@@ -6,10 +6,10 @@ use crate::app::shell::{draft, scroll, session};
 use crate::app::state::composer::Composer;
 use crate::app::state::open::Handed;
 use crate::app::state::{Current, State};
-use crate::domain::contract::Act;
 use crate::domain::ids::SessionId;
 use crate::domain::message::UserText;
 use crate::domain::{Level, Notice};
+use crate::protocol::Act;
 
 /// Way of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

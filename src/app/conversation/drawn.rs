@@ -6,7 +6,7 @@ use crate::app::msg::Frame;
 use crate::app::shell::session;
 use crate::app::state::State;
 use crate::app::state::chat::{self, View};
-use crate::domain::contract::Command;
+use crate::protocol::Command;
 
 /// Takes in the facts that the last frame found out.
 pub(crate) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {

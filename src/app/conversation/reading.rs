@@ -10,10 +10,10 @@ use crate::app::shell::{scroll, session, trail};
 use crate::app::state::chat::{Density, View};
 use crate::app::state::search::Search;
 use crate::app::state::{Focus, State};
-use crate::domain::contract::Command;
 use crate::domain::ids::SessionId;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ChatAction;
+use crate::protocol::Command;
 
 pub(crate) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
     let page = |state: &State| {

@@ -5,8 +5,8 @@ use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::audit::Audit;
 use crate::app::state::overlay::Overlay;
-use crate::domain::contract::Command;
 use crate::domain::ledger::Ledger;
+use crate::protocol::Command;
 
 pub(crate) fn open_audit(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return text::nothing_yet(state) };

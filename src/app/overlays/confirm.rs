@@ -6,7 +6,7 @@ use crate::app::overlays::{rewind, workspaces};
 use crate::app::shell::{connecting, session_changes};
 use crate::app::state::State;
 use crate::app::state::overlay::{Deed, Overlay};
-use crate::domain::contract::Command;
+use crate::protocol::Command;
 
 /// A yes.
 pub(crate) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {

@@ -6,9 +6,9 @@ use crate::app::shell::{connecting, connections, models, overlay, session, text}
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
-use crate::domain::contract::Act;
 use crate::domain::ids::ConnectionName;
 use crate::domain::{Level, Notice};
+use crate::protocol::Act;
 
 /// Opens the picker.
 pub(crate) fn pick(state: &mut State, fx: &mut Vec<Effect>) {

@@ -6,8 +6,8 @@ use crate::app::state::State;
 use crate::app::state::context::{ContextCard, Depth};
 use crate::app::state::overlay::Overlay;
 use crate::domain::context::ContextReport;
-use crate::domain::contract::Act;
-use crate::domain::{Command, Level, Notice};
+use crate::domain::{Level, Notice};
+use crate::protocol::{Act, Command};
 
 /// Asks for what the model is given.
 pub(crate) fn open(state: &mut State, depth: Depth, fx: &mut Vec<Effect>) {

@@ -7,10 +7,10 @@ use crate::app::shell::{overlay, session, trail};
 use crate::app::state::State;
 use crate::app::state::find::{Phase, Trail};
 use crate::app::state::overlay::Overlay;
-use crate::domain::contract::Command;
 use crate::domain::inbox::{Searched, SessionHits};
 use crate::domain::query::Query;
 use crate::keymap::action::FindAction;
+use crate::protocol::Command;
 
 /// Milliseconds without a key before the query is sent.
 const AFTER: u64 = 80;

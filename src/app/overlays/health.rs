@@ -4,10 +4,10 @@ use crate::app::effect::Effect;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Card, Confirm, Deed, Overlay};
-use crate::domain::contract::Command;
 use crate::domain::inbox::HealthReport;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::HealthAction;
+use crate::protocol::Command;
 
 pub(crate) fn open_health(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return text::nothing_yet(state) };

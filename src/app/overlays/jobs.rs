@@ -4,10 +4,10 @@ use crate::app::effect::Effect;
 use crate::app::shell::{overlay, session};
 use crate::app::state::State;
 use crate::app::state::overlay::{JobsCard, Overlay};
-use crate::domain::contract::Act;
 use crate::domain::job::JobShown;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::JobAction;
+use crate::protocol::Act;
 
 pub(crate) fn act(state: &mut State, verb: JobAction, fx: &mut Vec<Effect>) {
     match verb {

@@ -11,9 +11,9 @@ use crate::app::state::State;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
-use crate::domain::contract::Act;
 use crate::domain::inbox::PropertyChange;
 use crate::keymap::action::{HelpAction, PickerAction};
+use crate::protocol::Act;
 
 /// Esc over the panes.
 pub(crate) fn back(state: &mut State, fx: &mut Vec<Effect>) {

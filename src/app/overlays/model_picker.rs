@@ -6,11 +6,11 @@ use crate::app::shell::{connecting, connections, models, overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
-use crate::domain::contract::Command;
 use crate::domain::ids::ConnectionName;
 use crate::domain::nearest::nearest;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ModelAction;
+use crate::protocol::Command;
 
 pub(crate) fn act(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
     match verb {

@@ -6,9 +6,9 @@ use crate::app::shell::{overlay, session, session_changes, text};
 use crate::app::state::State;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Overlay, Prompt, Wanted};
-use crate::domain::contract::{Act, Command};
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::PropertyChange;
+use crate::protocol::{Act, Command};
 use std::path::PathBuf;
 
 /// Enter in a line that was asked for.

@@ -6,12 +6,12 @@ use crate::app::shell::{labels, overlay, session_changes};
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Hit, Item, Kind, Picker, Value};
-use crate::domain::contract::Command;
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::nearest::nearest;
 use crate::domain::property::{Category, Definition, Label, Properties, ValueType, split_label};
 use crate::domain::{Level, Notice};
+use crate::protocol::Command;
 
 /// The picker of statuses, for these sessions; the one that all of them have is selected.
 pub(crate) fn statuses(state: &mut State, sessions: Vec<SessionId>) {

@@ -7,10 +7,10 @@ use crate::app::effect::Effect;
 use crate::app::shell::{attachments, draft, overlay, session};
 use crate::app::state::State;
 use crate::app::state::overlay::{Overlay, QueueCard};
-use crate::domain::contract::{Act, QueueEdit, Queued};
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::QueueAction;
+use crate::protocol::{Act, QueueEdit, Queued};
 
 pub(crate) fn act(state: &mut State, verb: QueueAction, fx: &mut Vec<Effect>) {
     match verb {

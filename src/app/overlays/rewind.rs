@@ -6,12 +6,12 @@ use crate::app::state::chat::{Chat, Entry};
 use crate::app::state::overlay::{Confirm, Deed, Overlay};
 use crate::app::state::picker::{Facts, Item, Kind, Picker, Value};
 use crate::app::state::{Current, Focus, State};
-use crate::domain::contract::Command;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::message::{Body, UserText};
 use crate::domain::plan::is_approval;
 use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
+use crate::protocol::Command;
 use std::path::PathBuf;
 
 /// Number of file names that are shown.

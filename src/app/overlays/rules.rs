@@ -5,12 +5,12 @@ use crate::app::shell::overlay;
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed, Overlay};
 use crate::app::state::rules::{Purpose, Rules};
-use crate::domain::contract::{Command, InForce};
 use crate::domain::ids::SessionId;
 use crate::domain::request::{TrustRequest, TrustWhat};
 use crate::domain::rule::{Effect as Doing, RuleScope};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::RulesAction;
+use crate::protocol::{Command, InForce};
 
 /// Lines of what is to be trusted that a question has room for.
 const SHOWN: usize = 14;

@@ -6,10 +6,10 @@ use crate::app::state::edit::Line;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Facts, Kind, Value};
 use crate::app::state::{State, fuzzy};
-use crate::domain::contract::NewSession;
 use crate::domain::ids::SessionId;
 use crate::domain::message::Body;
 use crate::domain::nearest::nearest;
+use crate::protocol::NewSession;
 
 pub(crate) fn sessions(state: &mut State) {
     let mut metas: Vec<_> = state.sessions.metas().filter(|meta| !meta.hidden).collect();

@@ -7,11 +7,11 @@ use crate::app::state::State;
 use crate::app::state::chat::Density;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Facts, Group, Item, Kind, Picker, Value};
-use crate::domain::contract::Act;
 use crate::domain::session::SessionSwitch;
 use crate::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, ChatAction, ModeAction, ModelAction, SessionAction};
+use crate::protocol::Act;
 
 /// The end of a model's name that asks for its context of a million tokens.
 const MILLION: &str = "[1m]";

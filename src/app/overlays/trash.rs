@@ -4,9 +4,9 @@ use crate::app::effect::Effect;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Bin, Overlay};
-use crate::domain::contract::Command;
 use crate::domain::inbox::Trashed;
 use crate::domain::{Level, Notice};
+use crate::protocol::Command;
 
 pub(crate) fn open_trash(state: &mut State, fx: &mut Vec<Effect>) {
     overlay::open(state, Overlay::Trash(Bin::default()));

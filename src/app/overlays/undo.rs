@@ -6,12 +6,12 @@ use crate::app::overlays::rewind;
 use crate::app::shell::{focus, overlay};
 use crate::app::state::State;
 use crate::app::state::overlay::{ChangesCard, Deed, Overlay, UndoCard};
-use crate::domain::contract::Command;
 use crate::domain::ids::SessionId;
 use crate::domain::session::Activity;
 use crate::domain::undo::{Changes, UndoAim, UndoPlan, UndoState};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::UndoAction;
+use crate::protocol::Command;
 
 pub(crate) fn act(state: &mut State, verb: UndoAction, fx: &mut Vec<Effect>) {
     match verb {

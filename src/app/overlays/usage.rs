@@ -5,8 +5,8 @@ use crate::app::shell::overlay;
 use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::usage::Usage;
-use crate::domain::contract::Command;
 use crate::domain::spending::Spending;
+use crate::protocol::Command;
 
 pub(crate) fn open_usage(state: &mut State, fx: &mut Vec<Effect>) {
     let session = state.current_id().cloned();

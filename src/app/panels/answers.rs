@@ -7,11 +7,11 @@ use crate::app::state::open::Given;
 use crate::app::state::overlay::{Overlay, Reach};
 use crate::app::state::panel::{Choice, Panel};
 use crate::app::state::{Focus, State};
-use crate::domain::contract::Act;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::request::UserAnswer;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
+use crate::protocol::Act;
 
 /// Number of answers that can still come back with their text.
 const GIVEN: usize = 8;

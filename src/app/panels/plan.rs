@@ -5,10 +5,10 @@ use crate::app::shell::{focus, session, text};
 use crate::app::state::edit::Editor;
 use crate::app::state::panel::{Choice, Panel, Stage};
 use crate::app::state::{Current, Editing, State};
-use crate::domain::contract::Act;
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
+use crate::protocol::Act;
 
 /// A verb about a step. Whether it was one here: a plan without steps, or with none looked at, knows no such verbs.
 pub(crate) fn step(panel: &mut Panel, verb: AnswerAction, ends: &[(u16, u16)], rows: u16) -> bool {

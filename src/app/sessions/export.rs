@@ -4,10 +4,10 @@ use crate::app::effect::Effect;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed};
-use crate::domain::contract::Command;
 use crate::domain::export::Format;
 use crate::domain::nearest::nearest;
 use crate::domain::{Level, Notice};
+use crate::protocol::Command;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn export(state: &mut State, to: Option<PathBuf>, format: Option<Format>, fx: &mut Vec<Effect>) {

@@ -4,9 +4,9 @@ use crate::app::effect::Effect;
 use crate::app::shell::{focus, session, session_changes, session_list};
 use crate::app::state::sessions::{Cursor, Facet, Filter, Group, Wish};
 use crate::app::state::{Focus, State};
-use crate::domain::contract::Command;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ListAction;
+use crate::protocol::Command;
 
 pub(crate) fn act(state: &mut State, verb: ListAction, fx: &mut Vec<Effect>) {
     let page = isize::try_from(state.list_height().saturating_sub(1).max(1)).unwrap_or(1);

@@ -3,10 +3,10 @@
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed};
-use crate::domain::contract::{Act, Command};
 use crate::domain::ids::SessionId;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
+use crate::protocol::{Act, Command};
 
 pub(crate) fn ask_clear(state: &mut State) {
     let Some(meta) = state.current_meta() else { return text::nothing_yet(state) };

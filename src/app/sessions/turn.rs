@@ -3,11 +3,11 @@
 use crate::app::effect::Effect;
 use crate::app::shell::session;
 use crate::app::state::State;
-use crate::domain::contract::Act;
 use crate::domain::message::{Body, FailureAction};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Mode, Notice};
 use crate::keymap::action::{ModeAction, TurnAction};
+use crate::protocol::Act;
 
 pub(crate) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
     match verb {

@@ -4,7 +4,6 @@ use crate::app::effect::Effect;
 use crate::app::shell::{connecting, session, session_changes, text};
 use crate::app::state::State;
 use crate::app::state::sessions::needs_you;
-use crate::domain::contract::{Act, Command, NewSession};
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::permission::Mode;
@@ -12,6 +11,7 @@ use crate::domain::plan::is_approval;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::SessionAction;
+use crate::protocol::{Act, Command, NewSession};
 
 /// Session at a distance from the shown one in the list.
 pub(crate) fn beside(state: &mut State, by: isize, fx: &mut Vec<Effect>) {

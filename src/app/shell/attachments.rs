@@ -6,9 +6,9 @@ use crate::app::state::State;
 use crate::app::state::files::File;
 use crate::app::state::picker::{Kind, Value};
 use crate::domain::attachment::Attachment;
-use crate::domain::contract::Act;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{Level, Notice};
+use crate::protocol::Act;
 
 /// A file was taken out of a draft: its copy is wanted no longer.
 pub(crate) fn dropped(state: &State, file: &File, fx: &mut Vec<Effect>) {

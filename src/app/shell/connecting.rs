@@ -6,11 +6,11 @@ use crate::app::shell::{connections, models, overlay, session, text};
 use crate::app::state::overlay::{Confirm, Deed};
 use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, State};
-use crate::domain::contract::{Act, Command};
 use crate::domain::ids::{ConnectionName, RequestId, SessionId};
 use crate::domain::request::Ask;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ModelAction;
+use crate::protocol::{Act, Command};
 
 /// The engine asks for a key: one that the user wanted to give gets its field, with the focus.
 pub(crate) fn asked(state: &mut State, id: &SessionId) {

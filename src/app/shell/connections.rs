@@ -4,9 +4,9 @@ use crate::app::effect::Effect;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::picker::{Facts, Item, Value};
-use crate::domain::contract::{Command, ConnectionInfo};
 use crate::domain::ids::ConnectionName;
 use crate::domain::{Level, Notice};
+use crate::protocol::{Command, ConnectionInfo};
 
 /// All connections: those there are, then those that a key alone would make.
 pub(crate) fn all(state: &State) -> impl Iterator<Item = &ConnectionInfo> {

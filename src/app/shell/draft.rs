@@ -4,9 +4,9 @@ use crate::app::effect::Effect;
 use crate::app::shell::session;
 use crate::app::state::hidden::holds_a_key;
 use crate::app::state::{Current, Focus, State};
-use crate::domain::contract::{Act, Command, QueueEdit, Queued};
 use crate::domain::ids::SessionId;
 use crate::domain::{Level, Notice};
+use crate::protocol::{Act, Command, QueueEdit, Queued};
 
 /// Takes a message out of the queue into the composer. A draft is not lost for it.
 pub(crate) fn take_queued(state: &mut State, queued: &Queued, fx: &mut Vec<Effect>) {

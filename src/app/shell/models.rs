@@ -4,11 +4,11 @@ use crate::app::effect::Effect;
 use crate::app::shell::{connections, overlay, session, text};
 use crate::app::state::State;
 use crate::app::state::picker::{Facts, Group, Item, Value};
-use crate::domain::contract::{Act, ConnectionInfo};
 use crate::domain::ids::ConnectionName;
 use crate::domain::model::{ModelFigures, ModelPrice};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Notice};
+use crate::protocol::{Act, ConnectionInfo};
 
 /// The connection and the model that the shown session asks.
 pub(crate) fn in_force(state: &State) -> Option<(ConnectionName, String)> {

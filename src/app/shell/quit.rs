@@ -5,10 +5,10 @@ use crate::app::msg::Timer;
 use crate::app::shell::{attachments, draft, focus, session};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::{Focus, Quit, State};
-use crate::domain::contract::Command;
 use crate::domain::session::Activity;
 use crate::keymap::action::ComposerAction;
 use crate::keymap::key::Key;
+use crate::protocol::Command;
 
 /// Milliseconds within which a second press quits.
 const ONCE_MORE: u64 = 2_000;

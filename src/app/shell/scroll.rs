@@ -5,7 +5,7 @@ use crate::app::shell::session;
 use crate::app::state::State;
 use crate::app::state::chat::{Chat, View};
 use crate::app::state::mark::Place;
-use crate::domain::contract::Command;
+use crate::protocol::Command;
 
 /// Shows the end and follows it; where later rows are missing, the last ones are asked for.
 pub(crate) fn to_end(state: &mut State, fx: &mut Vec<Effect>) {

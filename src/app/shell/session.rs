@@ -6,10 +6,10 @@ use crate::app::shell::focus;
 use crate::app::state::hidden::holds_a_key;
 use crate::app::state::open::Open;
 use crate::app::state::{Current, Focus, State};
-use crate::domain::contract::{Act, Command, NewSession};
 use crate::domain::ids::SessionId;
 use crate::domain::session::{Activity, ThinkingLevel};
 use crate::domain::{Level, Mode, Notice};
+use crate::protocol::{Act, Command, NewSession};
 
 /// Rows asked for when a session is opened, and with each page before.
 pub(crate) const ROWS: usize = 200;

@@ -5,12 +5,12 @@ use crate::app::msg::Timer;
 use crate::app::shell::text;
 use crate::app::state::State;
 use crate::app::state::sessions::undo::{Undo, named};
-use crate::domain::contract::Command;
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::property::split_label;
 use crate::domain::session::SessionMeta;
 use crate::domain::{Level, Notice};
+use crate::protocol::Command;
 
 /// Their properties, in the order of `ids`.
 pub(crate) fn metas<'s>(state: &'s State, ids: &[SessionId]) -> Vec<&'s SessionMeta> {

@@ -6,9 +6,9 @@ use crate::app::state::chat::{Chat, Density, View};
 use crate::app::state::find::{Stop, Trail};
 use crate::app::state::search::text_of;
 use crate::app::state::{Focus, Shown, State};
-use crate::domain::contract::Command;
 use crate::domain::ids::SessionId;
 use crate::domain::message::Body;
+use crate::protocol::Command;
 
 /// Shows a stop of a trail.
 pub(crate) fn walk(state: &mut State, trail: Trail, fx: &mut Vec<Effect>) {

@@ -3,8 +3,8 @@
 
 use super::State;
 use super::hidden::Hidden;
-use crate::domain::contract::ConnectionInfo;
 use crate::domain::ids::{At, ConnectionName, SessionId};
+use crate::protocol::ConnectionInfo;
 
 /// Input on its way.
 #[derive(Debug, Default)]

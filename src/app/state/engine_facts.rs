@@ -1,11 +1,11 @@
 //! What the engine told of the workspace and its models.
 
 use super::catalogue::Catalogue;
-use crate::domain::contract::Configured;
 use crate::domain::ids::{ConnectionName, SessionId};
 use crate::domain::property::Properties;
 use crate::domain::setting::Setting;
 use crate::domain::workspace::Workspace;
+use crate::protocol::Configured;
 use std::collections::HashMap;
 
 /// Facts from the engine and the runtime that hold for all sessions.

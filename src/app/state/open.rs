@@ -4,13 +4,13 @@ use super::chat::Chat;
 use super::composer::Composer;
 use super::panel::Panel;
 use crate::domain::Mode;
-use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId};
 use crate::domain::job::JobShown;
 use crate::domain::message::UserText;
 use crate::domain::plan::Progress;
 use crate::domain::request::{Ask, Request};
 use crate::domain::tool::TodoItem;
+use crate::protocol::{Queued, TurnEnd};
 use std::collections::{HashSet, VecDeque};
 
 /// State of the turn.

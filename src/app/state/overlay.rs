@@ -8,7 +8,6 @@ use super::panel::Panel;
 use super::picker::Picker;
 use super::rules::Rules;
 use super::usage::Usage;
-use crate::domain::contract::Command;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::inbox::{HealthReport, Trashed};
 use crate::domain::job::JobShown;
@@ -16,6 +15,7 @@ use crate::domain::manual::Topic;
 use crate::domain::property::ValueType;
 use crate::domain::undo::{Changes, UndoAim, UndoFile, UndoPlan, UndoState};
 use crate::keymap::action::Context;
+use crate::protocol::Command;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 

@@ -1,8 +1,8 @@
 //! The rules in force for a session on the screen.
 
 use crate::domain::SessionId;
-use crate::domain::contract::InForce;
 use crate::domain::rule::KnownRule;
+use crate::protocol::InForce;
 
 /// The rules on the screen.
 #[derive(Clone, Debug)]

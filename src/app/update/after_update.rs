@@ -8,7 +8,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Focus, State};
-use crate::domain::contract::Act;
+use crate::protocol::Act;
 
 /// Milliseconds between a change of the draft and its write to disk.
 const DRAFT_AFTER: u64 = 400;

@@ -15,16 +15,16 @@ use crate::app::state::State;
 use crate::app::state::chat::Spent;
 use crate::app::state::open::{Given, Open, Retry, Turn};
 use crate::app::update::snapshot;
-use crate::domain::contract::{Command, Configured, Event, Stamped, TurnEnd, VERSION};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::message::Body;
 use crate::domain::request::{Ask, Request};
 use crate::domain::{Level, Message, Notice};
+use crate::protocol::{Command, Configured, Event, Stamped, TurnEnd, VERSION};
 
 pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) {
     let Stamped { v, session, seq, event } = stamped;
     if v > VERSION {
-        let text = format!("The engine speaks version {v} of the contract, and this screen version {VERSION}.");
+        let text = format!("The engine speaks version {v} of the protocol, and this screen version {VERSION}.");
         return state.notify(Notice::new(Level::Error, text).hint("start lisle anew, after an update"));
     }
     match session {

@@ -24,11 +24,11 @@ use crate::app::panels::{letters, plan};
 use crate::app::sessions::list;
 use crate::app::shell::{quit, session, session_changes};
 use crate::app::state::{Current, Editing, Size, State};
-use crate::domain::contract::Command;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::Fed;
 use crate::keymap::key::Key;
+use crate::protocol::Command;
 
 /// Message for a key: the runtime asks for each key and passes the answer to [`update`].
 #[must_use]

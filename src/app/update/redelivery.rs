@@ -5,7 +5,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::shell::session;
 use crate::app::state::State;
-use crate::domain::contract::{Act, QueueEdit};
+use crate::protocol::{Act, QueueEdit};
 
 /// A key was pressed: what would be sent by itself waits from now on. The key does its own thing as well.
 pub(super) fn hold(state: &mut State, fx: &mut Vec<Effect>) {

@@ -15,13 +15,13 @@ use crate::app::state::State;
 use crate::app::state::chat::Density;
 use crate::app::state::overlay::Overlay;
 use crate::app::update::verbs;
-use crate::domain::contract::Act;
 use crate::domain::ids::ConnectionName;
 use crate::domain::manual;
 use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Mode, Notice, dropped};
 use crate::keymap::action::Action;
+use crate::protocol::Act;
 
 /// Runs a command.
 pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {

@@ -12,12 +12,12 @@ use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Editing, State};
 use crate::domain::attachment::Attachment;
 use crate::domain::attention::Attention;
-use crate::domain::contract::{Act, Opened};
 use crate::domain::ids::{At, RequestId, SessionId};
 use crate::domain::message::UserText;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
+use crate::protocol::{Act, Opened};
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {

@@ -22,8 +22,6 @@ use super::*;
 use crate::app::msg::{Area, Frame, Target};
 use crate::app::state::chat::Drawn;
 use crate::app::state::{Current, Size};
-use crate::domain::contract::Act;
-use crate::domain::contract::{Configured, Event, Opened, Queued, Stamped};
 use crate::domain::ids::{CallId, MessageId, RequestId};
 use crate::domain::message::{AssistantText, Body, UserText};
 use crate::domain::request::{AgentQuestion, Approval, Ask, PlanReview, Request, UserAnswer};
@@ -32,6 +30,7 @@ use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::tool::Proposal;
 use crate::domain::{Message, Mode};
 use crate::keymap::{Context, Table};
+use crate::protocol::{Act, Configured, Event, Opened, Queued, Stamped};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
@@ -196,7 +195,7 @@ impl Screen {
     fn stamped(&mut self, session: Option<SessionId>, event: Event) -> &mut Self {
         let seq = self.seqs.entry(session.as_ref().map_or(String::new(), |id| id.to_string())).or_default();
         *seq += 1;
-        let stamped = Stamped { v: crate::domain::contract::VERSION, session, seq: *seq, event };
+        let stamped = Stamped { v: crate::protocol::VERSION, session, seq: *seq, event };
         self.msg(Msg::Engine(Box::new(stamped)))
     }
 

@@ -18,10 +18,10 @@ use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::rules::Purpose;
 use crate::app::update::{escape, text_input};
-use crate::domain::contract::Act;
 use crate::keymap::action::{Action, AppAction, SessionAction};
 use crate::keymap::action::{AnswerAction, ComposerAction, ListAction, ModeAction, PickerAction, TurnAction};
 use crate::keymap::key::Key;
+use crate::protocol::Act;
 
 /// Does a verb, whatever led to it. `key` is the last key pressed for it.
 pub(super) fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>) {

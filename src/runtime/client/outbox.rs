@@ -1,6 +1,6 @@
 //! Commands on their way to the engine, in order. Nobody waits for it: what it has no room for is kept.
 
-use crate::domain::Command;
+use crate::protocol::Command;
 use std::collections::VecDeque;
 use tokio::sync::mpsc::Sender;
 use tokio::sync::mpsc::error::TrySendError;

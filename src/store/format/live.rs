@@ -14,9 +14,9 @@
 
 use super::json::JsonFields;
 use super::{portable_paths, row};
-use crate::domain::contract::Queued;
 use crate::domain::message::Body;
 use crate::domain::{Message, MessageId};
+use crate::protocol::Queued;
 use serde_json::json;
 use std::collections::HashMap;
 use std::path::Path;

@@ -4,9 +4,9 @@
 //! live file is read before `session.jsonl`: what leaves it is final there by then. Who polls how often, and what is
 //! done when the lock is free, is the engine's business.
 
-use crate::domain::contract::Queued;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Message, MessageId, SessionId};
+use crate::protocol::Queued;
 use crate::store::format::live::{self, Live};
 use crate::store::format::{layout, row};
 use crate::store::io::{How, Io, Stat, lines};

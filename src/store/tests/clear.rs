@@ -3,9 +3,9 @@
 use super::io::Fault;
 use super::lifecycle::{disturbed, faults, quick, tree};
 use super::*;
-use crate::domain::contract::Queued;
 use crate::domain::inbox::TrashId;
 use crate::domain::usage::Usage;
+use crate::protocol::Queued;
 
 fn a_session(root: &Path) -> SessionId {
     let store = quick(root);

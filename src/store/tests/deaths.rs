@@ -2,7 +2,7 @@
 
 use super::io::{Fault, Watched};
 use super::*;
-use crate::domain::contract::Queued;
+use crate::protocol::Queued;
 
 /// Promises made before a death.
 #[derive(Default)]

@@ -1,7 +1,7 @@
 //! A session that another one writes is followed as it comes.
 
 use super::*;
-use crate::domain::contract::Queued;
+use crate::protocol::Queued;
 use crate::store::io::{Fault, Watched};
 use std::collections::BTreeMap;
 

@@ -2,8 +2,8 @@
 //! that people and programs read.
 
 use super::*;
-use crate::domain::contract::Queued;
 use crate::domain::unsaved::{Refuge, Unsaved};
+use crate::protocol::Queued;
 use crate::store::io::{Fault, Watched};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Mutex;

@@ -1,7 +1,7 @@
 //! A session's life without accidents, and reading what it left.
 
 use super::*;
-use crate::domain::contract::Queued;
+use crate::protocol::Queued;
 use crate::store::io::{Fault, Watched};
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::Ordering::SeqCst;

@@ -1,7 +1,7 @@
 //! Another program at the same session: it writes the whole file anew from its memory, by temp, unlink and rename.
 
 use super::*;
-use crate::domain::contract::Queued;
+use crate::protocol::Queued;
 use crate::store::io::{Fault, Watched};
 use std::collections::BTreeMap;
 use std::sync::Mutex;

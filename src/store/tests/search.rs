@@ -1,13 +1,13 @@
 //! Searching sessions, and showing the rows around what was found.
 
 use super::*;
-use crate::domain::contract::Queued;
 use crate::domain::fold;
 use crate::domain::inbox::{HitIn, Searched, SessionHits};
 use crate::domain::message::{Failure, Info, InfoKind, Plan, Thinking};
 use crate::domain::notice::Level;
 use crate::domain::property::{Label, Properties};
 use crate::domain::query::{self, Query};
+use crate::protocol::Queued;
 use crate::store::io::{Fault, Watched};
 use proptest::prelude::*;
 use serde_json::json;

@@ -3,8 +3,8 @@
 use super::io::Fault;
 use super::lifecycle::{disturbed, faults, quick, tree};
 use super::*;
-use crate::domain::contract::Queued;
 use crate::domain::inbox::HealthReport;
+use crate::protocol::Queued;
 use std::collections::BTreeSet;
 
 /// Sessions that stay odd, with a word of what cannot be helped.

@@ -4,11 +4,11 @@
 //! them. The file is written past [`crate::store::io::Io`]: the file calls that failed are the reason for it.
 
 use super::journal::Journal;
-use crate::domain::contract::Queued;
 use crate::domain::export::Format;
 use crate::domain::message::{Message, UserText};
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{At, SessionId, SessionMeta};
+use crate::protocol::Queued;
 use crate::store::format::header::{self, Home};
 use crate::store::format::{layout, live, row};
 use crate::store::io::{Disk, How, Io, lines, whole_file};

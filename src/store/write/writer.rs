@@ -9,12 +9,12 @@ mod last;
 
 use super::journal::Journal;
 use super::ownership::Elsewhere;
-use crate::domain::contract::Queued;
 use crate::domain::inbox::TrashId;
 use crate::domain::message::UserText;
 use crate::domain::session::SessionMeta;
 use crate::domain::unsaved::Unsaved;
 use crate::domain::{At, Message, MessageId};
+use crate::protocol::Queued;
 use crate::store::format::header::Counted;
 use crate::store::interop::merge::Merged;
 use crate::store::{Durability, StoreError};

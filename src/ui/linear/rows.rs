@@ -8,11 +8,11 @@ use super::row;
 use crate::app::state::chat::{Density, Entry};
 use crate::app::state::open::Open;
 use crate::app::state::{Current, State};
-use crate::domain::contract::TurnEnd;
 use crate::domain::ids::MessageId;
 use crate::domain::message::{AssistantText, Body, CutBy, InfoKind};
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::{ToolCall, ToolStatus};
+use crate::protocol::TurnEnd;
 use crate::ui::figures::{dollars, tokens};
 use std::collections::HashSet;
 

@@ -7,9 +7,9 @@ use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::open::Open;
 use crate::app::state::overlay::QueueCard;
-use crate::domain::contract::{Queued, TurnEnd};
 use crate::domain::sanitise::{clean, clean_line};
 use crate::keymap::action::{Action, Context, PickerAction, QueueAction};
+use crate::protocol::{Queued, TurnEnd};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 

@@ -3,9 +3,9 @@
 use super::super::cells::{self, Piece};
 use super::super::frame_context::FrameContext;
 use crate::app::state::connecting::FirstRow;
-use crate::domain::contract::ConnectionInfo;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, AppAction, ComposerAction, Context, ModeAction, ModelAction, SessionAction};
+use crate::protocol::ConnectionInfo;
 use crate::theme::Role;
 use ratatui::layout::Rect;
 

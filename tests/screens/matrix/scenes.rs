@@ -7,7 +7,6 @@ use lisle::app::state::chat::{Density, Entry, View};
 use lisle::app::state::open::Open;
 use lisle::app::state::panel::Panel;
 use lisle::app::state::{Focus, Shown, State};
-use lisle::domain::contract::Queued;
 use lisle::domain::diff::FileDiff;
 use lisle::domain::message::{AssistantText, Body, Failure, FailureAction, Info, InfoKind, Thinking, UserText};
 use lisle::domain::request::{Approval, Ask, PartShown, PartState, PlanReview, Request};
@@ -17,6 +16,7 @@ use lisle::domain::tool::{Proposal, TodoItem, TodoStatus, ToolFigures, ToolStatu
 use lisle::domain::{At, CallId, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta};
 use lisle::keymap::action::{Action, AppAction};
 use lisle::keymap::key::Key;
+use lisle::protocol::Queued;
 use lisle::theme::syntax::Painter;
 use std::path::PathBuf;
 

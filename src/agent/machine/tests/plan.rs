@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::agent::step::PlanFile;
-use crate::domain::contract::Event;
 use crate::domain::message::{Info, Plan};
 use crate::domain::plan::{Outline, PendingExecution, StepMark, StepStatus, hash};
 use crate::domain::request::PlanOrigin;
+use crate::protocol::Event;
 
 const PLAN: &str = "# Tidy\n\n1. Read `a.rs`\n2. Rewrite `b.rs`\n3. Run `make install`\n";
 

@@ -1,9 +1,9 @@
 //! The way back from the last change that was made to sessions with one key. It is open for ten seconds.
 
-use crate::domain::contract::Command;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::inbox::{PropertyChange, TrashId};
 use crate::domain::session::SessionMeta;
+use crate::protocol::Command;
 use std::collections::HashSet;
 
 /// Milliseconds for which a change can be undone.

@@ -4,7 +4,7 @@ use super::*;
 use crate::app::effect::Effect;
 use crate::app::state::composer::Picked;
 use crate::domain::attachment::{Attachment, AttachmentKind};
-use crate::domain::contract::Act;
+use crate::protocol::Act;
 
 pub(super) fn file(name: &str) -> Attachment {
     Attachment {

@@ -5,10 +5,10 @@ use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::panel::Stage;
 use crate::app::state::picker::Kind;
-use crate::domain::contract::ConnectionInfo;
 use crate::domain::ids::ConnectionName;
 use crate::domain::request::KeyRequest;
 use crate::domain::secret::Key;
+use crate::protocol::ConnectionInfo;
 
 const SECRET: &str = "sk-ant-api03-unique0123456789abcdefghijklmnop";
 

@@ -3,8 +3,8 @@
 use super::*;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
-use crate::domain::contract::ConnectionInfo;
 use crate::domain::ids::ConnectionName;
+use crate::protocol::ConnectionInfo;
 
 fn screen(change: impl FnOnce(&mut SessionMeta)) -> Screen {
     let mut screen = Screen::new();

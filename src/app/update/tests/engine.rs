@@ -3,7 +3,7 @@
 use super::*;
 use crate::app::state::Focus;
 use crate::app::state::chat::View;
-use crate::domain::contract::TurnEnd;
+use crate::protocol::TurnEnd;
 
 fn texts(screen: &Screen) -> Vec<String> {
     let chat = &screen.state.current_open().unwrap().chat;

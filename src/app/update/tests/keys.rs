@@ -5,9 +5,9 @@ use crate::app::effect::Keep;
 use crate::app::msg::{Mouse, MouseKind};
 use crate::app::state::overlay::{Help, HelpPage, Overlay};
 use crate::app::state::{Focus, Quit};
-use crate::domain::contract::{NewSession, QueueEdit};
 use crate::domain::manual::TOPICS;
 use crate::domain::session::Worktree;
+use crate::protocol::{NewSession, QueueEdit};
 
 fn queued(id: &str, text: &str) -> Queued {
     Queued { id: MessageId::new(id), text: text.to_owned(), at: At(NOON), redelivered: false, attachments: Vec::new() }
@@ -154,7 +154,7 @@ fn ctrl_c_keeps_stops_and_quits() {
     assert!(screen.sent().contains(&Command::Remember { text: "draft".to_owned() }));
     screen.keys("ctrl+c");
     assert_eq!(screen.acts(), vec![Act::Stop]);
-    screen.session("s", Event::TurnEnded { end: crate::domain::contract::TurnEnd::Stopped });
+    screen.session("s", Event::TurnEnded { end: crate::protocol::TurnEnd::Stopped });
     screen.session("s", Event::Changed(Box::new(meta("s")))).keys("ctrl+c");
     assert_eq!(screen.state.ending.quit, Quit::OnceMore(Key::parse("ctrl+c").unwrap()));
     screen.keys("x backspace ctrl+c");
@@ -506,8 +506,8 @@ fn the_palette_runs_what_it_shows() {
 
 #[test]
 fn models_come_from_the_connections() {
-    use crate::domain::contract::ConnectionInfo;
     use crate::domain::ids::ConnectionName;
+    use crate::protocol::ConnectionInfo;
     let info = |name: &str, offered| ConnectionInfo {
         name: ConnectionName::new(name),
         provider: "openai-compatible".to_owned(),

@@ -3,11 +3,11 @@
 use super::*;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
-use crate::domain::contract::{NewSession, QueueEdit};
 use crate::domain::export::Format;
 use crate::domain::inbox::{HealthReport, PropertyChange, TrashId, Trashed};
 use crate::domain::property::{Definition, Label, Properties, ValueType};
 use crate::domain::session::ThinkingLevel;
+use crate::protocol::{NewSession, QueueEdit};
 
 fn label(id: &str, value_type: Option<ValueType>, children: Vec<Label>) -> Label {
     let name = format!("{}{}", id[..1].to_uppercase(), &id[1..]);

@@ -6,7 +6,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
-use crate::domain::contract::{Act, QueueEdit};
+use crate::protocol::{Act, QueueEdit};
 
 fn queued(id: &str) -> Queued {
     Queued {

@@ -142,9 +142,7 @@ fn any_act() -> impl Strategy<Value = Act> {
         text.prop_map(|command| Act::Type { command }),
         text.prop_map(|wish| Act::Compact { wish }),
         text.prop_map(|title| Act::Rename { title }),
-        text.prop_map(|text| {
-            Act::Queue(crate::domain::contract::QueueEdit::Replace { id: MessageId::new("m"), text })
-        }),
+        text.prop_map(|text| { Act::Queue(crate::protocol::QueueEdit::Replace { id: MessageId::new("m"), text }) }),
         text.prop_map(move |text| answer(UserAnswer::Reply(text))),
         text.prop_map(move |text| answer(UserAnswer::No(Some(text)))),
         text.prop_map(move |text| answer(UserAnswer::Instead(text))),

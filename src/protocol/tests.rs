@@ -21,7 +21,7 @@ fn attachment() -> Attachment {
     Attachment {
         name: "a.png".into(),
         path: "/s/attachments/1_a.png".into(),
-        kind: super::super::attachment::AttachmentKind::Image,
+        kind: crate::domain::attachment::AttachmentKind::Image,
         mime: "image/png".into(),
         bytes: 3,
         text: Some("/s/attachments/1_a.png.md".into()),
@@ -350,7 +350,7 @@ fn every_event_crosses_a_wire() {
         Event::Figures {
             connection: ConnectionName::new("c"),
             models: vec![ModelFigures {
-                price: Some(super::super::model::ModelPrice { input: 0.5, cached: 0.05, output: 2.5 }),
+                price: Some(crate::domain::model::ModelPrice { input: 0.5, cached: 0.05, output: 2.5 }),
                 ..ModelFigures::default()
             }],
         },

@@ -1,33 +1,33 @@
-//! The one contract between the engine and its clients: [`Command`] goes down, [`Event`] comes up.
+//! The protocol between the engine and its clients: [`Command`] goes down, [`Event`] comes up.
 //!
 //! Both are serialisable, so that a client in another process or on another machine is the same client. A client never
 //! reads the session files; what it needs comes in events. Events of a session carry its id and a number that rises
 //! by one, so that a late or reconnected client knows what it missed and asks for a snapshot with [`Command::Open`].
 
-use super::attachment::Attachment;
-use super::context::ContextReport;
-use super::export::Format;
-use super::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
-use super::inbox::{HealthReport, PropertyChange, Searched, SessionHits, TrashId, Trashed};
-use super::job::JobShown;
-use super::ledger::Ledger;
-use super::message::{CutBy, Message, UserText};
-use super::model::{LevelMeaning, ModelFigures};
-use super::notice::Notice;
-use super::permission::Mode;
-use super::plan::Progress;
-use super::property::{Definition, Properties};
-use super::request::{Request, TrustRequest, UserAnswer};
-use super::rule::{KnownRule, Rule, RuleScope};
-use super::session::{SessionMeta, SessionSwitch, ThinkingLevel};
-use super::spending::Spending;
-use super::tool::TodoItem;
-use super::undo::{Changes, UndoAim, UndoPlan};
-use super::unsaved::Unsaved;
+use crate::domain::attachment::Attachment;
+use crate::domain::context::ContextReport;
+use crate::domain::export::Format;
+use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
+use crate::domain::inbox::{HealthReport, PropertyChange, Searched, SessionHits, TrashId, Trashed};
+use crate::domain::job::JobShown;
+use crate::domain::ledger::Ledger;
+use crate::domain::message::{CutBy, Message, UserText};
+use crate::domain::model::{LevelMeaning, ModelFigures};
+use crate::domain::notice::Notice;
+use crate::domain::permission::Mode;
+use crate::domain::plan::Progress;
+use crate::domain::property::{Definition, Properties};
+use crate::domain::request::{Request, TrustRequest, UserAnswer};
+use crate::domain::rule::{KnownRule, Rule, RuleScope};
+use crate::domain::session::{SessionMeta, SessionSwitch, ThinkingLevel};
+use crate::domain::spending::Spending;
+use crate::domain::tool::TodoItem;
+use crate::domain::undo::{Changes, UndoAim, UndoPlan};
+use crate::domain::unsaved::Unsaved;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Version of the contract. It rises when a client of the old version could misread the new one.
+/// Version of the protocol. It rises when a client of the old version could misread the new one.
 pub const VERSION: u32 = 1;
 
 /// Command of a client to the engine.
@@ -58,7 +58,7 @@ pub enum Command {
     OpenAt {
         /// Session id.
         session: SessionId,
-        /// [`super::inbox::RowHit::at`] of the row to show.
+        /// [`crate::domain::inbox::RowHit::at`] of the row to show.
         at: u64,
         /// Maximum number of rows, on both sides together.
         rows: usize,
@@ -537,7 +537,7 @@ impl Act {
 /// An event with where and when it belongs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stamped {
-    /// The contract's [`VERSION`].
+    /// [`VERSION`] of the protocol.
     pub v: u32,
     /// The session it is about; `None` for the engine as a whole.
     pub session: Option<SessionId>,
