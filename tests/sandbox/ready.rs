@@ -134,7 +134,7 @@ fn a_hidden_place_in_whose_folder_another_one_is_shown_stops_no_command() {
 fn the_end_of_the_control_socket_ends_a_command() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
-    let line = "echo begun; trap 'echo asked; exit 5' TERM; sleep 1000 & wait";
+    let line = "trap 'echo asked; exit 5' TERM; echo begun; sleep 1000 & wait";
     let mut held = parent::start(Path::new(LISLE), &order(dir.path(), Profile::Open, line)).unwrap();
     let mut begun = [0; 6];
     held.output.read_exact(&mut begun).unwrap();
