@@ -125,10 +125,7 @@ fn groups(paint: &FrameContext<'_>, contexts: &[Context], query: &str) -> Vec<(S
         let key = key.or_else(|| slash(action).map(|slash| format!("/{}", slash.word())))?;
         Some((key, words.to_owned()))
     });
-    let mut out = Vec::new();
-    if query.is_empty() {
-        out.push(("Most used".to_owned(), most.collect()));
-    }
+    let mut out = vec![("Most used".to_owned(), most.collect::<Vec<_>>())];
     out.extend(contexts.iter().map(|context| (context.heading().to_owned(), verbs(paint, *context))));
     let legend = paint.signs.legend();
     out.push((
