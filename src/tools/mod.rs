@@ -58,6 +58,12 @@ pub trait Tool: Send + Sync {
     /// True if it changes nothing: calls of one response may run side by side.
     fn reads_only(&self) -> bool;
 
+    /// True if its results may hold keys of this machine that nobody meant to show: they are masked. False for what comes
+    /// from elsewhere, or from the user.
+    fn masks_keys(&self) -> bool {
+        true
+    }
+
     /// Subject of a call on one line: the path, the command, the pattern. Works on any input, also
     /// an invalid one.
     fn subject(&self, input: &Value) -> String;

@@ -79,6 +79,10 @@ impl Tool for Guarded {
         self.0.reads_only()
     }
 
+    fn masks_keys(&self) -> bool {
+        self.0.masks_keys()
+    }
+
     fn subject(&self, input: &Value) -> String {
         self.0.subject(&foreign::input(&self.0.spec().name, input))
     }
@@ -107,7 +111,7 @@ impl Tool for Guarded {
             let (name, place) = (tool.spec().name, with.place.clone());
             let (host, stop) = (Arc::clone(&with.host), with.stop.clone());
             let asked = intent(&input);
-            let masks = limits::shows_machine(&name) && !limits::was_decided(&with.facts, &place);
+            let masks = tool.masks_keys() && !limits::was_decided(&with.facts, &place);
             match tool.run(input, with).await {
                 Ok(mut outcome) => {
                     let mut fitted = fitted(outcome.text, (name.clone(), masks), place).await;
@@ -177,6 +181,9 @@ mod tests {
                 "set_labels"
             ]
         );
+        let unmasked: Vec<String> =
+            Registry::standard().0.iter().filter(|tool| !tool.masks_keys()).map(|tool| tool.spec().name).collect();
+        assert_eq!(unmasked, ["fetch", "ask_user"]);
         for spec in &specs {
             assert!(spec.description.len() > 100, "{}", spec.name);
             assert_eq!(spec.schema["type"], "object", "{}", spec.name);

@@ -76,6 +76,10 @@ impl Tool for Fetch {
         true
     }
 
+    fn masks_keys(&self) -> bool {
+        false
+    }
+
     fn subject(&self, input: &Value) -> String {
         input::subject(input, "url")
     }
