@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use call_place::CallPlace;
 pub(crate) use halt::Halt;
-pub use halt::RunError;
+pub use halt::{RunError, StoppedRun};
 
 /// Resources of a running call.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl RunContext {
     /// # Errors
     /// [`RunError::Stopped`]; nothing was changed.
     pub(crate) fn before_changing(&self) -> Result<(), RunError> {
-        if self.stop.is_cancelled() { Err(RunError::Stopped(String::new())) } else { Ok(()) }
+        if self.stop.is_cancelled() { Err(RunError::stopped("")) } else { Ok(()) }
     }
 }
 

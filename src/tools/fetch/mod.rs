@@ -96,7 +96,7 @@ impl Tool for Fetch {
         Box::pin(async move {
             let stop = with.stop.clone();
             tokio::select! {
-                () = stop.cancelled() => Err(RunError::Stopped(String::new())),
+                () = stop.cancelled() => Err(RunError::stopped("")),
                 done = work(&input, &with, &*names) => settled(done),
             }
         })
