@@ -1,4 +1,4 @@
-//! The header above the conversation and the status line below everything: where one is and in which mode.
+//! The header above the conversation and the status line below the conversation: where one is and in which mode.
 
 use super::cells::{self, Piece, piece};
 use super::figures::{age, count, dollars, tokens};
