@@ -1,20 +1,40 @@
 //! Every command and event goes through JSON and comes back as it was.
 
 use super::*;
+use crate::domain::attachment::Attachment;
+use crate::domain::context::ContextReport;
 use crate::domain::context::{ContextPart, ContextSort};
+use crate::domain::export::Format;
 use crate::domain::ids::CallId;
+use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
+use crate::domain::inbox::{PropertyChange, Searched, TrashId};
+use crate::domain::job::JobShown;
 use crate::domain::job::{EndedBy, JobEnd};
+use crate::domain::ledger::Ledger;
+use crate::domain::message::Message;
 use crate::domain::message::{
     AssistantText, Body, Carried, CutBy, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
 };
+use crate::domain::model::{LevelMeaning, ModelFigures};
 use crate::domain::notice::Level;
+use crate::domain::notice::Notice;
+use crate::domain::permission::Mode;
 use crate::domain::permission::{Authority, Decision, Sandbox};
+use crate::domain::plan::Progress;
 use crate::domain::plan::{PlanApproval, PlanStep, StepMark};
+use crate::domain::property::Definition;
 use crate::domain::request::{AgentQuestion, Approval, Ask, KeyRequest, PartShown, PartState, PlanReview, TrustWhat};
+use crate::domain::request::{Request, TrustRequest, UserAnswer};
 use crate::domain::rule::Offer;
+use crate::domain::rule::{KnownRule, Rule, RuleScope};
 use crate::domain::secret::Key;
+use crate::domain::session::{SessionMeta, SessionSwitch, ThinkingLevel};
+use crate::domain::spending::Spending;
+use crate::domain::tool::TodoItem;
 use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
+use crate::domain::undo::{UndoAim, UndoPlan};
 use crate::domain::unsaved::{Refuge, Unsaved};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 fn attachment() -> Attachment {
