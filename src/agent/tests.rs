@@ -19,7 +19,10 @@ use crate::domain::message::{Body, Message, UserText};
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::{At, ConnectionName, MessageId, Mode, Notice, SessionId, SessionMeta};
-use crate::protocol::{Act, Command, ConnectionInfo, Event, NewSession, Opened, QueueEdit, TurnEnd};
+use crate::protocol::{
+    Command, ConnectionInfo, EngineCommand, EngineEvent, Event, NewSession, Opened, QueueEdit, SessionCommand,
+    SessionEvent, TurnEnd,
+};
 use crate::provider::rehearsal::Rehearsal;
 use crate::store::{Access, Durability, Journal, Options, Store};
 use crate::tools::registry::Registry;
@@ -129,17 +132,24 @@ impl Engine {
         self.link.commands.send(command).await.unwrap();
     }
 
-    async fn act(&self, session: &SessionId, act: Act) {
-        self.send(Command::To { session: session.clone(), act }).await;
+    async fn act(&self, session: &SessionId, act: SessionCommand) {
+        self.send(Command::Session { id: session.clone(), command: act }).await;
     }
 
     async fn open(&mut self, session: &SessionId) -> Opened {
-        self.send(Command::Open { session: session.clone(), rows: 50 }).await;
+        self.send(Command::Session { id: session.clone(), command: SessionCommand::Open { rows: 50 } }).await;
         self.opened().await
     }
 
     async fn opened(&mut self) -> Opened {
-        self.until(|event| if let Event::Opened(opened) = event { Some((**opened).clone()) } else { None }).await
+        self.until(|event| {
+            if let Event::Session { event: SessionEvent::Opened(opened), .. } = event {
+                Some((**opened).clone())
+            } else {
+                None
+            }
+        })
+        .await
     }
 
     /// The next event of this kind.
@@ -159,7 +169,9 @@ impl Engine {
 
     async fn notice(&mut self, words: &str) -> Notice {
         self.until(|event| match event {
-            Event::Notice(notice) if notice.text.contains(words) => Some(notice.clone()),
+            Event::Session { event: SessionEvent::Notice(notice), .. } if notice.text.contains(words) => {
+                Some(notice.clone())
+            }
             _ => None,
         })
         .await
@@ -167,21 +179,24 @@ impl Engine {
 
     async fn changed(&mut self, what: impl Fn(&SessionMeta) -> bool) -> SessionMeta {
         self.until(|event| match event {
-            Event::Changed(meta) if what(meta) => Some((**meta).clone()),
+            Event::Session { event: SessionEvent::Changed(meta), .. } if what(meta) => Some((**meta).clone()),
             _ => None,
         })
         .await
     }
 
     async fn ended(&mut self) -> TurnEnd {
-        self.until(|event| if let Event::TurnEnded { end } = event { Some(*end) } else { None }).await
+        self.until(|event| {
+            if let Event::Session { event: SessionEvent::TurnEnded { end }, .. } = event { Some(*end) } else { None }
+        })
+        .await
     }
 
     /// A new session in which this was said, on disk.
     async fn talked(&mut self, text: &str) -> SessionId {
-        self.send(Command::Create(NewSession::default())).await;
+        self.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
         let id = self.opened().await.meta.id;
-        self.act(&id, Act::send(text)).await;
+        self.act(&id, SessionCommand::send(text)).await;
         self.ended().await;
         id
     }
@@ -198,8 +213,8 @@ impl Engine {
 
     /// Ends the engine; what came until then.
     async fn end(mut self) -> Vec<Event> {
-        self.send(Command::Shutdown).await;
-        self.until(|event| matches!(event, Event::Ended).then_some(())).await;
+        self.send(Command::Engine(EngineCommand::Shutdown)).await;
+        self.until(|event| matches!(event, Event::Engine(EngineEvent::Ended)).then_some(())).await;
         self.seen.into_iter().map(|(_, event)| event).collect()
     }
 }

@@ -1,6 +1,6 @@
 //! Events, and the values that only they carry.
 
-use super::{Act, Queued};
+use super::{Queued, SessionCommand};
 use crate::domain::attachment::Attachment;
 use crate::domain::context::ContextReport;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
@@ -23,166 +23,57 @@ use crate::domain::unsaved::Unsaved;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// An event with where and when it belongs.
+/// An event as it is sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stamped {
-    /// [`VERSION`] of the protocol.
+    /// [`super::VERSION`] of the protocol.
     pub v: u32,
-    /// The session it is about; `None` for the engine as a whole.
-    pub session: Option<SessionId>,
-    /// Rises by one with each event of that session (or of the engine as a whole).
+    /// Rises by one with each event of the same sender: of the engine, or of that session.
     pub seq: u64,
     /// Event.
+    #[serde(flatten)]
     pub event: Event,
 }
 
-/// Event of the engine.
+/// Event, by its sender.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "from")]
+pub enum Event {
+    /// Of the engine.
+    Engine(EngineEvent),
+    /// Of one session.
+    Session {
+        /// Session id.
+        #[serde(rename = "session")]
+        id: SessionId,
+        /// Event.
+        #[serde(flatten)]
+        event: SessionEvent,
+    },
+}
+
+impl Event {
+    /// Session that sent it; `None` if the engine did.
+    #[must_use]
+    pub fn session(&self) -> Option<&SessionId> {
+        match self {
+            Self::Session { id, .. } => Some(id),
+            Self::Engine(_) => None,
+        }
+    }
+}
+
+/// Event of the engine: about all sessions, or about a session as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "event", content = "with")]
-pub enum Event {
+pub enum EngineEvent {
     /// The list of sessions, hidden and archived ones included: whoever shows it leaves them out.
     Listed {
         /// All of them, in no order.
         sessions: Vec<SessionMeta>,
     },
-    /// The session's properties or activity changed (also: a new session).
-    Changed(Box<SessionMeta>),
-    /// A snapshot: forget what was known of this session.
-    Opened(Box<Opened>),
-    /// The session got another id because its first one was taken when it was written.
-    Reidentified {
-        /// The id from now on.
-        to: SessionId,
-    },
-    /// Process that holds the session for writing. Answers [`Act::Claim`], and comes when another
-    /// process took the session over.
-    Held {
-        /// Another process, in words; `None`: this engine holds it.
-        by: Option<String>,
-    },
-    /// The session took a message. In the order in which messages were sent to it.
-    Accepted {
-        /// The id of its row, and of its entry in the queue.
-        id: MessageId,
-        /// It waits; otherwise it begins a turn.
-        queued: bool,
-    },
-    /// Earlier rows, oldest first.
-    Page {
-        /// The rows.
-        rows: Vec<Message>,
-        /// Ask with this for the page before; `None` at the beginning.
-        earlier: Option<u64>,
-    },
-    /// Later rows, oldest first, for a client that was sent a snapshot with [`Opened::later`].
-    LaterPage {
-        /// The rows.
-        rows: Vec<Message>,
-        /// Ask with this for the page after; `None` when the end is reached: live rows follow from here on.
-        later: Option<u64>,
-    },
-    /// A new row at the end, or a live row that changed: replace the row of that id among the live ones, else append.
-    Row(Box<Message>),
-    /// Text was added to a live row.
-    Delta {
-        /// Row id.
-        id: MessageId,
-        /// Added text.
-        add: String,
-    },
-    /// This was not done, and nothing has what the user wrote in it: the client gives it back to them. A notice says why.
-    Refused {
-        /// Refused act. Only acts that [carry words](Act::said) come back.
-        act: Box<Act>,
-        /// Reason, as a sentence.
-        why: String,
-    },
-    /// This live row does not stay (a retry begins its text anew).
-    Dropped {
-        /// Row id.
-        id: MessageId,
-    },
-    /// The queue changed.
-    Queue {
-        /// Queued messages, in order.
-        items: Vec<Queued>,
-        /// It waits for the user to let it go.
-        held: bool,
-        /// Messages sent into the running turn, which go in with the next tool results, in order.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        steers: Vec<Queued>,
-    },
-    /// Messages left in the queue by a crash are sent at this time; `None` once they were held or sent.
-    Redelivering {
-        /// Time of sending.
-        at: Option<At>,
-    },
-    /// A file was copied into the session for a message to come, or why not.
-    Attached {
-        /// As it was asked for.
-        path: PathBuf,
-        /// The copy.
-        made: Result<Attachment, String>,
-    },
-    /// A message waits because the session's connection is not configured here: [`Act::StandIn`] says what answers in its
-    /// place, and sends it.
-    ConnectionWanted {
-        /// The connection that the session was made with.
-        connection: ConnectionName,
-    },
-    /// The turn waits because no model is chosen and the server of its connection has not just one: [`Act::Model`] says which,
-    /// and the request goes.
-    ModelWanted {
-        /// Connection of the models.
-        connection: ConnectionName,
-        /// Reason, as a sentence that names them.
-        why: String,
-    },
-    /// A request waits for the user.
-    Asked(Box<Request>),
-    /// It no longer waits: answered, or gone with its turn.
-    Settled {
-        /// Request id.
-        request: RequestId,
-    },
-    /// The agent's todo list changed.
-    Todo(Vec<TodoItem>),
-    /// The commands that go on in the background, and those that ended lately: all that are known.
-    Jobs(Vec<JobShown>),
-    /// Progress of the approved plan; `None` when it has ended.
-    Plan(Option<Box<Progress>>),
-    /// A turn began.
-    TurnStarted {
-        /// Start time.
-        at: At,
-    },
-    /// The conversation is being summed up; the row of the compaction ends it.
-    Compacting {
-        /// This part is being looked at, from 1.
-        part: u32,
-        /// Maximum number of tries.
-        of: u32,
-    },
-    /// A request failed and is tried again.
-    Retrying {
-        /// This is the n-th retry.
-        attempt: u32,
-        /// Maximum number of tries.
-        of: u32,
-        /// Delay in milliseconds.
-        wait_ms: u64,
-        /// Reason.
-        reason: String,
-    },
-    /// The request waits until the connection of this name answers fewer others; `None` when it no longer does.
-    Waiting(Option<ConnectionName>),
     /// The connections are these from now on: one of them got a key.
     Connections(Vec<ConnectionInfo>),
-    /// The turn is over.
-    TurnEnded {
-        /// End of the turn.
-        end: TurnEnd,
-    },
     /// A branch was made of a session; the client may open it.
     Branched {
         /// The session that it came from.
@@ -192,17 +83,6 @@ pub enum Event {
         /// It takes the place of the first: the user went back to an earlier message.
         rewound: bool,
     },
-    /// A draft was rewritten, or could not be.
-    Enhanced {
-        /// The client's number of the wish.
-        number: u64,
-        /// Result, or a sentence with the error.
-        result: Result<Enhanced, String>,
-    },
-    /// Preview of an undo.
-    UndoPlanned(Box<UndoPlan>),
-    /// Changes of the session.
-    FilesChanged(Box<Changes>),
     /// The session is gone from the list.
     Deleted {
         /// Session id.
@@ -248,12 +128,8 @@ pub enum Event {
     },
     /// The ledger of a session's tool calls.
     Audit(Box<Ledger>),
-    /// Context of the next request.
-    Context(Box<ContextReport>),
     /// Usage and cost of requests.
     Usage(Box<Spending>),
-    /// The rules that are in force for the session.
-    Rules(Box<InForce>),
     /// Definitions of the workspace: at the start, and when they changed.
     Properties(Box<Properties>),
     /// Models of a connection, or why they could not be had.
@@ -281,13 +157,174 @@ pub enum Event {
     },
     /// Configuration of the engine, for clients.
     Configured(Box<Configured>),
+    /// Everything that can be saved is, and nothing follows. What is not was told with [`SessionEvent::Unsaved`].
+    Ended,
+    /// The properties of a session changed that nothing works in: another program wrote them, or it is new.
+    SessionChanged(Box<SessionMeta>),
+    /// A word to the user.
+    Notice(Notice),
+}
+
+/// Event of one session.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "event", content = "with")]
+pub enum SessionEvent {
+    /// The session's properties or activity changed (also: a new session).
+    Changed(Box<SessionMeta>),
+    /// A snapshot: forget what was known of this session.
+    Opened(Box<Opened>),
+    /// The session got another id because its first one was taken when it was written.
+    Reidentified {
+        /// The id from now on.
+        to: SessionId,
+    },
+    /// Process that holds the session for writing. Answers `SessionCommand::Claim`, and comes when another
+    /// process took the session over.
+    Held {
+        /// Another process, in words; `None`: this engine holds it.
+        by: Option<String>,
+    },
+    /// The session took a message. In the order in which messages were sent to it.
+    Accepted {
+        /// The id of its row, and of its entry in the queue.
+        id: MessageId,
+        /// It waits; otherwise it begins a turn.
+        queued: bool,
+    },
+    /// Earlier rows, oldest first.
+    Page {
+        /// The rows.
+        rows: Vec<Message>,
+        /// Ask with this for the page before; `None` at the beginning.
+        earlier: Option<u64>,
+    },
+    /// Later rows, oldest first, for a client that was sent a snapshot with [`Opened::later`].
+    LaterPage {
+        /// The rows.
+        rows: Vec<Message>,
+        /// Ask with this for the page after; `None` when the end is reached: live rows follow from here on.
+        later: Option<u64>,
+    },
+    /// A new row at the end, or a live row that changed: replace the row of that id among the live ones, else append.
+    Row(Box<Message>),
+    /// Text was added to a live row.
+    Delta {
+        /// Row id.
+        id: MessageId,
+        /// Added text.
+        add: String,
+    },
+    /// This was not done, and nothing has what the user wrote in it: the client gives it back to them. A notice says why.
+    Refused {
+        /// Refused command. Only those that [carry words](SessionCommand::said) come back.
+        command: Box<SessionCommand>,
+        /// Reason, as a sentence.
+        why: String,
+    },
+    /// This live row does not stay (a retry begins its text anew).
+    Dropped {
+        /// Row id.
+        id: MessageId,
+    },
+    /// The queue changed.
+    Queue {
+        /// Queued messages, in order.
+        items: Vec<Queued>,
+        /// It waits for the user to let it go.
+        held: bool,
+        /// Messages sent into the running turn, which go in with the next tool results, in order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        steers: Vec<Queued>,
+    },
+    /// Messages left in the queue by a crash are sent at this time; `None` once they were held or sent.
+    Redelivering {
+        /// Time of sending.
+        at: Option<At>,
+    },
+    /// A file was copied into the session for a message to come, or why not.
+    Attached {
+        /// As it was asked for.
+        path: PathBuf,
+        /// The copy.
+        made: Result<Attachment, String>,
+    },
+    /// A message waits because the session's connection is not configured here: `SessionCommand::StandIn` says what answers in its
+    /// place, and sends it.
+    ConnectionWanted {
+        /// The connection that the session was made with.
+        connection: ConnectionName,
+    },
+    /// The turn waits because no model is chosen and the server of its connection has not just one: `SessionCommand::Model` says which,
+    /// and the request goes.
+    ModelWanted {
+        /// Connection of the models.
+        connection: ConnectionName,
+        /// Reason, as a sentence that names them.
+        why: String,
+    },
+    /// A request waits for the user.
+    Asked(Box<Request>),
+    /// It no longer waits: answered, or gone with its turn.
+    Settled {
+        /// Request id.
+        request: RequestId,
+    },
+    /// The agent's todo list changed.
+    Todo(Vec<TodoItem>),
+    /// The commands that go on in the background, and those that ended lately: all that are known.
+    Jobs(Vec<JobShown>),
+    /// Progress of the approved plan; `None` when it has ended.
+    Plan(Option<Box<Progress>>),
+    /// A turn began.
+    TurnStarted {
+        /// Start time.
+        at: At,
+    },
+    /// The conversation is being summed up; the row of the compaction ends it.
+    Compacting {
+        /// This part is being looked at, from 1.
+        part: u32,
+        /// Maximum number of tries.
+        of: u32,
+    },
+    /// A request failed and is tried again.
+    Retrying {
+        /// This is the n-th retry.
+        attempt: u32,
+        /// Maximum number of tries.
+        of: u32,
+        /// Delay in milliseconds.
+        wait_ms: u64,
+        /// Reason.
+        reason: String,
+    },
+    /// The request waits until the connection of this name answers fewer others; `None` when it no longer does.
+    Waiting(Option<ConnectionName>),
+    /// The turn is over.
+    TurnEnded {
+        /// End of the turn.
+        end: TurnEnd,
+    },
+    /// A draft was rewritten, or could not be.
+    Enhanced {
+        /// The client's number of the wish.
+        number: u64,
+        /// Result, or a sentence with the error.
+        result: Result<Enhanced, String>,
+    },
+    /// Preview of an undo.
+    UndoPlanned(Box<UndoPlan>),
+    /// Changes of the session.
+    FilesChanged(Box<Changes>),
+    /// Context of the next request.
+    Context(Box<ContextReport>),
+    /// The rules that are in force for the session.
+    Rules(Box<InForce>),
     /// A word to the user.
     Notice(Notice),
     /// A part of the session could not be saved and will not be tried again: at the end, and when another process took the
     /// session over. Whoever runs the engine says so after its end, and ends with a status that is not 0.
     Unsaved(Box<Unsaved>),
-    /// Everything that can be saved is, and nothing follows. What is not was told with [`Event::Unsaved`].
-    Ended,
 }
 
 /// The rules that are in force for a session, and what could be trusted to let more of them count.

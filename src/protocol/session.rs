@@ -4,32 +4,107 @@ use crate::domain::attachment::Attachment;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId};
 use crate::domain::message::{CutBy, UserText};
 use crate::domain::permission::Mode;
-use crate::domain::request::UserAnswer;
+use crate::domain::request::{TrustRequest, UserAnswer};
+use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::{SessionSwitch, ThinkingLevel};
+use crate::domain::undo::UndoAim;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// Act on one session.
+/// Command to one session.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "act", content = "with")]
-pub enum Act {
-    /// Send this message; while a turn runs it is queued. Answered by [`Event::Accepted`] or [`Event::Refused`].
+#[serde(rename_all = "kebab-case", tag = "command", content = "with")]
+pub enum SessionCommand {
+    /// Send a snapshot with the last rows: `SessionEvent::Opened`.
+    Open {
+        /// Maximum number of rows.
+        rows: usize,
+    },
+    /// Send rows before the ones already sent: `SessionEvent::Page`.
+    Earlier {
+        /// `Opened::earlier` or `SessionEvent::Page`'s of the page before.
+        cursor: u64,
+        /// Maximum number of rows.
+        rows: usize,
+    },
+    /// Send a snapshot around a place far from the end: `SessionEvent::Opened` with `Opened::later`.
+    OpenAt {
+        /// [`crate::domain::inbox::RowHit::at`] of the row to show.
+        at: u64,
+        /// Maximum number of rows, on both sides together.
+        rows: usize,
+    },
+    /// Send rows after the ones already sent: `SessionEvent::LaterPage`.
+    Later {
+        /// `Opened::later` or `SessionEvent::LaterPage`'s of the page before.
+        cursor: u64,
+        /// Maximum number of rows.
+        rows: usize,
+    },
+    /// The session is no longer looked at (its engine goes on).
+    Leave,
+    /// Send what an undo would do: `SessionEvent::UndoPlanned`.
+    PlanUndo {
+        /// Target of the undo.
+        aim: UndoAim,
+    },
+    /// Restore files. A row of the transcript tells what was done.
+    Undo {
+        /// Target of the undo.
+        aim: UndoAim,
+        /// Files to restore although somebody changed them since.
+        also: Vec<PathBuf>,
+    },
+    /// Send what a session changed: `SessionEvent::FilesChanged`.
+    FilesChanged,
+    /// Take all messages out of a session; they go to the trash. Answered by `SessionEvent::Opened`.
+    Clear,
+    /// Send what the model gets with the next request, and how much of its window that takes: `SessionEvent::Context`.
+    Context,
+    /// Send the rules that are in force for a session: `SessionEvent::Rules`.
+    Rules,
+    /// Remove a rule where it stands: `SessionEvent::Rules` with what is left, or a notice why not.
+    Forget {
+        /// The rule.
+        rule: Box<Rule>,
+        /// Scope of the rule.
+        scope: RuleScope,
+    },
+    /// Trust what `SessionEvent::Rules` named as not trusted, or no longer. Answered by `SessionEvent::Rules`.
+    Trust {
+        /// Request, as it was shown.
+        request: TrustRequest,
+    },
+    /// Ask for the key of a connection in a session: `SessionEvent::Asked`, or a notice why not.
+    AskKey {
+        /// Connection name.
+        connection: ConnectionName,
+    },
+    /// Rewrite a draft with what there is in the session's directory: `SessionEvent::Enhanced`. What is rewritten already is
+    /// given up, also by an empty draft.
+    Enhance {
+        /// The client's number of this wish.
+        number: u64,
+        /// The draft.
+        draft: String,
+    },
+    /// Send this message; while a turn runs it is queued. Answered by `SessionEvent::Accepted` or `SessionEvent::Refused`.
     Send {
         /// The text.
         text: String,
-        /// The files that go along, as [`Event::Attached`] named them.
+        /// The files that go along, as `SessionEvent::Attached` named them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
     },
-    /// Deliver this message with the next tool results instead of queuing it. Answered as [`Act::Send`] is.
+    /// Deliver this message with the next tool results instead of queuing it. Answered as [`SessionCommand::Send`] is.
     Steer {
         /// The text.
         text: String,
-        /// The files that go along, as [`Event::Attached`] named them.
+        /// The files that go along, as `SessionEvent::Attached` named them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         attachments: Vec<Attachment>,
     },
-    /// Copy this file into the session, for a message to come: [`Event::Attached`].
+    /// Copy this file into the session, for a message to come: `SessionEvent::Attached`.
     Attach {
         /// As it was written: absolute, from the home directory (`~`), or from where tools work.
         path: PathBuf,
@@ -48,7 +123,7 @@ pub enum Act {
     Queue(QueueEdit),
     /// Stop the turn. The queue is held.
     Stop,
-    /// End the turn as [`Act::Stop`] does, for a reason that is not the user's, which the transcript and the model get.
+    /// End the turn as [`SessionCommand::Stop`] does, for a reason that is not the user's, which the transcript and the model get.
     Cut {
         /// Reason for stopping it.
         by: CutBy,
@@ -117,7 +192,7 @@ pub enum Act {
         /// Its name.
         job: String,
     },
-    /// Hold this session for writing from now on, before anything is sent to it: [`Event::Held`].
+    /// Hold this session for writing from now on, before anything is sent to it: `SessionEvent::Held`.
     Claim,
     /// Write this session though another process holds it: that one stopped, or runs on another machine.
     TakeOver,
@@ -131,7 +206,7 @@ pub enum Act {
     },
 }
 
-impl Act {
+impl SessionCommand {
     /// Sends this text alone.
     #[must_use]
     pub fn send(text: impl Into<String>) -> Self {
@@ -178,7 +253,22 @@ impl Act {
             | Self::KillJob { .. }
             | Self::TakeOver
             | Self::Claim
-            // What is kept as a draft is in the composer.
+            | Self::Open { .. }
+            | Self::OpenAt { .. }
+            | Self::Earlier { .. }
+            | Self::Later { .. }
+            | Self::Leave
+            | Self::PlanUndo { .. }
+            | Self::Undo { .. }
+            | Self::FilesChanged
+            | Self::Clear
+            | Self::Context
+            | Self::Rules
+            | Self::Forget { .. }
+            | Self::Trust { .. }
+            | Self::AskKey { .. }
+            // The composer has its drafts.
+            | Self::Enhance { .. }
             | Self::Draft { .. } => return None,
         };
         (!said.is_empty()).then_some(said)

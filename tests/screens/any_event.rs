@@ -16,7 +16,7 @@ use lisle::domain::undo::{UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{
     At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta,
 };
-use lisle::protocol::{Enhanced, Event, Opened, Queued, TurnEnd};
+use lisle::protocol::{EngineEvent, Enhanced, Event, Opened, Queued, SessionEvent, TurnEnd};
 use std::path::PathBuf;
 
 fn row_id(dice: &mut Dice) -> MessageId {
@@ -107,7 +107,7 @@ fn any_meta(dice: &mut Dice, session: &SessionId, at: At) -> SessionMeta {
 }
 
 fn opened(dice: &mut Dice, session: &SessionId, at: At) -> Event {
-    Event::Opened(Box::new(Opened {
+    SessionEvent::Opened(Box::new(Opened {
         meta: any_meta(dice, session, at),
         rows: (0..dice.roll(12)).map(|n| Message::new(MessageId::new(format!("row-{n}")), at, body(dice))).collect(),
         earlier: dice.once_in(3).then_some(100),
@@ -132,32 +132,32 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, 
     let session = shown.unwrap_or_else(|| dice.of(&known));
     let at = state.clock.now;
     let event = match dice.roll(36) {
-        0 => Event::Listed { sessions: known.iter().map(|id| any_meta(dice, id, at)).collect() },
-        1 => Event::Changed(Box::new(any_meta(dice, &session, at))),
+        0 => EngineEvent::Listed { sessions: known.iter().map(|id| any_meta(dice, id, at)).collect() },
+        1 => SessionEvent::Changed(Box::new(any_meta(dice, &session, at))),
         2..=4 => opened(dice, &session, at),
-        5 => Event::Page { rows: vec![row(dice, at), row(dice, at)], earlier: dice.once_in(2).then_some(7) },
-        6 => Event::LaterPage { rows: vec![row(dice, at)], later: dice.once_in(2).then_some(9) },
-        7..=9 => Event::Row(Box::new(row(dice, at))),
-        10..=13 => Event::Delta { id: row_id(dice), add: dice.text() },
-        14 => Event::Dropped { id: row_id(dice) },
-        15 => Event::Queue { items: queued(dice, at), held: dice.once_in(2), steers: queued(dice, at) },
-        16 => Event::Redelivering { at: dice.once_in(2).then_some(At(at.0 + 5_000)) },
-        17 | 18 => Event::Asked(Box::new(asked(dice))),
-        19 => Event::Settled { request: RequestId::new(format!("r{}", dice.roll(4))) },
-        20 => Event::Todo(todo(dice)),
-        21 => Event::Jobs(jobs(dice, at)),
-        22 => Event::Plan(dice.once_in(2).then(Box::default)),
-        23 => Event::TurnStarted { at },
-        24 => Event::Compacting { part: 1, of: 3 },
-        25 => Event::Retrying { attempt: 1, of: 5, wait_ms: 8_000, reason: dice.text() },
-        26 => Event::Waiting(dice.once_in(2).then(|| ConnectionName::new("anthropic"))),
+        5 => SessionEvent::Page { rows: vec![row(dice, at), row(dice, at)], earlier: dice.once_in(2).then_some(7) },
+        6 => SessionEvent::LaterPage { rows: vec![row(dice, at)], later: dice.once_in(2).then_some(9) },
+        7..=9 => SessionEvent::Row(Box::new(row(dice, at))),
+        10..=13 => SessionEvent::Delta { id: row_id(dice), add: dice.text() },
+        14 => SessionEvent::Dropped { id: row_id(dice) },
+        15 => SessionEvent::Queue { items: queued(dice, at), held: dice.once_in(2), steers: queued(dice, at) },
+        16 => SessionEvent::Redelivering { at: dice.once_in(2).then_some(At(at.0 + 5_000)) },
+        17 | 18 => SessionEvent::Asked(Box::new(asked(dice))),
+        19 => SessionEvent::Settled { request: RequestId::new(format!("r{}", dice.roll(4))) },
+        20 => SessionEvent::Todo(todo(dice)),
+        21 => SessionEvent::Jobs(jobs(dice, at)),
+        22 => SessionEvent::Plan(dice.once_in(2).then(Box::default)),
+        23 => SessionEvent::TurnStarted { at },
+        24 => SessionEvent::Compacting { part: 1, of: 3 },
+        25 => SessionEvent::Retrying { attempt: 1, of: 5, wait_ms: 8_000, reason: dice.text() },
+        26 => SessionEvent::Waiting(dice.once_in(2).then(|| ConnectionName::new("anthropic"))),
         27 => {
             let ends = [TurnEnd::Done, TurnEnd::Plan, TurnEnd::Stopped, TurnEnd::Failed, TurnEnd::Limit];
-            Event::TurnEnded { end: dice.of(&ends) }
+            SessionEvent::TurnEnded { end: dice.of(&ends) }
         }
-        28 => Event::Branched { from: session.clone(), to: dice.of(&known), rewound: dice.once_in(2) },
-        29 => Event::Deleted { session: session.clone(), trash: Some(TrashId("a-1".to_owned())) },
-        30 => Event::Trash(vec![Trashed {
+        28 => EngineEvent::Branched { from: session.clone(), to: dice.of(&known), rewound: dice.once_in(2) },
+        29 => EngineEvent::Deleted { session: session.clone(), trash: Some(TrashId("a-1".to_owned())) },
+        30 => EngineEvent::Trash(vec![Trashed {
             trash: TrashId("a-1".to_owned()),
             session: session.clone(),
             title: dice.text(),
@@ -173,14 +173,14 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, 
             } else {
                 Ok(Enhanced { text: dice.text(), used: vec![dice.text()] })
             };
-            Event::Enhanced { number: dice.roll(3) as u64, result }
+            SessionEvent::Enhanced { number: dice.roll(3) as u64, result }
         }
         34 => {
             let models =
                 if dice.once_in(3) { Err(dice.text()) } else { Ok((0..dice.roll(30)).map(|_| dice.text()).collect()) };
-            Event::Models { connection: ConnectionName::new("anthropic"), models }
+            EngineEvent::Models { connection: ConnectionName::new("anthropic"), models }
         }
-        _ => Event::Notice(
+        _ => SessionEvent::Notice(
             Notice::new(dice.of(&[Level::Info, Level::Warning, Level::Error]), dice.text()).hint(dice.text()),
         ),
     };
@@ -198,13 +198,13 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
         during: Some(dice.text()),
     };
     vec![
-        Event::Health(Box::default()),
-        Event::Audit(Box::new(Ledger { session: session.clone(), entries: Vec::new(), left_out: dice.roll(3) })),
-        Event::Context(Box::new(ContextReport::new(session.clone()))),
-        Event::Usage(Box::default()),
-        Event::Rules(Box::default()),
-        Event::FilesChanged(Box::default()),
-        Event::UndoPlanned(Box::new(UndoPlan {
+        EngineEvent::Health(Box::default()),
+        EngineEvent::Audit(Box::new(Ledger { session: session.clone(), entries: Vec::new(), left_out: dice.roll(3) })),
+        SessionEvent::Context(Box::new(ContextReport::new(session.clone()))),
+        EngineEvent::Usage(Box::default()),
+        SessionEvent::Rules(Box::default()),
+        SessionEvent::FilesChanged(Box::default()),
+        SessionEvent::UndoPlanned(Box::new(UndoPlan {
             aim: UndoAim::Last,
             at,
             about: dice.text(),
@@ -223,7 +223,11 @@ fn found(dice: &mut Dice, session: &SessionId, at: At) -> Event {
         inbox::RowHit { place: HitIn::User, row: Some(row_id(dice)), at: 0, when: at, line, marks: vec![(0, mark)] };
     let hits =
         SessionHits { session: session.clone(), title: dice.text(), last_message: at, hits: vec![hit], total: 7 };
-    Event::Found { search: dice.roll(8) as u64, results: vec![hits], end: dice.once_in(2).then(Searched::default) }
+    EngineEvent::Found {
+        search: dice.roll(8) as u64,
+        results: vec![hits],
+        end: dice.once_in(2).then(Searched::default),
+    }
 }
 
 /// Something the runtime tells.
