@@ -149,7 +149,7 @@ fn live(folder: &Path, at: u64) {
             writeln!(out, "{now} {line}").expect("the parent listens");
             out.flush().expect("the parent listens");
             drop(out);
-            let session = stamped.session.clone();
+            let session = stamped.event.session().cloned();
             match (&stamped.event, session) {
                 (Event::Session { event: SessionEvent::Opened(_), .. }, Some(session)) => {
                     for text in [FIRST, SECOND] {
@@ -221,8 +221,8 @@ impl Life {
 
     fn hear(&mut self, time: i64, stamped: Stamped) {
         self.last = time;
-        if stamped.session.is_some() {
-            self.session = stamped.session;
+        if let Some(session) = stamped.event.session() {
+            self.session = Some(session.clone());
         }
         match stamped.event {
             Event::Session { event: SessionEvent::Reidentified { to }, .. } => self.session = Some(to),

@@ -163,13 +163,15 @@ impl Engine {
             }
             let next = tokio::time::timeout(PATIENCE, self.link.events.recv()).await;
             let stamped = next.unwrap_or_else(|_| panic!("it did not come; there was {:#?}", self.seen)).unwrap();
-            self.seen.push((stamped.session, stamped.event));
+            self.seen.push((stamped.event.session().cloned(), stamped.event));
         }
     }
 
     async fn notice(&mut self, words: &str) -> Notice {
         self.until(|event| match event {
-            Event::Session { event: SessionEvent::Notice(notice), .. } if notice.text.contains(words) => {
+            Event::Session { event: SessionEvent::Notice(notice), .. } | Event::Engine(EngineEvent::Notice(notice))
+                if notice.text.contains(words) =>
+            {
                 Some(notice.clone())
             }
             _ => None,
@@ -179,7 +181,12 @@ impl Engine {
 
     async fn changed(&mut self, what: impl Fn(&SessionMeta) -> bool) -> SessionMeta {
         self.until(|event| match event {
-            Event::Session { event: SessionEvent::Changed(meta), .. } if what(meta) => Some((**meta).clone()),
+            Event::Session { event: SessionEvent::Changed(meta), .. }
+            | Event::Engine(EngineEvent::SessionChanged(meta))
+                if what(meta) =>
+            {
+                Some((**meta).clone())
+            }
             _ => None,
         })
         .await
@@ -204,7 +211,7 @@ impl Engine {
     /// Events since the last call, without waiting for more.
     fn rest(&mut self) -> Vec<Event> {
         while let Ok(stamped) = self.link.events.try_recv() {
-            self.seen.push((stamped.session, stamped.event));
+            self.seen.push((stamped.event.session().cloned(), stamped.event));
         }
         let rest = self.seen[self.read..].iter().map(|(_, event)| event.clone()).collect();
         self.read = self.seen.len();

@@ -106,7 +106,7 @@ fn any_meta(dice: &mut Dice, session: &SessionId, at: At) -> SessionMeta {
     meta
 }
 
-fn opened(dice: &mut Dice, session: &SessionId, at: At) -> Event {
+fn opened(dice: &mut Dice, session: &SessionId, at: At) -> SessionEvent {
     SessionEvent::Opened(Box::new(Opened {
         meta: any_meta(dice, session, at),
         rows: (0..dice.roll(12)).map(|n| Message::new(MessageId::new(format!("row-{n}")), at, body(dice))).collect(),
@@ -125,14 +125,18 @@ fn opened(dice: &mut Dice, session: &SessionId, at: At) -> Event {
     }))
 }
 
-/// Something the engine sends, and of which session: mostly the one that is shown.
-pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, Event)> {
+/// Something the engine sends: mostly of the session that is shown.
+pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<Event> {
     let known: Vec<SessionId> = ["a", "b", "c", "d"].map(id).to_vec();
     let shown = state.current_id().cloned().filter(|_| !dice.once_in(4));
     let session = shown.unwrap_or_else(|| dice.of(&known));
     let at = state.clock.now;
     let event = match dice.roll(36) {
-        0 => EngineEvent::Listed { sessions: known.iter().map(|id| any_meta(dice, id, at)).collect() },
+        0 => {
+            return vec![Event::Engine(EngineEvent::Listed {
+                sessions: known.iter().map(|id| any_meta(dice, id, at)).collect(),
+            })];
+        }
         1 => SessionEvent::Changed(Box::new(any_meta(dice, &session, at))),
         2..=4 => opened(dice, &session, at),
         5 => SessionEvent::Page { rows: vec![row(dice, at), row(dice, at)], earlier: dice.once_in(2).then_some(7) },
@@ -155,18 +159,31 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, 
             let ends = [TurnEnd::Done, TurnEnd::Plan, TurnEnd::Stopped, TurnEnd::Failed, TurnEnd::Limit];
             SessionEvent::TurnEnded { end: dice.of(&ends) }
         }
-        28 => EngineEvent::Branched { from: session.clone(), to: dice.of(&known), rewound: dice.once_in(2) },
-        29 => EngineEvent::Deleted { session: session.clone(), trash: Some(TrashId("a-1".to_owned())) },
-        30 => EngineEvent::Trash(vec![Trashed {
-            trash: TrashId("a-1".to_owned()),
-            session: session.clone(),
-            title: dice.text(),
-            deleted: at,
-            bytes: 1_000,
-            cleared: dice.once_in(2),
-        }]),
-        31 => return reports(dice, &session, at).into_iter().map(|event| (Some(session.clone()), event)).collect(),
-        32 => found(dice, &session, at),
+        28 => {
+            return vec![Event::Engine(EngineEvent::Branched {
+                from: session.clone(),
+                to: dice.of(&known),
+                rewound: dice.once_in(2),
+            })];
+        }
+        29 => {
+            return vec![Event::Engine(EngineEvent::Deleted {
+                session: session.clone(),
+                trash: Some(TrashId("a-1".to_owned())),
+            })];
+        }
+        30 => {
+            return vec![Event::Engine(EngineEvent::Trash(vec![Trashed {
+                trash: TrashId("a-1".to_owned()),
+                session: session.clone(),
+                title: dice.text(),
+                deleted: at,
+                bytes: 1_000,
+                cleared: dice.once_in(2),
+            }]))];
+        }
+        31 => return reports(dice, &session, at),
+        32 => return vec![Event::Engine(found(dice, &session, at))],
         33 => {
             let result = if dice.once_in(2) {
                 Err(dice.text())
@@ -178,13 +195,13 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, 
         34 => {
             let models =
                 if dice.once_in(3) { Err(dice.text()) } else { Ok((0..dice.roll(30)).map(|_| dice.text()).collect()) };
-            EngineEvent::Models { connection: ConnectionName::new("anthropic"), models }
+            return vec![Event::Engine(EngineEvent::Models { connection: ConnectionName::new("anthropic"), models })];
         }
         _ => SessionEvent::Notice(
             Notice::new(dice.of(&[Level::Info, Level::Warning, Level::Error]), dice.text()).hint(dice.text()),
         ),
     };
-    vec![(Some(session), event)]
+    vec![Event::Session { id: session, event }]
 }
 
 /// Events of the engine, also those that nobody asked for.
@@ -197,14 +214,19 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
         state: UndoState::Ready,
         during: Some(dice.text()),
     };
+    let of_session = |event| Event::Session { id: session.clone(), event };
     vec![
-        EngineEvent::Health(Box::default()),
-        EngineEvent::Audit(Box::new(Ledger { session: session.clone(), entries: Vec::new(), left_out: dice.roll(3) })),
-        SessionEvent::Context(Box::new(ContextReport::new(session.clone()))),
-        EngineEvent::Usage(Box::default()),
-        SessionEvent::Rules(Box::default()),
-        SessionEvent::FilesChanged(Box::default()),
-        SessionEvent::UndoPlanned(Box::new(UndoPlan {
+        Event::Engine(EngineEvent::Health(Box::default())),
+        Event::Engine(EngineEvent::Audit(Box::new(Ledger {
+            session: session.clone(),
+            entries: Vec::new(),
+            left_out: dice.roll(3),
+        }))),
+        of_session(SessionEvent::Context(Box::new(ContextReport::new(session.clone())))),
+        Event::Engine(EngineEvent::Usage(Box::default())),
+        of_session(SessionEvent::Rules(Box::default())),
+        of_session(SessionEvent::FilesChanged(Box::default())),
+        of_session(SessionEvent::UndoPlanned(Box::new(UndoPlan {
             aim: UndoAim::Last,
             at,
             about: dice.text(),
@@ -212,11 +234,11 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
             files: vec![file(dice)],
             gaps: vec![dice.text()],
             commits: true,
-        })),
+        }))),
     ]
 }
 
-fn found(dice: &mut Dice, session: &SessionId, at: At) -> Event {
+fn found(dice: &mut Dice, session: &SessionId, at: At) -> EngineEvent {
     let line = dice.text();
     let mark = line.char_indices().nth(1).map_or(0, |(at, _)| at);
     let hit =

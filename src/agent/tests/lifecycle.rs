@@ -73,7 +73,7 @@ async fn the_first_list_comes_from_the_cache_and_then_from_the_files() {
     engine.send(Command::Engine(EngineCommand::List)).await;
     assert_eq!(listed(&mut engine).await.len(), 1, "as it was left");
     let changed = |event: &Event| {
-        if let Event::Session { event: SessionEvent::Changed(meta), .. } = event { Some(meta.id.clone()) } else { None }
+        if let Event::Engine(EngineEvent::SessionChanged(meta)) = event { Some(meta.id.clone()) } else { None }
     };
     assert_eq!(engine.until(changed).await, id("b"), "what is new is told alone");
     std::fs::remove_dir_all(engine.store.session_dir(&id("a"))).unwrap();
@@ -104,7 +104,9 @@ async fn a_batch_changes_what_it_can_and_names_the_rest_once() {
         .seen
         .iter()
         .filter_map(|(_, event)| {
-            if let Event::Session { event: SessionEvent::Changed(meta), .. } = event {
+            if let Event::Session { event: SessionEvent::Changed(meta), .. }
+            | Event::Engine(EngineEvent::SessionChanged(meta)) = event
+            {
                 Some(meta).filter(|meta| meta.flagged)
             } else {
                 None

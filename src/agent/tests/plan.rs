@@ -34,7 +34,7 @@ fn review(request: &Request) -> &PlanReview {
     review
 }
 
-fn approve(request: &Request, mode: Mode, compact: bool, struck: &[u32]) -> Act {
+fn approve(request: &Request, mode: Mode, compact: bool, struck: &[u32]) -> SessionCommand {
     let markdown = &review(request).markdown;
     let marks = Outline::parse(markdown).marks().into_iter();
     let marks = marks.map(|mark| StepMark { struck: struck.contains(&mark.number), ..mark }).collect();

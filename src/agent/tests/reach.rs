@@ -10,7 +10,7 @@ fn theirs(store: &Store, name: &str) -> SessionId {
     })
 }
 
-fn stand_in(everywhere: bool) -> Act {
+fn stand_in(everywhere: bool) -> SessionCommand {
     SessionCommand::StandIn { connection: ConnectionName::new("rehearsal"), everywhere }
 }
 

@@ -75,7 +75,7 @@ async fn a_session_that_is_stuck_on_its_disk_holds_up_no_other() {
     });
     let end = async {
         while let Some(stamped) = engine.link.events.recv().await {
-            if stamped.session.as_ref() == Some(&other)
+            if stamped.event.session() == Some(&other)
                 && matches!(stamped.event, Event::Session { event: SessionEvent::TurnEnded { .. }, .. })
             {
                 return;
@@ -104,7 +104,7 @@ async fn a_change_that_is_stuck_on_its_disk_holds_up_no_other_session() {
     engine.send(Command::Session { id: other.clone(), command: SessionCommand::Open { rows: 50 } }).await;
     let opened = async {
         while let Some(stamped) = engine.link.events.recv().await {
-            if stamped.session.as_ref() == Some(&other)
+            if stamped.event.session() == Some(&other)
                 && matches!(stamped.event, Event::Session { event: SessionEvent::Opened(_), .. })
             {
                 return;

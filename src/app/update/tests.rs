@@ -184,18 +184,18 @@ impl Screen {
         self
     }
 
-    pub(super) fn whole(&mut self, event: Event) -> &mut Self {
-        self.stamped(None, event)
+    pub(super) fn whole(&mut self, event: EngineEvent) -> &mut Self {
+        self.stamped(Event::Engine(event))
     }
 
-    pub(super) fn session(&mut self, name: &str, event: Event) -> &mut Self {
-        self.stamped(Some(id(name)), event)
+    pub(super) fn session(&mut self, name: &str, event: SessionEvent) -> &mut Self {
+        self.stamped(Event::Session { id: id(name), event })
     }
 
-    fn stamped(&mut self, session: Option<SessionId>, event: Event) -> &mut Self {
-        let seq = self.seqs.entry(session.as_ref().map_or(String::new(), |id| id.to_string())).or_default();
+    fn stamped(&mut self, event: Event) -> &mut Self {
+        let seq = self.seqs.entry(event.session().map_or(String::new(), |id| id.to_string())).or_default();
         *seq += 1;
-        let stamped = Stamped { v: crate::protocol::VERSION, session, seq: *seq, event };
+        let stamped = Stamped { v: crate::protocol::VERSION, seq: *seq, event };
         self.msg(Msg::Engine(Box::new(stamped)))
     }
 

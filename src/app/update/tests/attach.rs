@@ -17,7 +17,7 @@ pub(super) fn file(name: &str) -> Attachment {
     }
 }
 
-fn asked(path: &str) -> Act {
+fn asked(path: &str) -> SessionCommand {
     SessionCommand::Attach { path: path.into() }
 }
 

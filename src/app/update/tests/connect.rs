@@ -8,7 +8,7 @@ use crate::app::state::picker::Kind;
 use crate::domain::ids::ConnectionName;
 use crate::domain::request::KeyRequest;
 use crate::domain::secret::Key;
-use crate::protocol::{Command, ConnectionInfo, EngineCommand, EngineEvent, Event, SessionCommand, SessionEvent};
+use crate::protocol::{Command, ConnectionInfo, EngineCommand, EngineEvent, SessionCommand, SessionEvent};
 
 const SECRET: &str = "sk-ant-api03-unique0123456789abcdefghijklmnop";
 
@@ -27,7 +27,7 @@ fn info(name: &str, missing: Option<&str>) -> ConnectionInfo {
     }
 }
 
-fn configured(connections: Vec<ConnectionInfo>) -> Event {
+fn configured(connections: Vec<ConnectionInfo>) -> EngineEvent {
     let vendors = vec![info("anthropic", Some("no key")), info("openai", Some("no key"))];
     EngineEvent::Configured(Box::new(Configured { connections, vendors, ..Configured::default() }))
 }
@@ -141,7 +141,7 @@ fn a_session_that_stays_with_its_connection_goes_on_in_a_branch() {
     screen.wait(400).keys("enter");
     assert_eq!(screen.sent(), [Command::Engine(EngineCommand::Branch { session: id("s"), at: None, title: None })]);
     screen.fx.clear();
-    screen.whole(EngineEvent::Changed(Box::new(meta("t"))));
+    screen.whole(EngineEvent::SessionChanged(Box::new(meta("t"))));
     screen.whole(EngineEvent::Branched { from: id("s"), to: id("t"), rewound: false });
     let model = SessionCommand::Model { connection: Some(ConnectionName::new("openai")), model: "openai-usual".into() };
     assert!(screen.sent().contains(&Command::Session { id: id("t"), command: model }), "{:?}", screen.sent());

@@ -18,7 +18,7 @@ fn put(screen: &mut Screen, row: Message) {
     screen.session("s", SessionEvent::Row(Box::new(row)));
 }
 
-fn delta(id: &str, add: &str) -> Event {
+fn delta(id: &str, add: &str) -> SessionEvent {
     SessionEvent::Delta { id: MessageId::new(id), add: add.to_owned() }
 }
 
@@ -156,7 +156,8 @@ fn an_event_seen_before_changes_nothing() {
     let mut screen = Screen::new();
     put(&mut screen, assistant_row("m", "a"));
     let seq = screen.state.current_open().unwrap().seq.unwrap();
-    let again = Stamped { v: 1, session: Some(id("s")), seq, event: delta("m", "b") };
+    let event = Event::Session { id: id("s"), event: delta("m", "b") };
+    let again = Stamped { v: 1, seq, event };
     screen.msg(Msg::Engine(Box::new(again)));
     assert_eq!(texts(&screen), vec!["a"]);
 }

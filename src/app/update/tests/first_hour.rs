@@ -11,7 +11,7 @@ fn press(screen: &mut Screen, keys: &[&str]) -> usize {
     keys.len()
 }
 
-fn once() -> Act {
+fn once() -> SessionCommand {
     SessionCommand::Answer { request: RequestId::new("r1"), answer: UserAnswer::Once }
 }
 
@@ -30,7 +30,7 @@ fn a_request_of_another_session_is_answered_in_four_keys() {
     let mut screen = Screen::new();
     let mut other = meta("a");
     other.activity = Activity::NeedsYou("approve: bash cargo test".into());
-    screen.whole(EngineEvent::Changed(Box::new(other.clone())));
+    screen.whole(EngineEvent::SessionChanged(Box::new(other.clone())));
     let mut keys = press(&mut screen, &["f3"]);
     let opened = Opened { requests: vec![approval("r1")], ..snapshot(other) };
     screen.session("a", SessionEvent::Opened(Box::new(opened)));
@@ -72,7 +72,7 @@ fn esc_says_what_else_it_would_stop() {
     let mut child = meta("c");
     child.parent = Some(crate::domain::session::SpawnedBy { session: id("s"), call: CallId::new("1") });
     (child.hidden, child.activity) = (true, Activity::Running(At(NOON)));
-    screen.whole(EngineEvent::Changed(Box::new(child)));
+    screen.whole(EngineEvent::SessionChanged(Box::new(child)));
     screen.fx.clear();
     screen.wait(2_000).keys("esc");
     assert_eq!(screen.acts(), vec![]);

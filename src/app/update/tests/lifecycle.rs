@@ -180,8 +180,8 @@ fn a_branch_is_made_at_the_chosen_entry_and_opened() {
     let mut branch = meta("n");
     branch.branched_from =
         Some(crate::domain::session::BranchedFrom { session: id("s"), message: MessageId::new("m2") });
-    screen.whole(EngineEvent::Changed(Box::new(branch)));
-    screen.session("s", EngineEvent::Branched { from: id("s"), to: id("n"), rewound: false });
+    screen.whole(EngineEvent::SessionChanged(Box::new(branch)));
+    screen.whole(EngineEvent::Branched { from: id("s"), to: id("n"), rewound: false });
     assert_eq!(screen.state.current_id(), Some(&id("n")));
     screen.keys("ctrl+x ^");
     assert_eq!(screen.state.current_id(), Some(&id("s")), "back to where it came from");
@@ -210,14 +210,14 @@ fn going_back_asks_and_gives_the_text_back() {
         screen.sent(),
         [Command::Engine(EngineCommand::Rewind { session: id("s"), at: MessageId::new("m2"), files: None })]
     );
-    screen.session("s", EngineEvent::Branched { from: id("s"), to: id("n"), rewound: true });
+    screen.whole(EngineEvent::Branched { from: id("s"), to: id("n"), rewound: true });
     assert_eq!((screen.state.current_id(), screen.text().as_str()), (Some(&id("n")), "do the wrong thing"));
 }
 
 #[test]
 fn going_back_before_an_approval_takes_its_mode_back_and_types_nothing() {
     let mut screen = ready();
-    screen.whole(EngineEvent::Changed(Box::new(SessionMeta { mode: Mode::Execute, ..meta("s") })));
+    screen.whole(EngineEvent::SessionChanged(Box::new(SessionMeta { mode: Mode::Execute, ..meta("s") })));
     screen.session("s", SessionEvent::Row(Box::new(assistant_row("m2", "a plan"))));
     let text = format!("{} Permission mode: Execute.", crate::domain::plan::APPROVED);
     screen.session("s", SessionEvent::Row(Box::new(user_row("m3", &text))));
@@ -226,7 +226,7 @@ fn going_back_before_an_approval_takes_its_mode_back_and_types_nothing() {
     assert!(asked(&screen).contains("before the plan was approved"), "{}", asked(&screen));
     screen.fx.clear();
     yes(&mut screen);
-    screen.session("s", EngineEvent::Branched { from: id("s"), to: id("n"), rewound: true });
+    screen.whole(EngineEvent::Branched { from: id("s"), to: id("n"), rewound: true });
     assert_eq!((screen.state.current_id(), screen.text().as_str()), (Some(&id("n")), ""));
     let mode = Command::Session { id: id("n"), command: SessionCommand::Mode { mode: Mode::Ask, drop_plan: false } };
     assert!(screen.sent().contains(&mode));
@@ -273,7 +273,7 @@ fn what_cannot_be_taken_back_asks_first() {
 #[test]
 fn a_session_that_is_deleted_leaves_the_screen() {
     let mut screen = ready();
-    screen.session("s", EngineEvent::Deleted { session: id("s"), trash: Some(TrashId("s-1".to_owned())) });
+    screen.whole(EngineEvent::Deleted { session: id("s"), trash: Some(TrashId("s-1".to_owned())) });
     assert!(screen.state.sessions.meta(&id("s")).is_none() && !screen.state.conversations.open.contains_key(&id("s")));
     assert!(screen.state.current_id().is_some_and(|shown| *shown != id("s")), "the next one is shown");
 }
@@ -314,15 +314,15 @@ fn a_repair_says_what_it_does() {
     screen.keys("r");
     assert!(asked(&screen).is_empty(), "nothing is known yet");
     let mut report = HealthReport { session: "s".to_owned(), ..HealthReport::default() };
-    screen.session("s", EngineEvent::Health(Box::new(report.clone()))).keys("r");
+    screen.whole(EngineEvent::Health(Box::new(report.clone()))).keys("r");
     assert!(asked(&screen).is_empty(), "there is nothing to repair");
     report.repairs = vec!["Line 3 goes to the salvage file.".to_owned()];
-    screen.session("s", EngineEvent::Health(Box::new(report.clone()))).keys("r");
+    screen.whole(EngineEvent::Health(Box::new(report.clone()))).keys("r");
     assert!(asked(&screen).contains("Line 3 goes") && asked(&screen).contains("A copy"));
     yes(&mut screen);
     assert_eq!(screen.sent(), [Command::Engine(EngineCommand::Verify { session: id("s"), repair: true })]);
     report.repaired = true;
-    screen.session("s", EngineEvent::Health(Box::new(report))).wait(400).keys("r");
+    screen.whole(EngineEvent::Health(Box::new(report))).wait(400).keys("r");
     assert!(asked(&screen).is_empty());
     screen.keys("esc");
     assert!(screen.state.overlays.is_empty());
@@ -593,7 +593,7 @@ fn a_session_of_another_program_is_asked_for_and_shown() {
     assert!(matches!(screen.state.overlay(), Some(Overlay::Prompt(_))));
     screen.type_text("~/x").keys("enter");
     assert!(screen.sent().contains(&import("~/x")));
-    screen.whole(EngineEvent::Changed(Box::new(meta("new"))));
+    screen.whole(EngineEvent::SessionChanged(Box::new(meta("new"))));
     let left = vec!["Attached files not included: 3.".to_owned()];
     let imported = |left, again| EngineEvent::Imported { session: id("new"), program: "Codex".into(), left, again };
     screen.whole(imported(left, None));

@@ -74,7 +74,7 @@ fn a_mixed_lot_becomes_one() {
     let mut screen = listed();
     let mut flagged = meta("b");
     flagged.flagged = true;
-    screen.whole(EngineEvent::Changed(Box::new(flagged)));
+    screen.whole(EngineEvent::SessionChanged(Box::new(flagged)));
     screen.keys("ctrl+a").press("f");
     assert_eq!(screen.sent(), [change(&["s", "a", "c", "d", "e"], PropertyChange::Flagged(true))]);
     screen.press("z");

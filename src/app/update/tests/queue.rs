@@ -6,7 +6,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
-use crate::protocol::{Event, QueueEdit, SessionCommand, SessionEvent};
+use crate::protocol::{QueueEdit, SessionCommand, SessionEvent};
 
 fn queued(id: &str) -> Queued {
     Queued {
@@ -18,7 +18,7 @@ fn queued(id: &str) -> Queued {
     }
 }
 
-fn event(items: &[&str], held: bool, steers: &[&str]) -> Event {
+fn event(items: &[&str], held: bool, steers: &[&str]) -> SessionEvent {
     let of = |ids: &[&str]| ids.iter().map(|id| queued(id)).collect();
     SessionEvent::Queue { items: of(items), held, steers: of(steers) }
 }
@@ -43,7 +43,7 @@ fn order(screen: &Screen) -> String {
     open.waiting().map(|item| item.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-fn remove(id: &str) -> Act {
+fn remove(id: &str) -> SessionCommand {
     SessionCommand::Queue(QueueEdit::Remove { id: MessageId::new(id) })
 }
 
