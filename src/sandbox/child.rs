@@ -62,9 +62,11 @@ pub(super) fn begin(
         let masks = profile.bounds().is_some_and(|bounds| !bounds.masked.is_empty());
         let openings = if masks { Openings::new() } else { None };
         let renewal = profile.bounds().map(Renewal::of);
+        let numbers = profile.bounds().map(|bounds| bounds.held.numbers()).unwrap_or_default();
         let held = HeldCommand::new(profile, rules::NEWEST, command.to_vec(), Some(environment)).map_err(why)?;
         let queue = openings.as_ref().map(AsFd::as_fd);
-        let child = held.start(Streams { input: input.as_fd(), output: output.as_fd(), queue }).map_err(why)?;
+        let streams = Streams { input: input.as_fd(), output: output.as_fd(), queue, held: &numbers };
+        let child = held.start(streams).map_err(why)?;
         let speaks = child.word.is_some();
         let renewal = renewal.and_then(|renewal| renewal.enter(child.spaces));
         return Ok(Main { pid: child.pid, end: child.word.or_else(|| end_of(child.pid)), speaks, openings, renewal });
@@ -76,6 +78,8 @@ pub(super) fn begin(
     };
     #[cfg(target_os = "linux")]
     let (program, arguments) = apart(command)?;
+    // This process needs few.
+    super::descriptors::give_back();
     let second = output.try_clone().map_err(|e| format!("no pipe for the output: {e}"))?;
     let mut line = Command::new(&program);
     line.args(arguments)

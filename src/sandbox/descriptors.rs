@@ -1,38 +1,47 @@
 //! Limit of open files: lisle's own is as high as the system lets it be, since what it cannot open for want of a descriptor it
-//! cannot look after. Commands get the one that lisle was started with: some programs go through all numbers up to it.
+//! cannot look after, and parents of commands have it too, who hold the hidden places. Commands get the one that lisle was
+//! started with: some programs go through all numbers up to it.
 
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::sync::OnceLock;
 
-/// Limit with which lisle was started, where it was raised.
-static USUAL: OnceLock<Rlimit> = OnceLock::new();
+/// Variable by which a parent of commands learns the limit that its commands get. They do not see it.
+pub(super) const USUAL_LIMIT: &str = "LISLE_DESCRIPTORS";
 /// More is never needed.
 const MOST: u64 = 65_536;
 
-/// Raises the limit of this process.
+/// Soft limit with which lisle was started, where it was raised.
+static USUAL: OnceLock<u64> = OnceLock::new();
+
+/// Raises the limit of this process. Called once at the start of lisle.
 pub fn raise() {
-    let usual = getrlimit(Resource::Nofile);
-    let most = usual.maximum.unwrap_or(MOST).min(MOST);
-    if usual.current.is_some_and(|now| now < most) {
-        let higher = Rlimit { current: Some(most), maximum: usual.maximum };
-        if setrlimit(Resource::Nofile, higher).is_ok() {
-            let _ = USUAL.set(usual);
-        }
+    let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
+    let most = maximum.unwrap_or(MOST).min(MOST);
+    let Some(usual) = current.filter(|now| *now < most) else { return };
+    // Where it cannot be had lisle goes on with less.
+    if setrlimit(Resource::Nofile, Rlimit { current: Some(most), maximum }).is_ok() {
+        let _ = USUAL.set(usual);
     }
 }
 
-/// Gives a process that was started the limit of before.
-#[cfg(target_os = "linux")]
-pub(super) fn give_usual(process: u32) {
-    let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-    if let (Some(pid), Some(usual)) = (pid, USUAL.get()) {
-        // One that has ended needs none.
-        let _ = rustix::process::prlimit(Some(pid), Resource::Nofile, *usual);
+/// Soft limit before [`raise`], if that changed it.
+pub(super) fn usual() -> Option<u64> {
+    USUAL.get().copied()
+}
+
+/// Takes in, in a parent of commands, what they get.
+pub(super) fn remember() {
+    let usual = std::env::var(USUAL_LIMIT).ok().and_then(|text| text.parse().ok());
+    if let Some(usual) = usual {
+        let _ = USUAL.set(usual);
     }
 }
 
-/// The same where another process's limit cannot be set: it keeps the higher one.
-#[cfg(not(target_os = "linux"))]
-pub(super) fn give_usual(_: u32) {
-    let _: Option<Pid> = None;
+/// Gives the limit back, in the process that is about to become the command.
+pub(super) fn give_back() {
+    if let Some(usual) = usual() {
+        let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
+        // A smaller one can always be had.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(usual), maximum });
+    }
 }

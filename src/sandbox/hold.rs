@@ -212,6 +212,7 @@ impl Confined for HeldCommand {
         let Some((program, arguments)) = self.command.split_first() else {
             return NotStarted(say("lisle: there is no command", 126));
         };
+        super::descriptors::give_back();
         let mut command = Command::new(program);
         command.args(arguments);
         if let Some(environment) = &self.environment {

@@ -19,7 +19,7 @@ use super::mounts::{self, Net, SpaceFiles, Spaces};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal, WaitOptions};
-use std::os::fd::{AsFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
 /// A process that was started to become a command.
 #[derive(Debug)]
@@ -40,6 +40,8 @@ pub(super) struct Streams<'a> {
     pub(super) output: BorrowedFd<'a>,
     /// Queue in which openings of masked places are noted; closed before the command begins.
     pub(super) queue: Option<BorrowedFd<'a>>,
+    /// Numbers of descriptors that it keeps until the command begins.
+    pub(super) held: &'a [RawFd],
 }
 
 /// Surroundings of a new process.
@@ -167,7 +169,7 @@ fn clone(flags: libc::c_int) -> Result<Option<Pid>, Errno> {
 /// The way of a process that becomes the command itself.
 fn be_alone(spaces: Option<Spaces>, streams: Option<Streams<'_>>, task: &dyn Confined) -> ! {
     begin(streams);
-    let queue = streams.and_then(|streams| keep_alone(None, streams.queue).1);
+    let queue = streams.and_then(|streams| keep_alone(None, streams.queue, streams.held).1);
     let ready = spaces.map_or(Ok(()), mounts::name_users);
     let inside = Inside { net: spaces.map(|spaces| spaces.net), processes: None, queue };
     let closed = ready.and_then(|()| task.close_in(&inside));
@@ -185,7 +187,7 @@ fn be_first(spaces: Spaces, word: OwnedFd, streams: Option<Streams<'_>>, task: &
     let _ = rustix::process::set_parent_process_death_signal(Some(Signal::KILL));
     begin(streams);
     let (word, queue) = match streams {
-        Some(streams) => keep_alone(Some(word), streams.queue),
+        Some(streams) => keep_alone(Some(word), streams.queue, streams.held),
         None => (Some(word), None),
     };
     let Some(word) = word else { end(126) };
@@ -200,6 +202,9 @@ fn be_first(spaces: Spaces, word: OwnedFd, streams: Option<Streams<'_>>, task: &
         end(task.fail(&why).0);
     }
     drop(inside);
+    if streams.is_some_and(|streams| !streams.held.is_empty()) {
+        close_range(word.as_raw_fd().saturating_add(1), RawFd::MAX);
+    }
     stay(&word, task)
 }
 
@@ -221,8 +226,13 @@ fn begin(streams: Option<Streams<'_>>) {
     }
 }
 
-/// Closes what a new process has of its parent's beside the streams and these two.
-fn keep_alone(word: Option<OwnedFd>, queue: Option<BorrowedFd<'_>>) -> (Option<OwnedFd>, Option<OwnedFd>) {
+/// Closes what a new process has of its parent's beside the streams, these two and those that are held, which have higher
+/// numbers.
+fn keep_alone(
+    word: Option<OwnedFd>,
+    queue: Option<BorrowedFd<'_>>,
+    held: &[RawFd],
+) -> (Option<OwnedFd>, Option<OwnedFd>) {
     // Out of the way first: one may have the number that the other gets.
     let aside = |fd: BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, FIRST + 2).map(IntoRawFd::into_raw_fd);
     let aside = |fd: BorrowedFd<'_>| aside(fd).unwrap_or_else(|_| end(126));
@@ -240,7 +250,14 @@ fn keep_alone(word: Option<OwnedFd>, queue: Option<BorrowedFd<'_>>) -> (Option<O
         next += 1;
         Some(next - 1)
     });
-    close_from(next);
+    let mut held: Vec<RawFd> = held.to_vec();
+    held.sort_unstable();
+    for number in held.into_iter().chain([RawFd::MAX]) {
+        if next < number {
+            close_range(next, number.saturating_sub(1));
+        }
+        next = number.saturating_add(1);
+    }
     // SAFETY: these numbers are those of the copies.
     let [word, queue] = kept.map(|number| number.map(|number| unsafe { OwnedFd::from_raw_fd(number) }));
     (word, queue)
@@ -381,11 +398,11 @@ pub(super) fn pass_nothing_on() {
     }
 }
 
-/// Closes what a new process has of its parent's from this number on. Without this call (before Linux 5.9, which cannot
+/// Closes what a new process has of its parent's between these numbers. Without this call (before Linux 5.9, which cannot
 /// hold commands anyway) they close with the command's beginning.
-fn close_from(first: RawFd) {
-    // SAFETY: nothing in this process uses the descriptors of its parent any more.
+fn close_range(first: RawFd, last: RawFd) {
+    // SAFETY: nothing in this process uses these descriptors of its parent any more.
     unsafe {
-        libc::syscall(libc::SYS_close_range, first.cast_unsigned(), libc::c_uint::MAX, 0);
+        libc::syscall(libc::SYS_close_range, first.cast_unsigned(), last.cast_unsigned(), 0);
     }
 }

@@ -35,10 +35,13 @@ mod allowances;
 #[cfg(target_os = "linux")]
 mod calls;
 mod child;
+#[cfg(target_os = "linux")]
+mod cover;
 pub mod descriptors;
 pub mod environment;
 mod git_config;
 pub mod guard;
+mod handover;
 #[cfg(target_os = "linux")]
 pub mod hold;
 #[cfg(target_os = "linux")]
@@ -259,6 +262,7 @@ mod tests {
                 sockets: vec!["/run/x.sock".into()],
                 network: Network::Proxy,
                 namespaces: Namespaces::With,
+                held: Default::default(),
             }),
             command: vec!["/bin/bash".into(), "-c".into(), "-- echo".into()],
         };

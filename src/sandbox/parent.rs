@@ -3,10 +3,11 @@
 //! One is kept ready, so that a command does not wait until the program is loaded. It knows nothing before it gets its order:
 //! lists and variables are those of the moment in which a command starts. What does not answer is replaced by a new one.
 
-use super::{Invocation, WORD};
+use super::places::hidden::HeldPlaces;
+use super::{Invocation, WORD, descriptors, handover};
 use std::ffi::{OsStr, OsString};
 use std::io::{Error, ErrorKind, Read, Result, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -87,11 +88,12 @@ pub fn start(runner: &Path, order: &Order) -> Result<StartedParent> {
     if let Some((by, mut parent)) = ready
         && by == runner
         && parent.control.write_all(&message).is_ok()
+        && order.hand_over(&parent.control).is_ok()
     {
         return Ok(parent);
     }
     let mut parent = spawn(runner)?;
-    match parent.control.write_all(&message) {
+    match parent.control.write_all(&message).and_then(|()| order.hand_over(&parent.control)) {
         // One that ended before it read its order tells by its status.
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => {}
         other => other?,
@@ -110,15 +112,16 @@ pub fn keep_ready(runner: &Path) {
 
 fn spawn(runner: &Path) -> Result<StartedParent> {
     let (control, theirs) = UnixStream::pair()?;
+    let usual = descriptors::usual().map(|limit| (descriptors::USUAL_LIMIT, limit.to_string()));
     let mut child = Command::new(runner)
         .args([WORD, WAITS])
         .env_clear()
+        .envs(usual)
         .current_dir("/")
         .stdin(OwnedFd::from(theirs))
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    super::descriptors::give_usual(child.id());
     let pipes = (child.stdout.take(), child.stderr.take());
     let process = Process(Some(child));
     match pipes {
@@ -128,8 +131,32 @@ fn spawn(runner: &Path) -> Result<StartedParent> {
 }
 
 impl Order {
-    /// Bytes of the order: its length, and texts that end with zeros: the directory, the number of variables, these,
-    /// and the arguments.
+    fn held(&self) -> Option<&HeldPlaces> {
+        self.invocation.profile.bounds().map(|bounds| &*bounds.held)
+    }
+
+    /// Sends the hidden places that are held.
+    fn hand_over(&self, control: &UnixStream) -> Result<()> {
+        let fds: Vec<BorrowedFd<'_>> = self.held().into_iter().flat_map(HeldPlaces::descriptors).collect();
+        handover::send(control.as_fd(), &fds)
+    }
+
+    /// Takes them in, where there are some.
+    ///
+    /// # Errors
+    /// A sentence when not all of them came.
+    pub(super) fn take_over(&mut self, control: BorrowedFd<'_>) -> std::result::Result<(), String> {
+        let Some(bounds) = self.invocation.profile.bounds_mut().filter(|bounds| !bounds.held.is_empty()) else {
+            return Ok(());
+        };
+        let fds = handover::receive(control, bounds.held.len())
+            .map_err(|e| format!("the hidden places did not arrive: {e}"))?;
+        bounds.held = HeldPlaces::filled(fds, &bounds.masked).into();
+        Ok(())
+    }
+
+    /// Bytes of the order: its length, and texts that end with zeros: the directory, the number of places that are held, the number of
+    /// variables, these, and the arguments.
     fn message(&self) -> Result<Vec<u8>> {
         let arguments = self.invocation.arguments();
         let mut out = vec![0; 4];
@@ -144,6 +171,7 @@ impl Order {
             Ok(())
         };
         text(&[self.cwd.as_os_str()])?;
+        text(&[OsStr::new(&self.held().map_or(0, HeldPlaces::len).to_string())])?;
         text(&[OsStr::new(&self.variables.len().to_string())])?;
         for (name, value) in &self.variables {
             text(&[name, OsStr::new("="), value])?;
@@ -163,6 +191,7 @@ impl Order {
         let mut texts = message.strip_suffix(&[0])?.split(|byte| *byte == 0);
         let owned = |text: &[u8]| OsString::from_vec(text.to_vec());
         let cwd = PathBuf::from(owned(texts.next()?));
+        let held: usize = std::str::from_utf8(texts.next()?).ok()?.parse().ok()?;
         let count: usize = std::str::from_utf8(texts.next()?).ok()?.parse().ok()?;
         let mut variables = Vec::with_capacity(count.min(1024));
         for _ in 0..count {
@@ -172,7 +201,12 @@ impl Order {
             variables.push((owned(text.get(..at)?), owned(text.get(at + 1..)?)));
         }
         let arguments: Vec<OsString> = texts.map(owned).collect();
-        Some(Invocation::parse(&arguments).map(|invocation| Self { cwd, variables, invocation }))
+        Some(Invocation::parse(&arguments).map(|mut invocation| {
+            if let Some(bounds) = invocation.profile.bounds_mut() {
+                bounds.held = HeldPlaces::expected(held).into();
+            }
+            Self { cwd, variables, invocation }
+        }))
     }
 
     /// Waits for an order; `None` where none comes any more. Reads nothing that comes after it.

@@ -3,8 +3,10 @@
 //! Values and their words on a command line. Which places a profile names is found by `places`, how a process is closed in
 //! is `hold`'s; which command gets which profile is decided with the call.
 
+use super::places::hidden::HeldPlaces;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Sandbox profile of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +46,8 @@ pub struct Bounds {
     pub network: Network,
     /// Namespaces of the command, for limits beyond the other rules.
     pub namespaces: Namespaces,
+    /// The first ones of `masked`, held since they were looked up. They are passed beside the words.
+    pub held: Arc<HeldPlaces>,
 }
 
 /// A folder that appears at another path: a private cache over the host's, the session's temporary files as `/tmp`.

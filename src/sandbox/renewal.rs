@@ -2,6 +2,7 @@
 //! another process: by an editor that saves a file, by git when it writes its settings. The command would then have the real
 //! file, so its parent, who sees the same places from outside, enters its namespaces and mounts them again.
 
+use super::cover;
 use super::mounts::{self, SpaceFiles};
 use super::profile::Bounds;
 use super::root;
@@ -11,7 +12,7 @@ use rustix::io::Errno;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -56,7 +57,12 @@ impl Renewal {
             .filter_map(|path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)));
         let protected: HashSet<PathBuf> =
             bounds.protected.iter().filter_map(|path| path.canonicalize().ok()).chain(links).collect();
-        let masked = bounds.masked.iter().filter_map(|path| path.canonicalize().ok());
+        // What is held counts where it is by now.
+        let now = |(number, path): (usize, &PathBuf)| match bounds.held.get(number) {
+            Some((place, _)) => std::fs::read_link(format!("/proc/self/fd/{}", place.as_raw_fd())).ok(),
+            None => path.canonicalize().ok(),
+        };
+        let masked = bounds.masked.iter().enumerate().filter_map(now);
         let all = protected.into_iter().map(|path| (path, false)).chain(masked.map(|path| (path, true)));
         let all: Vec<(PathBuf, bool)> = all.collect();
         let mut folders = HashMap::new();
@@ -141,12 +147,12 @@ impl Renewal {
 
 fn cover(place: &Mounted) -> Result<(), Errno> {
     // Another program may replace it at this moment.
-    let mut done = root::cover_again(&place.path, place.masked);
+    let mut done = cover::cover_again(&place.path, place.masked);
     for _ in 1..root::TRIES {
         if done.is_ok() {
             break;
         }
-        done = root::cover_again(&place.path, place.masked);
+        done = cover::cover_again(&place.path, place.masked);
     }
     done
 }

@@ -7,12 +7,12 @@
 //! Folders that commands write are not to be trusted: a command may have laid a link in them a moment ago. Such links are
 //! not followed, and mount points are made there one folder at a time.
 
+use super::cover::Covers;
 use super::init::Inside;
 use super::links::Paths;
 use super::mounts::{self, attach, clone_of, place, place_in, set};
-use super::opened;
 use super::profile::{Bounds, Replaced};
-use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxAttributes, StatxFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
@@ -51,9 +51,6 @@ pub(super) enum RootRole {
     /// Writing: it gets terminals of its own, and writes what the profile says.
     Writes,
 }
-
-/// Content of a masked file.
-const HIDDEN: &[u8] = b"# hidden by lisle\n";
 
 /// Devices that are harmless.
 pub(super) const DEVICES: &[&str] = &["null", "zero", "full", "random", "urandom"];
@@ -95,6 +92,7 @@ pub(super) fn build(bounds: &Bounds, role: RootRole, inside: &Inside, cwd: &Path
     };
     let whole = shown.first().is_some_and(|one| one.place.at.parent().is_none()).then(|| shown.remove(0).mount);
     let is_whole = whole.is_some();
+    let names = Covers::names(bounds)?;
     let (stage, top) = stage(whole)?;
 
     let covered = if is_whole { vec![Path::new("/")] } else { mount_points(&top, &shown, &plan.links, cwd)? };
@@ -119,11 +117,7 @@ pub(super) fn build(bounds: &Bounds, role: RootRole, inside: &Inside, cwd: &Path
         put_inside(&top, &shown, one, role)?;
     }
 
-    hide(bounds, &stage, &top, cwd, &covered)
-        .map_err(|(path, e)| format!("{} could not be hidden: {e}", path.display()))?;
-    if let Some(queue) = &inside.queue {
-        opened::watch(queue, &Path::new("/proc").join(MASKS));
-    }
+    Covers::new(&stage, &top, names, &covered, cwd)?.hide(bounds, inside.queue.as_ref())?;
     furnish(&stage, &top, role, &devices).map_err(what("/dev"))?;
     let processes = processes.or(system_processes.as_ref());
     if let (Some(processes), Ok(point)) = (processes, place_in(&top, Path::new("proc"))) {
@@ -258,7 +252,7 @@ fn put(top: &OwnedFd, one: &RootPlace, clone: &OwnedFd, attributes: Option<&libc
 }
 
 /// Nothing is at a path any more, or what led there is a link or a file now.
-fn is_gone(error: Errno) -> bool {
+pub(super) fn is_gone(error: Errno) -> bool {
     matches!(error, Errno::NOENT | Errno::NOTDIR | Errno::LOOP)
 }
 
@@ -267,15 +261,15 @@ fn is_link(place: &OwnedFd) -> bool {
 }
 
 /// The path as it is written in a folder that stands for `/`.
-fn below(path: &Path) -> &Path {
+pub(super) fn below(path: &Path) -> &Path {
     path.strip_prefix("/").unwrap_or(path)
 }
 
-fn is_folder(place: &OwnedFd) -> Result<bool, Errno> {
+pub(super) fn is_folder(place: &OwnedFd) -> Result<bool, Errno> {
     Ok(FileType::from_raw_mode(rustix::fs::fstat(place)?.st_mode) == FileType::Directory)
 }
 
-const FOLDER: Mode = Mode::from_raw_mode(0o755);
+pub(super) const FOLDER: Mode = Mode::from_raw_mode(0o755);
 const FILE: Mode = Mode::from_raw_mode(0o644);
 
 /// Makes a mount point with its parents, where nobody else makes anything.
@@ -302,7 +296,7 @@ fn make(top: impl AsFd, path: &Path, is_folder: bool) -> Result<(), Errno> {
     }
 }
 
-fn there(error: Errno) -> Result<(), Errno> {
+pub(super) fn there(error: Errno) -> Result<(), Errno> {
     if error == Errno::EXIST { Ok(()) } else { Err(error) }
 }
 
@@ -348,95 +342,6 @@ fn folder_in(dir: &OwnedFd, name: &OsStr) -> Result<OwnedFd, Errno> {
     }
     rustix::fs::mkdirat(dir, name, FOLDER).or_else(there)?;
     open()
-}
-
-/// Folder of what lies over masked places, each named by its number in the profile.
-const MASKS: &str = "masks";
-
-/// Puts a comment over every masked file and an empty folder over every masked folder.
-fn hide(
-    bounds: &Bounds,
-    stage: &OwnedFd,
-    top: &OwnedFd,
-    cwd: &Path,
-    covered: &[&Path],
-) -> Result<(), (PathBuf, Errno)> {
-    if bounds.masked.is_empty() {
-        return Ok(());
-    }
-    let made = rustix::fs::mkdirat(stage, MASKS, FOLDER).and_then(|()| place_in(stage, Path::new(MASKS)));
-    let masks = made.map_err(|e| (PathBuf::from("a secret"), e))?;
-    for (number, path) in bounds.masked.iter().enumerate() {
-        // What a link leads to is what has to be empty. The staged memory lies over `/proc` alone.
-        let Ok(path) = path.canonicalize() else { continue };
-        if cwd.starts_with(&path) || !covered.iter().any(|above| path.starts_with(above)) {
-            continue;
-        }
-        let cover = || {
-            let point = match place_in(top, below(&path)) {
-                Ok(point) => point,
-                // It is not shown, or has gone.
-                Err(e) if is_gone(e) => return Ok(()),
-                Err(e) => return Err(e),
-            };
-            let what = clone_of(mask(&masks, number, is_folder(&point)?)?)?;
-            set(&what, &mounts::READ_ONLY)?;
-            attach(&what, &point)
-        };
-        // Another program may replace it at this moment.
-        let mut done = cover();
-        for _ in 1..TRIES {
-            if done.is_ok() {
-                break;
-            }
-            done = cover();
-        }
-        done.map_err(|e| (path, e))?;
-    }
-    Ok(())
-}
-
-/// Covers a place of a root that was made before, in its namespace: read-only, or so that nothing of it can be opened. What
-/// is not there is left out.
-pub(super) fn cover_again(path: &Path, masked: bool) -> Result<(), Errno> {
-    let point = match place(path) {
-        Ok(point) => point,
-        Err(e) if is_gone(e) => return Ok(()),
-        Err(e) => return Err(e),
-    };
-    if is_mounted(&point)? {
-        return Ok(());
-    }
-    let what = match (masked, is_folder(&point)?) {
-        (false, _) => clone_of(&point)?,
-        (true, true) => mounts::memory()?,
-        // A device that cannot be opened.
-        (true, false) => clone_of(place(Path::new("/dev/null"))?)?,
-    };
-    set(&what, &mounts::READ_ONLY)?;
-    attach(&what, &point)
-}
-
-/// True if the place is the root of a mount: nobody but lisle makes one in the namespace of a command.
-fn is_mounted(place: &OwnedFd) -> Result<bool, Errno> {
-    let facts = rustix::fs::statx(place, "", AtFlags::EMPTY_PATH, StatxFlags::empty())?;
-    Ok(facts.stx_attributes.contains(StatxAttributes::MOUNT_ROOT))
-}
-
-/// Cover of a masked place.
-fn mask(masks: &OwnedFd, number: usize, is_folder: bool) -> Result<OwnedFd, Errno> {
-    let name = PathBuf::from(number.to_string());
-    // What an earlier attempt left may be of the other kind.
-    let _ = rustix::fs::unlinkat(masks, &name, AtFlags::empty());
-    let _ = rustix::fs::unlinkat(masks, &name, AtFlags::REMOVEDIR);
-    if is_folder {
-        rustix::fs::mkdirat(masks, &name, FOLDER).or_else(there)?;
-    } else {
-        let how = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-        let file = rustix::fs::openat(masks, &name, how, Mode::from_raw_mode(0o444))?;
-        rustix::io::write(file, HIDDEN)?;
-    }
-    place_in(masks, &name)
 }
 
 /// The device files that a profile names, cloned.

@@ -34,11 +34,15 @@ const TICK: Duration = Duration::from_millis(10);
 #[must_use]
 pub fn parent_main(args: &[OsString]) -> i32 {
     let ready = become_a_parent();
+    super::descriptors::remember();
     let order = if args == [super::parent::WAITS] {
         // Unbuffered: what comes after the order is for whoever holds the command.
         match std::io::stdin().as_fd().try_clone_to_owned().ok().and_then(|from| Order::take(std::fs::File::from(from)))
         {
-            Some(order) => order.and_then(|order| go_to(&order.cwd).map(|()| order)),
+            Some(order) => order.and_then(|mut order| {
+                order.take_over(std::io::stdin().as_fd())?;
+                go_to(&order.cwd).map(|()| order)
+            }),
             None => return 0,
         }
     } else {

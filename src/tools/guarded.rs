@@ -105,7 +105,7 @@ impl GuardedCommand {
             guard.doubt(since);
         }
         let breaches = Arc::<Breaches>::default();
-        let hidden = Arc::new(HeldPlaces::of(bounds.map(|bounds| &bounds.masked[..]).unwrap_or_default()));
+        let hidden = bounds.map(|bounds| Arc::clone(&bounds.held)).unwrap_or_default();
         let mut running = running();
         running.iter().for_each(|other| guard.take_over(&other.guard));
         let (place, told) = (place.clone(), told.clone());

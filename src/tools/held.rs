@@ -228,7 +228,12 @@ impl Confinement {
             false => Vec::new(),
         };
         // What has another name by now is not made.
-        let new = after.into_iter().filter(|path| !self.secrets.contains(path) && !hidden::is_moved(path));
+        // What could not be looked at before was hidden with its folder.
+        let masked = self.profile.bounds().map(|bounds| &bounds.masked[..]).unwrap_or_default();
+        let was_hidden = |path: &PathBuf| masked.iter().any(|hidden| path.starts_with(hidden));
+        let new = after
+            .into_iter()
+            .filter(|path| !self.secrets.contains(path) && !hidden::is_moved(path) && !was_hidden(path));
         let known = &self.place.allowances.granted.unmasked;
         made::note(&self.place.session_dir, new, self.told.waited_for.then_some(known.as_slice()));
     }

@@ -7,16 +7,21 @@
 pub mod caches;
 pub mod depends;
 pub mod drafts;
+mod environment;
 mod excludes;
 mod folders;
 pub mod hidden;
 pub(super) mod index;
+mod inherited;
 mod points;
 mod readable;
 pub mod removal;
 pub mod scan;
 mod secrecy;
+mod settled;
+mod sight;
 mod site;
+mod tracked;
 mod watch;
 
 pub use folders::{below_temp, session_temp};
@@ -43,9 +48,11 @@ const MOST_MASKS: usize = 400;
 /// The workspace profile for a command that runs there. Blocks.
 #[must_use]
 pub fn workspace(site: &Site<'_>) -> Profile {
-    let repository = Repository::of(site.cwd);
-    let found = scanned(site);
-    let mut bounds = shared(site, &found, repository.as_ref());
+    settled::profile(site, workspace_of)
+}
+
+fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
+    let mut bounds = shared(site, found, repository);
     bounds.writable.push(site.cwd.to_owned());
     match site.namespaces {
         Namespaces::With => bounds.replaced.extend(own_caches(site)),
@@ -54,7 +61,7 @@ pub fn workspace(site: &Site<'_>) -> Profile {
             bounds.writable.extend(site.allowances.private.clone().filter(|dir| caches::folder(dir).is_some()));
         }
     }
-    let (protected, pinned) = mounted(site, &found, repository.as_ref());
+    let (protected, pinned) = mounted(site, found, repository);
     (bounds.protected, bounds.pinned) = (protected, pinned);
     for dir in site.own_dirs {
         if let Ok(below) = dir.strip_prefix(site.cwd)
@@ -70,7 +77,7 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     }
     open_for_writing(site, &mut bounds);
     drafts::open(&drafts::of(&site.allowances.granted.writable, site.cwd), site.session_dir, &mut bounds);
-    only_shown(site, &found, &mut bounds);
+    only_shown(site, found, &mut bounds);
     bounds.masked.extend(ways_out());
     bounds.masked.retain(|path| !site.allowances.granted.sockets.contains(path));
     bounds.network = site.allowances.network.clone();
@@ -86,7 +93,7 @@ pub fn workspace(site: &Site<'_>) -> Profile {
     }
     bounds.masked.retain(|path| !site.approved.contains(path));
     bounds.readable.extend(site.approved.iter().filter(|path| !path.starts_with(site.cwd)).cloned());
-    if let Some(file) = excludes::write(site, repository.as_ref(), &bounds.masked) {
+    if let Some(file) = excludes::write(site, repository, &bounds.masked) {
         bounds.readable.push(file);
     }
     points::make(&bounds);
@@ -96,9 +103,11 @@ pub fn workspace(site: &Site<'_>) -> Profile {
 /// The read-only profile for a command that runs there. Blocks.
 #[must_use]
 pub fn read_only(site: &Site<'_>) -> Profile {
-    let repository = Repository::of(site.cwd);
-    let found = scanned(site);
-    let mut bounds = shared(site, &found, repository.as_ref());
+    settled::profile(site, read_only_of)
+}
+
+fn read_only_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Profile {
+    let mut bounds = shared(site, found, repository);
     // The user's own caches are whole, and nothing is written here; where there is none the workspace's is read.
     if site.namespaces == Namespaces::With {
         bounds.replaced.extend(own_caches(site).into_iter().filter(|one| !one.at.is_dir()));
@@ -111,15 +120,15 @@ pub fn read_only(site: &Site<'_>) -> Profile {
 #[must_use]
 pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
     let top = Repository::of(cwd).map(|repository| repository.top).filter(|top| cwd.starts_with(top));
-    !scan::look(cwd, &toolchains(cwd, home)).secrets.is_empty()
-        || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).secrets.is_empty())
+    !scan::look(cwd, &toolchains(cwd, home)).masked().is_empty()
+        || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).masked().is_empty())
 }
 
 /// A folder beside the working directory holds a secret, or more than can be looked at. Blocks.
 #[must_use]
 pub fn holds_beside(folder: &Path) -> bool {
     let found = scan::look_beside(folder);
-    !found.secrets.is_empty() || !found.whole
+    !found.masked().is_empty() || !found.whole
 }
 
 /// Places that every command reads: of the system and the user's tools, and the working directory.

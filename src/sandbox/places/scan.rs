@@ -8,18 +8,19 @@
 //! Links are never followed. A file that git has with just this content is no secret: a command can add names to git's list,
 //! but no content that it does not know. A file that was hidden once stays so under every name (`hidden`).
 
+use super::inherited::Inherited;
+use super::sight::{self, FolderSight, Unlooked};
+use super::tracked::{Stamp, TrackedFiles, stamp};
 use super::watch::{Watch, WatchEvents};
-use super::{hidden, index};
+use super::{environment, hidden};
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
-use crate::sandbox::repository::Repository;
-use crate::sandbox::unseen;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
-use std::io::Read;
-use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirEntryExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Entries of a working directory that are looked at; what lies deepest is left out of a larger one.
@@ -31,16 +32,16 @@ const MOST_OF_SYSTEM: usize = 20_000;
 const TREES: usize = 16;
 /// First bytes of every file that is looked into …
 const BEGINNING: u64 = 64 * 1024;
-/// … and of one that is looked into further, as long as not so many were read of a tree.
+/// … and of one that is looked into further, as long as not so many were read of a tree. Of the others the last bytes count,
+/// too.
 const FURTHER: u64 = 4 * 1024 * 1024;
 const MOST_READ: u64 = 256 * 1024 * 1024;
+/// Smaller files are always read as a whole: whoever makes large ones cannot use up what they need.
+const SMALL: u64 = 256 * 1024;
 /// Larger files whose name says that they are secret are taken at their word.
 const PUBLIC: u64 = 1024 * 1024;
 
-/// Folders of what others wrote or machines made: nothing in them configures the user's own programs but for repositories
-/// of git, whose settings count wherever a repository lies.
-const DEPENDENCIES: &[&str] = &["node_modules", "target", ".venv", "vendor", ".hg", ".jj", ".svn"];
-/// Those of them that belong to a version control system, which reads its settings there.
+/// Folders of a version control system, which reads its settings there.
 const STORES: &[&str] = &[".hg", ".jj", ".jj/repo", ".svn"];
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
@@ -63,12 +64,16 @@ pub struct ScanFindings {
     pub manifests: Vec<PathBuf>,
     /// Sockets, each a way to whatever program listens there.
     pub sockets: Vec<PathBuf>,
-    /// Folders of which not everything was looked at.
+    /// Folders of which not everything was looked at, and files that could not be read.
     pub cut: Vec<PathBuf>,
+    /// True where the directory itself could not be looked at, or what was hidden in it cannot be found any more.
+    pub unknown: bool,
     /// Folders that could not be listed.
     pub unlisted: Vec<PathBuf>,
     /// Everything was looked at.
     pub whole: bool,
+    /// Number of these findings, which is another one after every change.
+    pub state: u64,
 }
 
 impl ScanFindings {
@@ -116,7 +121,13 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64,
     };
     hidden::refresh();
     let mut tree = tree.lock().unwrap_or_else(PoisonError::into_inner);
-    let tree = tree.get_or_insert_with(|| Tree::new(root.to_owned(), skip, most));
+    let tree = tree.get_or_insert_with(|| {
+        let tree = Tree::new(root.to_owned(), skip, most);
+        if tree.whole && tree.found.cut.is_empty() {
+            hidden::tidy(root);
+        }
+        tree
+    });
     if elsewhere.difference(&tree.wanted).next().is_some() {
         tree.wanted.extend(elsewhere);
         tree.list_all();
@@ -124,13 +135,18 @@ fn look_at(root: &Path, skip: &[PathBuf], most: usize, elsewhere: &HashSet<(u64,
     let found = tree.refresh();
     let mut moved = hidden::moved_below(root);
     moved.retain(|path| !found.secrets.iter().any(|secret| path.starts_with(secret)));
-    if moved.is_empty() {
+    // What lies too deep is masked with the folder there.
+    let lost = hidden::is_lost_below(root) && !tree.folders.values().any(|folder| folder.cut == Some(Unlooked::Depth));
+    if moved.is_empty() && !lost {
         return found;
     }
     let mut found = ScanFindings::clone(&found);
     found.secrets.extend(moved);
+    found.unknown |= lost;
     found.into()
 }
+
+static STATE: AtomicU64 = AtomicU64::new(1);
 
 type Kept = Arc<Mutex<Option<Tree>>>;
 static TREES_KEPT: Mutex<Vec<(PathBuf, Kept)>> = Mutex::new(Vec::new());
@@ -142,27 +158,17 @@ struct Tree {
     skip: HashSet<PathBuf>,
     folders: HashMap<PathBuf, Folder>,
     watch: Option<Watch>,
-    /// Folders that are not watched.
+    /// Folders that are not watched, or not known.
     unwatched: HashSet<PathBuf>,
     entries: usize,
     most: usize,
     /// Bytes of files that were looked into.
     read: u64,
     whole: bool,
-    /// Hashes of files that git's lists name, with what tells whether they changed.
-    hashed: HashMap<PathBuf, (Stamp, Option<index::Blob>)>,
+    tracked: TrackedFiles,
     /// Secret files with more than one name: the others are looked for.
     wanted: HashSet<(u64, u64)>,
-    /// Lists of git that were asked, with what tells whether they changed.
-    indexes: HashMap<PathBuf, Option<Stamp>>,
     found: Arc<ScanFindings>,
-}
-
-/// Stamp of a file or folder, which changes with it: number, length, time of change. Nobody can set that time back.
-type Stamp = (u64, u64, u64, i64, i64, i64, i64);
-
-fn stamp(meta: &Metadata) -> Stamp {
-    (meta.dev(), meta.ino(), meta.len(), meta.ctime(), meta.ctime_nsec(), meta.mtime(), meta.mtime_nsec())
 }
 
 /// One folder of the tree.
@@ -179,9 +185,9 @@ struct Folder {
     linked: Vec<OsString>,
     sockets: Vec<OsString>,
     /// Not all of its entries were looked at.
-    cut: bool,
-    /// Entries could not be listed.
-    unlisted: bool,
+    cut: Option<Unlooked>,
+    /// Files that could not be read.
+    unread: Vec<OsString>,
     /// Holds a repository.
     git: bool,
     /// Repository without a working tree, as far as its names tell.
@@ -189,16 +195,6 @@ struct Folder {
     inherited: Inherited,
     /// Files whose content is known not to be a key: number and time of change, in order.
     checked: Vec<(u64, i64, i64)>,
-}
-
-/// Properties that a folder has from those above it.
-#[derive(Clone, Copy, Debug, Default)]
-struct Inherited {
-    dependency: bool,
-    secret: bool,
-    /// True below a protected folder, which is protected as a whole.
-    protected: bool,
-    depth: usize,
 }
 
 impl Tree {
@@ -213,9 +209,8 @@ impl Tree {
             most,
             read: 0,
             whole: true,
-            hashed: HashMap::new(),
+            tracked: TrackedFiles::default(),
             wanted: HashSet::new(),
-            indexes: HashMap::new(),
             found: Arc::default(),
         };
         out.list(out.root.clone(), Inherited::default());
@@ -270,11 +265,11 @@ impl Tree {
             let now = path.symlink_metadata().ok().map(|meta| stamp(&meta));
             now.is_none() || self.folders.get(*path).is_none_or(|folder| folder.stamp != now)
         };
-        changed.extend(self.unwatched.iter().filter(differs).cloned());
-        let unlisted =
-            self.found.unlisted.iter().filter(|path| !unseen::is_too_long(path) && std::fs::read_dir(path).is_ok());
-        changed.extend(unlisted.cloned());
-        let lists = self.indexes.iter().any(|(path, before)| index_stamp(path) != *before);
+        let unwatched: Vec<PathBuf> = self.unwatched.iter().filter(differs).cloned().collect();
+        let failed = |path: &PathBuf| self.folders.get(path).is_some_and(|folder| folder.stamp.is_none());
+        let lists = self.tracked.changed();
+        let only_again = changed.is_empty() && !lists && unwatched.iter().all(failed);
+        changed.extend(unwatched);
         if changed.is_empty() && !lists {
             return Arc::clone(&self.found);
         }
@@ -285,7 +280,12 @@ impl Tree {
                 self.list(folder, inherited);
             }
         }
+        let before = Arc::clone(&self.found);
         self.settle();
+        // What could not be looked at and still cannot is no change.
+        if only_again && (ScanFindings { state: before.state, ..ScanFindings::clone(&self.found) }) == *before {
+            self.found = before;
+        }
         Arc::clone(&self.found)
     }
 
@@ -295,9 +295,10 @@ impl Tree {
         while let Some((dir, inherited)) = open.pop_front() {
             let meta = match dir.symlink_metadata() {
                 Ok(meta) if meta.is_dir() => meta,
-                Err(error) if unseen::is_in_the_way(&error) => {
+                Err(error) if !sight::is_gone(&error) => {
                     self.forget(&dir);
-                    self.folders.insert(dir, Folder { inherited, unlisted: true, ..Folder::default() });
+                    self.unwatched.insert(dir.clone());
+                    self.folders.insert(dir, Folder { cut: Some(Unlooked::Failure), inherited, ..Folder::default() });
                     continue;
                 }
                 _ => {
@@ -313,7 +314,11 @@ impl Tree {
             }
             let before = self.folders.remove(&dir).unwrap_or_default();
             self.entries = self.entries.saturating_sub(before.entries);
-            let folder = self.entries(&dir, stamp(&meta), inherited, &before.checked);
+            let folder = self.entries(&dir, &meta, inherited, &before.checked);
+            // A watch does not tell of rights, and none of what failed.
+            if folder.stamp.is_none() || folder.cut == Some(Unlooked::Rights) {
+                self.unwatched.insert(dir.clone());
+            }
             for (name, number) in &before.folders {
                 if !folder.folders.iter().any(|(other, now)| other == name && now == number) {
                     self.forget(&dir.join(name));
@@ -330,34 +335,47 @@ impl Tree {
         }
     }
 
-    fn entries(&mut self, dir: &Path, stamp: Stamp, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
-        let mut out = Folder { stamp: Some(stamp), inherited, ..Folder::default() };
-        let above = dir.file_name().filter(|_| dir != self.root && !is_environment(dir)).map(Path::new);
+    fn entries(&mut self, dir: &Path, meta: &Metadata, inherited: Inherited, checked: &[(u64, i64, i64)]) -> Folder {
+        let mut out = Folder { stamp: Some(stamp(meta)), inherited, ..Folder::default() };
+        let entries = match FolderSight::of(dir, meta) {
+            FolderSight::Entries(entries) => entries,
+            FolderSight::Nothing => return out,
+            FolderSight::Cut(cut) => {
+                out.cut = Some(cut);
+                // What failed is tried again.
+                out.stamp = out.stamp.filter(|_| cut != Unlooked::Failure);
+                return out;
+            }
+        };
+        let above = dir.file_name().filter(|_| dir != self.root && !inherited.environment).map(Path::new);
         let folders = last_two(dir.strip_prefix(&self.root).unwrap_or(dir));
         let store = STORES.iter().any(|one| dir.ends_with(one));
         let is_own = (!inherited.dependency || store) && !inherited.protected;
         let numbers = hidden::numbers();
-        let is_moved =
-            |entry: &std::fs::DirEntry, path: &Path| numbers.contains(&entry.ino()) && hidden::is_moved(path);
+        let stays = |entry: &std::fs::DirEntry, path: &Path| numbers.contains(&entry.ino()) && hidden::stays(path);
         let mut names_of_git: HashSet<&str> = HashSet::new();
-        // An error is not emptiness.
-        let listed = match unseen::is_too_long(dir) {
-            true => Err(true),
-            false => std::fs::read_dir(dir).map_err(|error| unseen::is_in_the_way(&error)),
-        };
-        out.unlisted = listed.as_ref().is_err_and(|in_the_way| *in_the_way);
-        for entry in listed.into_iter().flatten() {
-            let Ok(entry) = entry else {
-                out.unlisted = true;
-                break;
-            };
+        for entry in entries {
             if self.entries >= self.most {
-                (self.whole, out.cut) = (false, true);
+                (self.whole, out.cut) = (false, Some(Unlooked::Count));
                 break;
             }
+            let Ok(entry) = entry else {
+                (out.cut, out.stamp) = (Some(Unlooked::Failure), None);
+                break;
+            };
             self.entries += 1;
             out.entries += 1;
-            let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
+            let name = entry.file_name();
+            let kind = match entry.file_type() {
+                Ok(kind) => kind,
+                Err(error) if sight::is_gone(&error) => continue,
+                Err(_) => {
+                    out.unread.push(name);
+                    out.stamp = None;
+                    continue;
+                }
+            };
+            let withheld = inherited.named && !environment::is_of_tools(&name);
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
             let judged = folders.join(&name);
@@ -372,8 +390,9 @@ impl Tree {
                     out.git = true;
                     continue;
                 }
-                let secret = inherited.secret || is_secret_folder(&below);
-                if secret && !is_environment(&dir.join(&name)) {
+                let path = dir.join(&name);
+                let secret = inherited.secret || withheld || is_secret_folder(&below);
+                if secret && !environment::is_one(&path) || stays(&entry, &path) {
                     out.secrets.push(name.clone());
                 }
                 if is_protected {
@@ -392,11 +411,11 @@ impl Tree {
                 out.sockets.push(name.clone());
             }
             let path = || dir.join(&name);
-            if !self.wanted.is_empty() && kind.is_file() && self.wanted.contains(&(stamp.0, entry.ino())) {
+            if !self.wanted.is_empty() && kind.is_file() && self.wanted.contains(&(meta.dev(), entry.ino())) {
                 out.linked.push(name.clone());
             }
-            let is_secret = inherited.secret || (is_secret_entry(&below) && !is_public(&path(), &name));
-            if is_secret || is_moved(&entry, &path()) {
+            let is_secret = inherited.secret || withheld || (is_secret_entry(&below) && !is_public(&path(), &name));
+            if is_secret || stays(&entry, &path()) {
                 out.secrets.push(name.clone());
             } else if kind.is_file() && Content::of(Path::new(&name)) != Content::PassedOver {
                 self.look_into(dir, name.clone(), (&entry, inherited.dependency), checked, &mut out);
@@ -423,15 +442,41 @@ impl Tree {
         checked: &[(u64, i64, i64)],
         out: &mut Folder,
     ) {
-        let Some(meta) = entry.metadata().ok().filter(|meta| meta.len() > 0) else { return };
+        let meta = match entry.metadata() {
+            Ok(meta) if meta.len() == 0 => return,
+            Ok(meta) => meta,
+            Err(error) if sight::is_gone(&error) => return,
+            Err(_) => {
+                out.unread.push(name);
+                out.stamp = None;
+                return;
+            }
+        };
         let facts = (meta.ino(), meta.ctime(), meta.ctime_nsec());
         if checked.binary_search(&facts).is_ok() {
             out.checked.push(facts);
             return;
         }
-        let most = if self.read < MOST_READ && !package { FURTHER } else { BEGINNING };
-        let bytes = beginning(&dir.join(&name), most).unwrap_or_default();
-        self.read += bytes.len() as u64;
+        let path = dir.join(&name);
+        let bytes = match (package, meta.len() <= SMALL || self.read < MOST_READ) {
+            (true, _) => sight::beginning(&path, BEGINNING),
+            (false, true) => sight::beginning(&path, FURTHER),
+            (false, false) => sight::ends(&path, BEGINNING),
+        };
+        let bytes = match bytes {
+            Ok(bytes) => bytes,
+            Err(error) if sight::is_gone(&error) => return,
+            Err(error) if sight::is_refused(&error) && !sight::is_own(&meta) => return out.checked.push(facts),
+            Err(error) => {
+                out.unread.push(name);
+                // A change of its rights is told.
+                out.stamp = out.stamp.filter(|_| sight::is_refused(&error));
+                return;
+            }
+        };
+        if meta.len() > SMALL {
+            self.read += bytes.len() as u64;
+        }
         let kind = if package { Content::Text } else { Content::of(Path::new(&name)) };
         if kind.is_secret(&bytes) {
             out.secrets.push(name);
@@ -478,79 +523,26 @@ impl Tree {
             if folder.bare {
                 out.repositories.push(dir.clone());
             }
-            out.cut.extend(folder.cut.then(|| dir.clone()));
-            out.unlisted.extend(folder.unlisted.then(|| dir.clone()));
+            out.cut.extend(folder.cut.map(|_| dir.clone()));
+            out.cut.extend(full(&folder.unread));
+            // Those that hold too much are no fault: how much counts for the findings as a whole.
+            out.unlisted.extend(folder.cut.filter(|cut| *cut != Unlooked::Count).map(|_| dir.clone()));
         }
-        out.secrets = self.untracked(candidates);
+        let own = self.folders.get(&self.root).and_then(|folder| folder.cut);
+        out.unknown = own.is_some_and(|cut| cut != Unlooked::Count);
+        out.state = STATE.fetch_add(1, Ordering::Relaxed);
+        let masked = self.tracked.without(candidates);
+        hidden::note(&self.root, masked.iter());
+        out.secrets = self.outermost(masked);
         out
     }
 
-    /// The candidates that are masked: those that git does not have as they are.
-    fn untracked(&mut self, candidates: Vec<PathBuf>) -> Vec<PathBuf> {
-        self.indexes.clear();
-        let mut asked: HashMap<PathBuf, (PathBuf, HashSet<PathBuf>)> = HashMap::new();
-        let mut repositories: HashMap<&Path, Option<Repository>> = HashMap::new();
-        for path in &candidates {
-            let Some(dir) = path.parent() else { continue };
-            let repository = repositories.entry(dir).or_insert_with(|| Repository::of(dir)).as_ref();
-            if let Some(repository) = repository
-                && let Ok(below) = path.strip_prefix(&repository.top)
-            {
-                let list = asked.entry(repository.own.join("index"));
-                let (_, wanted) = list.or_insert_with(|| (repository.top.clone(), HashSet::new()));
-                wanted.insert(below.to_owned());
-            }
-        }
-        let mut tracked: HashSet<PathBuf> = HashSet::new();
-        let mut hashed = HashMap::new();
-        for (list, (top, wanted)) in asked {
-            self.indexes.insert(list.clone(), index_stamp(&list));
-            for (below, blob) in index::tracked(&list, &wanted) {
-                let path = top.join(below);
-                // Of a folder each file counts by itself.
-                let Some(blob) = blob else {
-                    tracked.insert(path);
-                    continue;
-                };
-                let Ok(stamp) = path.symlink_metadata().map(|meta| stamp(&meta)) else { continue };
-                let known = self.hashed.get(&path).filter(|(before, _)| *before == stamp).map(|(_, own)| *own);
-                let own = known.unwrap_or_else(|| index::blob(&path));
-                hashed.insert(path.clone(), (stamp, own));
-                if own == Some(blob) {
-                    tracked.insert(path);
-                }
-            }
-        }
-        self.hashed = hashed;
-        let mut out: Vec<PathBuf> = Vec::new();
-        let mut folders: HashSet<PathBuf> = HashSet::new();
-        let masked: Vec<PathBuf> = candidates.into_iter().filter(|path| !tracked.contains(path)).collect();
-        hidden::note(masked.iter());
-        for path in masked {
-            // What lies in a masked folder is not there.
-            if !path.ancestors().skip(1).any(|above| folders.contains(above)) {
-                if self.folders.contains_key(&path) {
-                    folders.insert(path.clone());
-                }
-                out.push(path);
-            }
-        }
-        out
-    }
-}
-
-impl Inherited {
-    fn below(self, folder: &Path) -> Self {
-        let name = folder.file_name().unwrap_or_default();
-        let above = folder.parent().and_then(Path::file_name);
-        let named = above.map_or_else(|| PathBuf::from(name), |above| Path::new(above).join(name));
-        let environment = is_environment(folder);
-        Self {
-            dependency: self.dependency || environment || DEPENDENCIES.iter().any(|one| name == *one),
-            secret: self.secret || (is_secret_folder(&named) && !environment),
-            protected: self.protected || is_protected_for_commands(&named),
-            depth: self.depth + 1,
-        }
+    /// Paths without those that lie in a masked folder: they are not there.
+    fn outermost(&self, masked: Vec<PathBuf>) -> Vec<PathBuf> {
+        let folders: HashSet<PathBuf> =
+            masked.iter().filter(|path| self.folders.contains_key(*path)).cloned().collect();
+        let lies_in_one = |path: &PathBuf| path.ancestors().skip(1).any(|above| folders.contains(above));
+        masked.into_iter().filter(|path| !lies_in_one(path)).collect()
     }
 }
 
@@ -566,16 +558,6 @@ fn last_two(dir: &Path) -> PathBuf {
     dir.iter().skip(names.saturating_sub(2)).collect()
 }
 
-/// A virtual environment of Python, which may be named `.env`.
-fn is_environment(folder: &Path) -> bool {
-    let named = folder.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(b"env"));
-    named && folder.join("pyvenv.cfg").symlink_metadata().is_ok()
-}
-
-fn index_stamp(path: &Path) -> Option<Stamp> {
-    path.metadata().ok().map(|meta| stamp(&meta))
-}
-
 fn has_ending(name: &OsStr, endings: &[&str]) -> bool {
     Path::new(name).extension().is_some_and(|end| endings.iter().any(|ending| end == *ending))
 }
@@ -585,7 +567,9 @@ fn is_public(path: &Path, name: &OsStr) -> bool {
     if !has_ending(name, &["pem", "key", "crt", "PEM", "KEY"]) {
         return false;
     }
-    let Some(bytes) = beginning(path, PUBLIC + 1).filter(|bytes| bytes.len() as u64 <= PUBLIC) else { return false };
+    let Some(bytes) = sight::beginning(path, PUBLIC + 1).ok().filter(|bytes| bytes.len() as u64 <= PUBLIC) else {
+        return false;
+    };
     let has = |what: &[u8]| memchr::memmem::find(&bytes, what).is_some();
     (has(b"-----BEGIN CERTIFICATE") || has(b"-----BEGIN PUBLIC KEY")) && !has(b"PRIVATE KEY")
 }
@@ -595,17 +579,7 @@ fn is_public(path: &Path, name: &OsStr) -> bool {
 pub fn is_key(path: &Path) -> bool {
     let kind = Content::of(path);
     kind != Content::PassedOver
-        && beginning(path, crate::domain::secret::MOST as u64).is_some_and(|all| kind.is_secret(&all))
-}
-
-/// The first bytes of a file; `None` for what is no file or cannot be read.
-fn beginning(path: &Path, most: u64) -> Option<Vec<u8>> {
-    let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-    let flags = i32::try_from(flags.bits()).ok()?;
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
-    let mut out = Vec::new();
-    file.take(most).read_to_end(&mut out).ok()?;
-    Some(out)
+        && sight::beginning(path, crate::domain::secret::MOST as u64).is_ok_and(|all| kind.is_secret(&all))
 }
 
 #[cfg(test)]
@@ -650,6 +624,9 @@ mod tests {
             ("certs/server.pem", key().as_str()),
             (".aws/config", "x"),
             (".env/pyvenv.cfg", "x"),
+            (".env/bin/python", "x"),
+            (".env/lib/python3.13/site.py", "x"),
+            (".env/prod", "x"),
             ("src/credentials/mod.rs", "x"),
             ("src/keys.rs", "x"),
             ("src/token.rs", format!("let x = \"ghp_{token}\";").as_str()),
@@ -665,6 +642,7 @@ mod tests {
         let found = look(&root, &[]);
         let expected = [
             ".aws",
+            ".env/prod",
             ".hidden/.npmrc",
             "a/b/c/d/e/.env.local",
             "app/.env",
@@ -899,5 +877,92 @@ mod tests {
             }
             assert!(found.protected.contains(&dir.join("file/.git")) && found.protected.contains(&dir.join(".git")));
         }
+    }
+
+    #[test]
+    fn what_lies_deeper_than_can_be_masked_is_masked_with_its_folder() {
+        use crate::sandbox::unseen;
+        use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
+        let (_dir, root) = root();
+        let how = OFlags::RDONLY | OFlags::DIRECTORY;
+        let (name, mut deep) = ("D".repeat(240), openat(CWD, &root, how, Mode::empty()).unwrap());
+        for _ in 0..18 {
+            mkdirat(&deep, &*name, Mode::RWXU).unwrap();
+            deep = openat(&deep, &*name, how, Mode::empty()).unwrap();
+        }
+        let found = look(&root, &[]);
+        let [cut] = &found.cut[..] else { panic!("{}", found.cut.len()) };
+        assert!(unseen::is_too_long(cut) && !unseen::is_too_long(cut.parent().unwrap()) && !found.unknown);
+        assert_eq!((&found.masked(), &found.unlisted), (&vec![cut.clone()], &vec![cut.clone()]));
+        assert!(look(cut, &[]).unknown, "nothing can be masked in it");
+    }
+
+    #[test]
+    fn what_cannot_be_listed_or_read_is_not_taken_for_empty() {
+        use std::os::unix::fs::PermissionsExt;
+        if rustix::process::geteuid().is_root() {
+            return eprintln!("not tested: root lists everything");
+        }
+        let (_dir, root) = root();
+        let mode = |name: &str, mode: u32| {
+            std::fs::set_permissions(root.join(name), std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        for name in ["a/.env", "b/.env", "c/notes.txt"] {
+            write(root.join(name), "x");
+        }
+        let masked = || below(&root, &look(&root, &[]).masked());
+        assert_eq!(masked(), ["a/.env", "b/.env"]);
+        for rights in [0o311, 0o444, 0] {
+            mode("a", rights);
+            mode("c/notes.txt", 0);
+            assert_eq!(masked(), ["a", "b/.env", "c/notes.txt"], "{rights:o}");
+            let state = look(&root, &[]).state;
+            assert_eq!(look(&root, &[]).state, state);
+            mode("a", 0o755);
+            mode("c/notes.txt", 0o644);
+            assert_eq!(masked(), ["a/.env", "b/.env"]);
+        }
+        mode("", 0o311);
+        assert!(look(&root, &[]).unknown);
+        mode("", 0o755);
+        assert!(!look(&root, &[]).unknown);
+    }
+
+    #[test]
+    fn what_was_hidden_once_stays_so_whatever_is_made_around_it() {
+        let (_dir, root) = root();
+        if std::fs::metadata(&root).unwrap().created().is_err() {
+            return eprintln!("not tested: the file system keeps no time of birth");
+        }
+        let token = format!("token: ghp_{}\n", "a1B2c3D4e5F6".repeat(3));
+        write(root.join("config/env/lib/dev.json"), &token);
+        write(root.join("env/.vscode/tasks.json"), "{}");
+        let fresh = || Tree::new(root.clone(), &[], MOST).found;
+        assert_eq!(below(&root, &fresh().secrets), ["config/env/lib/dev.json"]);
+        // A layout of Python, and one that is half of it.
+        for name in ["config/env", "env"] {
+            write(root.join(name).join("pyvenv.cfg"), "x");
+            assert_eq!(below(&root, &fresh().secrets), ["config/env/lib/dev.json"]);
+            write(root.join(name).join("bin/python"), "x");
+            write(root.join(name).join("lib/python3.13/x"), "x");
+        }
+        let found = fresh();
+        assert_eq!(below(&root, &found.secrets), ["config/env/lib/dev.json"]);
+        assert_eq!(below(&root, &found.protected), ["env/.vscode"]);
+        // Whoever writes into it takes it out.
+        write(root.join("config/env/lib/dev.json"), "{}");
+        assert!(fresh().secrets.is_empty());
+    }
+
+    #[test]
+    fn large_files_do_not_use_up_what_small_ones_need() {
+        let (_dir, root) = root();
+        let mut tree = Tree::new(root.clone(), &[], MOST);
+        tree.read = MOST_READ;
+        let filler = |length: u64| "#\n".repeat(usize::try_from(length / 2).unwrap());
+        write(root.join("small.txt"), &format!("{}{}", filler(SMALL / 2), key()));
+        write(root.join("end.txt"), &format!("{}{}", filler(SMALL * 2), key()));
+        write(root.join("middle.txt"), &format!("{}{}{}", filler(SMALL), key(), filler(SMALL)));
+        assert_eq!(below(&root, &tree.refresh().secrets), ["end.txt", "small.txt"]);
     }
 }

@@ -79,7 +79,7 @@ impl SecrecyView<'_> {
             return false;
         }
         let found = scan::look(&cwd, &toolchains(&cwd, self.home));
-        found.secrets.iter().any(|secret| path.starts_with(secret))
+        found.secrets.iter().chain(&found.cut).any(|secret| path.starts_with(secret))
     }
 
     /// The session's own files: what tools and commands made for it.

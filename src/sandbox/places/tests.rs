@@ -295,3 +295,16 @@ fn moving_between_states_may_change_protected_files_that_git_has() {
     bench.moves = Moves { settings: true, ..Moves::default() };
     assert_eq!(names(&bench), [".envrc", ".npmrc", ".vscode"]);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_is_hidden_is_held_from_the_look_on() {
+    let bench = Bench::new("p", &["p/sub/.env", "p/a"]);
+    let bounds = bench.workspace();
+    assert!(bounds.held.paths().eq(bounds.masked.iter().take(bounds.held.len())));
+    std::fs::rename(bench.at("p/sub"), bench.at("p/moved")).unwrap();
+    let at = bounds.masked.iter().position(|path| *path == bench.at("p/sub/.env")).unwrap();
+    let place = bounds.held.get(at).unwrap().0;
+    let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(place));
+    assert_eq!(std::fs::read_link(link).unwrap(), bench.at("p/moved/.env"));
+}

@@ -41,12 +41,13 @@ impl Watch {
         if WATCHED.load(Ordering::Relaxed) >= self.most {
             return false;
         }
-        // A file that is written is told when it is closed: its content counts then.
+        // A file that is written is told when it is closed: its content counts then. Rights decide what can be looked at.
         let wanted = WatchFlags::CREATE
             | WatchFlags::MOVED_FROM
             | WatchFlags::MOVED_TO
             | WatchFlags::DELETE
             | WatchFlags::CLOSE_WRITE
+            | WatchFlags::ATTRIB
             | WatchFlags::ONLYDIR
             | WatchFlags::DONT_FOLLOW
             | WatchFlags::EXCL_UNLINK;
