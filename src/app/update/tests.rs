@@ -248,18 +248,15 @@ impl Screen {
             .collect()
     }
 
-    /// Acts on the session `s` since the last call, without drafts.
+    /// Commands to the session `s` since the last call, without drafts and what only shows it.
     pub(super) fn acts(&mut self) -> Vec<SessionCommand> {
         self.sent()
             .into_iter()
             .filter_map(|command| match command {
-                Command::Session { id: session, command: act }
-                    if session == id("s") && !matches!(act, SessionCommand::Draft { .. }) =>
-                {
-                    Some(act)
-                }
-                _ => None,
+                Command::Session { id: session, command } if session == id("s") => Some(command),
+                Command::Session { .. } | Command::Engine(_) => None,
             })
+            .filter(|command| !matches!(command, SessionCommand::Draft { .. } | SessionCommand::Open { .. }))
             .collect()
     }
 
