@@ -192,13 +192,27 @@ fn a_first_hour() {
 fn approve(pty: &Pty) {
     // Just after it came, and just after it got the focus, its keys do nothing.
     press(pty, "\x18y", "esc later");
-    press(pty, "\x1b[B", "▌›y");
+    choose_first(pty);
     // Right after the mark it does nothing either.
     let end = Instant::now() + pty::LIMIT;
     while pty.text().contains("esc later") {
         assert!(Instant::now() < end, "it is not answered\n{}", pty.text());
         pty.keys("\r");
         std::thread::park_timeout(Duration::from_millis(50));
+    }
+}
+
+/// Moves the mark to the first choice: down while there is none, up where keys that piled up took it too far.
+fn choose_first(pty: &Pty) {
+    let end = Instant::now() + pty::LIMIT;
+    loop {
+        let text = pty.text();
+        if text.contains("▌›y") {
+            return;
+        }
+        assert!(Instant::now() < end, "no choice is marked\n{text}");
+        pty.keys(if text.contains("▌›") { "\x1b[A" } else { "\x1b[B" });
+        std::thread::park_timeout(Duration::from_millis(20));
     }
 }
 

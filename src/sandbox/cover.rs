@@ -21,14 +21,20 @@ const MASKS: &str = "masks";
 /// End of the name of something that was removed.
 const DELETED: &[u8] = b" (deleted)";
 
+/// Place that the root shows.
+pub(super) struct ShownPlace<'a> {
+    pub(super) at: &'a Path,
+    /// False where something else is shown than what lies at this path.
+    pub(super) is_own: bool,
+}
+
 /// The root of a command that is being made, as far as places in it are covered.
 pub(super) struct Covers<'a> {
     top: &'a OwnedFd,
     masks: OwnedFd,
     /// The system's folder of this process's descriptors, which is covered itself by now.
     names: Option<OwnedFd>,
-    /// The outermost places that the root shows.
-    shown: &'a [&'a Path],
+    places: &'a [ShownPlace<'a>],
     cwd: &'a Path,
 }
 
@@ -51,12 +57,12 @@ impl<'a> Covers<'a> {
         stage: &OwnedFd,
         top: &'a OwnedFd,
         names: Option<OwnedFd>,
-        shown: &'a [&'a Path],
+        places: &'a [ShownPlace<'a>],
         cwd: &'a Path,
     ) -> Result<Self, String> {
         let made = rustix::fs::mkdirat(stage, MASKS, FOLDER).and_then(|()| place_in(stage, Path::new(MASKS)));
         let masks = made.map_err(not_hidden(Path::new("a secret")))?;
-        Ok(Self { top, masks, names, shown, cwd })
+        Ok(Self { top, masks, names, places, cwd })
     }
 
     /// Covers everything that is hidden, and has the openings noted where there is a queue.
@@ -122,7 +128,7 @@ impl<'a> Covers<'a> {
         let mut error = Errno::AGAIN;
         for _ in 0..TRIES {
             let Some(path) = self.name(held)? else { return Ok(()) };
-            if !self.is_shown(&path) {
+            if !self.is_own(&path) {
                 return Ok(());
             }
             let point = match place_in(self.top, below(&path)) {
@@ -153,8 +159,19 @@ impl<'a> Covers<'a> {
         Ok((!is_gone).then(|| PathBuf::from(OsStr::from_bytes(name))))
     }
 
+    /// True if something is shown at the path.
     fn is_shown(&self, path: &Path) -> bool {
-        self.shown.iter().any(|above| path.starts_with(above))
+        self.innermost(path).is_some()
+    }
+
+    /// True if what lies at the path is shown there, and nothing in its stead.
+    fn is_own(&self, path: &Path) -> bool {
+        self.innermost(path).is_some_and(|place| place.is_own)
+    }
+
+    fn innermost(&self, path: &Path) -> Option<&ShownPlace<'_>> {
+        let around = self.places.iter().filter(|place| path.starts_with(place.at));
+        around.max_by_key(|place| place.at.as_os_str().len())
     }
 
     /// A folder around the path is covered.

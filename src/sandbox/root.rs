@@ -7,7 +7,7 @@
 //! Folders that commands write are not to be trusted: a command may have laid a link in them a moment ago. Such links are
 //! not followed, and mount points are made there one folder at a time.
 
-use super::cover::Covers;
+use super::cover::{Covers, ShownPlace};
 use super::init::Inside;
 use super::links::Paths;
 use super::mounts::{self, attach, clone_of, place, place_in, set};
@@ -95,7 +95,9 @@ pub(super) fn build(bounds: &Bounds, role: RootRole, inside: &Inside, cwd: &Path
     let names = Covers::names(bounds)?;
     let (stage, top) = stage(whole)?;
 
-    let covered = if is_whole { vec![Path::new("/")] } else { mount_points(&top, &shown, &plan.links, cwd)? };
+    if !is_whole {
+        mount_points(&top, &shown, &plan.links, cwd)?;
+    }
     let (plain, rest): (Vec<&Cloned>, Vec<&Cloned>) = shown.iter().partition(|one| {
         let mut outer = outer(&shown, one);
         one.place.kind == PlaceKind::Readable && !is_whole && outer.all(|outer| outer.kind == PlaceKind::Readable)
@@ -117,7 +119,10 @@ pub(super) fn build(bounds: &Bounds, role: RootRole, inside: &Inside, cwd: &Path
         put_inside(&top, &shown, one, role)?;
     }
 
-    Covers::new(&stage, &top, names, &covered, cwd)?.hide(bounds, inside.queue.as_ref())?;
+    let slash = is_whole.then(|| ShownPlace { at: Path::new("/"), is_own: true });
+    let places = shown.iter().map(|Cloned { place, .. }| ShownPlace { at: &place.at, is_own: place.at == place.from });
+    let places: Vec<ShownPlace<'_>> = slash.into_iter().chain(places).collect();
+    Covers::new(&stage, &top, names, &places, cwd)?.hide(bounds, inside.queue.as_ref())?;
     furnish(&stage, &top, role, &devices).map_err(what("/dev"))?;
     let processes = processes.or(system_processes.as_ref());
     if let (Some(processes), Ok(point)) = (processes, place_in(&top, Path::new("proc"))) {
@@ -161,14 +166,8 @@ fn stage(whole: Option<OwnedFd>) -> Result<(OwnedFd, OwnedFd), String> {
     Ok((stage, top))
 }
 
-/// Makes mount points and links, while the empty root can be written. What lies in another place has its own there. The
-/// outermost places come back.
-fn mount_points<'a>(
-    top: &OwnedFd,
-    shown: &'a [Cloned],
-    links: &[(PathBuf, PathBuf)],
-    cwd: &Path,
-) -> Result<Vec<&'a Path>, String> {
+/// Makes mount points and links, while the empty root can be written. What lies in another place has its own there.
+fn mount_points(top: &OwnedFd, shown: &[Cloned], links: &[(PathBuf, PathBuf)], cwd: &Path) -> Result<(), String> {
     for name in ["proc", "dev"] {
         rustix::fs::mkdirat(top, name, FOLDER).map_err(what("a mount point"))?;
     }
@@ -187,7 +186,7 @@ fn mount_points<'a>(
         // It is there, and empty.
         make(top, below(cwd), true).map_err(|e| format!("{}: {e}", cwd.display()))?;
     }
-    Ok(covered)
+    Ok(())
 }
 
 /// Places around another one.

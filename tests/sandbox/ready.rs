@@ -1,7 +1,8 @@
 //! A parent of commands that waits for its order does what one does that was started for it.
 
 use lisle::sandbox::parent::{self, Order, StartedParent};
-use lisle::sandbox::{Bounds, Ended, Invocation, Namespaces, Network, Profile, RunReport, able};
+use lisle::sandbox::places::hidden::HeldPlaces;
+use lisle::sandbox::{Bounds, Ended, Invocation, Namespaces, Network, Profile, Replaced, RunReport, able};
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -96,10 +97,44 @@ fn a_held_command_sees_what_is_there_when_it_starts() {
 }
 
 #[test]
+fn a_hidden_place_in_whose_folder_another_one_is_shown_stops_no_command() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let spaces = able::spaces(Path::new(LISLE));
+    if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    for name in ["work/.env", "outside/deep/key", "outside/both", "outside/inner/key", "instead/both"] {
+        std::fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
+        std::fs::write(root.join(name), format!("{name}\n")).unwrap();
+    }
+    let masked = ["outside/deep/key", "outside/both", "outside/inner/key", "work/.env"].map(|name| root.join(name));
+    let bounds = Bounds {
+        readable: ["/usr", "/bin", "/lib", "/lib64"].map(Into::into).to_vec(),
+        writable: vec![root.join("work"), root.join("outside/inner")],
+        replaced: vec![Replaced { at: root.join("outside"), with: root.join("instead") }],
+        held: HeldPlaces::of(&masked).into(),
+        masked: masked.to_vec(),
+        namespaces: spaces,
+        network: Network::Off,
+        ..Bounds::default()
+    };
+    for profile in [Profile::Workspace(bounds.clone()), Profile::ReadOnly(bounds)] {
+        let line = "cat .env ../outside/both ../outside/inner/key; cat ../outside/deep/key";
+        let order = order(&root.join("work"), profile, line);
+        let (said, report) = outcome(parent::start(Path::new(LISLE), &order).unwrap());
+        let lines: Vec<&str> = said.lines().take(3).collect();
+        let hidden = "# hidden by lisle";
+        assert_eq!((&lines[..], report.exit), (&[hidden, "instead/both", hidden][..], Some(1)), "{said} {report:?}");
+    }
+}
+
+#[test]
 fn the_end_of_the_control_socket_ends_a_command() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
-    let line = "echo begun; trap 'echo asked; exit 5' TERM; sleep 1000 & wait";
+    let line = "trap 'echo asked; exit 5' TERM; echo begun; sleep 1000 & wait";
     let mut held = parent::start(Path::new(LISLE), &order(dir.path(), Profile::Open, line)).unwrap();
     let mut begun = [0; 6];
     held.output.read_exact(&mut begun).unwrap();
