@@ -13,6 +13,7 @@ use crate::domain::session::{SessionSwitch, TitleFrom};
 use crate::domain::tool::{Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
 use crate::protocol::{QueueEdit, SessionCommand, SessionEvent};
+use std::path::PathBuf;
 
 impl Machine {
     pub(super) fn person(&mut self, now: At, act: SessionCommand, out: &mut Vec<Step>) {
@@ -36,16 +37,8 @@ impl Machine {
             SessionCommand::Type { command } if command.trim().is_empty() => {}
             SessionCommand::Type { command } => self.typed(now, command.trim(), out),
             SessionCommand::Queue(edit) => self.edit_queue(now, edit, out),
-            SessionCommand::Stop => {
-                if self.turn.is_some() {
-                    self.stop(now, CutBy::User, out);
-                }
-            }
-            SessionCommand::Cut { by } => {
-                if self.turn.is_some() {
-                    self.stop(now, by, out);
-                }
-            }
+            SessionCommand::Stop => self.stop_turn(now, CutBy::User, out),
+            SessionCommand::Cut { by } => self.stop_turn(now, by, out),
             SessionCommand::Compact { wish } if self.wants_connection(out) => {
                 give_back(
                     SessionCommand::Compact { wish },
@@ -54,13 +47,7 @@ impl Machine {
                 );
             }
             SessionCommand::Compact { wish } => self.compact_wished(now, wish, out),
-            SessionCommand::Retry if self.turn.is_none() => self.begin_again(now, out),
-            SessionCommand::Retry if self.backs_off() => {
-                // The wait that runs belongs to the run before: when it is over, nothing comes of it.
-                self.runs.next();
-                self.request(now, out);
-            }
-            SessionCommand::Retry => {}
+            SessionCommand::Retry => self.retry(now, out),
             SessionCommand::Answer { request, answer } => self.answer(now, &request, answer, out),
             SessionCommand::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
             SessionCommand::DropPlan => self.give_up_plan(now, out),
@@ -75,13 +62,7 @@ impl Machine {
             // What a model is asked for is the actor's business.
             SessionCommand::Retitle => {}
             SessionCommand::Read => self.read(out),
-            SessionCommand::Cwd(cwd) => {
-                if self.meta.cwd != cwd {
-                    self.meta.cwd = cwd;
-                    self.moved(out);
-                }
-                self.changed_by_user(out);
-            }
+            SessionCommand::Cwd(cwd) => self.change_directory(cwd, out),
             // The actor does these: what is shown, and files beside the conversation. A draft only holds a redelivery.
             SessionCommand::Draft { .. }
             | SessionCommand::Claim
@@ -105,6 +86,30 @@ impl Machine {
             | SessionCommand::FilesChanged
             | SessionCommand::Clear => {}
         }
+    }
+
+    fn stop_turn(&mut self, now: At, by: CutBy, out: &mut Vec<Step>) {
+        if self.turn.is_some() {
+            self.stop(now, by, out);
+        }
+    }
+
+    fn retry(&mut self, now: At, out: &mut Vec<Step>) {
+        if self.turn.is_none() {
+            self.begin_again(now, out);
+        } else if self.backs_off() {
+            // The wait that runs belongs to the run before: when it is over, nothing comes of it.
+            self.runs.next();
+            self.request(now, out);
+        }
+    }
+
+    fn change_directory(&mut self, cwd: PathBuf, out: &mut Vec<Step>) {
+        if self.meta.cwd != cwd {
+            self.meta.cwd = cwd;
+            self.moved(out);
+        }
+        self.changed_by_user(out);
     }
 
     fn switch(&mut self, what: SessionSwitch, on: bool, out: &mut Vec<Step>) {

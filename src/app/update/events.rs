@@ -204,16 +204,8 @@ fn loaded(state: &mut State, id: &SessionId, event: SessionEvent, fx: &mut Vec<E
             queue::changed(state, id);
             return;
         }
-        SessionEvent::ModelWanted { why, .. } => {
-            if shown {
-                model_picker::wanted(state, &why, fx);
-            }
-        }
-        SessionEvent::ConnectionWanted { connection } => {
-            if shown {
-                connection_picker::wanted(state, &connection, fx);
-            }
-        }
+        SessionEvent::ModelWanted { why, .. } if shown => model_picker::wanted(state, &why, fx),
+        SessionEvent::ConnectionWanted { connection } if shown => connection_picker::wanted(state, &connection, fx),
         SessionEvent::Attached { path, made } => attach::came(state, id, &path, made, fx),
         SessionEvent::Asked(request) => asked(state, id, *request),
         SessionEvent::Settled { request } => settled(state, id, &request),
@@ -233,8 +225,8 @@ fn loaded(state: &mut State, id: &SessionId, event: SessionEvent, fx: &mut Vec<E
         }
         SessionEvent::Waiting(connection) => open.turn.waiting = connection,
         SessionEvent::TurnEnded { end } => turn_ended(state, id, end),
-        // A row follows, or the queue.
-        SessionEvent::Accepted { .. } => {}
+        // A row follows, or the queue; a choice is offered where the conversation is shown.
+        SessionEvent::Accepted { .. } | SessionEvent::ModelWanted { .. } | SessionEvent::ConnectionWanted { .. } => {}
         // Whether or not the conversation is complete: above.
         SessionEvent::Opened(_)
         | SessionEvent::Reidentified { .. }
