@@ -10,7 +10,9 @@
 use lisle::agent::{self, Connections, Settings, Setup};
 use lisle::domain::message::{Body, Message, UserText};
 use lisle::domain::{At, ConnectionName, MessageId, Mode, SessionId};
-use lisle::protocol::{Act, Command, ConnectionInfo, Event, NewSession, Stamped};
+use lisle::protocol::{
+    Command, ConnectionInfo, EngineCommand, EngineEvent, Event, NewSession, SessionCommand, SessionEvent, Stamped,
+};
 use lisle::provider::rehearsal::Rehearsal;
 use lisle::runtime::rules::{Places, RuleFiles};
 use lisle::store::io::{Disk, Fault, Watched};
@@ -135,7 +137,10 @@ fn live(folder: &Path, at: u64) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     runtime.block_on(async {
         let mut link = agent::open(setup);
-        link.commands.send(Command::Create(NewSession::default())).await.expect("the engine listens");
+        link.commands
+            .send(Command::Engine(EngineCommand::Create(NewSession::default())))
+            .await
+            .expect("the engine listens");
         let mut ended = 0;
         while let Some(stamped) = link.events.recv().await {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_millis();
@@ -144,21 +149,24 @@ fn live(folder: &Path, at: u64) {
             writeln!(out, "{now} {line}").expect("the parent listens");
             out.flush().expect("the parent listens");
             drop(out);
-            let session = stamped.session.clone();
+            let session = stamped.event.session().cloned();
             match (&stamped.event, session) {
-                (Event::Opened(_), Some(session)) => {
+                (Event::Session { event: SessionEvent::Opened(_), .. }, Some(session)) => {
                     for text in [FIRST, SECOND] {
-                        let act = Act::send(text);
-                        link.commands.send(Command::To { session: session.clone(), act }).await.expect("it listens");
+                        let act = SessionCommand::send(text);
+                        link.commands
+                            .send(Command::Session { id: session.clone(), command: act })
+                            .await
+                            .expect("it listens");
                     }
                 }
-                (Event::TurnEnded { .. }, _) => {
+                (Event::Session { event: SessionEvent::TurnEnded { .. }, .. }, _) => {
                     ended += 1;
                     if ended == 2 {
-                        link.commands.send(Command::Shutdown).await.expect("the engine listens");
+                        link.commands.send(Command::Engine(EngineCommand::Shutdown)).await.expect("the engine listens");
                     }
                 }
-                (Event::Ended, _) => break,
+                (Event::Engine(EngineEvent::Ended), _) => break,
                 _ => {}
             }
         }
@@ -213,23 +221,27 @@ impl Life {
 
     fn hear(&mut self, time: i64, stamped: Stamped) {
         self.last = time;
-        if stamped.session.is_some() {
-            self.session = stamped.session;
+        if let Some(session) = stamped.event.session() {
+            self.session = Some(session.clone());
         }
         match stamped.event {
-            Event::Reidentified { to } => self.session = Some(to),
-            Event::Row(row) => {
+            Event::Session { event: SessionEvent::Reidentified { to }, .. } => self.session = Some(to),
+            Event::Session { event: SessionEvent::Row(row), .. } => {
                 let id = row.id.to_string();
                 self.growing.insert(id.clone(), vec![(time, text_of(&row).unwrap_or_default().to_owned())]);
                 self.rows.insert(id, *row);
             }
-            Event::Delta { id, add } => self.growing.entry(id.to_string()).or_default().push((time, add)),
-            Event::Dropped { id } => {
+            Event::Session { event: SessionEvent::Delta { id, add }, .. } => {
+                self.growing.entry(id.to_string()).or_default().push((time, add))
+            }
+            Event::Session { event: SessionEvent::Dropped { id }, .. } => {
                 self.rows.remove(id.as_str());
                 self.growing.remove(id.as_str());
             }
-            Event::Queue { items, .. } => self.queued = items.into_iter().map(|item| item.text).collect(),
-            Event::TurnEnded { .. } => self.turns_ended += 1,
+            Event::Session { event: SessionEvent::Queue { items, .. }, .. } => {
+                self.queued = items.into_iter().map(|item| item.text).collect()
+            }
+            Event::Session { event: SessionEvent::TurnEnded { .. }, .. } => self.turns_ended += 1,
             _ => {}
         }
     }

@@ -6,7 +6,7 @@ use crate::domain::message::{Body, InfoKind};
 use crate::domain::permission::Mode;
 use crate::domain::session::Activity;
 use crate::domain::tool::Child;
-use crate::protocol::{Event, TurnEnd};
+use crate::protocol::{SessionEvent, TurnEnd};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::watch;
@@ -51,16 +51,16 @@ impl ChildProgress {
     }
 
     /// Takes what the actor tells the clients. Whether it is worth telling.
-    pub(super) fn take(&mut self, event: &Event) -> bool {
+    pub(super) fn take(&mut self, event: &SessionEvent) -> bool {
         match event {
-            Event::Changed(meta) => {
+            SessionEvent::Changed(meta) => {
                 let before = (self.session.clone(), self.activity.clone(), self.tokens);
                 self.session = Some(meta.id.clone());
                 self.activity = meta.activity.clone();
                 self.tokens = meta.usage.context_tokens.saturating_add(meta.usage.output_tokens);
                 before != (self.session.clone(), self.activity.clone(), self.tokens)
             }
-            Event::Row(row) => {
+            SessionEvent::Row(row) => {
                 match &row.body {
                     Body::Tool(call) => {
                         self.calls.insert(row.id.clone());
@@ -79,15 +79,43 @@ impl ChildProgress {
                 }
                 true
             }
-            Event::TurnStarted { .. } => {
+            SessionEvent::TurnStarted { .. } => {
                 (self.ended, self.failure, self.cut) = (None, None, None);
                 true
             }
-            Event::TurnEnded { end } => {
+            SessionEvent::TurnEnded { end } => {
                 self.ended = Some(*end);
                 true
             }
-            _ => false,
+            SessionEvent::Opened(_)
+            | SessionEvent::Reidentified { .. }
+            | SessionEvent::Held { .. }
+            | SessionEvent::Accepted { .. }
+            | SessionEvent::Page { .. }
+            | SessionEvent::LaterPage { .. }
+            | SessionEvent::Delta { .. }
+            | SessionEvent::Refused { .. }
+            | SessionEvent::Dropped { .. }
+            | SessionEvent::Queue { .. }
+            | SessionEvent::Redelivering { .. }
+            | SessionEvent::Attached { .. }
+            | SessionEvent::ConnectionWanted { .. }
+            | SessionEvent::ModelWanted { .. }
+            | SessionEvent::Asked(_)
+            | SessionEvent::Settled { .. }
+            | SessionEvent::Todo(_)
+            | SessionEvent::Jobs(_)
+            | SessionEvent::Plan(_)
+            | SessionEvent::Compacting { .. }
+            | SessionEvent::Retrying { .. }
+            | SessionEvent::Waiting(_)
+            | SessionEvent::Enhanced { .. }
+            | SessionEvent::UndoPlanned(_)
+            | SessionEvent::FilesChanged(_)
+            | SessionEvent::Context(_)
+            | SessionEvent::Rules(_)
+            | SessionEvent::Notice(_)
+            | SessionEvent::Unsaved(_) => false,
         }
     }
 

@@ -15,7 +15,7 @@ use crate::domain::ids::SessionId;
 use crate::domain::message::CutBy;
 use crate::domain::session::{SessionMeta, SpawnedBy, TitleFrom};
 use crate::domain::tool::Child;
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 use crate::tools::host::{NotDone, Spawned, Task, WhichModel};
 use std::sync::Arc;
 use std::time::Duration;
@@ -196,8 +196,8 @@ impl ToolHost {
 /// Stops the child with its call. What it had said comes back.
 async fn stop_child(mailbox: &Mailbox, by: CutBy, mut heard: watch::Receiver<ChildProgress>) -> NotDone {
     // One that ended needs no word.
-    let act = if by == CutBy::User { Act::Stop } else { Act::Cut { by } };
-    let _ = mailbox.control(Control::Act(act));
+    let act = if by == CutBy::User { SessionCommand::Stop } else { SessionCommand::Cut { by } };
+    let _ = mailbox.control(Control::Command(act));
     let ended = heard.wait_for(|news| news.has_ended());
     let _ = tokio::time::timeout(ENDS_WITHIN, ended).await;
     NotDone::Stopped(heard.borrow().said().to_owned())

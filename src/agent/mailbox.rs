@@ -6,14 +6,12 @@ use crate::domain::attachment::Attachment;
 use crate::domain::ids::At;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::permission::Mode;
-use crate::domain::request::TrustRequest;
-use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Worktree;
 use crate::domain::tool::CallFacts;
 use crate::domain::undo::UndoAim;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{CallId, ConnectionName};
-use crate::protocol::{Act, Event};
+use crate::protocol::{SessionCommand, SessionEvent};
 use crate::store::{Elsewhere, Followed, Health, Merged};
 use std::path::PathBuf;
 use tokio::sync::{mpsc, oneshot};
@@ -22,24 +20,8 @@ use tokio::sync::{mpsc, oneshot};
 /// does whoever sends it.
 #[derive(Debug)]
 pub(super) enum Control {
-    Act(Act),
-    Open {
-        rows: usize,
-    },
-    Earlier {
-        cursor: u64,
-        rows: usize,
-    },
-    /// Around a place far from the end.
-    OpenAt {
-        at: u64,
-        rows: usize,
-    },
-    Later {
-        cursor: u64,
-        rows: usize,
-    },
-    Leave,
+    /// Of a client.
+    Command(SessionCommand),
     /// The user changes properties. The answer says why not, as a sentence.
     Change {
         change: PropertyChange,
@@ -54,28 +36,16 @@ pub(super) enum Control {
     Reload {
         rows: usize,
     },
-    /// Take all messages out.
-    Clear,
     /// End the turn, if one runs here.
     Stop,
+    /// Restore files once the turn has ended, and report that.
+    Restore(Restore),
     /// Save what waits, so that the files can be read.
     Flush {
         done: oneshot::Sender<()>,
     },
-    /// Undo, and what it would do.
-    Undo(UndoAsk),
-    /// The rules in force are wanted.
-    Rules,
-    /// Content of the next request is wanted.
-    Context,
-    /// This rule is no longer wanted.
-    Forget(Rule, RuleScope),
-    /// The user trusts this.
-    Trust(Box<TrustRequest>),
     /// A substitute was chosen for a connection that is not configured here.
     Reach,
-    /// The user wants to give the key of this connection.
-    AskKey(ConnectionName),
     /// A connection got a key.
     Keyed(ConnectionName),
     /// The session was spawned, and its call waits for it.
@@ -84,11 +54,6 @@ pub(super) enum Control {
     Detached,
     /// The parent of this session is in this mode now.
     Ceiling(Mode),
-    /// Rewrite the draft of a client.
-    Enhance {
-        number: u64,
-        draft: String,
-    },
     Shutdown,
 }
 
@@ -97,7 +62,12 @@ pub(super) enum Control {
 pub(super) enum Report {
     Input(Input),
     /// Event for clients that took its time.
-    Tell(Event),
+    Tell(SessionEvent),
+    /// The server of this connection was asked for its models.
+    ModelsListed {
+        connection: ConnectionName,
+        models: Result<Vec<String>, String>,
+    },
     /// A file was copied for a message to come, or not.
     Attached {
         path: PathBuf,
@@ -229,21 +199,14 @@ pub(super) type ReleaseAnswer = oneshot::Sender<Result<Released, String>>;
 /// Rows that are shown when a session is shown anew without being asked.
 pub(super) const SHOWN: usize = 200;
 
-/// Request to undo.
+/// Files to restore.
 #[derive(Debug)]
-pub(super) enum UndoAsk {
-    /// Preview of it.
-    Plan(UndoAim),
-    /// Do it.
-    Restore {
-        aim: UndoAim,
-        /// Files to restore although somebody changed them since.
-        also: Vec<PathBuf>,
-        /// Told when it was done, or was not: with it a turn that runs is waited for.
-        done: Option<oneshot::Sender<()>>,
-    },
-    /// Changes of the session.
-    Changes,
+pub(super) struct Restore {
+    pub(super) aim: UndoAim,
+    /// Files to restore although somebody changed them since.
+    pub(super) also: Vec<PathBuf>,
+    /// Reports that it was done, or could not be: with it a turn that runs is waited for.
+    pub(super) done: Option<oneshot::Sender<()>>,
 }
 
 #[cfg(test)]
@@ -258,13 +221,13 @@ mod tests {
         }
         assert!(mailbox.reports.try_send(Report::Jobs).is_err(), "reports have room for a few");
         for _ in 0..2 * REPORTS {
-            mailbox.control(Control::Leave).unwrap();
+            mailbox.control(Control::Command(SessionCommand::Leave)).unwrap();
         }
         mailbox.control(Control::Stop).unwrap();
         let mut before = 0;
         while let Some(Mail::Control(command)) = reader.try_next() {
             match command {
-                Control::Leave => before += 1,
+                Control::Command(SessionCommand::Leave) => before += 1,
                 Control::Stop => break,
                 other => panic!("{other:?}"),
             }

@@ -11,7 +11,7 @@ use crate::domain::permission::Sandbox;
 use crate::domain::request::KeyRequest;
 use crate::domain::tool::CallFacts;
 use crate::domain::{Level, Notice};
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 use crate::provider::named::NO_MODEL;
 use crate::provider::{Chunk, ModelRequest, ProposedCall, Provider, ProviderError};
 use crate::tools::jobs::Jobs;
@@ -190,7 +190,7 @@ impl RunTasks {
             if let Some(text) = keeper.news() {
                 let notice = Notice::new(Level::Warning, text)
                     .hint("what calls change cannot be taken back until there is room");
-                let _ = mailbox.report(Report::Tell(Event::Notice(notice))).await;
+                let _ = mailbox.report(Report::Tell(SessionEvent::Notice(notice))).await;
             }
             // A task of its own, so that a defect in a tool ends the call and not the session.
             let mut ended = if with.stop.is_cancelled() {
@@ -220,7 +220,7 @@ impl RunTasks {
                 Err(RunError::FactsChanged(_)) => &[],
             };
             if let Some(notice) = Notice::protected(protected) {
-                let _ = mailbox.report(Report::Tell(Event::Notice(notice))).await;
+                let _ = mailbox.report(Report::Tell(SessionEvent::Notice(notice))).await;
             }
             let _ = mailbox.report(Report::Input(Input::Ran(run, id, Box::new(ended)))).await;
         });

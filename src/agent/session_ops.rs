@@ -20,7 +20,7 @@ use crate::domain::property::Definition;
 use crate::domain::session::{Activity, Worktree};
 use crate::domain::spending::Spending;
 use crate::domain::{At, MessageId, SessionId, SessionMeta};
-use crate::protocol::Event;
+use crate::protocol::EngineEvent;
 use crate::store::{Exported, Imported, IndexMark, Store, StoreError};
 use futures_util::future::join_all;
 use std::path::PathBuf;
@@ -86,7 +86,7 @@ impl SessionOps {
         for meta in changed {
             let live = self.shared.sessions.is_live(&meta.id);
             if !live {
-                self.out.send(Event::Changed(Box::new(meta))).await;
+                self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await;
             }
         }
         true
@@ -97,7 +97,7 @@ impl SessionOps {
         let store = self.store();
         let Some(listing) = blocking(move || store.list()).await else { return Vec::new() };
         for notice in listing.notices {
-            self.out.send(Event::Notice(notice)).await;
+            self.out.send(EngineEvent::Notice(notice)).await;
         }
         let wanted = self.shared.setup.settings.inbox.archive_idle_days.is_some();
         let kept = if wanted { listing.sessions.clone() } else { Vec::new() };
@@ -113,7 +113,7 @@ impl SessionOps {
             None => meta,
         };
         let sessions = sessions.into_iter().map(newest).collect();
-        self.out.send(Event::Listed { sessions }).await;
+        self.out.send(EngineEvent::Listed { sessions }).await;
     }
 
     // ---- what the workspace defines ----
@@ -136,9 +136,9 @@ impl SessionOps {
         // One message without a screen has no use for what is wrong with labels, and takes a warning for its end.
         let told = !self.shared.setup.settings.headless;
         for problem in properties.problems.iter().filter(|problem| told && !known.problems.contains(problem)) {
-            self.out.send(Event::Notice(problem.clone())).await;
+            self.out.send(EngineEvent::Notice(problem.clone())).await;
         }
-        self.out.send(Event::Properties(Box::new(properties))).await;
+        self.out.send(EngineEvent::Properties(Box::new(properties))).await;
     }
 
     /// Adds a definition to the workspace's files.
@@ -178,7 +178,7 @@ impl SessionOps {
             let done = join_all(some.iter().map(|id| self.change_one(id, &change))).await;
             for (id, done) in some.iter().zip(done) {
                 match done {
-                    Ok(Some(meta)) => self.out.send(Event::Changed(Box::new(meta))).await,
+                    Ok(Some(meta)) => self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await,
                     Ok(None) => {}
                     Err(why) => failed.push((id.clone(), why)),
                 }
@@ -223,7 +223,7 @@ impl SessionOps {
         let mut failed = Vec::new();
         for id in self.with_children(sessions).await {
             match self.delete_one(&id, at_once).await {
-                Ok(trash) => self.out.send(Event::Deleted { session: id, trash }).await,
+                Ok(trash) => self.out.send(EngineEvent::Deleted { session: id, trash }).await,
                 Err(why) => failed.push((id, why)),
             }
         }
@@ -295,7 +295,7 @@ impl SessionOps {
                 None => None,
             };
             match blocking(move || store.restore(&id)).await {
-                Some(Ok(meta)) => self.out.send(Event::Changed(Box::new(meta))).await,
+                Some(Ok(meta)) => self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await,
                 Some(Err(error)) => failed.push(format!("{}: {}", trash.0, why(&error))),
                 None => failed.push(trash.0),
             }
@@ -310,7 +310,7 @@ impl SessionOps {
     pub(super) async fn trash(self) {
         let store = self.store();
         if let Some(trash) = blocking(move || store.trash()).await {
-            self.out.send(Event::Trash(trash)).await;
+            self.out.send(EngineEvent::Trash(trash)).await;
         }
     }
 
@@ -385,8 +385,8 @@ impl SessionOps {
         match blocking(made).await {
             Some(Ok(meta)) => {
                 let to = meta.id.clone();
-                self.out.send(Event::Changed(Box::new(meta))).await;
-                self.out.send(Event::Branched { from, to, rewound }).await;
+                self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await;
+                self.out.send(EngineEvent::Branched { from, to, rewound }).await;
             }
             Some(Err(error)) => {
                 let text = format!("No branch was made of {from}: {error}.");
@@ -414,7 +414,7 @@ impl SessionOps {
             blocking(move || if repair { store.repair(&session) } else { store.verify(&session) }).await
         };
         match report {
-            Some(Ok(report)) => self.out.send(Event::Health(Box::new(report))).await,
+            Some(Ok(report)) => self.out.send(EngineEvent::Health(Box::new(report))).await,
             Some(Err(error)) => {
                 let text = format!("The files of {id} could not be looked at: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text))).await;
@@ -451,7 +451,7 @@ impl SessionOps {
         let (store, session) = (self.store(), id.clone());
         match blocking(move || write(&store, &session)).await {
             Some(Ok(Exported { path, masked })) => {
-                self.out.send(Event::Exported { session: id, path, masked, shared }).await;
+                self.out.send(EngineEvent::Exported { session: id, path, masked, shared }).await;
             }
             Some(Err(StoreError::NoSession { .. })) => {
                 self.out.tell(Some(Notice::new(Level::Info, "Nothing was said in this session yet."))).await;
@@ -495,8 +495,8 @@ impl SessionOps {
         match done {
             Some(Ok(Imported { meta, program, left, again })) => {
                 let (session, again) = (meta.id.clone(), again.map(|again| again.words()));
-                self.out.send(Event::Changed(Box::new(meta))).await;
-                self.out.send(Event::Imported { session, program: program.to_owned(), left, again }).await;
+                self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await;
+                self.out.send(EngineEvent::Imported { session, program: program.to_owned(), left, again }).await;
             }
             Some(Err(error)) => {
                 let text = format!("Nothing was imported: {error}.");
@@ -524,7 +524,7 @@ impl SessionOps {
             Ok(Ledger::of(session, &rows, LEDGER))
         });
         match read.await {
-            Some(Ok(ledger)) => self.out.send(Event::Audit(Box::new(ledger))).await,
+            Some(Ok(ledger)) => self.out.send(EngineEvent::Audit(Box::new(ledger))).await,
             Some(Err(error)) => {
                 let text = format!("The audit log of {id} could not be read: {error}.");
                 self.out.tell(Some(Notice::new(Level::Error, text))).await;
@@ -606,7 +606,7 @@ impl SessionOps {
             Ok::<_, std::io::Error>(Spending::of(&all, &metas, session, &day(now()), day))
         });
         match read.await {
-            Some(Ok(spending)) => self.out.send(Event::Usage(Box::new(spending))).await,
+            Some(Ok(spending)) => self.out.send(EngineEvent::Usage(Box::new(spending))).await,
             Some(Err(error)) => {
                 let folder = self.shared.setup.books.folder().display().to_string();
                 let text = format!("What requests used could not be read from {folder}: {error}.");

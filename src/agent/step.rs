@@ -10,7 +10,7 @@ use crate::domain::secret::Key;
 use crate::domain::tool::{CallFacts, Child, Outcome};
 use crate::domain::usage::RequestUsage;
 use crate::permit;
-use crate::protocol::{Act, Event, Queued};
+use crate::protocol::{Queued, SessionCommand, SessionEvent};
 use crate::provider::{Chunk, ModelRequest, ProposedCall, ProviderError};
 use crate::tools::RunError;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub struct RunNo(pub u64);
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
     /// The user did something.
-    Act(Act),
+    Command(SessionCommand),
     /// A piece of the response came.
     Chunk(RunNo, Chunk),
     /// Usage of the request, with the model's window and the price in dollars.
@@ -145,7 +145,7 @@ pub enum Step {
     /// Keep that a turn runs, or that it ended.
     Turn(bool),
     /// Tell the clients.
-    Emit(Event),
+    Emit(SessionEvent),
     /// Ask the model.
     Ask(RunNo, Box<ModelRequest>),
     /// Ask a model to sum up, then report [`Input::Summarised`].

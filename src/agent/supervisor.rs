@@ -8,8 +8,8 @@ use super::family::{Families, SpawnRequest};
 use super::file_gates::FileGates;
 use super::link::{self, EngineEnd, Link};
 use super::list_watcher::ListWatcher;
-use super::mailbox::{Control, Mailbox, SHOWN, UndoAsk};
-use super::outbox::{Out, Outbox};
+use super::mailbox::{Control, Mailbox, Restore, SHOWN};
+use super::outbox::Out;
 use super::registry::SessionRegistry;
 use super::search::Searching;
 use super::session::SessionActor;
@@ -21,7 +21,7 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::session::{ThinkingLevel, TitleFrom};
 use crate::domain::undo::UndoAim;
 use crate::domain::{ConnectionName, MessageId, SessionId, SessionMeta};
-use crate::protocol::{Act, Command, Configured, Event, NewSession};
+use crate::protocol::{Command, Configured, EngineCommand, EngineEvent, NewSession, SessionCommand};
 use crate::provider::figures::built_in;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@ use tokio::sync::{mpsc, oneshot};
 #[must_use]
 pub fn open(setup: Setup) -> Link {
     let (link, EngineEnd { commands, events }) = link::pair();
-    let out = Out::new(Outbox::new(events.clone(), None));
+    let out = Out::new(events.clone());
     let (spawn_requests, born) = mpsc::unbounded_channel();
     let (made, ready) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
@@ -91,7 +91,7 @@ impl Supervisor {
         loop {
             tokio::select! {
                 command = commands.recv() => match command {
-                    Some(Command::Shutdown) | None => break,
+                    Some(Command::Engine(EngineCommand::Shutdown)) | None => break,
                     Some(command) => self.route(command),
                 },
                 Some(meta) = made.recv() => self.begin(meta),
@@ -104,62 +104,63 @@ impl Supervisor {
     /// Hands a command to whoever does it. Waits for nothing, so that no session holds up another one.
     fn route(&mut self, command: Command) {
         match command {
-            Command::List => self.list(),
-            Command::Create(new) => self.create(new),
-            Command::Open { session, rows } => self.open(&session, Control::Open { rows }),
-            Command::OpenAt { session, at, rows } => self.open(&session, Control::OpenAt { at, rows }),
-            Command::Later { session, cursor, rows } => self.to(&session, Control::Later { cursor, rows }),
-            Command::Earlier { session, cursor, rows } => self.to(&session, Control::Earlier { cursor, rows }),
-            Command::Leave { session } => self.to_actor_of(&session, Control::Leave),
-            Command::To { session, act } => self.to(&session, Control::Act(act)),
-            Command::Rules { session } => self.to(&session, Control::Rules),
-            Command::Forget { session, rule, scope } => self.to(&session, Control::Forget(*rule, scope)),
-            Command::Trust { session, request } => self.to(&session, Control::Trust(Box::new(request))),
-            Command::AskKey { session, connection } => self.to(&session, Control::AskKey(connection)),
-            Command::Enhance { session, number, draft } => self.to(&session, Control::Enhance { number, draft }),
-            Command::PlanUndo { session, aim } => self.to(&session, Control::Undo(UndoAsk::Plan(aim))),
-            Command::Undo { session, aim, also } => {
-                self.to(&session, Control::Undo(UndoAsk::Restore { aim, also, done: None }));
-            }
-            Command::FilesChanged { session } => self.to(&session, Control::Undo(UndoAsk::Changes)),
-            Command::Context { session } => self.to(&session, Control::Context),
-            Command::Clear { session } => self.to(&session, Control::Clear),
-            Command::Rewind { session, at, files } => self.rewind(&session, at, files),
-            Command::Models { connection } => self.models(connection),
-            Command::Figures { connection, models } => self.figures(connection, &models),
-            Command::Levels { connection, model } => self.levels(connection, &model),
-            Command::Remember { text } => self.remember(text),
-            Command::Search { search, query } => {
+            Command::Engine(command) => self.engine(command),
+            Command::Session { id, command } => self.session(&id, command),
+        }
+    }
+
+    /// Hands a command to the actor of its session.
+    fn session(&mut self, id: &SessionId, command: SessionCommand) {
+        if command == SessionCommand::Leave {
+            return self.to_actor_of(id, Control::Command(command));
+        }
+        // Only what is listed is opened: the session that has this id.
+        if matches!(command, SessionCommand::Open { .. } | SessionCommand::OpenAt { .. }) {
+            self.shared.sessions.know(id);
+        }
+        self.to(id, Control::Command(command));
+    }
+
+    fn engine(&mut self, command: EngineCommand) {
+        match command {
+            EngineCommand::List => self.list(),
+            EngineCommand::Create(new) => self.create(new),
+            EngineCommand::Rewind { session, at, files } => self.rewind(&session, at, files),
+            EngineCommand::Models { connection } => self.models(connection),
+            EngineCommand::Figures { connection, models } => self.figures(connection, &models),
+            EngineCommand::Levels { connection, model } => self.levels(connection, &model),
+            EngineCommand::Remember { text } => self.remember(text),
+            EngineCommand::Search { search, query } => {
                 let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
                 self.search.begin(store, properties, search, &query, self.out.clone());
             }
-            Command::Change { sessions, change } => {
+            EngineCommand::Change { sessions, change } => {
                 self.beside(|ops, shared| ops.change(shared.sessions.meant_all(&sessions), change))
             }
-            Command::Delete { sessions, now } => {
+            EngineCommand::Delete { sessions, now } => {
                 let now = now || self.shared.setup.settings.inbox.trash_days == 0;
                 self.beside(|ops, shared| ops.delete(shared.sessions.meant_all(&sessions), now));
             }
-            Command::Trash => self.beside(|ops, _| ops.trash()),
-            Command::Restore { trash } => self.beside(|ops, _| ops.restore(trash)),
-            Command::Define(definition) => self.beside(|ops, _| ops.define(definition)),
-            Command::Branch { session, at, title } => {
+            EngineCommand::Trash => self.beside(|ops, _| ops.trash()),
+            EngineCommand::Restore { trash } => self.beside(|ops, _| ops.restore(trash)),
+            EngineCommand::Define(definition) => self.beside(|ops, _| ops.define(definition)),
+            EngineCommand::Branch { session, at, title } => {
                 self.beside(|ops, shared| ops.branch(shared.sessions.meant(&session), at, BranchPlace::Beside(title)));
             }
-            Command::Verify { session, repair } => {
+            EngineCommand::Verify { session, repair } => {
                 self.beside(|ops, shared| ops.verify(shared.sessions.meant(&session), repair))
             }
-            Command::Export { session, to, format } => {
+            EngineCommand::Export { session, to, format } => {
                 self.beside(|ops, shared| ops.export(shared.sessions.meant(&session), to, format));
             }
-            Command::Import { path, from } => self.beside(|ops, _| ops.import(path, from)),
-            Command::Share { session } => self.beside(|ops, shared| ops.share(shared.sessions.meant(&session))),
-            Command::Audit { session } => self.beside(|ops, shared| ops.audit(shared.sessions.meant(&session))),
-            Command::Usage { session } => {
+            EngineCommand::Import { path, from } => self.beside(|ops, _| ops.import(path, from)),
+            EngineCommand::Share { session } => self.beside(|ops, shared| ops.share(shared.sessions.meant(&session))),
+            EngineCommand::Audit { session } => self.beside(|ops, shared| ops.audit(shared.sessions.meant(&session))),
+            EngineCommand::Usage { session } => {
                 self.beside(|ops, shared| ops.usage(session.map(|session| shared.sessions.meant(&session))));
             }
             // The loop ends with it.
-            Command::Shutdown => {}
+            EngineCommand::Shutdown => {}
         }
     }
 
@@ -184,19 +185,13 @@ impl Supervisor {
         });
     }
 
-    /// Only what is listed is opened: the session that has this id.
-    fn open(&mut self, session: &SessionId, command: Control) {
-        self.shared.sessions.know(session);
-        self.to(session, command);
-    }
-
     /// Goes back to a message, after the files were restored where that is wanted.
     fn rewind(&mut self, session: &SessionId, at: MessageId, files: Option<Vec<PathBuf>>) {
         let restored = files.map(|also| {
             let (done, restored) = oneshot::channel();
             self.to(session, Control::Stop);
             let aim = UndoAim::Since(at.clone());
-            self.to(session, Control::Undo(UndoAsk::Restore { aim, also, done: Some(done) }));
+            self.to(session, Control::Restore(Restore { aim, also, done: Some(done) }));
             restored
         });
         let session = self.shared.sessions.meant(session);
@@ -222,7 +217,7 @@ impl Supervisor {
             warn_cost: settings.warn_cost,
             history,
         };
-        self.out.send(Event::Configured(Box::new(configured))).await;
+        self.out.send(EngineEvent::Configured(Box::new(configured))).await;
         self.ops.properties().await;
         // What the server tells of its models, their windows above all, is there before it is needed. Only for a screen, and only
         // from a connection that was chosen.
@@ -285,7 +280,7 @@ impl Supervisor {
         let SpawnRequest { meta, link, prompt, ready } = request;
         let (id, parent) = (meta.id.clone(), meta.parent.as_ref().map(|parent| parent.session.clone()));
         let mailbox = self.start(id.clone(), Some(meta));
-        let mut first = vec![Control::Spawned(link), Control::Act(Act::send(prompt))];
+        let mut first = vec![Control::Spawned(link), Control::Command(SessionCommand::send(prompt))];
         if let Some(parent) = parent {
             self.shared.families.add(&parent, &id, mailbox.clone());
             // Later changes of the parent's mode are sent; earlier ones are visible here.
@@ -304,7 +299,7 @@ impl Supervisor {
     fn begin(&mut self, meta: SessionMeta) {
         let mailbox = self.start(meta.id.clone(), Some(meta));
         // A fresh actor takes what comes.
-        let _ = mailbox.control(Control::Open { rows: 0 });
+        let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: 0 }));
     }
 
     /// Hands a command to a session, and starts its actor where there is none. Waits for nothing.
@@ -314,10 +309,10 @@ impl Supervisor {
         if let Err(command) = mailbox.control(command) {
             // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
             let text = format!("The session {session} ended inside lisle and was opened again.");
-            self.tell(Event::Notice(Notice::new(Level::Error, text)));
+            self.tell(EngineEvent::Notice(Notice::new(Level::Error, text)));
             let mailbox = self.start(session.clone(), None);
             // A fresh actor takes what comes.
-            let _ = mailbox.control(Control::Open { rows: SHOWN });
+            let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: SHOWN }));
             let _ = mailbox.control(command);
         }
     }
@@ -350,9 +345,9 @@ impl Supervisor {
             };
             let learned = models.as_ref().is_ok_and(|models| connections.learn(&connection, models));
             if learned {
-                out.send(Event::Connections(connections.infos())).await;
+                out.send(EngineEvent::Connections(connections.infos())).await;
             }
-            out.send(Event::Models { connection, models }).await;
+            out.send(EngineEvent::Models { connection, models }).await;
         });
     }
 
@@ -364,18 +359,18 @@ impl Supervisor {
             None => built_in(model).told(model),
         };
         let models = models.iter().map(known).collect();
-        self.tell(Event::Figures { connection, models });
+        self.tell(EngineEvent::Figures { connection, models });
     }
 
     fn levels(&self, connection: ConnectionName, model: &str) {
         let Some(provider) = self.shared.setup.connections.provider(&connection) else { return };
         let meaning = |level| LevelMeaning { level, meaning: provider.level(model, level) };
         let levels = ThinkingLevel::ALL.into_iter().map(meaning).collect();
-        self.tell(Event::Levels { connection, model: model.to_owned(), levels });
+        self.tell(EngineEvent::Levels { connection, model: model.to_owned(), levels });
     }
 
     /// Sends an event as soon as there is room for it, without waiting for that.
-    fn tell(&self, event: Event) {
+    fn tell(&self, event: EngineEvent) {
         let out = self.out.clone();
         tokio::spawn(async move { out.send(event).await });
     }
@@ -398,7 +393,7 @@ impl Supervisor {
             if let Err(error) = end.await {
                 tracing::error!(%error, "a session's task ended badly");
                 let notice = Notice::new(Level::Error, format!("A session's task ended badly: {error}"));
-                self.out.send(Event::Notice(notice)).await;
+                self.out.send(EngineEvent::Notice(notice)).await;
             }
         }
         let books = self.shared.setup.books.clone();
@@ -406,8 +401,8 @@ impl Supervisor {
         if let Some(Err((error, waiting))) = settled.await {
             let requests = if waiting == 1 { "1 request" } else { &format!("{waiting} requests") };
             let text = format!("What {requests} used was not written down: {error}.");
-            self.out.send(Event::Notice(Notice::new(Level::Error, text))).await;
+            self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text))).await;
         }
-        self.out.send(Event::Ended).await;
+        self.out.send(EngineEvent::Ended).await;
     }
 }

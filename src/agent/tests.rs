@@ -19,7 +19,10 @@ use crate::domain::message::{Body, Message, UserText};
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::{At, ConnectionName, MessageId, Mode, Notice, SessionId, SessionMeta};
-use crate::protocol::{Act, Command, ConnectionInfo, Event, NewSession, Opened, QueueEdit, TurnEnd};
+use crate::protocol::{
+    Command, ConnectionInfo, EngineCommand, EngineEvent, Event, NewSession, Opened, QueueEdit, SessionCommand,
+    SessionEvent, TurnEnd,
+};
 use crate::provider::rehearsal::Rehearsal;
 use crate::store::{Access, Durability, Journal, Options, Store};
 use crate::tools::registry::Registry;
@@ -129,17 +132,24 @@ impl Engine {
         self.link.commands.send(command).await.unwrap();
     }
 
-    async fn act(&self, session: &SessionId, act: Act) {
-        self.send(Command::To { session: session.clone(), act }).await;
+    async fn act(&self, session: &SessionId, act: SessionCommand) {
+        self.send(Command::Session { id: session.clone(), command: act }).await;
     }
 
     async fn open(&mut self, session: &SessionId) -> Opened {
-        self.send(Command::Open { session: session.clone(), rows: 50 }).await;
+        self.send(Command::Session { id: session.clone(), command: SessionCommand::Open { rows: 50 } }).await;
         self.opened().await
     }
 
     async fn opened(&mut self) -> Opened {
-        self.until(|event| if let Event::Opened(opened) = event { Some((**opened).clone()) } else { None }).await
+        self.until(|event| {
+            if let Event::Session { event: SessionEvent::Opened(opened), .. } = event {
+                Some((**opened).clone())
+            } else {
+                None
+            }
+        })
+        .await
     }
 
     /// The next event of this kind.
@@ -153,13 +163,17 @@ impl Engine {
             }
             let next = tokio::time::timeout(PATIENCE, self.link.events.recv()).await;
             let stamped = next.unwrap_or_else(|_| panic!("it did not come; there was {:#?}", self.seen)).unwrap();
-            self.seen.push((stamped.session, stamped.event));
+            self.seen.push((stamped.event.session().cloned(), stamped.event));
         }
     }
 
     async fn notice(&mut self, words: &str) -> Notice {
         self.until(|event| match event {
-            Event::Notice(notice) if notice.text.contains(words) => Some(notice.clone()),
+            Event::Session { event: SessionEvent::Notice(notice), .. } | Event::Engine(EngineEvent::Notice(notice))
+                if notice.text.contains(words) =>
+            {
+                Some(notice.clone())
+            }
             _ => None,
         })
         .await
@@ -167,21 +181,29 @@ impl Engine {
 
     async fn changed(&mut self, what: impl Fn(&SessionMeta) -> bool) -> SessionMeta {
         self.until(|event| match event {
-            Event::Changed(meta) if what(meta) => Some((**meta).clone()),
+            Event::Session { event: SessionEvent::Changed(meta), .. }
+            | Event::Engine(EngineEvent::SessionChanged(meta))
+                if what(meta) =>
+            {
+                Some((**meta).clone())
+            }
             _ => None,
         })
         .await
     }
 
     async fn ended(&mut self) -> TurnEnd {
-        self.until(|event| if let Event::TurnEnded { end } = event { Some(*end) } else { None }).await
+        self.until(|event| {
+            if let Event::Session { event: SessionEvent::TurnEnded { end }, .. } = event { Some(*end) } else { None }
+        })
+        .await
     }
 
     /// A new session in which this was said, on disk.
     async fn talked(&mut self, text: &str) -> SessionId {
-        self.send(Command::Create(NewSession::default())).await;
+        self.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
         let id = self.opened().await.meta.id;
-        self.act(&id, Act::send(text)).await;
+        self.act(&id, SessionCommand::send(text)).await;
         self.ended().await;
         id
     }
@@ -189,7 +211,7 @@ impl Engine {
     /// Events since the last call, without waiting for more.
     fn rest(&mut self) -> Vec<Event> {
         while let Ok(stamped) = self.link.events.try_recv() {
-            self.seen.push((stamped.session, stamped.event));
+            self.seen.push((stamped.event.session().cloned(), stamped.event));
         }
         let rest = self.seen[self.read..].iter().map(|(_, event)| event.clone()).collect();
         self.read = self.seen.len();
@@ -198,8 +220,8 @@ impl Engine {
 
     /// Ends the engine; what came until then.
     async fn end(mut self) -> Vec<Event> {
-        self.send(Command::Shutdown).await;
-        self.until(|event| matches!(event, Event::Ended).then_some(())).await;
+        self.send(Command::Engine(EngineCommand::Shutdown)).await;
+        self.until(|event| matches!(event, Event::Engine(EngineEvent::Ended)).then_some(())).await;
         self.seen.into_iter().map(|(_, event)| event).collect()
     }
 }

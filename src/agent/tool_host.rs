@@ -13,7 +13,7 @@ use crate::domain::property::Properties;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::CallFacts;
 use crate::domain::{CallId, Message, SessionId, SessionMeta};
-use crate::protocol::Event;
+use crate::protocol::EngineEvent;
 use crate::provider::{Chunk, ConversationItem, ModelRequest, Provider, ProviderError};
 use crate::tools::host::{Completion, Host, NotDone, Spawned, Task, WhichModel};
 use futures_util::StreamExt;
@@ -152,7 +152,7 @@ impl Host for ToolHost {
         Box::pin(async move {
             match ops.change_one(&session, &change).await {
                 Ok(Some(meta)) => {
-                    ops.out.send(Event::Changed(Box::new(meta))).await;
+                    ops.out.send(EngineEvent::SessionChanged(Box::new(meta))).await;
                     Ok(())
                 }
                 Ok(None) => Ok(()),

@@ -10,11 +10,13 @@ use super::prompt;
 use crate::agent::{self, Link};
 use crate::domain::ids::CallId;
 use crate::domain::message::{Body, CutBy, Message};
-use crate::domain::notice::Level;
+use crate::domain::notice::{Level, Notice};
 use crate::domain::sanitise::{reveal, reveal_line};
 use crate::domain::unsaved::{Refuge, Unsaved};
 use crate::domain::{ConnectionName, MessageId, SessionId, SessionMeta};
-use crate::protocol::{Act, Command, Event, NewSession, Stamped, TurnEnd};
+use crate::protocol::{
+    Command, EngineCommand, EngineEvent, Event, NewSession, SessionCommand, SessionEvent, Stamped, TurnEnd,
+};
 use crate::runtime::setup::{Bootstrap, StartRequest, Which};
 use crate::tools::unfinished;
 use std::time::Duration;
@@ -241,7 +243,7 @@ impl Face {
     async fn start(&self, link: &Link) {
         match &self.session {
             // Held before it is looked at: what is seen then stays true.
-            Some(_) => self.act(link, Act::Claim).await,
+            Some(_) => self.act(link, SessionCommand::Claim).await,
             None => {
                 let new = NewSession {
                     cwd: None,
@@ -250,7 +252,7 @@ impl Face {
                     mode: self.wanted.mode,
                     ..NewSession::default()
                 };
-                let _ = link.commands.send(Command::Create(new)).await;
+                let _ = link.commands.send(Command::Engine(EngineCommand::Create(new))).await;
             }
         }
     }
@@ -265,12 +267,12 @@ impl Face {
             let stamped = tokio::select! {
                 next = link.events.recv() => next,
                 by = &mut interrupted => {
-                    self.act(link, if by == CutBy::User { Act::Stop } else { Act::Cut { by } }).await;
+                    self.act(link, if by == CutBy::User { SessionCommand::Stop } else { SessionCommand::Cut { by } }).await;
                     return Ended::Interrupted;
                 }
                 () = tokio::time::sleep_until(until) => {
                     let by = if deadline.is_some_and(|deadline| until == deadline) { CutBy::TimeLimit } else { CutBy::Error };
-                    self.act(link, Act::Cut { by }).await;
+                    self.act(link, SessionCommand::Cut { by }).await;
                     return Ended::Late;
                 }
             };
@@ -288,7 +290,7 @@ impl Face {
     /// Prints the event where events are wanted. False when nobody reads any more.
     fn print(&self, stamped: &Stamped) -> bool {
         // A session that somebody else writes is followed: that is not for whoever waits for an answer here.
-        let ours = self.stage != RunStage::Over || stamped.session.is_none();
+        let ours = self.stage != RunStage::Over || stamped.event.session().is_none();
         match self.output {
             RunOutput::Json if ours => match serde_json::to_string(stamped) {
                 Ok(line) => say(&(line + "\n")),
@@ -303,12 +305,12 @@ impl Face {
 
     /// True if an event is of the run's session, or of none. A new session is the first one to appear.
     fn is_ours(&mut self, stamped: &Stamped) -> bool {
-        let Some(session) = &stamped.session else { return true };
+        let Some(session) = stamped.event.session() else { return true };
         self.session.get_or_insert_with(|| session.clone()) == session
     }
 
     async fn hear(&mut self, link: &Link, stamped: Stamped) -> Option<Ended> {
-        if let Event::Unsaved(unsaved) = stamped.event {
+        if let Event::Session { event: SessionEvent::Unsaved(unsaved), .. } = stamped.event {
             self.unsaved.push(*unsaved);
             return None;
         }
@@ -316,33 +318,76 @@ impl Face {
             return None;
         }
         match stamped.event {
-            Event::Held { by } => return self.held(link, by).await,
-            Event::Opened(opened) if self.stage == RunStage::Opening => return self.send(link, &opened.meta).await,
-            Event::Accepted { queued, .. } if self.stage == RunStage::Sent => {
+            Event::Session { event, .. } => self.hear_ours(link, event).await,
+            Event::Engine(EngineEvent::Notice(notice)) => self.notice(&notice),
+            // A run follows its session: lists, searches and models are for a screen.
+            Event::Engine(_) => None,
+        }
+    }
+
+    /// Follows the run's session.
+    #[deny(clippy::wildcard_enum_match_arm, reason = "a new event is handled, or named as ignored")]
+    async fn hear_ours(&mut self, link: &Link, event: SessionEvent) -> Option<Ended> {
+        match event {
+            SessionEvent::Held { by } => return self.held(link, by).await,
+            SessionEvent::Opened(opened) if self.stage == RunStage::Opening => {
+                return self.send(link, &opened.meta).await;
+            }
+            SessionEvent::Accepted { queued, .. } if self.stage == RunStage::Sent => {
                 self.stage = RunStage::Accepted;
                 return queued.then_some(Ended::Queued);
             }
-            Event::Refused { why, .. } => return Some(Ended::Refused(why)),
-            Event::Reidentified { to } => self.session = Some(to),
-            Event::Row(row) => self.row(*row),
-            Event::Retrying { attempt, of, wait_ms, reason } => {
+            SessionEvent::Refused { why, .. } => return Some(Ended::Refused(why)),
+            SessionEvent::Reidentified { to } => self.session = Some(to),
+            SessionEvent::Row(row) => self.row(*row),
+            SessionEvent::Retrying { attempt, of, wait_ms, reason } => {
                 complain(&format!(
                     "lisle: {reason} Trying again ({attempt} of {of}) in {:.1} s.",
                     wait_ms as f64 / 1000.0
                 ));
             }
-            Event::Notice(notice) if notice.level >= Level::Warning => {
-                complain(&format!("lisle: {}", sentences(&notice.text, &notice.hint)));
-                // Without a session nothing comes after an error; a warning, as of a view that cannot be used, ends nothing.
-                let begins = matches!(self.stage, RunStage::Claiming(_) | RunStage::Opening);
-                if begins && notice.level == Level::Error {
-                    return Some(Ended::Lost);
-                }
-            }
-            Event::TurnEnded { end } if self.stage == RunStage::Accepted => return Some(Ended::Turn(end)),
-            _ => {}
+            SessionEvent::Notice(notice) => return self.notice(&notice),
+            SessionEvent::TurnEnded { end } if self.stage == RunStage::Accepted => return Some(Ended::Turn(end)),
+            // Of another turn, or answers to what was not asked.
+            SessionEvent::Opened(_) | SessionEvent::Accepted { .. } | SessionEvent::TurnEnded { .. } => {}
+            // Rows carry all that the answer needs, and nobody is there whom the rest could be shown to.
+            SessionEvent::Changed(_)
+            | SessionEvent::Page { .. }
+            | SessionEvent::LaterPage { .. }
+            | SessionEvent::Delta { .. }
+            | SessionEvent::Dropped { .. }
+            | SessionEvent::Queue { .. }
+            | SessionEvent::Redelivering { .. }
+            | SessionEvent::Attached { .. }
+            | SessionEvent::ConnectionWanted { .. }
+            | SessionEvent::ModelWanted { .. }
+            | SessionEvent::Asked(_)
+            | SessionEvent::Settled { .. }
+            | SessionEvent::Todo(_)
+            | SessionEvent::Jobs(_)
+            | SessionEvent::Plan(_)
+            | SessionEvent::TurnStarted { .. }
+            | SessionEvent::Compacting { .. }
+            | SessionEvent::Waiting(_)
+            | SessionEvent::Enhanced { .. }
+            | SessionEvent::UndoPlanned(_)
+            | SessionEvent::FilesChanged(_)
+            | SessionEvent::Context(_)
+            | SessionEvent::Rules(_)
+            // Taken in before it was looked whose it is.
+            | SessionEvent::Unsaved(_) => {}
         }
         None
+    }
+
+    /// Without a session nothing comes after an error; a warning, as of a view that cannot be used, ends nothing.
+    fn notice(&self, notice: &Notice) -> Option<Ended> {
+        if notice.level < Level::Warning {
+            return None;
+        }
+        complain(&format!("lisle: {}", sentences(&notice.text, &notice.hint)));
+        let begins = matches!(self.stage, RunStage::Claiming(_) | RunStage::Opening);
+        (begins && notice.level == Level::Error).then_some(Ended::Lost)
     }
 
     /// The session is ours, or another process has it.
@@ -351,14 +396,17 @@ impl Face {
             (None, RunStage::Claiming(_)) => {
                 self.stage = RunStage::Opening;
                 let session = self.session.clone()?;
-                let _ = link.commands.send(Command::Open { session, rows: 1 }).await;
+                let _ = link
+                    .commands
+                    .send(Command::Session { id: session, command: SessionCommand::Open { rows: 1 } })
+                    .await;
                 None
             }
             (None, _) => None,
             (Some(_), RunStage::Claiming(times)) if times < CLAIMS => {
                 tokio::time::sleep(BETWEEN_CLAIMS).await;
                 self.stage = RunStage::Claiming(times + 1);
-                self.act(link, Act::Claim).await;
+                self.act(link, SessionCommand::Claim).await;
                 None
             }
             (Some(who), RunStage::Claiming(_)) => {
@@ -386,7 +434,7 @@ impl Face {
         for act in acts {
             self.act(link, act).await;
         }
-        self.act(link, Act::send(self.prompt.clone())).await;
+        self.act(link, SessionCommand::send(self.prompt.clone())).await;
         None
     }
 
@@ -424,9 +472,9 @@ impl Face {
         }
     }
 
-    async fn act(&self, link: &Link, act: Act) {
+    async fn act(&self, link: &Link, act: SessionCommand) {
         if let Some(session) = self.session.clone() {
-            let _ = link.commands.send(Command::To { session, act }).await;
+            let _ = link.commands.send(Command::Session { id: session, command: act }).await;
         }
     }
 
@@ -442,16 +490,24 @@ impl Face {
 
     /// Lets the engine save and end. `stopped`: the last rows of the turn come yet.
     async fn finish(&mut self, mut link: Link, stopped: bool) {
-        let _ = link.commands.send(Command::Shutdown).await;
+        let _ = link.commands.send(Command::Engine(EngineCommand::Shutdown)).await;
         while let Some(stamped) = link.events.recv().await {
             self.print(&stamped);
             let ours = self.is_ours(&stamped);
-            match stamped.event {
-                Event::Ended => return,
-                Event::Unsaved(unsaved) => self.unsaved.push(*unsaved),
-                Event::Row(row) if ours && stopped => self.row(*row),
-                Event::TurnEnded { .. } if ours && self.stage == RunStage::Ending => self.stage = RunStage::Over,
-                _ => {}
+            let event = match stamped.event {
+                Event::Engine(EngineEvent::Ended) => return,
+                // The run is over, so nothing of the engine as a whole matters any more.
+                Event::Engine(_) => continue,
+                Event::Session { event, .. } => event,
+            };
+            if let SessionEvent::Unsaved(unsaved) = event {
+                self.unsaved.push(*unsaved);
+            } else if ours && let SessionEvent::Row(row) = event {
+                if stopped {
+                    self.row(*row);
+                }
+            } else if ours && self.stage == RunStage::Ending && matches!(event, SessionEvent::TurnEnded { .. }) {
+                self.stage = RunStage::Over;
             }
         }
     }

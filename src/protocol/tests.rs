@@ -1,20 +1,40 @@
 //! Every command and event goes through JSON and comes back as it was.
 
 use super::*;
+use crate::domain::attachment::Attachment;
+use crate::domain::context::ContextReport;
 use crate::domain::context::{ContextPart, ContextSort};
+use crate::domain::export::Format;
 use crate::domain::ids::CallId;
+use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
+use crate::domain::inbox::{PropertyChange, Searched, TrashId};
+use crate::domain::job::JobShown;
 use crate::domain::job::{EndedBy, JobEnd};
+use crate::domain::ledger::Ledger;
+use crate::domain::message::Message;
 use crate::domain::message::{
     AssistantText, Body, Carried, CutBy, Failure, FailureAction, Info, InfoKind, Odd, Plan, Thinking, UserText,
 };
+use crate::domain::model::{LevelMeaning, ModelFigures};
 use crate::domain::notice::Level;
+use crate::domain::notice::Notice;
+use crate::domain::permission::Mode;
 use crate::domain::permission::{Authority, Decision, Sandbox};
+use crate::domain::plan::Progress;
 use crate::domain::plan::{PlanApproval, PlanStep, StepMark};
+use crate::domain::property::Definition;
 use crate::domain::request::{AgentQuestion, Approval, Ask, KeyRequest, PartShown, PartState, PlanReview, TrustWhat};
+use crate::domain::request::{Request, TrustRequest, UserAnswer};
 use crate::domain::rule::Offer;
+use crate::domain::rule::{KnownRule, Rule, RuleScope};
 use crate::domain::secret::Key;
+use crate::domain::session::{SessionMeta, SessionSwitch, ThinkingLevel};
+use crate::domain::spending::Spending;
+use crate::domain::tool::TodoItem;
 use crate::domain::tool::{Proposal, TodoStatus, ToolCall, ToolFigures, ToolStatus};
+use crate::domain::undo::{UndoAim, UndoPlan};
 use crate::domain::unsaved::{Refuge, Unsaved};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 fn attachment() -> Attachment {
@@ -72,37 +92,41 @@ fn names<T: for<'a> Deserialize<'a> + std::fmt::Debug>(tag: &str) -> BTreeSet<St
     names
 }
 
-/// The JSON of a wire is pinned: a client of another version reads it. Every variant of the enum is among the lines.
-fn pinned<T: for<'a> Deserialize<'a> + std::fmt::Debug>(name: &str, tag: &str, lines: &[String]) {
-    let seen = |variant: &String| lines.iter().any(|line| line.contains(&format!("\"{tag}\":\"{variant}\"")));
-    let missing: Vec<String> = names::<T>(tag).into_iter().filter(|variant| !seen(variant)).collect();
-    assert!(missing.is_empty(), "no value of these is pinned: {missing:?}");
+/// The JSON of a wire is pinned: a client of another version reads it. Every variant of every addressee is among the lines.
+fn pinned(name: &str, lines: &[String], all: &[(&str, BTreeSet<String>)]) {
+    for (addressee, variants) in all {
+        let has = |line: &String, value: &str| line.contains(&format!("\":\"{value}\""));
+        let of: Vec<&String> = lines.iter().filter(|line| has(line, addressee)).collect();
+        let missing: Vec<&String> =
+            variants.iter().filter(|variant| !of.iter().any(|line| has(line, variant))).collect();
+        assert!(missing.is_empty(), "no value of these of the {addressee} is pinned: {missing:?}");
+    }
     insta::assert_snapshot!(name, lines.join("\n"));
 }
 
 #[test]
 fn every_command_crosses_a_wire() {
     let acts = vec![
-        Act::Send { text: "a".into(), attachments: vec![attachment()] },
-        Act::steer("a"),
-        Act::Attach { path: "~/a.png".into() },
-        Act::Detach { path: "/s/attachments/1_a.png".into() },
-        Act::Queue(QueueEdit::Move { id: MessageId::new("m"), to: 3 }),
-        Act::Type { command: "ls".into() },
-        Act::Queue(QueueEdit::Release),
-        Act::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
-        Act::Stop,
-        Act::Cut { by: CutBy::TimeLimit },
-        Act::Retry,
-        Act::Compact { wish: "keep the paths".into() },
-        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::No(None) },
-        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanChanges("x".into()) },
-        Act::Answer {
+        SessionCommand::Send { text: "a".into(), attachments: vec![attachment()] },
+        SessionCommand::steer("a"),
+        SessionCommand::Attach { path: "~/a.png".into() },
+        SessionCommand::Detach { path: "/s/attachments/1_a.png".into() },
+        SessionCommand::Queue(QueueEdit::Move { id: MessageId::new("m"), to: 3 }),
+        SessionCommand::Type { command: "ls".into() },
+        SessionCommand::Queue(QueueEdit::Release),
+        SessionCommand::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
+        SessionCommand::Stop,
+        SessionCommand::Cut { by: CutBy::TimeLimit },
+        SessionCommand::Retry,
+        SessionCommand::Compact { wish: "keep the paths".into() },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::No(None) },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanChanges("x".into()) },
+        SessionCommand::Answer {
             request: RequestId::new("r"),
             answer: UserAnswer::Remember { scope: RuleScope::Session, rules: vec![rule()] },
         },
-        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::Instead("ls".into()) },
-        Act::Answer {
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Instead("ls".into()) },
+        SessionCommand::Answer {
             request: RequestId::new("r"),
             answer: UserAnswer::PlanApprove(PlanApproval {
                 mode: Mode::Execute,
@@ -111,74 +135,100 @@ fn every_command_crosses_a_wire() {
                 covers: "h".into(),
             }),
         },
-        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanEdited("# P".into()) },
-        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::Trust(true) },
-        Act::Answer { request: RequestId::new("r"), answer: UserAnswer::Key(Key::new("sk-1").unwrap()) },
-        Act::Mode { mode: Mode::Execute, drop_plan: true },
-        Act::DropPlan,
-        Act::Model { connection: None, model: "m".into() },
-        Act::StandIn { connection: ConnectionName::new("here"), everywhere: true },
-        Act::Thinking(ThinkingLevel::Max),
-        Act::Switch { what: SessionSwitch::LongCache, on: true },
-        Act::Rename { title: "t".into() },
-        Act::Retitle,
-        Act::Read,
-        Act::Cwd("/w".into()),
-        Act::KillJob { job: "ab12".into() },
-        Act::Claim,
-        Act::TakeOver,
-        Act::draft(""),
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanEdited("# P".into()) },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Trust(true) },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Key(Key::new("sk-1").unwrap()) },
+        SessionCommand::Mode { mode: Mode::Execute, drop_plan: true },
+        SessionCommand::DropPlan,
+        SessionCommand::Model { connection: None, model: "m".into() },
+        SessionCommand::StandIn { connection: ConnectionName::new("here"), everywhere: true },
+        SessionCommand::Thinking(ThinkingLevel::Max),
+        SessionCommand::Switch { what: SessionSwitch::LongCache, on: true },
+        SessionCommand::Rename { title: "t".into() },
+        SessionCommand::Retitle,
+        SessionCommand::Read,
+        SessionCommand::Cwd("/w".into()),
+        SessionCommand::KillJob { job: "ab12".into() },
+        SessionCommand::Claim,
+        SessionCommand::TakeOver,
+        SessionCommand::draft(""),
     ];
-    let mut commands: Vec<Command> = acts.into_iter().map(|act| Command::To { session: session(), act }).collect();
+    let mut commands: Vec<Command> =
+        acts.into_iter().map(|act| Command::Session { id: session(), command: act }).collect();
     commands.extend([
-        Command::List,
-        Command::Create(NewSession {
+        Command::Engine(EngineCommand::List),
+        Command::Engine(EngineCommand::Create(NewSession {
             mode: Some(Mode::Explore),
             thinking: Some(ThinkingLevel::High),
             labels: vec!["a::b".into()],
             ..NewSession::default()
+        })),
+        Command::Session { id: session(), command: SessionCommand::Open { rows: 3 } },
+        Command::Session { id: session(), command: SessionCommand::Earlier { cursor: u64::MAX, rows: 3 } },
+        Command::Session { id: session(), command: SessionCommand::OpenAt { at: 4_096, rows: 3 } },
+        Command::Session { id: session(), command: SessionCommand::Later { cursor: 4_096, rows: 3 } },
+        Command::Session { id: session(), command: SessionCommand::Leave },
+        Command::Engine(EngineCommand::Change {
+            sessions: vec![session()],
+            change: PropertyChange::Status("done".into()),
         }),
-        Command::Open { session: session(), rows: 3 },
-        Command::Earlier { session: session(), cursor: u64::MAX, rows: 3 },
-        Command::OpenAt { session: session(), at: 4_096, rows: 3 },
-        Command::Later { session: session(), cursor: 4_096, rows: 3 },
-        Command::Leave { session: session() },
-        Command::Change { sessions: vec![session()], change: PropertyChange::Status("done".into()) },
-        Command::Change { sessions: vec![], change: PropertyChange::Labels(vec!["a::b".into()]) },
-        Command::Branch { session: session(), at: Some(MessageId::new("m")), title: Some("t".into()) },
-        Command::Rewind { session: session(), at: MessageId::new("m"), files: Some(vec!["/w/a".into()]) },
-        Command::PlanUndo { session: session(), aim: UndoAim::Since(MessageId::new("m")) },
-        Command::Undo { session: session(), aim: UndoAim::Last, also: vec!["/w/a".into()] },
-        Command::FilesChanged { session: session() },
-        Command::Clear { session: session() },
-        Command::Delete { sessions: vec![session()], now: false },
-        Command::Trash,
-        Command::Restore { trash: vec![TrashId("t".into())] },
-        Command::Search { search: 1, query: "q".into() },
-        Command::Verify { session: session(), repair: true },
-        Command::Export { session: session(), to: Some("~/a.md".into()), format: Some(Format::Markdown) },
-        Command::Share { session: session() },
-        Command::Import { path: "~/a.jsonl".into(), from: Some("/w".into()) },
-        Command::Audit { session: session() },
-        Command::Context { session: session() },
-        Command::Define(Definition::View { name: "n".into(), expression: "e".into() }),
-        Command::Rules { session: session() },
-        Command::Forget { session: session(), rule: Box::new(rule()), scope: RuleScope::User },
-        Command::Trust { session: session(), request: trust() },
-        Command::Models { connection: ConnectionName::new("c") },
-        Command::AskKey { session: session(), connection: ConnectionName::new("c") },
-        Command::Enhance { session: session(), number: 1, draft: "d".into() },
-        Command::Remember { text: "t".into() },
-        Command::Usage { session: Some(session()) },
-        Command::Figures { connection: ConnectionName::new("c"), models: vec!["m".into()] },
-        Command::Levels { connection: ConnectionName::new("c"), model: "m".into() },
-        Command::Shutdown,
+        Command::Engine(EngineCommand::Change {
+            sessions: vec![],
+            change: PropertyChange::Labels(vec!["a::b".into()]),
+        }),
+        Command::Engine(EngineCommand::Branch {
+            session: session(),
+            at: Some(MessageId::new("m")),
+            title: Some("t".into()),
+        }),
+        Command::Engine(EngineCommand::Rewind {
+            session: session(),
+            at: MessageId::new("m"),
+            files: Some(vec!["/w/a".into()]),
+        }),
+        Command::Session {
+            id: session(),
+            command: SessionCommand::PlanUndo { aim: UndoAim::Since(MessageId::new("m")) },
+        },
+        Command::Session {
+            id: session(),
+            command: SessionCommand::Undo { aim: UndoAim::Last, also: vec!["/w/a".into()] },
+        },
+        Command::Session { id: session(), command: SessionCommand::FilesChanged },
+        Command::Session { id: session(), command: SessionCommand::Clear },
+        Command::Engine(EngineCommand::Delete { sessions: vec![session()], now: false }),
+        Command::Engine(EngineCommand::Trash),
+        Command::Engine(EngineCommand::Restore { trash: vec![TrashId("t".into())] }),
+        Command::Engine(EngineCommand::Search { search: 1, query: "q".into() }),
+        Command::Engine(EngineCommand::Verify { session: session(), repair: true }),
+        Command::Engine(EngineCommand::Export {
+            session: session(),
+            to: Some("~/a.md".into()),
+            format: Some(Format::Markdown),
+        }),
+        Command::Engine(EngineCommand::Share { session: session() }),
+        Command::Engine(EngineCommand::Import { path: "~/a.jsonl".into(), from: Some("/w".into()) }),
+        Command::Engine(EngineCommand::Audit { session: session() }),
+        Command::Session { id: session(), command: SessionCommand::Context },
+        Command::Engine(EngineCommand::Define(Definition::View { name: "n".into(), expression: "e".into() })),
+        Command::Session { id: session(), command: SessionCommand::Rules },
+        Command::Session {
+            id: session(),
+            command: SessionCommand::Forget { rule: Box::new(rule()), scope: RuleScope::User },
+        },
+        Command::Session { id: session(), command: SessionCommand::Trust { request: trust() } },
+        Command::Engine(EngineCommand::Models { connection: ConnectionName::new("c") }),
+        Command::Session { id: session(), command: SessionCommand::AskKey { connection: ConnectionName::new("c") } },
+        Command::Session { id: session(), command: SessionCommand::Enhance { number: 1, draft: "d".into() } },
+        Command::Engine(EngineCommand::Remember { text: "t".into() }),
+        Command::Engine(EngineCommand::Usage { session: Some(session()) }),
+        Command::Engine(EngineCommand::Figures { connection: ConnectionName::new("c"), models: vec!["m".into()] }),
+        Command::Engine(EngineCommand::Levels { connection: ConnectionName::new("c"), model: "m".into() }),
+        Command::Engine(EngineCommand::Shutdown),
     ]);
     let lines = there_and_back(commands);
-    names::<Act>("act").iter().for_each(|act| {
-        assert!(lines.iter().any(|line| line.contains(&format!("\"act\":\"{act}\""))), "no value of {act} is pinned");
-    });
-    pinned::<Command>("commands", "command", &lines);
+    let all = [("engine", names::<EngineCommand>("command")), ("session", names::<SessionCommand>("command"))];
+    pinned("commands", &lines, &all);
 }
 
 #[test]
@@ -228,6 +278,7 @@ fn every_event_crosses_a_wire() {
         Body::Plan(Plan { path: "p".into(), markdown: "m".into() }),
         Body::Odd(Odd { what: "w".into(), line: 3, raw: "{".into() }),
     ];
+    let of_session = |event| Event::Session { id: session(), event };
     let row = |body| Message::new(MessageId::new("m"), At(1), body);
     let meta = SessionMeta::new(session(), At(1), Mode::Ask, "/w".into());
     let approval = Approval {
@@ -247,11 +298,13 @@ fn every_event_crosses_a_wire() {
     let question = AgentQuestion { call: CallId::new("c"), text: "?".into(), options: vec!["a".into()] };
     let review = PlanReview { path: "p".into(), title: "t".into(), capped: true, ..PlanReview::default() };
     let request = |ask| Request { id: RequestId::new("r"), ask };
-    let mut events: Vec<Event> = bodies.into_iter().map(|body| Event::Row(Box::new(row(body)))).collect();
+    let changed = meta.clone();
+    let mut events: Vec<Event> =
+        bodies.into_iter().map(|body| of_session(SessionEvent::Row(Box::new(row(body))))).collect();
     events.extend([
-        Event::Listed { sessions: vec![meta.clone()] },
-        Event::Changed(Box::new(meta.clone())),
-        Event::Opened(Box::new(Opened {
+        Event::Engine(EngineEvent::Listed { sessions: vec![meta.clone()] }),
+        of_session(SessionEvent::Changed(Box::new(meta.clone()))),
+        of_session(SessionEvent::Opened(Box::new(Opened {
             meta,
             rows: vec![],
             earlier: Some(1),
@@ -266,15 +319,15 @@ fn every_event_crosses_a_wire() {
             jobs: vec![job()],
             draft: "d".into(),
             draft_attachments: vec![attachment()],
-        })),
-        Event::Held { by: Some("another lisle (process 7)".into()) },
-        Event::Accepted { id: MessageId::new("m"), queued: true },
-        Event::Reidentified { to: session() },
-        Event::Page { rows: vec![], earlier: None },
-        Event::LaterPage { rows: vec![], later: None },
-        Event::Redelivering { at: Some(At(1)) },
-        Event::Branched { from: session(), to: session(), rewound: true },
-        Event::UndoPlanned(Box::new(UndoPlan {
+        }))),
+        of_session(SessionEvent::Held { by: Some("another lisle (process 7)".into()) }),
+        of_session(SessionEvent::Accepted { id: MessageId::new("m"), queued: true }),
+        of_session(SessionEvent::Reidentified { to: session() }),
+        of_session(SessionEvent::Page { rows: vec![], earlier: None }),
+        of_session(SessionEvent::LaterPage { rows: vec![], later: None }),
+        of_session(SessionEvent::Redelivering { at: Some(At(1)) }),
+        Event::Engine(EngineEvent::Branched { from: session(), to: session(), rewound: true }),
+        of_session(SessionEvent::UndoPlanned(Box::new(UndoPlan {
             aim: UndoAim::Redo,
             at: At(1),
             about: "a".into(),
@@ -282,31 +335,39 @@ fn every_event_crosses_a_wire() {
             files: vec![],
             gaps: vec!["g".into()],
             commits: true,
-        })),
-        Event::Enhanced { number: 1, result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }) },
-        Event::FilesChanged(Box::default()),
-        Event::Deleted { session: session(), trash: Some(TrashId("t".into())) },
-        Event::Trash(vec![]),
-        Event::Found { search: 1, results: vec![], end: Some(Searched::default()) },
-        Event::Health(Box::default()),
-        Event::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() })),
-        Event::Imported { session: session(), program: "p".into(), left: vec!["l".into()], again: None },
-        Event::Exported { session: session(), path: "/w/a.md".into(), masked: 1, shared: true },
-        Event::Unsaved(Box::new(Unsaved {
+        }))),
+        of_session(SessionEvent::Enhanced {
+            number: 1,
+            result: Ok(Enhanced { text: "t".into(), used: vec!["src/a.rs".into()] }),
+        }),
+        of_session(SessionEvent::FilesChanged(Box::default())),
+        Event::Engine(EngineEvent::Deleted { session: session(), trash: Some(TrashId("t".into())) }),
+        Event::Engine(EngineEvent::Trash(vec![])),
+        Event::Engine(EngineEvent::Found { search: 1, results: vec![], end: Some(Searched::default()) }),
+        Event::Engine(EngineEvent::Health(Box::default())),
+        Event::Engine(EngineEvent::Usage(Box::new(Spending { session: Some(session()), ..Spending::default() }))),
+        Event::Engine(EngineEvent::Imported {
+            session: session(),
+            program: "p".into(),
+            left: vec!["l".into()],
+            again: None,
+        }),
+        Event::Engine(EngineEvent::Exported { session: session(), path: "/w/a.md".into(), masked: 1, shared: true }),
+        of_session(SessionEvent::Unsaved(Box::new(Unsaved {
             session: session(),
             title: "t".into(),
             why: "w".into(),
             rows: 2,
             refuge: Refuge::File("/tmp/a.txt".into()),
-        })),
-        Event::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9))),
-        Event::Context(Box::new(ContextReport {
+        }))),
+        Event::Engine(EngineEvent::Audit(Box::new(Ledger::of(session(), &[row(tool(Authority::Nobody))], 9)))),
+        of_session(SessionEvent::Context(Box::new(ContextReport {
             window: Some(200_000),
             parts: vec![ContextPart { sort: ContextSort::Tool, name: "read".into(), count: 1, tokens: 200 }],
             ..ContextReport::new(session())
-        })),
-        Event::Compacting { part: 1, of: 2 },
-        Event::Rules(Box::new(InForce {
+        }))),
+        of_session(SessionEvent::Compacting { part: 1, of: 2 }),
+        of_session(SessionEvent::Rules(Box::new(InForce {
             rules: vec![KnownRule {
                 rule: rule(),
                 pattern: Some("^ls".into()),
@@ -316,55 +377,58 @@ fn every_event_crosses_a_wire() {
                 removable: true,
             }],
             trust: vec![trust()],
-        })),
-        Event::Properties(Box::default()),
-        Event::Delta { id: MessageId::new("m"), add: "t".into() },
-        Event::Dropped { id: MessageId::new("m") },
-        Event::Queue { items: vec![], held: false, steers: vec![] },
-        Event::Queue { items: vec![queued()], held: true, steers: vec![queued()] },
-        Event::Attached { path: "a.png".into(), made: Ok(attachment()) },
-        Event::Attached { path: "a.exe".into(), made: Err("no".into()) },
-        Event::Refused { act: Box::new(Act::send("t")), why: "w".into() },
-        Event::Asked(Box::new(request(Ask::Approval(Box::new(approval))))),
-        Event::Asked(Box::new(request(Ask::Plan(review)))),
-        Event::Asked(Box::new(request(Ask::Question(question)))),
-        Event::Asked(Box::new(request(Ask::Trust(Box::new(trust()))))),
-        Event::Asked(Box::new(request(Ask::Key(Box::new(KeyRequest {
+        }))),
+        Event::Engine(EngineEvent::Properties(Box::default())),
+        of_session(SessionEvent::Delta { id: MessageId::new("m"), add: "t".into() }),
+        of_session(SessionEvent::Dropped { id: MessageId::new("m") }),
+        of_session(SessionEvent::Queue { items: vec![], held: false, steers: vec![] }),
+        of_session(SessionEvent::Queue { items: vec![queued()], held: true, steers: vec![queued()] }),
+        of_session(SessionEvent::Attached { path: "a.png".into(), made: Ok(attachment()) }),
+        of_session(SessionEvent::Attached { path: "a.exe".into(), made: Err("no".into()) }),
+        of_session(SessionEvent::Refused { command: Box::new(SessionCommand::send("t")), why: "w".into() }),
+        of_session(SessionEvent::Asked(Box::new(request(Ask::Approval(Box::new(approval)))))),
+        of_session(SessionEvent::Asked(Box::new(request(Ask::Plan(review))))),
+        of_session(SessionEvent::Asked(Box::new(request(Ask::Question(question))))),
+        of_session(SessionEvent::Asked(Box::new(request(Ask::Trust(Box::new(trust())))))),
+        of_session(SessionEvent::Asked(Box::new(request(Ask::Key(Box::new(KeyRequest {
             connection: ConnectionName::new("c"),
             host: "https://a.test".into(),
             stored: "/c/credentials".into(),
             why: "w".into(),
-        }))))),
-        Event::ConnectionWanted { connection: ConnectionName::new("theirs") },
-        Event::ModelWanted { connection: ConnectionName::new("c"), why: "w".into() },
-        Event::Waiting(Some(ConnectionName::new("c"))),
-        Event::Connections(vec![]),
-        Event::Settled { request: RequestId::new("r") },
-        Event::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }]),
-        Event::Jobs(vec![job()]),
-        Event::Plan(Some(Box::new(Progress { steps: vec![PlanStep::default()], ..Progress::default() }))),
-        Event::TurnStarted { at: At(1) },
-        Event::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() },
-        Event::TurnEnded { end: TurnEnd::Plan },
-        Event::Models { connection: ConnectionName::new("c"), models: Err("no".into()) },
-        Event::Figures {
+        })))))),
+        of_session(SessionEvent::ConnectionWanted { connection: ConnectionName::new("theirs") }),
+        of_session(SessionEvent::ModelWanted { connection: ConnectionName::new("c"), why: "w".into() }),
+        of_session(SessionEvent::Waiting(Some(ConnectionName::new("c")))),
+        Event::Engine(EngineEvent::Connections(vec![])),
+        of_session(SessionEvent::Settled { request: RequestId::new("r") }),
+        of_session(SessionEvent::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }])),
+        of_session(SessionEvent::Jobs(vec![job()])),
+        of_session(SessionEvent::Plan(Some(Box::new(Progress {
+            steps: vec![PlanStep::default()],
+            ..Progress::default()
+        })))),
+        of_session(SessionEvent::TurnStarted { at: At(1) }),
+        of_session(SessionEvent::Retrying { attempt: 1, of: 5, wait_ms: 3, reason: "r".into() }),
+        of_session(SessionEvent::TurnEnded { end: TurnEnd::Plan }),
+        Event::Engine(EngineEvent::Models { connection: ConnectionName::new("c"), models: Err("no".into()) }),
+        Event::Engine(EngineEvent::Figures {
             connection: ConnectionName::new("c"),
             models: vec![ModelFigures {
                 price: Some(crate::domain::model::ModelPrice { input: 0.5, cached: 0.05, output: 2.5 }),
                 ..ModelFigures::default()
             }],
-        },
-        Event::Levels {
+        }),
+        Event::Engine(EngineEvent::Levels {
             connection: ConnectionName::new("c"),
             model: "m".into(),
             levels: vec![LevelMeaning { level: ThinkingLevel::Low, meaning: Err("no".into()) }],
-        },
-        Event::Configured(Box::default()),
-        Event::Notice(Notice::new(Level::Error, "t")),
-        Event::Ended,
+        }),
+        Event::Engine(EngineEvent::Configured(Box::default())),
+        of_session(SessionEvent::Notice(Notice::new(Level::Error, "t"))),
+        Event::Engine(EngineEvent::Notice(Notice::new(Level::Error, "t").hint("h"))),
+        Event::Engine(EngineEvent::SessionChanged(Box::new(changed))),
+        Event::Engine(EngineEvent::Ended),
     ]);
-    let lines = there_and_back(
-        events.into_iter().map(|event| Stamped { v: VERSION, session: Some(session()), seq: 1, event }).collect(),
-    );
-    pinned::<Event>("events", "event", &lines);
+    let lines = there_and_back(events.into_iter().map(|event| Stamped { v: VERSION, seq: 1, event }).collect());
+    pinned("events", &lines, &[("engine", names::<EngineEvent>("event")), ("session", names::<SessionEvent>("event"))]);
 }

@@ -8,7 +8,7 @@ use crate::domain::permission::{Holding, Sandbox};
 use crate::domain::problem::Problem;
 use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
-use crate::protocol::{Act, ConnectionInfo};
+use crate::protocol::{ConnectionInfo, SessionCommand};
 use crate::sandbox::places::caches::{self, CacheFolder};
 use crate::store::{Fsync, Options, Store};
 use crate::tools::registry::Registry;
@@ -44,11 +44,12 @@ impl StartRequest {
     /// Changes that the arguments make to an existing session. A connection alone keeps the model
     /// of the session where it offers it.
     #[must_use]
-    pub fn acts(&self) -> Vec<Act> {
-        let mut acts: Vec<Act> = self.mode.map(|mode| Act::Mode { mode, drop_plan: false }).into_iter().collect();
+    pub fn acts(&self) -> Vec<SessionCommand> {
+        let mut acts: Vec<SessionCommand> =
+            self.mode.map(|mode| SessionCommand::Mode { mode, drop_plan: false }).into_iter().collect();
         if self.connection.is_some() || self.model.is_some() {
             let model = self.model.clone().unwrap_or_default();
-            acts.push(Act::Model { connection: self.connection.clone(), model });
+            acts.push(SessionCommand::Model { connection: self.connection.clone(), model });
         }
         acts
     }

@@ -13,7 +13,7 @@ use crate::config::own::{self, OwnFileKind};
 use crate::config::settings;
 use crate::domain::problem::Problem;
 use crate::domain::{Level, Notice, SessionId};
-use crate::protocol::{Act, Command};
+use crate::protocol::{Command, SessionCommand};
 use crate::theme::{self, ThemeText};
 use crate::ui::glyphs::GlyphSet;
 use std::path::Path;
@@ -121,10 +121,10 @@ async fn shown(
 /// Applies the command line's request to an existing session.
 async fn catch_up(link: &Link, bootstrap: &Bootstrap, session: &SessionId, prompt: Option<String>) {
     let mut acts = bootstrap.wanted.acts();
-    acts.extend(prompt.map(Act::send));
+    acts.extend(prompt.map(SessionCommand::send));
     for act in acts {
         // The engine was opened just now: it listens.
-        let _ = link.commands.send(Command::To { session: session.clone(), act }).await;
+        let _ = link.commands.send(Command::Session { id: session.clone(), command: act }).await;
     }
 }
 

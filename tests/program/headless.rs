@@ -157,12 +157,12 @@ fn json_is_the_events_one_a_line() {
     let place = Place::new();
     let done = place.lisle(&["run", "--connection", "demo", "--output", "json", "list"]);
     let events: Vec<Value> = out(&done).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let kinds: Vec<&str> = events.iter().filter_map(|event| event["event"]["event"].as_str()).collect();
+    let kinds: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
     for kind in ["opened", "turn-started", "row", "delta", "turn-ended", "ended"] {
         assert!(kinds.contains(&kind), "{kind} is missing in {kinds:?}");
     }
     assert_eq!(kinds.last(), Some(&"ended"));
-    assert!(events.iter().all(|event| event["v"] == 1));
+    assert!(events.iter().all(|event| event["v"] == 2));
 }
 
 #[test]
@@ -366,15 +366,15 @@ fn a_spawned_session_answers_its_parent_and_not_the_run() {
             continue;
         }
         let events: Vec<Value> = out(&done).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        let of = |kind: &str| events.iter().filter(|event| event["event"]["event"] == kind).collect::<Vec<_>>();
+        let of = |kind: &str| events.iter().filter(|event| event["event"] == kind).collect::<Vec<_>>();
         let run = &of("opened")[0]["session"];
         let ends = of("turn-ended");
         assert_eq!(ends.len(), 2, "{ends:?}");
         assert!(ends[0]["session"] != *run && ends[1]["session"] == *run, "{ends:?}");
         let accepted = of("accepted").into_iter().find(|event| event["session"] == *run).unwrap();
-        let id = &accepted["event"]["with"]["id"];
-        let asked = of("row").into_iter().find(|event| event["event"]["with"]["id"] == *id).unwrap();
-        assert_eq!(asked["event"]["with"]["body"]["text"], "how many rivers?");
+        let id = &accepted["with"]["id"];
+        let asked = of("row").into_iter().find(|event| event["with"]["id"] == *id).unwrap();
+        assert_eq!(asked["with"]["body"]["text"], "how many rivers?");
     }
 }
 

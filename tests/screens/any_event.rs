@@ -16,7 +16,7 @@ use lisle::domain::undo::{UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{
     At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta,
 };
-use lisle::protocol::{Enhanced, Event, Opened, Queued, TurnEnd};
+use lisle::protocol::{EngineEvent, Enhanced, Event, Opened, Queued, SessionEvent, TurnEnd};
 use std::path::PathBuf;
 
 fn row_id(dice: &mut Dice) -> MessageId {
@@ -106,8 +106,8 @@ fn any_meta(dice: &mut Dice, session: &SessionId, at: At) -> SessionMeta {
     meta
 }
 
-fn opened(dice: &mut Dice, session: &SessionId, at: At) -> Event {
-    Event::Opened(Box::new(Opened {
+fn opened(dice: &mut Dice, session: &SessionId, at: At) -> SessionEvent {
+    SessionEvent::Opened(Box::new(Opened {
         meta: any_meta(dice, session, at),
         rows: (0..dice.roll(12)).map(|n| Message::new(MessageId::new(format!("row-{n}")), at, body(dice))).collect(),
         earlier: dice.once_in(3).then_some(100),
@@ -125,66 +125,83 @@ fn opened(dice: &mut Dice, session: &SessionId, at: At) -> Event {
     }))
 }
 
-/// Something the engine sends, and of which session: mostly the one that is shown.
-pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<(Option<SessionId>, Event)> {
+/// Something the engine sends: mostly of the session that is shown.
+pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<Event> {
     let known: Vec<SessionId> = ["a", "b", "c", "d"].map(id).to_vec();
     let shown = state.current_id().cloned().filter(|_| !dice.once_in(4));
     let session = shown.unwrap_or_else(|| dice.of(&known));
     let at = state.clock.now;
     let event = match dice.roll(36) {
-        0 => Event::Listed { sessions: known.iter().map(|id| any_meta(dice, id, at)).collect() },
-        1 => Event::Changed(Box::new(any_meta(dice, &session, at))),
+        0 => {
+            return vec![Event::Engine(EngineEvent::Listed {
+                sessions: known.iter().map(|id| any_meta(dice, id, at)).collect(),
+            })];
+        }
+        1 => SessionEvent::Changed(Box::new(any_meta(dice, &session, at))),
         2..=4 => opened(dice, &session, at),
-        5 => Event::Page { rows: vec![row(dice, at), row(dice, at)], earlier: dice.once_in(2).then_some(7) },
-        6 => Event::LaterPage { rows: vec![row(dice, at)], later: dice.once_in(2).then_some(9) },
-        7..=9 => Event::Row(Box::new(row(dice, at))),
-        10..=13 => Event::Delta { id: row_id(dice), add: dice.text() },
-        14 => Event::Dropped { id: row_id(dice) },
-        15 => Event::Queue { items: queued(dice, at), held: dice.once_in(2), steers: queued(dice, at) },
-        16 => Event::Redelivering { at: dice.once_in(2).then_some(At(at.0 + 5_000)) },
-        17 | 18 => Event::Asked(Box::new(asked(dice))),
-        19 => Event::Settled { request: RequestId::new(format!("r{}", dice.roll(4))) },
-        20 => Event::Todo(todo(dice)),
-        21 => Event::Jobs(jobs(dice, at)),
-        22 => Event::Plan(dice.once_in(2).then(Box::default)),
-        23 => Event::TurnStarted { at },
-        24 => Event::Compacting { part: 1, of: 3 },
-        25 => Event::Retrying { attempt: 1, of: 5, wait_ms: 8_000, reason: dice.text() },
-        26 => Event::Waiting(dice.once_in(2).then(|| ConnectionName::new("anthropic"))),
+        5 => SessionEvent::Page { rows: vec![row(dice, at), row(dice, at)], earlier: dice.once_in(2).then_some(7) },
+        6 => SessionEvent::LaterPage { rows: vec![row(dice, at)], later: dice.once_in(2).then_some(9) },
+        7..=9 => SessionEvent::Row(Box::new(row(dice, at))),
+        10..=13 => SessionEvent::Delta { id: row_id(dice), add: dice.text() },
+        14 => SessionEvent::Dropped { id: row_id(dice) },
+        15 => SessionEvent::Queue { items: queued(dice, at), held: dice.once_in(2), steers: queued(dice, at) },
+        16 => SessionEvent::Redelivering { at: dice.once_in(2).then_some(At(at.0 + 5_000)) },
+        17 | 18 => SessionEvent::Asked(Box::new(asked(dice))),
+        19 => SessionEvent::Settled { request: RequestId::new(format!("r{}", dice.roll(4))) },
+        20 => SessionEvent::Todo(todo(dice)),
+        21 => SessionEvent::Jobs(jobs(dice, at)),
+        22 => SessionEvent::Plan(dice.once_in(2).then(Box::default)),
+        23 => SessionEvent::TurnStarted { at },
+        24 => SessionEvent::Compacting { part: 1, of: 3 },
+        25 => SessionEvent::Retrying { attempt: 1, of: 5, wait_ms: 8_000, reason: dice.text() },
+        26 => SessionEvent::Waiting(dice.once_in(2).then(|| ConnectionName::new("anthropic"))),
         27 => {
             let ends = [TurnEnd::Done, TurnEnd::Plan, TurnEnd::Stopped, TurnEnd::Failed, TurnEnd::Limit];
-            Event::TurnEnded { end: dice.of(&ends) }
+            SessionEvent::TurnEnded { end: dice.of(&ends) }
         }
-        28 => Event::Branched { from: session.clone(), to: dice.of(&known), rewound: dice.once_in(2) },
-        29 => Event::Deleted { session: session.clone(), trash: Some(TrashId("a-1".to_owned())) },
-        30 => Event::Trash(vec![Trashed {
-            trash: TrashId("a-1".to_owned()),
-            session: session.clone(),
-            title: dice.text(),
-            deleted: at,
-            bytes: 1_000,
-            cleared: dice.once_in(2),
-        }]),
-        31 => return reports(dice, &session, at).into_iter().map(|event| (Some(session.clone()), event)).collect(),
-        32 => found(dice, &session, at),
+        28 => {
+            return vec![Event::Engine(EngineEvent::Branched {
+                from: session.clone(),
+                to: dice.of(&known),
+                rewound: dice.once_in(2),
+            })];
+        }
+        29 => {
+            return vec![Event::Engine(EngineEvent::Deleted {
+                session: session.clone(),
+                trash: Some(TrashId("a-1".to_owned())),
+            })];
+        }
+        30 => {
+            return vec![Event::Engine(EngineEvent::Trash(vec![Trashed {
+                trash: TrashId("a-1".to_owned()),
+                session: session.clone(),
+                title: dice.text(),
+                deleted: at,
+                bytes: 1_000,
+                cleared: dice.once_in(2),
+            }]))];
+        }
+        31 => return reports(dice, &session, at),
+        32 => return vec![Event::Engine(found(dice, &session, at))],
         33 => {
             let result = if dice.once_in(2) {
                 Err(dice.text())
             } else {
                 Ok(Enhanced { text: dice.text(), used: vec![dice.text()] })
             };
-            Event::Enhanced { number: dice.roll(3) as u64, result }
+            SessionEvent::Enhanced { number: dice.roll(3) as u64, result }
         }
         34 => {
             let models =
                 if dice.once_in(3) { Err(dice.text()) } else { Ok((0..dice.roll(30)).map(|_| dice.text()).collect()) };
-            Event::Models { connection: ConnectionName::new("anthropic"), models }
+            return vec![Event::Engine(EngineEvent::Models { connection: ConnectionName::new("anthropic"), models })];
         }
-        _ => Event::Notice(
+        _ => SessionEvent::Notice(
             Notice::new(dice.of(&[Level::Info, Level::Warning, Level::Error]), dice.text()).hint(dice.text()),
         ),
     };
-    vec![(Some(session), event)]
+    vec![Event::Session { id: session, event }]
 }
 
 /// Events of the engine, also those that nobody asked for.
@@ -197,14 +214,19 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
         state: UndoState::Ready,
         during: Some(dice.text()),
     };
+    let of_session = |event| Event::Session { id: session.clone(), event };
     vec![
-        Event::Health(Box::default()),
-        Event::Audit(Box::new(Ledger { session: session.clone(), entries: Vec::new(), left_out: dice.roll(3) })),
-        Event::Context(Box::new(ContextReport::new(session.clone()))),
-        Event::Usage(Box::default()),
-        Event::Rules(Box::default()),
-        Event::FilesChanged(Box::default()),
-        Event::UndoPlanned(Box::new(UndoPlan {
+        Event::Engine(EngineEvent::Health(Box::default())),
+        Event::Engine(EngineEvent::Audit(Box::new(Ledger {
+            session: session.clone(),
+            entries: Vec::new(),
+            left_out: dice.roll(3),
+        }))),
+        of_session(SessionEvent::Context(Box::new(ContextReport::new(session.clone())))),
+        Event::Engine(EngineEvent::Usage(Box::default())),
+        of_session(SessionEvent::Rules(Box::default())),
+        of_session(SessionEvent::FilesChanged(Box::default())),
+        of_session(SessionEvent::UndoPlanned(Box::new(UndoPlan {
             aim: UndoAim::Last,
             at,
             about: dice.text(),
@@ -212,18 +234,22 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
             files: vec![file(dice)],
             gaps: vec![dice.text()],
             commits: true,
-        })),
+        }))),
     ]
 }
 
-fn found(dice: &mut Dice, session: &SessionId, at: At) -> Event {
+fn found(dice: &mut Dice, session: &SessionId, at: At) -> EngineEvent {
     let line = dice.text();
     let mark = line.char_indices().nth(1).map_or(0, |(at, _)| at);
     let hit =
         inbox::RowHit { place: HitIn::User, row: Some(row_id(dice)), at: 0, when: at, line, marks: vec![(0, mark)] };
     let hits =
         SessionHits { session: session.clone(), title: dice.text(), last_message: at, hits: vec![hit], total: 7 };
-    Event::Found { search: dice.roll(8) as u64, results: vec![hits], end: dice.once_in(2).then(Searched::default) }
+    EngineEvent::Found {
+        search: dice.roll(8) as u64,
+        results: vec![hits],
+        end: dice.once_in(2).then(Searched::default),
+    }
 }
 
 /// Something the runtime tells.

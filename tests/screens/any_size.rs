@@ -15,7 +15,7 @@ use lisle::domain::At;
 use lisle::keymap;
 use lisle::keymap::action::Action;
 use lisle::keymap::key::{Code, Key};
-use lisle::protocol::{Event, Stamped, VERSION};
+use lisle::protocol::{EngineEvent, Event, Stamped, VERSION};
 use lisle::theme::Theme;
 use lisle::ui;
 use ratatui::buffer::Buffer;
@@ -135,9 +135,9 @@ fn any_msg(dice: &mut Dice, state: &State, keys: &[Key], armed: &[Timer], seq: &
         72..=73 => vec![any_event::of_the_outside(dice)],
         _ => any_event::of_the_engine(dice, state)
             .into_iter()
-            .map(|(session, event)| {
+            .map(|event| {
                 *seq += 1;
-                Msg::Engine(Box::new(Stamped { v: VERSION, session, seq: *seq, event }))
+                Msg::Engine(Box::new(Stamped { v: VERSION, seq: *seq, event }))
             })
             .collect(),
     }
@@ -153,7 +153,7 @@ fn run(seed: u64, name: &'static str, steps: usize) {
     let mut armed: Vec<Timer> = Vec::new();
     start(&mut state, None);
     let sessions = ["a", "b", "c"].map(|name| meta(name, "A title", NOW)).to_vec();
-    let listed = Stamped { v: VERSION, session: None, seq, event: Event::Listed { sessions } };
+    let listed = Stamped { v: VERSION, seq, event: Event::Engine(EngineEvent::Listed { sessions }) };
     update(&mut state, now, Msg::Engine(Box::new(listed)));
     let mut cache = ui::LayoutCache::default();
     let mut told = Told { seed, keymap: name, step: 0, last: String::new() };

@@ -25,7 +25,7 @@ use lisle::domain::session::BranchedFrom;
 use lisle::domain::tool::ToolStatus;
 use lisle::domain::{At, CallId, Message, MessageId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
-use lisle::protocol::{Command, Queued};
+use lisle::protocol::{Command, Queued, SessionCommand};
 use lisle::theme::{Colors, Theme};
 use lisle::ui;
 use ratatui::style::Modifier;
@@ -240,7 +240,7 @@ fn questions() {
             "Title, status, labels and settings stay. /trash has the messages for 30 days.".to_owned(),
         ],
         verb: "clear".to_owned(),
-        deed: Deed::Send(Command::Clear { session: id("260902-swift-river") }),
+        deed: Deed::Send(Command::Session { id: id("260902-swift-river"), command: SessionCommand::Clear }),
     }))];
     shots("clear", &state);
 }

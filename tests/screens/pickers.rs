@@ -15,7 +15,7 @@ use lisle::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
 use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use lisle::domain::{CallId, ConnectionName, Level, Message, MessageId, Notice};
 use lisle::keymap::action::{Action, AppAction, ModelAction, PickerAction, SessionAction};
-use lisle::protocol::{Configured, ConnectionInfo, Event, Stamped};
+use lisle::protocol::{Configured, ConnectionInfo, EngineEvent, Event, Stamped};
 use screen::{NOW, one_session, shot};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,9 +28,9 @@ fn shots(name: &str, state: &State) {
 }
 
 /// The engine reports.
-fn engine(state: &mut State, event: Event) {
+fn engine(state: &mut State, event: EngineEvent) {
     static SEQ: AtomicU64 = AtomicU64::new(1);
-    let stamped = Stamped { v: 1, session: None, seq: SEQ.fetch_add(1, Ordering::Relaxed), event };
+    let stamped = Stamped { v: 1, seq: SEQ.fetch_add(1, Ordering::Relaxed), event: Event::Engine(event) };
     update(state, NOW, Msg::Engine(Box::new(stamped)));
 }
 
@@ -81,20 +81,20 @@ fn connected() -> State {
         ..connection("openai", "https://api.openai.com", &["gpt-5-mini"])
     };
     let configured = Configured { connections, vendors: vec![vendor], ..Configured::default() };
-    engine(&mut state, Event::Configured(Box::new(configured)));
+    engine(&mut state, EngineEvent::Configured(Box::new(configured)));
     state
 }
 
 fn told(state: &mut State) {
     let many = (1..=310).map(|n| format!("vendor/model-{n}"));
     let models: Vec<String> = ["sonnet-5", "haiku-5"].map(str::to_owned).into_iter().chain(many).collect();
-    engine(state, Event::Models { connection: ConnectionName::new("work"), models: Ok(models) });
+    engine(state, EngineEvent::Models { connection: ConnectionName::new("work"), models: Ok(models) });
     let models = vec![
         figures("sonnet-5", 1_000_000, Some((3.0, 15.0)), true, true),
         figures("haiku-5", 200_000, Some((0.25, 1.25)), true, false),
         figures("vendor/model-12", 8_192, Some((0.0, 0.0)), false, false),
     ];
-    engine(state, Event::Figures { connection: ConnectionName::new("work"), models });
+    engine(state, EngineEvent::Figures { connection: ConnectionName::new("work"), models });
 }
 
 #[test]
@@ -115,7 +115,10 @@ fn connections() {
     act(&mut state, ModelAction::Connection);
     told(&mut state);
     let local = ConnectionName::new("local");
-    engine(&mut state, Event::Models { connection: local, models: Err("Nothing answers at 127.0.0.1:11434.".into()) });
+    engine(
+        &mut state,
+        EngineEvent::Models { connection: local, models: Err("Nothing answers at 127.0.0.1:11434.".into()) },
+    );
     shots("connections", &state);
 }
 
@@ -188,7 +191,7 @@ fn thinking_levels_say_what_they_mean() {
         level(ThinkingLevel::Max, Err("the server knows no word for it")),
     ];
     let (connection, model) = (ConnectionName::new("work"), "sonnet-5".to_owned());
-    engine(&mut state, Event::Levels { connection, model, levels });
+    engine(&mut state, EngineEvent::Levels { connection, model, levels });
     shots("thinking", &state);
 }
 
@@ -323,7 +326,7 @@ fn who_comes_for_the_first_time_is_offered_what_was_found() {
     let offered = ConnectionInfo { offered: true, ..connection("anthropic", "https://api.example.com", &["sonnet-5"]) };
     let connections = vec![offered, connection("demo", "", &["demo"])];
     let configured = Configured { connections, ..Configured::default() };
-    engine(&mut state, Event::Configured(Box::new(configured)));
+    engine(&mut state, EngineEvent::Configured(Box::new(configured)));
     shots("welcome-found", &state);
     let vendor = ConnectionInfo { key_from: None, ..connection("openai", "https://api.openai.com", &["gpt-5-mini"]) };
     let configured = Configured {
@@ -331,7 +334,7 @@ fn who_comes_for_the_first_time_is_offered_what_was_found() {
         vendors: vec![vendor],
         ..Configured::default()
     };
-    engine(&mut state, Event::Configured(Box::new(configured)));
+    engine(&mut state, EngineEvent::Configured(Box::new(configured)));
     shots("welcome-nothing", &state);
     update(&mut state, NOW, Msg::Paste("h".to_owned()));
     assert!(!shot("welcome-typing", &state, 100, 30).contains("a home for agent"), "it makes room at the first letter");

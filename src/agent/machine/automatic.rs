@@ -9,7 +9,7 @@ use crate::domain::inbox::PropertyChange;
 use crate::domain::message::Body;
 use crate::domain::notice::Level;
 use crate::domain::property::{Category, append_labels};
-use crate::protocol::{Event, TurnEnd};
+use crate::protocol::{SessionEvent, TurnEnd};
 
 const WAITING: &str = "todo";
 const WORKING: &str = "in-progress";
@@ -120,13 +120,13 @@ impl Machine {
         let at = now.plus(REDELIVERED_AFTER_MS);
         self.automation.plan_redelivery(at);
         out.push(Step::RedeliverAt(at));
-        out.push(Step::Emit(Event::Redelivering { at: Some(at) }));
+        out.push(Step::Emit(SessionEvent::Redelivering { at: Some(at) }));
     }
 
     /// The user did something: nothing goes by itself any more.
     pub(super) fn hold_redelivery(&mut self, out: &mut Vec<Step>) {
         if self.automation.hold_redelivery() {
-            out.push(Step::Emit(Event::Redelivering { at: None }));
+            out.push(Step::Emit(SessionEvent::Redelivering { at: None }));
         }
     }
 

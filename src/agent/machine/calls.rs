@@ -14,7 +14,7 @@ use crate::domain::request::{AgentQuestion, Approval, Ask, Request};
 use crate::domain::sanitise::reveal;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, Then, ToolCall, ToolFigures, ToolStatus, Touch, intent};
 use crate::permit::{self, Allowed, Refusal, Verdict};
-use crate::protocol::{Event, TurnEnd};
+use crate::protocol::{SessionEvent, TurnEnd};
 use crate::provider::ProposedCall;
 use crate::tools::RunError;
 
@@ -49,7 +49,7 @@ impl Machine {
             row.turn.clone_from(&turn_id);
             // A call must be on disk before its tool runs, power loss included when it may change something.
             out.push(Step::KeepLive(row.clone(), if reads_only { Safety::Written } else { Safety::Synced }));
-            out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
+            out.push(Step::Emit(SessionEvent::Row(Box::new(row.clone()))));
             batch.push(now, call, row, reads_only);
         }
         if let Some(turn) = &mut self.turn {
@@ -236,7 +236,7 @@ impl Machine {
         };
         let Some(one) = self.open_call(&call.id) else { return };
         one.stage = Stage::Asking(Box::new(Asking { request: request.clone(), facts }));
-        out.push(Step::Emit(Event::Asked(Box::new(request))));
+        out.push(Step::Emit(SessionEvent::Asked(Box::new(request))));
     }
 
     /// Starts a call that was allowed.
@@ -286,7 +286,7 @@ impl Machine {
             Safety::Synced
         };
         out.push(Step::KeepLive(row.clone(), safety));
-        out.push(Step::Emit(Event::Row(Box::new(row))));
+        out.push(Step::Emit(SessionEvent::Row(Box::new(row))));
         out.push(Step::Run(run, call.clone(), Box::new(facts), sandbox));
     }
 
@@ -304,7 +304,7 @@ impl Machine {
         if let Some(tool) = one.tool() {
             tool.result = Some(text);
         }
-        out.push(Step::Emit(Event::Row(Box::new(one.row.clone()))));
+        out.push(Step::Emit(SessionEvent::Row(Box::new(one.row.clone()))));
     }
 
     pub(super) fn ran(&mut self, now: At, id: &CallId, ended: Result<Outcome, RunError>, out: &mut Vec<Step>) {
@@ -322,7 +322,7 @@ impl Machine {
                 }
                 let row = one.row.clone();
                 out.push(Step::KeepLive(row.clone(), Safety::Written));
-                out.push(Step::Emit(Event::Row(Box::new(row))));
+                out.push(Step::Emit(SessionEvent::Row(Box::new(row))));
                 self.judge(now, &call, *facts, false, out);
             }
         }
@@ -342,7 +342,7 @@ impl Machine {
             Then::Todo(items) => {
                 self.own.todo.clone_from(&items);
                 self.end_call(now, id, outcome, out);
-                out.push(Step::Emit(Event::Todo(items)));
+                out.push(Step::Emit(SessionEvent::Todo(items)));
                 out.push(Step::KeepMeta(Safety::Written));
             }
             Then::Plan { path, title, markdown } => {
@@ -365,10 +365,10 @@ impl Machine {
         one.finish(now, outcome.failed, outcome.text, outcome.figures);
         let row = one.row.clone();
         if let Some(request) = settled {
-            out.push(Step::Emit(Event::Settled { request }));
+            out.push(Step::Emit(SessionEvent::Settled { request }));
         }
         out.push(Step::KeepLive(row.clone(), Safety::Written));
-        out.push(Step::Emit(Event::Row(Box::new(row))));
+        out.push(Step::Emit(SessionEvent::Row(Box::new(row))));
     }
 
     fn put_question(&mut self, now: At, id: &CallId, mut question: AgentQuestion, out: &mut Vec<Step>) {
@@ -376,7 +376,7 @@ impl Machine {
         let request = Request { id: self.request_id(now), ask: Ask::Question(question) };
         let Some(one) = self.open_call(id) else { return };
         one.stage = Stage::Answering(Box::new(request.clone()));
-        out.push(Step::Emit(Event::Asked(Box::new(request))));
+        out.push(Step::Emit(SessionEvent::Asked(Box::new(request))));
     }
 
     /// Calls that were not started get this result instead.
@@ -397,7 +397,7 @@ impl Machine {
         turn.steers.push(item);
         // Until it is delivered it is kept like a queued message.
         self.queue_changed(out);
-        out.push(Step::Emit(Event::Accepted { id, queued: true }));
+        out.push(Step::Emit(SessionEvent::Accepted { id, queued: true }));
         self.skip_unstarted(now, STEERED, out);
         self.advance(now, out);
     }

@@ -10,7 +10,7 @@ use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
 use crate::domain::session::TitleFrom;
 use crate::domain::tool::{Child, ToolSpec};
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 
 /// Tools that a spawned session has no use for: it spawns no others, and nobody waits for a plan of it.
 const NOT_BELOW: [&str; 2] = ["spawn", "submit_plan"];
@@ -67,7 +67,7 @@ impl Machine {
             // After a death the way to the session is still there.
             out.push(Step::KeepLive(row.clone(), Safety::Written));
         }
-        out.push(Step::Emit(Event::Row(Box::new(row))));
+        out.push(Step::Emit(SessionEvent::Row(Box::new(row))));
     }
 
     /// The session that spawned this one is in another mode, or does not wait for it any more.

@@ -1,7 +1,7 @@
 //! A compaction that runs: its parts, and how many are summed up.
 
 use crate::domain::plan::PlanApproval;
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 use std::collections::VecDeque;
 
 /// Reason of the compaction, which decides what follows.
@@ -36,9 +36,9 @@ pub(super) struct Compacting {
 }
 
 impl Compacting {
-    pub(super) fn event(&self) -> Event {
+    pub(super) fn event(&self) -> SessionEvent {
         let count = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        Event::Compacting { part: count(self.done + 1), of: count(self.done + self.parts.len()) }
+        SessionEvent::Compacting { part: count(self.done + 1), of: count(self.done + self.parts.len()) }
     }
 
     /// It is all that its turn was for.

@@ -16,7 +16,7 @@ use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::notice::Level;
 use crate::domain::plan::PlanApproval;
-use crate::protocol::{Act, Event, TurnEnd};
+use crate::protocol::{SessionCommand, SessionEvent, TurnEnd};
 use crate::provider::{ModelRequest, ProviderError, retry};
 
 /// Number of tries for a part after a failure that may pass.
@@ -38,7 +38,7 @@ impl Machine {
 
     /// Progress of a compaction, for a client that comes in the middle.
     #[must_use]
-    pub fn compacting(&self) -> Option<Event> {
+    pub fn compacting(&self) -> Option<SessionEvent> {
         match self.turn.as_ref().map(|turn| &turn.work) {
             Some(Work::Compacting(it)) => Some(it.event()),
             _ => None,
@@ -61,17 +61,17 @@ impl Machine {
         if self.turn.is_some() {
             let text = "A turn runs: nothing was compacted.";
             out.push(notice(Level::Warning, text, "Compact when it has ended; a full window is compacted by itself."));
-            return give_back(Act::Compact { wish }, text, out);
+            return give_back(SessionCommand::Compact { wish }, text, out);
         }
         if self.own.plan.is_some() {
             let text = "A plan waits for your answer: nothing was compacted.";
             out.push(notice(Level::Warning, text, "It can be approved so that it is compacted first."));
-            return give_back(Act::Compact { wish }, text, out);
+            return give_back(SessionCommand::Compact { wish }, text, out);
         }
         if !compact::has_matter(self.transcript.rows()) {
             let text = "There is nothing to compact.";
             out.push(notice(Level::Info, text, ""));
-            return give_back(Act::Compact { wish }, text, out);
+            return give_back(SessionCommand::Compact { wish }, text, out);
         }
         // The last exchange stays where all of it would, and where there is nothing else, it is summed up too.
         let room = self.room();
@@ -236,7 +236,7 @@ impl Machine {
             let (attempt, of) = (it.failures, TRIES - 1);
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             let reason = format!("{}: {}", error.title, error.text);
-            out.push(Step::Emit(Event::Retrying { attempt, of, wait_ms, reason }));
+            out.push(Step::Emit(SessionEvent::Retrying { attempt, of, wait_ms, reason }));
             out.push(Step::RetryIn(run, wait_ms));
             return;
         }

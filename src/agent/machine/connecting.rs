@@ -10,7 +10,7 @@ use crate::domain::permission::Mode;
 use crate::domain::request::{Approval, Ask, Request, UserAnswer};
 use crate::domain::tool::CallFacts;
 use crate::permit::{self, Verdict};
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 
 impl Machine {
     /// A command wants to connect. Its call may be over where it goes on in the background.
@@ -42,7 +42,7 @@ impl Machine {
             irreversible: false,
         };
         let request = Request { id: self.request_id(now), ask: Ask::Approval(Box::new(approval)) };
-        out.push(Step::Emit(Event::Asked(Box::new(request.clone()))));
+        out.push(Step::Emit(SessionEvent::Asked(Box::new(request.clone()))));
         self.asks.add_connecting(Connecting { number, asking: Asking { request, facts } });
     }
 
@@ -67,7 +67,7 @@ impl Machine {
     /// Nobody waits for it any more.
     pub(super) fn no_longer_reaches(&mut self, number: u64, out: &mut Vec<Step>) {
         if let Some(gone) = self.asks.remove_connecting(number) {
-            out.push(Step::Emit(Event::Settled { request: gone.asking.request.id }));
+            out.push(Step::Emit(SessionEvent::Settled { request: gone.asking.request.id }));
         }
     }
 
@@ -78,7 +78,7 @@ impl Machine {
             UserAnswer::Once => Ok(()),
             UserAnswer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
                 Some(_) => Ok(()),
-                None => return out.push(Step::Emit(Event::Asked(Box::new(asking.request)))),
+                None => return out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request)))),
             },
             UserAnswer::No(reason) => Err(match reason.filter(|reason| !reason.trim().is_empty()) {
                 Some(reason) => format!("The user refused this host: {reason}"),
@@ -87,7 +87,7 @@ impl Machine {
             answer => return super::user_input::unheard(request, answer, out),
         };
         self.asks.remove_connecting(number);
-        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+        out.push(Step::Emit(SessionEvent::Settled { request: request.clone() }));
         out.push(Step::Reached(number, outcome));
         // A rule that was kept may be about others that wait.
         self.reconsider(now, out);
@@ -110,13 +110,13 @@ impl Machine {
                         && approval.would_run_now != would
                     {
                         approval.would_run_now = would;
-                        out.push(Step::Emit(Event::Asked(Box::new(one.asking.request.clone()))));
+                        out.push(Step::Emit(SessionEvent::Asked(Box::new(one.asking.request.clone()))));
                     }
                     self.asks.add_connecting(one);
                     continue;
                 }
             };
-            out.push(Step::Emit(Event::Settled { request: one.asking.request.id }));
+            out.push(Step::Emit(SessionEvent::Settled { request: one.asking.request.id }));
             out.push(Step::Reached(one.number, outcome));
         }
     }

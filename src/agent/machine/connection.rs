@@ -6,7 +6,7 @@ use crate::agent::step::Step;
 use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::UserText;
 use crate::domain::notice::Level;
-use crate::protocol::{Event, Queued};
+use crate::protocol::{Queued, SessionEvent};
 use crate::provider::ProviderError;
 
 impl Machine {
@@ -15,7 +15,7 @@ impl Machine {
     pub(super) fn wants_connection(&self, out: &mut Vec<Step>) -> bool {
         let wanted = self.meta.connection.clone().filter(|_| self.meta.unmapped && !self.config.headless);
         let Some(connection) = wanted else { return false };
-        out.push(Step::Emit(Event::ConnectionWanted { connection }));
+        out.push(Step::Emit(SessionEvent::ConnectionWanted { connection }));
         true
     }
 
@@ -150,7 +150,7 @@ impl Machine {
         self.answering.set_wants_model(true);
         self.show_activity();
         self.changed(out);
-        out.push(Step::Emit(Event::ModelWanted { connection, why: error.text }));
+        out.push(Step::Emit(SessionEvent::ModelWanted { connection, why: error.text }));
     }
 
     /// The model that answers where the session names none, as it was found out from outside.

@@ -8,7 +8,7 @@ use crate::domain::message::{CutBy, InfoKind, UserText};
 use crate::domain::notice::Level;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::Activity;
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 
 impl Machine {
     /// Takes an input and says what is to be done.
@@ -28,7 +28,7 @@ impl Machine {
     /// Routes an input. Late reports of a run that was stopped are ignored.
     fn take(&mut self, now: At, input: Input, out: &mut Vec<Step>) {
         match input {
-            Input::Act(act) => self.person(now, act, out),
+            Input::Command(act) => self.person(now, act, out),
             Input::Chunk(run, chunk) if run == self.runs.current() => self.chunk(now, chunk, out),
             Input::Used(run, used, window, cost) if run == self.runs.current() => self.used(used, window, cost, out),
             Input::SideUsage(used, cost) => {
@@ -87,7 +87,7 @@ impl Machine {
         let id = self.enqueue(now, said);
         self.queue.hold();
         self.queue_changed(out);
-        out.push(Step::Emit(Event::Accepted { id, queued: true }));
+        out.push(Step::Emit(SessionEvent::Accepted { id, queued: true }));
     }
 
     fn restored(&mut self, now: At, text: String, out: &mut Vec<Step>) {

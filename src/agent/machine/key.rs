@@ -8,7 +8,7 @@ use crate::agent::step::Step;
 use crate::domain::ids::{At, ConnectionName, RequestId};
 use crate::domain::notice::Level;
 use crate::domain::request::{Ask, KeyRequest, Request, UserAnswer};
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 use crate::provider::ProviderError;
 
 impl Machine {
@@ -37,14 +37,14 @@ impl Machine {
     fn ask_for_key(&mut self, now: At, wanted: KeyRequest, failure: Option<ProviderError>, out: &mut Vec<Step>) {
         let connection = wanted.connection.clone();
         let request = Request { id: self.request_id(now), ask: Ask::Key(Box::new(wanted)) };
-        out.push(Step::Emit(Event::Asked(Box::new(request.clone()))));
+        out.push(Step::Emit(SessionEvent::Asked(Box::new(request.clone()))));
         self.asks.set_key(KeyAsked { request, connection, failure });
     }
 
     /// The question is gone, without an answer.
     pub(super) fn settle_key(&mut self, out: &mut Vec<Step>) {
         if let Some(asked) = self.asks.take_key() {
-            out.push(Step::Emit(Event::Settled { request: asked.request.id }));
+            out.push(Step::Emit(SessionEvent::Settled { request: asked.request.id }));
         }
     }
 
@@ -81,10 +81,10 @@ impl Machine {
             if let Ask::Key(wanted) = &mut asked.request.ask {
                 wanted.why = why;
             }
-            out.push(Step::Emit(Event::Asked(Box::new(asked.request.clone()))));
+            out.push(Step::Emit(SessionEvent::Asked(Box::new(asked.request.clone()))));
             return self.asks.set_key(asked);
         }
-        out.push(Step::Emit(Event::Settled { request: asked.request.id.clone() }));
+        out.push(Step::Emit(SessionEvent::Settled { request: asked.request.id.clone() }));
         let paused = asked.failure.is_some();
         if paused && self.turn.is_some() {
             self.request(now, out);

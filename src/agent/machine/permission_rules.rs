@@ -12,7 +12,7 @@ use crate::domain::request::{Ask, Request, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::tool::CallFacts;
 use crate::permit::{self, Verdict};
-use crate::protocol::{Event, InForce};
+use crate::protocol::{InForce, SessionEvent};
 
 impl Machine {
     /// The files of rules say this from now on.
@@ -38,12 +38,12 @@ impl Machine {
             return;
         }
         if let Some(request) = self.trust.take_request() {
-            out.push(Step::Emit(Event::Settled { request: request.id }));
+            out.push(Step::Emit(SessionEvent::Settled { request: request.id }));
         }
         if let Some(wanted) = wanted {
             let request = Request { id: self.request_id(now), ask: Ask::Trust(Box::new(wanted)) };
             self.trust.set_request(request.clone());
-            out.push(Step::Emit(Event::Asked(Box::new(request))));
+            out.push(Step::Emit(SessionEvent::Asked(Box::new(request))));
         }
     }
 
@@ -57,7 +57,7 @@ impl Machine {
             }
         };
         let Some(Request { id, ask: Ask::Trust(wanted) }) = self.trust.take_request() else { return };
-        out.push(Step::Emit(Event::Settled { request: id }));
+        out.push(Step::Emit(SessionEvent::Settled { request: id }));
         if yes {
             out.push(Step::Trust(wanted));
         } else {

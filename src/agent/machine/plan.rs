@@ -16,7 +16,7 @@ use crate::domain::plan::{self, Outline, PendingExecution, PlanApproval, Progres
 use crate::domain::request::{Ask, PlanOrigin, PlanReview, Request, UserAnswer};
 use crate::domain::tool::{CallFacts, Outcome, Touch};
 use crate::permit::{self, Struck, Verdict};
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -49,7 +49,7 @@ impl Machine {
         }
         self.keep(vec![Message::new(id, at, body)], Safety::Synced, out);
         out.push(Step::KeepMeta(Safety::Synced));
-        out.push(Step::Emit(Event::Asked(Box::new(self.plan_request(&plan)))));
+        out.push(Step::Emit(SessionEvent::Asked(Box::new(self.plan_request(&plan)))));
     }
 
     /// The plan that waits, as it is asked.
@@ -71,7 +71,7 @@ impl Machine {
     pub(super) fn drop_plan(&mut self, out: &mut Vec<Step>) {
         if let Some(plan) = self.own.plan.take() {
             self.meta.plan_pending = false;
-            out.push(Step::Emit(Event::Settled { request: plan.request }));
+            out.push(Step::Emit(SessionEvent::Settled { request: plan.request }));
         }
     }
 
@@ -156,7 +156,7 @@ impl Machine {
     /// Keeps the request pending: a client that removed it shows it again.
     pub(super) fn stays_asked(&self, out: &mut Vec<Step>) {
         let request = self.own.plan.as_ref().map(|plan| self.plan_request(plan));
-        out.extend(request.map(|request| Step::Emit(Event::Asked(Box::new(request)))));
+        out.extend(request.map(|request| Step::Emit(SessionEvent::Asked(Box::new(request)))));
     }
 
     fn decline_plan(&mut self, now: At, out: &mut Vec<Step>) {
@@ -300,7 +300,7 @@ impl Machine {
         self.plan.set_ended(false);
         if self.own.progress != progress {
             self.own.progress.clone_from(&progress);
-            out.push(Step::Emit(Event::Plan(progress.map(Box::new))));
+            out.push(Step::Emit(SessionEvent::Plan(progress.map(Box::new))));
         }
     }
 
@@ -335,7 +335,7 @@ impl Machine {
             None => "No step is open; what failed can be tried again, or is told to the user.".to_owned(),
         };
         let text = format!("Step {number} is {}. {done} of {of} steps are done. {next}", status.word());
-        out.push(Step::Emit(Event::Plan(Some(Box::new(progress.clone())))));
+        out.push(Step::Emit(SessionEvent::Plan(Some(Box::new(progress.clone())))));
         out.push(Step::KeepMeta(Safety::Written));
         Outcome { text: text.trim_end().to_owned(), ..outcome }
     }

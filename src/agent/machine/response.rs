@@ -8,7 +8,7 @@ use crate::agent::step::{Safety, Step};
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{AssistantText, Body, CutBy, Message, Native, Thinking};
 use crate::domain::usage::RequestUsage;
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 use crate::provider::ProposedCall;
 
 /// A response in the making.
@@ -192,7 +192,7 @@ impl Growing {
                 text.push_str(&add);
             }
             out.push(Step::AppendText(self.row.id.clone(), add.clone()));
-            out.push(Step::Emit(Event::Delta { id: self.row.id.clone(), add }));
+            out.push(Step::Emit(SessionEvent::Delta { id: self.row.id.clone(), add }));
             return;
         };
         again.push_str(&add);
@@ -234,7 +234,7 @@ fn said(text: String, intermediate: bool, native: Option<Native>) -> Body {
 /// The row as it is now, for the file and the clients.
 fn show(row: &Message, out: &mut Vec<Step>) {
     out.push(Step::KeepLive(row.clone(), Safety::Written));
-    out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
+    out.push(Step::Emit(SessionEvent::Row(Box::new(row.clone()))));
 }
 
 fn add_to(slot: &mut Option<Growing>, add: String, mut opening: Message, out: &mut Vec<Step>) {

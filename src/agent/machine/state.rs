@@ -19,7 +19,7 @@ use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::message::{Body, InfoKind, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::Request;
-use crate::protocol::{Event, Queued};
+use crate::protocol::{Queued, SessionEvent};
 use std::path::PathBuf;
 
 /// One session's agent.
@@ -217,20 +217,20 @@ impl Machine {
             self.meta.used = row.at;
         }
         out.push(Step::Append(rows.clone(), safety));
-        out.extend(rows.iter().map(|row| Step::Emit(Event::Row(Box::new(row.clone())))));
+        out.extend(rows.iter().map(|row| Step::Emit(SessionEvent::Row(Box::new(row.clone())))));
         self.transcript.append(rows);
     }
 
     /// The properties changed: keep them and show them.
     pub(super) fn changed(&mut self, out: &mut Vec<Step>) {
         out.push(Step::KeepMeta(Safety::Written));
-        out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
+        out.push(Step::Emit(SessionEvent::Changed(Box::new(self.meta.clone()))));
     }
 
     /// The user changed the properties: keep them at once.
     pub(super) fn changed_by_user(&mut self, out: &mut Vec<Step>) {
         out.push(Step::KeepMeta(Safety::Synced));
-        out.push(Step::Emit(Event::Changed(Box::new(self.meta.clone()))));
+        out.push(Step::Emit(SessionEvent::Changed(Box::new(self.meta.clone()))));
     }
 
     pub(super) fn enqueue(&mut self, now: At, said: UserText) -> MessageId {
@@ -254,7 +254,7 @@ impl Machine {
     pub(super) fn queue_changed(&mut self, out: &mut Vec<Step>) {
         out.push(Step::KeepQueue(self.waiting()));
         let (items, steers) = (self.queue.items.clone(), self.steers().to_vec());
-        out.push(Step::Emit(Event::Queue { items, held: self.queue.held, steers }));
+        out.push(Step::Emit(SessionEvent::Queue { items, held: self.queue.held, steers }));
     }
 
     // ---- rows and ids ----
@@ -285,5 +285,5 @@ impl Machine {
 }
 
 pub(super) fn notice(level: Level, text: impl Into<String>, hint: impl Into<String>) -> Step {
-    Step::Emit(Event::Notice(Notice::new(level, text).hint(hint)))
+    Step::Emit(SessionEvent::Notice(Notice::new(level, text).hint(hint)))
 }

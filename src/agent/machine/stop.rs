@@ -13,7 +13,7 @@ use crate::domain::ids::{At, CallId};
 use crate::domain::message::{CutBy, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::tool::{Outcome, ToolFigures};
-use crate::protocol::{Event, TurnEnd};
+use crate::protocol::{SessionEvent, TurnEnd};
 use crate::tools::RunError;
 
 /// Milliseconds to wait for the end of a write. A second Esc ends the wait.
@@ -133,7 +133,7 @@ impl Machine {
         let waits = by != CutBy::TakenOver;
         for one in batch.all_open().filter(|one| !waits || !one.is_writing()) {
             if let Some(request) = one.request() {
-                out.push(Step::Emit(Event::Settled { request: request.id.clone() }));
+                out.push(Step::Emit(SessionEvent::Settled { request: request.id.clone() }));
             }
             drop_call(one, now, |so_far| result_of(by, so_far));
         }
@@ -142,7 +142,7 @@ impl Machine {
         // Those behind the write become final with it.
         for row in batch.live().filter(|row| row.tool().is_some_and(|call| call.status.ended())) {
             out.push(Step::KeepLive(row.clone(), Safety::Written));
-            out.push(Step::Emit(Event::Row(Box::new(row.clone()))));
+            out.push(Step::Emit(SessionEvent::Row(Box::new(row.clone()))));
         }
     }
 
@@ -214,7 +214,7 @@ impl Machine {
             it.said.push(id.clone());
         }
         self.queue_changed(out);
-        out.push(Step::Emit(Event::Accepted { id, queued: true }));
+        out.push(Step::Emit(SessionEvent::Accepted { id, queued: true }));
     }
 
     /// The row about the last turn, which ended without a word: written with the next one.

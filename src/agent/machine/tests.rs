@@ -33,7 +33,7 @@ use crate::domain::session::Activity;
 use crate::domain::tool::{CallFacts, Outcome, PathPlace, Proposal, Then, ToolFigures, ToolSpec, ToolStatus, Touch};
 use crate::domain::usage::RequestUsage;
 use crate::permit;
-use crate::protocol::{Act, Event, QueueEdit, Queued, TurnEnd};
+use crate::protocol::{QueueEdit, Queued, SessionCommand, SessionEvent, TurnEnd};
 use crate::provider::{Chunk, ConversationItem, ProposedCall, ProviderError, Stop};
 use crate::tools::{RunError, StoppedRun};
 use proptest::prelude::*;
@@ -97,11 +97,11 @@ impl Bench {
         self.out.extend(steps.clone());
         steps
     }
-    fn act(&mut self, act: Act) -> Vec<Step> {
-        self.feed(Input::Act(act))
+    fn act(&mut self, act: SessionCommand) -> Vec<Step> {
+        self.feed(Input::Command(act))
     }
     fn send(&mut self, text: &str) -> Vec<Step> {
-        self.act(Act::send(text))
+        self.act(SessionCommand::send(text))
     }
     fn run(&self) -> RunNo {
         self.machine.runs.current()
@@ -183,7 +183,7 @@ fn position(steps: &[Step], what: impl Fn(&Step) -> bool) -> usize {
     steps.iter().position(what).unwrap_or_else(|| panic!("not among {steps:#?}"))
 }
 fn ended(steps: &[Step]) -> Option<TurnEnd> {
-    steps.iter().find_map(|step| if let Step::Emit(Event::TurnEnded { end }) = step { Some(*end) } else { None })
+    steps.iter().find_map(|step| if let Step::Emit(SessionEvent::TurnEnded { end }) = step { Some(*end) } else { None })
 }
 fn runs(steps: &[Step]) -> Vec<String> {
     steps.iter().filter_map(|s| if let Step::Run(_, call, ..) = s { Some(call.id.to_string()) } else { None }).collect()
@@ -284,7 +284,7 @@ fn stopping_keeps_the_text_holds_the_queue_and_ignores_late_news() {
     b.send("two");
     b.text("Half an ans");
     let old = b.run();
-    let steps = b.act(Act::Stop);
+    let steps = b.act(SessionCommand::Stop);
     assert_eq!(position(&steps, |s| matches!(s, Step::Cancel(_))), 0);
     let rows = kept(&steps);
     assert!(matches!(&rows[0].body, Body::Assistant(said) if said.partial && said.text == "Half an ans"));
@@ -295,7 +295,7 @@ fn stopping_keeps_the_text_holds_the_queue_and_ignores_late_news() {
     assert_eq!(b.feed(Input::Chunk(old, Chunk::Text("wer".into()))), vec![]);
     b.feed(Input::Reaped(old));
     assert_eq!(b.machine.meta.activity, Activity::Idle);
-    let steps = b.act(Act::Queue(QueueEdit::Release));
+    let steps = b.act(SessionCommand::Queue(QueueEdit::Release));
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
     assert!(
         matches!(request.items.last(), Some(ConversationItem::User(said)) if said.text.contains("interrupted") && said.text.ends_with("two"))
@@ -323,8 +323,8 @@ fn a_stopped_turn_leaves_every_call_with_a_result() {
     b.ran("a", "text");
     b.found("b", command("make"));
     assert_eq!(b.machine.requests().len(), 1);
-    let steps = b.act(Act::Stop);
-    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Settled { .. }))));
+    let steps = b.act(SessionCommand::Stop);
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(SessionEvent::Settled { .. }))));
     for id in ["a", "b", "c"] {
         let call = b.call(id);
         assert!(call.result.is_some() && call.status.ended(), "{id}");
@@ -403,10 +403,10 @@ fn a_plan_pauses_and_only_its_answers_leave_explore() {
     let mut b = with_plan();
     assert!(b.machine.meta.plan_pending);
     assert_eq!(b.machine.meta.activity, Activity::NeedsYou("plan: Tidy".into()));
-    b.act(Act::Mode { mode: Mode::Ask, drop_plan: false });
+    b.act(SessionCommand::Mode { mode: Mode::Ask, drop_plan: false });
     assert_eq!(b.machine.meta.mode, Mode::Explore);
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id, answer: approve(&b, Mode::Execute, false) });
+    let steps = b.act(SessionCommand::Answer { request: id, answer: approve(&b, Mode::Execute, false) });
     assert_eq!(b.machine.meta.mode, Mode::Execute);
     assert!(kept(&steps).iter().any(|r| matches!(&r.body, Body::User(u) if u.text.starts_with("Plan approved"))));
     b.calls(&[("w", "write")]);
@@ -417,15 +417,15 @@ fn a_plan_pauses_and_only_its_answers_leave_explore() {
 fn a_plan_can_be_changed_declined_or_dropped() {
     let mut b = with_plan();
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id, answer: UserAnswer::PlanChanges("smaller".into()) });
+    let steps = b.act(SessionCommand::Answer { request: id, answer: UserAnswer::PlanChanges("smaller".into()) });
     assert!(kept(&steps).iter().any(|r| matches!(&r.body, Body::User(u) if u.text.contains("smaller"))));
     assert_eq!(b.machine.meta.mode, Mode::Explore);
     let mut b = with_plan();
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: UserAnswer::PlanDecline });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::PlanDecline });
     assert!(!b.machine.meta.plan_pending && !b.machine.is_running());
     let mut b = with_plan();
-    b.act(Act::Mode { mode: Mode::Execute, drop_plan: true });
+    b.act(SessionCommand::Mode { mode: Mode::Execute, drop_plan: true });
     assert_eq!((b.machine.meta.mode, b.machine.meta.plan_pending), (Mode::Execute, false));
 }
 
@@ -437,9 +437,11 @@ fn failures_are_retried_with_the_text_left_where_it_is_and_then_told() {
     for attempt in 1..=crate::provider::retry::MOST {
         let run = b.run();
         let steps = b.feed(Input::Failed(run, broken(true)));
-        assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Retrying { attempt: n, .. }) if *n == attempt)));
+        assert!(
+            steps.iter().any(|s| matches!(s, Step::Emit(SessionEvent::Retrying { attempt: n, .. }) if *n == attempt))
+        );
         assert!(steps.iter().any(|s| matches!(s, Step::RetryIn(..))));
-        assert!(!steps.iter().any(|s| matches!(s, Step::Emit(Event::Dropped { .. }) | Step::DropLive(_))));
+        assert!(!steps.iter().any(|s| matches!(s, Step::Emit(SessionEvent::Dropped { .. }) | Step::DropLive(_))));
         let live = b.machine.live_rows();
         assert!(matches!(&live[0].body, Body::Assistant(said) if said.text == "Half" && said.partial), "{live:?}");
         let steps = b.feed(Input::RetryNow(run));
@@ -454,7 +456,7 @@ fn failures_are_retried_with_the_text_left_where_it_is_and_then_told() {
     assert!(cut(&kept(&steps)[0], "Half", CutBy::Error), "the most of what was shown: {steps:?}");
     assert!(matches!(&kept(&steps)[1].body, Body::Error(_)));
     assert!(b.machine.queue.held);
-    let steps = b.act(Act::Retry);
+    let steps = b.act(SessionCommand::Retry);
     let Some(Step::Ask(_, request)) = steps.iter().find(|s| matches!(s, Step::Ask(..))) else { panic!() };
     assert_eq!(request.items, [ConversationItem::User("go".into())], "the broken text is not sent again");
     let mut b = Bench::new(Mode::Ask);
@@ -469,7 +471,7 @@ fn steering_skips_what_was_not_started_and_kills_nothing() {
     b.send("go");
     b.calls(&[("a", "bash"), ("b", "bash")]);
     b.found("a", command("make"));
-    b.act(Act::steer("use ninja"));
+    b.act(SessionCommand::steer("use ninja"));
     assert!(b.call("b").result.unwrap().starts_with("skipped"));
     assert!(b.call("a").result.is_none());
     let steps = b.ran("a", "done");
@@ -483,7 +485,7 @@ fn what_steers_is_never_lost() {
     b.send("go");
     let run = b.run();
     b.feed(Input::Failed(run, broken(true)));
-    let steps = b.act(Act::steer("rather this"));
+    let steps = b.act(SessionCommand::steer("rather this"));
     assert!(
         steps.iter().any(|s| matches!(s, Step::KeepQueue(items) if items[0].text == "rather this")),
         "on disk at once"
@@ -493,7 +495,11 @@ fn what_steers_is_never_lost() {
     assert_eq!(ended(&steps), Some(TurnEnd::Failed));
     assert_eq!(b.machine.queue.items[0].text, "rather this");
     assert!(b.machine.queue.held);
-    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Queue { items, held: true, .. }) if items.len() == 1)));
+    assert!(
+        steps
+            .iter()
+            .any(|s| matches!(s, Step::Emit(SessionEvent::Queue { items, held: true, .. }) if items.len() == 1))
+    );
 }
 
 #[test]
@@ -514,7 +520,7 @@ fn a_message_beside_a_waiting_plan_runs_its_whole_turn() {
 fn an_approved_plan_is_gone_only_after_its_message_is_on_disk() {
     let mut b = with_plan();
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id, answer: approve(&b, Mode::Ask, false) });
+    let steps = b.act(SessionCommand::Answer { request: id, answer: approve(&b, Mode::Ask, false) });
     let row = position(&steps, |s| matches!(s, Step::Append(..)));
     assert!(row < position(&steps, |s| matches!(s, Step::KeepMeta(_))));
     assert!(steps.iter().any(|s| matches!(s, Step::KeepMeta(Safety::Synced))));
@@ -543,7 +549,7 @@ fn a_retry_thinks_anew_in_the_same_row() {
 fn what_cannot_be_sent_waits_and_foreign_data_stays() {
     let mut b = Bench::new(Mode::Ask);
     let steps = b.feed(Input::Hold("later".into()));
-    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Queue { held: true, .. }))));
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(SessionEvent::Queue { held: true, .. }))));
     assert!(!b.machine.is_running());
     let own = Own::read(json!({"plan": {"strange": 1}, "todo": [], "newer": {"x": 1}}));
     assert_eq!(own.plan, None);
@@ -619,7 +625,7 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
     let mut b = Bench::new(Mode::Explore);
     ask(&mut b);
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: UserAnswer::Reply("this one".into()) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Reply("this one".into()) });
     assert!(b.call("q").result.unwrap().contains("this one"));
     let mut b = Bench::with(Mode::Ask, |rules| rules.headless = true);
     ask(&mut b);
@@ -651,7 +657,7 @@ fn empty_answers_and_names() {
     let mut b = Bench::new(Mode::Ask);
     b.send("   ");
     assert!(!b.machine.is_running());
-    b.act(Act::Rename { title: " My  title ".into() });
+    b.act(SessionCommand::Rename { title: " My  title ".into() });
     b.send("something else");
     assert_eq!(b.machine.meta.title, "My title");
     assert_eq!(ended(&b.stop_with(Stop::Done)), None, "it is asked for once more");
@@ -661,9 +667,9 @@ fn empty_answers_and_names() {
 #[test]
 fn a_workspace_of_another_program_goes_no_further_than_ask() {
     let mut b = Bench::with(Mode::Explore, |rules| rules.loosest = Mode::Ask);
-    let steps = b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    let steps = b.act(SessionCommand::Mode { mode: Mode::Execute, drop_plan: false });
     assert_eq!(b.machine.meta.mode, Mode::Ask);
-    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Notice(_)))));
+    assert!(steps.iter().any(|s| matches!(s, Step::Emit(SessionEvent::Notice(_)))));
 }
 
 proptest! {
@@ -684,19 +690,19 @@ proptest! {
                 4 => { b.stop_with(Stop::Done); }
                 5 => { b.feed(Input::Inspected(run, id, Ok([read("/w/a"), write("/w/b"), command("ls"), command("make")][usize::from(which)].clone()))); }
                 6 => { b.feed(Input::Ran(run, id, Box::new(Ok(Outcome::ok("r"))))); }
-                7 => { b.act(Act::Stop); }
+                7 => { b.act(SessionCommand::Stop); }
                 8 => { b.feed(Input::Failed(run, broken(which > 1))); }
                 9 => { b.feed(Input::RetryNow(run)); }
-                10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(Act::Answer { request: r.id, answer: [UserAnswer::Once, for_session(), UserAnswer::No(None), UserAnswer::PlanDecline][usize::from(which)].clone() }); } }
-                11 => { b.act(Act::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }); }
+                10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(SessionCommand::Answer { request: r.id, answer: [UserAnswer::Once, for_session(), UserAnswer::No(None), UserAnswer::PlanDecline][usize::from(which)].clone() }); } }
+                11 => { b.act(SessionCommand::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }); }
                 12 => { b.feed(Input::Reaped(RunNo(run.0.saturating_sub(1)))); }
-                _ => { b.act(Act::steer("s")); }
+                _ => { b.act(SessionCommand::steer("s")); }
             }
         }
         b.feed(Input::Shutdown);
         prop_assert!(!b.machine.is_running());
-        let started = b.out.iter().filter(|s| matches!(s, Step::Emit(Event::TurnStarted { .. }))).count();
-        let ended = b.out.iter().filter(|s| matches!(s, Step::Emit(Event::TurnEnded { .. }))).count();
+        let started = b.out.iter().filter(|s| matches!(s, Step::Emit(SessionEvent::TurnStarted { .. }))).count();
+        let ended = b.out.iter().filter(|s| matches!(s, Step::Emit(SessionEvent::TurnEnded { .. }))).count();
         prop_assert_eq!(started, ended);
         let final_rows = kept(&b.out);
         let mut ids = std::collections::HashSet::new();
@@ -722,7 +728,7 @@ proptest! {
 fn a_typed_command_runs_in_every_mode_and_asks_no_model() {
     for mode in Mode::ALL {
         let mut b = Bench::new(mode);
-        let steps = b.act(Act::Type { command: " rm a \n".into() });
+        let steps = b.act(SessionCommand::Type { command: " rm a \n".into() });
         let id = steps.iter().find_map(|step| match step {
             Step::Inspect(_, call) => Some(call.clone()),
             _ => None,
@@ -733,7 +739,9 @@ fn a_typed_command_runs_in_every_mode_and_asks_no_model() {
         assert_eq!(runs(&steps), [call.id.as_str()], "{mode:?}");
         assert_eq!(b.call(call.id.as_str()).decision.unwrap().authority, Authority::Typed);
         // A second one waits for its end.
-        assert!(!b.act(Act::Type { command: "ls".into() }).iter().any(|step| matches!(step, Step::Inspect(..))));
+        assert!(
+            !b.act(SessionCommand::Type { command: "ls".into() }).iter().any(|step| matches!(step, Step::Inspect(..)))
+        );
         let steps = b.ran(call.id.as_str(), "gone\nexit 0");
         assert!(!steps.iter().any(|step| matches!(step, Step::Ask(..))));
         assert!(steps.contains(&Step::Turn(false)));

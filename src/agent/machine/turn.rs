@@ -10,7 +10,7 @@ use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::{Body, CutBy, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
 use crate::domain::usage::RequestUsage;
-use crate::protocol::{Event, TurnEnd};
+use crate::protocol::{SessionEvent, TurnEnd};
 use crate::provider::named::NO_MODEL;
 use crate::provider::{Chunk, ProviderError, Stop, retry};
 
@@ -103,7 +103,7 @@ impl Machine {
         self.keep(rows, Safety::Synced, out);
         out.push(Step::Turn(true));
         self.changed(out);
-        out.push(Step::Emit(Event::TurnStarted { at: now }));
+        out.push(Step::Emit(SessionEvent::TurnStarted { at: now }));
     }
 
     /// Sends the next waiting message, if there is one and it may go.
@@ -177,7 +177,7 @@ impl Machine {
             Chunk::Native(native) => response.add_native(native),
             Chunk::Call(call) => response.calls.push(call),
             Chunk::Stopped(stop) => self.responded(now, stop, out),
-            Chunk::Waiting(name) => out.push(Step::Emit(Event::Waiting(name.map(ConnectionName::new)))),
+            Chunk::Waiting(name) => out.push(Step::Emit(SessionEvent::Waiting(name.map(ConnectionName::new)))),
             Chunk::CallBegun(_) | Chunk::Usage(_) => {}
         }
     }
@@ -219,7 +219,7 @@ impl Machine {
             // Servers send nothing now and then. The same is sent again.
             self.keep_broken(response, out);
             let reason = "Empty answer: the model said nothing".to_owned();
-            out.push(Step::Emit(Event::Retrying { attempt: 1, of: 1, wait_ms: 0, reason }));
+            out.push(Step::Emit(SessionEvent::Retrying { attempt: 1, of: 1, wait_ms: 0, reason }));
             self.request(now, out);
             return;
         }
@@ -313,7 +313,7 @@ impl Machine {
         // The properties first: a death in between must not lose what the turn cost.
         self.changed(out);
         out.push(Step::Turn(false));
-        out.push(Step::Emit(Event::TurnEnded { end }));
+        out.push(Step::Emit(SessionEvent::TurnEnded { end }));
         if self.queue.held {
             self.queue_changed(out);
         } else if !self.runs.are_closing() && !self.config.headless {
@@ -340,7 +340,7 @@ impl Machine {
             self.keep_broken(response, out);
             let wait_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
             let reason = format!("{}: {}", error.title, error.text);
-            out.push(Step::Emit(Event::Retrying { attempt, of: retry::MOST, wait_ms, reason }));
+            out.push(Step::Emit(SessionEvent::Retrying { attempt, of: retry::MOST, wait_ms, reason }));
             out.push(Step::RetryIn(run, wait_ms));
             return;
         }

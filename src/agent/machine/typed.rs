@@ -9,7 +9,7 @@ use crate::domain::message::Message;
 use crate::domain::notice::Level;
 use crate::domain::permission::Sandbox;
 use crate::permit::shell::Hold;
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 use crate::provider::ProposedCall;
 use serde_json::json;
 
@@ -22,7 +22,7 @@ impl Machine {
         if self.turn.is_some() {
             let text = "A turn runs: the command was not started.";
             out.push(notice(Level::Warning, text, "Run it when the turn has ended; Esc stops the turn."));
-            give_back(Act::Type { command: command.to_owned() }, text, out);
+            give_back(SessionCommand::Type { command: command.to_owned() }, text, out);
             return;
         }
         let rows: Vec<Message> = self.tell_death(now).into_iter().collect();

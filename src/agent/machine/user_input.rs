@@ -12,73 +12,104 @@ use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::session::{SessionSwitch, TitleFrom};
 use crate::domain::tool::{Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
-use crate::protocol::{Act, Event, QueueEdit};
+use crate::protocol::{QueueEdit, SessionCommand, SessionEvent};
+use std::path::PathBuf;
 
 impl Machine {
-    pub(super) fn person(&mut self, now: At, act: Act, out: &mut Vec<Step>) {
+    pub(super) fn person(&mut self, now: At, act: SessionCommand, out: &mut Vec<Step>) {
         // What is read or taken over by itself is nobody's word.
-        if !matches!(act, Act::Read | Act::Claim | Act::TakeOver | Act::Detach { .. } | Act::KillJob { .. }) {
+        if !matches!(
+            act,
+            SessionCommand::Read
+                | SessionCommand::Claim
+                | SessionCommand::TakeOver
+                | SessionCommand::Detach { .. }
+                | SessionCommand::KillJob { .. }
+        ) {
             self.hold_redelivery(out);
         }
         match act {
-            Act::Send { text, attachments } => {
+            SessionCommand::Send { text, attachments } => {
                 let steers = self.config.steer_by_default;
                 self.said(now, UserText::with(text, attachments), steers, out);
             }
-            Act::Steer { text, attachments } => self.said(now, UserText::with(text, attachments), true, out),
-            Act::Type { command } if command.trim().is_empty() => {}
-            Act::Type { command } => self.typed(now, command.trim(), out),
-            Act::Queue(edit) => self.edit_queue(now, edit, out),
-            Act::Stop => {
-                if self.turn.is_some() {
-                    self.stop(now, CutBy::User, out);
-                }
+            SessionCommand::Steer { text, attachments } => self.said(now, UserText::with(text, attachments), true, out),
+            SessionCommand::Type { command } if command.trim().is_empty() => {}
+            SessionCommand::Type { command } => self.typed(now, command.trim(), out),
+            SessionCommand::Queue(edit) => self.edit_queue(now, edit, out),
+            SessionCommand::Stop => self.stop_turn(now, CutBy::User, out),
+            SessionCommand::Cut { by } => self.stop_turn(now, by, out),
+            SessionCommand::Compact { wish } if self.wants_connection(out) => {
+                give_back(
+                    SessionCommand::Compact { wish },
+                    "The connection of this session is not configured here.",
+                    out,
+                );
             }
-            Act::Cut { by } => {
-                if self.turn.is_some() {
-                    self.stop(now, by, out);
-                }
-            }
-            Act::Compact { wish } if self.wants_connection(out) => {
-                give_back(Act::Compact { wish }, "The connection of this session is not configured here.", out);
-            }
-            Act::Compact { wish } => self.compact_wished(now, wish, out),
-            Act::Retry if self.turn.is_none() => self.begin_again(now, out),
-            Act::Retry if self.backs_off() => {
-                // The wait that runs belongs to the run before: when it is over, nothing comes of it.
-                self.runs.next();
-                self.request(now, out);
-            }
-            Act::Retry => {}
-            Act::Answer { request, answer } => self.answer(now, &request, answer, out),
-            Act::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
-            Act::DropPlan => self.give_up_plan(now, out),
-            Act::Model { connection, model } => self.set_model(now, connection, model, out),
-            Act::StandIn { connection, everywhere } => self.stand_in(now, connection, everywhere, out),
-            Act::Thinking(level) => {
+            SessionCommand::Compact { wish } => self.compact_wished(now, wish, out),
+            SessionCommand::Retry => self.retry(now, out),
+            SessionCommand::Answer { request, answer } => self.answer(now, &request, answer, out),
+            SessionCommand::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
+            SessionCommand::DropPlan => self.give_up_plan(now, out),
+            SessionCommand::Model { connection, model } => self.set_model(now, connection, model, out),
+            SessionCommand::StandIn { connection, everywhere } => self.stand_in(now, connection, everywhere, out),
+            SessionCommand::Thinking(level) => {
                 self.meta.thinking = level;
                 self.changed_by_user(out);
             }
-            Act::Switch { what, on } => self.switch(what, on, out),
-            Act::Rename { title } => self.rename(&title, out),
+            SessionCommand::Switch { what, on } => self.switch(what, on, out),
+            SessionCommand::Rename { title } => self.rename(&title, out),
             // What a model is asked for is the actor's business.
-            Act::Retitle => {}
-            Act::Read => self.read(out),
-            Act::Cwd(cwd) => {
-                if self.meta.cwd != cwd {
-                    self.meta.cwd = cwd;
-                    self.moved(out);
-                }
-                self.changed_by_user(out);
-            }
-            // Drafts and attachments are files of their own, and who writes is the actor's business.
-            Act::Draft { .. }
-            | Act::Claim
-            | Act::TakeOver
-            | Act::Attach { .. }
-            | Act::Detach { .. }
-            | Act::KillJob { .. } => {}
+            SessionCommand::Retitle => {}
+            SessionCommand::Read => self.read(out),
+            SessionCommand::Cwd(cwd) => self.change_directory(cwd, out),
+            // The actor does these: what is shown, and files beside the conversation. A draft only holds a redelivery.
+            SessionCommand::Draft { .. }
+            | SessionCommand::Claim
+            | SessionCommand::TakeOver
+            | SessionCommand::Attach { .. }
+            | SessionCommand::Detach { .. }
+            | SessionCommand::KillJob { .. }
+            | SessionCommand::Open { .. }
+            | SessionCommand::OpenAt { .. }
+            | SessionCommand::Earlier { .. }
+            | SessionCommand::Later { .. }
+            | SessionCommand::Leave
+            | SessionCommand::Context
+            | SessionCommand::Rules
+            | SessionCommand::Forget { .. }
+            | SessionCommand::Trust { .. }
+            | SessionCommand::AskKey { .. }
+            | SessionCommand::Enhance { .. }
+            | SessionCommand::PlanUndo { .. }
+            | SessionCommand::Undo { .. }
+            | SessionCommand::FilesChanged
+            | SessionCommand::Clear => {}
         }
+    }
+
+    fn stop_turn(&mut self, now: At, by: CutBy, out: &mut Vec<Step>) {
+        if self.turn.is_some() {
+            self.stop(now, by, out);
+        }
+    }
+
+    fn retry(&mut self, now: At, out: &mut Vec<Step>) {
+        if self.turn.is_none() {
+            self.begin_again(now, out);
+        } else if self.backs_off() {
+            // The wait that runs belongs to the run before: when it is over, nothing comes of it.
+            self.runs.next();
+            self.request(now, out);
+        }
+    }
+
+    fn change_directory(&mut self, cwd: PathBuf, out: &mut Vec<Step>) {
+        if self.meta.cwd != cwd {
+            self.meta.cwd = cwd;
+            self.moved(out);
+        }
+        self.changed_by_user(out);
     }
 
     fn switch(&mut self, what: SessionSwitch, on: bool, out: &mut Vec<Step>) {
@@ -112,7 +143,7 @@ impl Machine {
         if self.turn.is_some() {
             let id = self.enqueue(now, said);
             self.queue_changed(out);
-            out.push(Step::Emit(Event::Accepted { id, queued: true }));
+            out.push(Step::Emit(SessionEvent::Accepted { id, queued: true }));
             return;
         }
         if self.wants_connection(out) {
@@ -131,8 +162,8 @@ impl Machine {
         self.begin_with(now, Some((id.clone(), said)), &mut turn);
         // Taken once it is on disk, and before anything comes of it. Where nothing can answer yet it waits.
         match turn.iter().position(|step| matches!(step, Step::Append(..))) {
-            Some(kept) => turn.insert(kept + 1, Step::Emit(Event::Accepted { id, queued: false })),
-            None => turn.push(Step::Emit(Event::Accepted { id, queued: true })),
+            Some(kept) => turn.insert(kept + 1, Step::Emit(SessionEvent::Accepted { id, queued: false })),
+            None => turn.push(Step::Emit(SessionEvent::Accepted { id, queued: true })),
         }
         out.append(&mut turn);
     }
@@ -144,7 +175,7 @@ impl Machine {
         } else if let QueueEdit::Replace { id, .. } = &edit
             && self.queue.items.iter().all(|item| item.id != *id)
         {
-            give_back(Act::Queue(edit), "The message was sent meanwhile, as it was.", out);
+            give_back(SessionCommand::Queue(edit), "The message was sent meanwhile, as it was.", out);
         }
         if releases && self.turn.is_none() {
             self.send_next(now, out);
@@ -192,17 +223,17 @@ impl Machine {
         match asked {
             Some((call, Stage::Asking(asking))) => match answer {
                 UserAnswer::Once => {
-                    out.push(Step::Emit(Event::Settled { request: request.clone() }));
+                    out.push(Step::Emit(SessionEvent::Settled { request: request.clone() }));
                     self.run_call(now, &call, asking.facts, Authority::Person, out);
                 }
                 UserAnswer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
                     Some(authority) => {
-                        out.push(Step::Emit(Event::Settled { request: request.clone() }));
+                        out.push(Step::Emit(SessionEvent::Settled { request: request.clone() }));
                         self.run_call(now, &call, asking.facts, authority, out);
                         self.reconsider(now, out);
                     }
                     // It goes on waiting: what it would keep is not what was asked. Faces took it for answered.
-                    None => out.push(Step::Emit(Event::Asked(Box::new(asking.request)))),
+                    None => out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request)))),
                 },
                 UserAnswer::Instead(command) => self.instead(now, &call.id, &asking, command, out),
                 UserAnswer::No(reason) => self.refused(now, &call.id, reason, out),
@@ -230,12 +261,12 @@ impl Machine {
     fn instead(&mut self, now: At, id: &CallId, asking: &Asking, command: String, out: &mut Vec<Step>) {
         let Proposal::Command { command: proposed, .. } = &asking.facts.proposal else {
             out.push(notice(Level::Warning, "Only a command can be changed before it runs.", "Say no, and why."));
-            out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
+            out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request.clone()))));
             return;
         };
         if command.trim().is_empty() {
             out.push(notice(Level::Warning, "There is no command to run.", "Write one, or say no."));
-            out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
+            out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request.clone()))));
             return;
         }
         let run = self.runs.current();
@@ -243,7 +274,7 @@ impl Machine {
         let Some(one) = batch.open(id) else { return };
         if command == *proposed {
             let call = one.call.clone();
-            out.push(Step::Emit(Event::Settled { request: asking.request.id.clone() }));
+            out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone() }));
             self.run_call(now, &call, asking.facts.clone(), Authority::Person, out);
             return;
         }
@@ -259,10 +290,10 @@ impl Machine {
             tool.subject = command;
         }
         let row = one.row.clone();
-        out.push(Step::Emit(Event::Settled { request: asking.request.id.clone() }));
+        out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone() }));
         // What runs later is never another command than the one on disk.
         out.push(Step::KeepLive(row.clone(), Safety::Synced));
-        out.push(Step::Emit(Event::Row(Box::new(row))));
+        out.push(Step::Emit(SessionEvent::Row(Box::new(row))));
         out.push(Step::Inspect(run, call));
     }
 
@@ -332,7 +363,7 @@ impl Machine {
                 let would = matches!(verdict, Verdict::Allow(_));
                 if approval.would_run_now != would {
                     approval.would_run_now = would;
-                    out.push(Step::Emit(Event::Asked(Box::new(asking.request.clone()))));
+                    out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request.clone()))));
                 }
             }
         }
@@ -344,16 +375,16 @@ impl Machine {
 }
 
 /// Nothing was done of it: what the user wrote in it goes back to them.
-pub(super) fn give_back(act: Act, why: &str, out: &mut Vec<Step>) {
+pub(super) fn give_back(act: SessionCommand, why: &str, out: &mut Vec<Step>) {
     if act.said().is_some() {
-        out.push(Step::Emit(Event::Refused { act: Box::new(act), why: why.to_owned() }));
+        out.push(Step::Emit(SessionEvent::Refused { command: Box::new(act), why: why.to_owned() }));
     }
 }
 
 /// An answer that nobody waits for any more.
 pub(super) fn unheard(request: &RequestId, answer: UserAnswer, out: &mut Vec<Step>) {
     out.push(stale_answer());
-    give_back(Act::Answer { request: request.clone(), answer }, "That was already settled.", out);
+    give_back(SessionCommand::Answer { request: request.clone(), answer }, "That was already settled.", out);
 }
 
 pub(super) fn stale_answer() -> Step {

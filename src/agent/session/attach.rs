@@ -7,7 +7,7 @@ use super::super::step::Safety;
 use super::SessionActor;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::notice::{Level, Notice};
-use crate::protocol::{Act, Event};
+use crate::protocol::{SessionCommand, SessionEvent};
 use crate::tools::keep;
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ impl SessionActor {
         }
         if matches!(self.files.ownership(), Ownership::New { .. }) {
             let made = Err("The session could not be written, so there is no place for a copy.".to_owned());
-            return self.out.send(Event::Attached { path, made }).await;
+            return self.out.send(SessionEvent::Attached { path, made }).await;
         }
         let (place, mailbox, written) = (self.site(None).place, self.mailbox.clone(), path.clone());
         tokio::spawn(async move {
@@ -37,7 +37,7 @@ impl SessionActor {
         if let Ok(file) = &made {
             self.attachments.add(&file.path);
         }
-        self.out.send(Event::Attached { path, made }).await;
+        self.out.send(SessionEvent::Attached { path, made }).await;
         self.tell_unseen(unseen).await;
     }
 
@@ -66,12 +66,12 @@ impl SessionActor {
         // Once for the same files and the same model.
         let Some(words) = self.attachments.news_of_unseen(words) else { return };
         let notice = Notice::new(Level::Warning, words).hint("/model chooses one that can");
-        self.out.send(Event::Notice(notice)).await;
+        self.out.send(SessionEvent::Notice(notice)).await;
     }
 
     /// Before a message goes: what of it the model cannot look at, where that was not said when it was attached.
-    pub(super) async fn warn_of_unseen(&mut self, act: &Act) {
-        if let Act::Send { attachments, .. } | Act::Steer { attachments, .. } = act {
+    pub(super) async fn warn_of_unseen(&mut self, act: &SessionCommand) {
+        if let SessionCommand::Send { attachments, .. } | SessionCommand::Steer { attachments, .. } = act {
             let unseen = self.unseen(attachments);
             self.tell_unseen(unseen).await;
         }
@@ -87,8 +87,8 @@ impl SessionActor {
     }
 
     /// Notes that the files now belong to a message.
-    pub(super) fn note_sent(&mut self, act: &Act) {
-        if let Act::Send { attachments, .. } | Act::Steer { attachments, .. } = act {
+    pub(super) fn note_sent(&mut self, act: &SessionCommand) {
+        if let SessionCommand::Send { attachments, .. } | SessionCommand::Steer { attachments, .. } = act {
             self.attachments.sent(attachments);
         }
     }

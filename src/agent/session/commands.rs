@@ -13,15 +13,62 @@ use crate::domain::ids::At;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::message::UserText;
 use crate::domain::notice::{Level, Notice};
-use crate::protocol::{Act, Event};
+use crate::protocol::{SessionCommand, SessionEvent};
 use crate::store::StoreError;
 
 impl SessionActor {
-    pub(super) async fn act(&mut self, act: Act) {
+    /// Does what a client wants of the session.
+    pub(super) async fn command(&mut self, command: SessionCommand) {
+        match command {
+            SessionCommand::Open { rows } => self.open(rows).await,
+            SessionCommand::OpenAt { at, rows } => self.open_at(at, rows).await,
+            SessionCommand::Earlier { cursor, rows } => self.earlier(cursor, rows).await,
+            SessionCommand::Later { cursor, rows } => self.later(cursor, rows).await,
+            SessionCommand::Leave => self.view.leave(),
+            SessionCommand::Context => self.show_context().await,
+            SessionCommand::Rules => self.show_rules().await,
+            SessionCommand::Forget { rule, scope } => self.forget_rule(*rule, scope).await,
+            SessionCommand::Trust { request } => self.trust_shown(request).await,
+            SessionCommand::AskKey { connection } => self.ask_for_key(connection).await,
+            SessionCommand::Enhance { number, draft } => self.enhance(number, draft).await,
+            SessionCommand::PlanUndo { aim } => self.plan_undo(aim).await,
+            SessionCommand::Undo { aim, also } => self.undo(aim, also).await,
+            SessionCommand::FilesChanged => self.tell_changes().await,
+            SessionCommand::Clear => self.clear().await,
+            act @ (SessionCommand::Send { .. }
+            | SessionCommand::Steer { .. }
+            | SessionCommand::Type { .. }
+            | SessionCommand::Queue(_)
+            | SessionCommand::Stop
+            | SessionCommand::Cut { .. }
+            | SessionCommand::Retry
+            | SessionCommand::Compact { .. }
+            | SessionCommand::Answer { .. }
+            | SessionCommand::Mode { .. }
+            | SessionCommand::DropPlan
+            | SessionCommand::Model { .. }
+            | SessionCommand::StandIn { .. }
+            | SessionCommand::Thinking(_)
+            | SessionCommand::Switch { .. }
+            | SessionCommand::Rename { .. }
+            | SessionCommand::Retitle
+            | SessionCommand::Read
+            | SessionCommand::Cwd(_)
+            | SessionCommand::KillJob { .. }
+            | SessionCommand::Claim
+            | SessionCommand::TakeOver
+            | SessionCommand::Attach { .. }
+            | SessionCommand::Detach { .. }
+            | SessionCommand::Draft { .. }) => self.act(act).await,
+        }
+    }
+
+    /// Does what changes the session, so that it may have to be ours for it.
+    async fn act(&mut self, act: SessionCommand) {
         // Whoever takes the files or the messages away comes first.
-        if self.idle_work.is_ending() && !matches!(act, Act::Stop | Act::Cut { .. }) {
+        if self.idle_work.is_ending() && !matches!(act, SessionCommand::Stop | SessionCommand::Cut { .. }) {
             let text = "The session is being deleted or cleared, so nothing was done in it.";
-            self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
             return self.refuse(act, text).await;
         }
         let Some(act) = self.act_without_lock(act).await else { return };
@@ -37,7 +84,7 @@ impl SessionActor {
             return self.refuse(act, "Another lisle took this session over.").await;
         }
         self.view.act();
-        if act == Act::Retitle {
+        if act == SessionCommand::Retitle {
             return self.retitle().await;
         }
         let Some(act) = self.prepared(act).await else { return };
@@ -45,44 +92,45 @@ impl SessionActor {
     }
 
     /// Does what needs no right to write. Acts that need it come back.
-    async fn act_without_lock(&mut self, act: Act) -> Option<Act> {
+    async fn act_without_lock(&mut self, act: SessionCommand) -> Option<SessionCommand> {
         match act {
-            Act::Draft { text, attachments } => {
+            SessionCommand::Draft { text, attachments } => {
                 if self.load(Show::Nothing).await {
                     self.save_draft(UserText::with(text, attachments)).await;
                 }
             }
-            Act::KillJob { job } => self.kill_job(&job).await,
-            Act::Read => self.read_by_user().await,
-            Act::TakeOver => self.take_from_holder().await,
-            Act::Detach { path } => self.detach(path).await,
-            Act::Claim => self.claim_for_client().await,
+            SessionCommand::KillJob { job } => self.kill_job(&job).await,
+            SessionCommand::Read => self.read_by_user().await,
+            SessionCommand::TakeOver => self.take_from_holder().await,
+            SessionCommand::Detach { path } => self.detach(path).await,
+            SessionCommand::Claim => self.claim_for_client().await,
             act => return Some(act),
         }
         None
     }
 
     /// Looks up what the act names, and reads what it needs. `None` if it was done or refused.
-    async fn prepared(&mut self, act: Act) -> Option<Act> {
+    async fn prepared(&mut self, act: SessionCommand) -> Option<SessionCommand> {
         self.automatic();
         self.reach();
-        if let Act::Model { connection: Some(name), .. } | Act::StandIn { connection: name, .. } = &act
+        if let SessionCommand::Model { connection: Some(name), .. } | SessionCommand::StandIn { connection: name, .. } =
+            &act
             && !self.shared.setup.connections.can_answer(name)
         {
             self.not_there(name).await;
             return None;
         }
         let act = match act {
-            Act::Attach { path } => {
+            SessionCommand::Attach { path } => {
                 self.attach(path).await;
                 return None;
             }
-            Act::Cwd(written) => {
+            SessionCommand::Cwd(written) => {
                 let store = self.shared.setup.store.clone();
                 match blocking(move || store.directory(&written)).await? {
-                    Ok(path) => Act::Cwd(path),
+                    Ok(path) => SessionCommand::Cwd(path),
                     Err(error) => {
-                        self.out.send(Event::Notice(trouble(&error))).await;
+                        self.out.send(SessionEvent::Notice(trouble(&error))).await;
                         return None;
                     }
                 }
@@ -92,7 +140,7 @@ impl SessionActor {
         if leads_to_a_request(&act) && !self.load_context().await {
             // Without its history the model would answer somebody else: what was sent waits.
             match act {
-                Act::Send { text, attachments } | Act::Steer { text, attachments } => {
+                SessionCommand::Send { text, attachments } | SessionCommand::Steer { text, attachments } => {
                     self.input(Input::Hold(UserText::with(text, attachments))).await;
                 }
                 act => self.refuse(act, "What was said before cannot be read.").await,
@@ -102,13 +150,13 @@ impl SessionActor {
         Some(act)
     }
 
-    async fn act_as_writer(&mut self, act: Act) {
-        let begins = matches!(act, Act::Send { .. });
+    async fn act_as_writer(&mut self, act: SessionCommand) {
+        let begins = matches!(act, SessionCommand::Send { .. });
         self.warn_of_unseen(&act).await;
         self.note_sent(&act);
         let chosen = match &act {
-            Act::Model { connection, .. } => connection.clone(),
-            Act::StandIn { connection, .. } => Some(connection.clone()),
+            SessionCommand::Model { connection, .. } => connection.clone(),
+            SessionCommand::StandIn { connection, .. } => Some(connection.clone()),
             _ => None,
         };
         if !self.look_at_plan(&act).await {
@@ -118,8 +166,8 @@ impl SessionActor {
         if leads_to_a_request(&act) {
             self.tell_unfit().await;
         }
-        let models = matches!(act, Act::Model { .. } | Act::StandIn { .. });
-        self.input(Input::Act(act)).await;
+        let models = matches!(act, SessionCommand::Model { .. } | SessionCommand::StandIn { .. });
+        self.input(Input::Command(act)).await;
         if models {
             self.show_models().await;
         }
@@ -135,12 +183,12 @@ impl SessionActor {
     }
 
     /// Nothing was done of it: what the user wrote in it goes back to them, and nobody waits for a file that does not come.
-    async fn refuse(&mut self, act: Act, why: &str) {
-        if let Act::Attach { path } = act {
-            return self.out.send(Event::Attached { path, made: Err(why.to_owned()) }).await;
+    async fn refuse(&mut self, act: SessionCommand, why: &str) {
+        if let SessionCommand::Attach { path } = act {
+            return self.out.send(SessionEvent::Attached { path, made: Err(why.to_owned()) }).await;
         }
         if act.said().is_some() {
-            self.out.send(Event::Refused { act: Box::new(act), why: why.to_owned() }).await;
+            self.out.send(SessionEvent::Refused { command: Box::new(act), why: why.to_owned() }).await;
         }
     }
 
@@ -153,7 +201,7 @@ impl SessionActor {
         if self.take_over().await {
             self.view.act();
             let text = "This session is written here from now on.";
-            self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text))).await;
         }
     }
 
@@ -165,7 +213,7 @@ impl SessionActor {
                 let text = format!("This session can only be read here: {who} has it open.");
                 let hint = "Close it there, take it over if it does not answer, or start a new session.";
                 let notice = Notice::new(Level::Warning, text).hint(hint);
-                self.out.send(Event::Notice(notice)).await;
+                self.out.send(SessionEvent::Notice(notice)).await;
                 false
             }
             WriteClaim::Unread => false,
@@ -198,12 +246,12 @@ impl SessionActor {
             WriteClaim::Theirs(who) => Some(who),
             WriteClaim::Unread => return,
         };
-        self.out.send(Event::Held { by }).await;
+        self.out.send(SessionEvent::Held { by }).await;
     }
 
     pub(super) async fn save_draft(&mut self, draft: UserText) {
         self.draft.set(&draft);
-        self.input(Input::Act(Act::draft(draft.text.clone()))).await;
+        self.input(Input::Command(SessionCommand::draft(draft.text.clone()))).await;
         // A draft of a session that is nowhere would be found by nobody.
         if !(draft.text.is_empty() && draft.attachments.is_empty())
             && matches!(self.files.ownership(), Ownership::New { .. })
@@ -242,7 +290,7 @@ impl SessionActor {
             // Back to what is on disk: else nothing of the header could be saved any more.
             self.machine.set_labels(labels);
             self.keep_meta(Safety::Synced).await;
-            self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
+            self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone()))).await;
             return Err(error.to_string());
         }
         Ok(())
@@ -258,9 +306,9 @@ impl SessionActor {
                     let (activity, odd) = (old.activity.clone(), old.odd.clone());
                     let meta = SessionMeta { activity, odd, mode: meta.mode.stricter(old.mode), ..meta };
                     self.machine.set_meta(meta);
-                    self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
+                    self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone()))).await;
                 } else {
-                    self.out.send(Event::Changed(Box::new(meta))).await;
+                    self.out.send(SessionEvent::Changed(Box::new(meta))).await;
                 }
                 Ok(())
             }
@@ -273,7 +321,7 @@ impl SessionActor {
     /// The end of it was seen.
     async fn read_by_user(&mut self) {
         if matches!(self.files.ownership(), Ownership::Ours(_) | Ownership::New { .. }) {
-            return self.input(Input::Act(Act::Read)).await;
+            return self.input(Input::Command(SessionCommand::Read)).await;
         }
         if !self.load(Show::Nothing).await || !self.machine.meta().clone().mark_seen() {
             return;
@@ -304,7 +352,7 @@ impl SessionActor {
         self.jobs.close();
         self.idle_work.release_to(done);
         if matches!(self.files.ownership(), Ownership::Ours(_) | Ownership::New { .. }) {
-            self.input(Input::Act(Act::Stop)).await;
+            self.input(Input::Command(SessionCommand::Stop)).await;
         }
     }
 
@@ -313,14 +361,14 @@ impl SessionActor {
         if self.own().await {
             self.view.act();
             self.idle_work.clear();
-            self.input(Input::Act(Act::Stop)).await;
+            self.input(Input::Command(SessionCommand::Stop)).await;
         }
     }
 
     async fn clear_now(&mut self) {
         let Some(writer) = self.files.ours().cloned() else { return };
         if let Err(error) = writer.clear(now()).await {
-            return self.out.send(Event::Notice(trouble(&error))).await;
+            return self.out.send(SessionEvent::Notice(trouble(&error))).await;
         }
         // What is there now is read anew: the model knows nothing of what was said, nor of files that it read.
         let closed = self.files.close().await;
@@ -396,33 +444,49 @@ enum WriteClaim {
 
 /// The model may be asked after this act, so it needs to know what was said. Reading all of a long session for the others
 /// would hold up what the user waits for.
-fn leads_to_a_request(act: &Act) -> bool {
+fn leads_to_a_request(act: &SessionCommand) -> bool {
     match act {
-        Act::Send { .. }
-        | Act::Steer { .. }
-        | Act::Type { .. }
-        | Act::Queue(_)
-        | Act::Retry
-        | Act::Compact { .. }
-        | Act::StandIn { .. }
-        | Act::Model { connection: Some(_), .. }
-        | Act::Answer { .. } => true,
-        Act::Stop
-        | Act::Cut { .. }
-        | Act::Mode { .. }
-        | Act::DropPlan
-        | Act::Model { .. }
-        | Act::Thinking(_)
-        | Act::Switch { .. }
-        | Act::Rename { .. }
-        | Act::Retitle
-        | Act::Read
-        | Act::Cwd(_)
-        | Act::KillJob { .. }
-        | Act::Claim
-        | Act::TakeOver
-        | Act::Attach { .. }
-        | Act::Detach { .. }
-        | Act::Draft { .. } => false,
+        SessionCommand::Send { .. }
+        | SessionCommand::Steer { .. }
+        | SessionCommand::Type { .. }
+        | SessionCommand::Queue(_)
+        | SessionCommand::Retry
+        | SessionCommand::Compact { .. }
+        | SessionCommand::StandIn { .. }
+        | SessionCommand::Model { connection: Some(_), .. }
+        | SessionCommand::Answer { .. } => true,
+        SessionCommand::Stop
+        | SessionCommand::Cut { .. }
+        | SessionCommand::Mode { .. }
+        | SessionCommand::DropPlan
+        | SessionCommand::Model { .. }
+        | SessionCommand::Thinking(_)
+        | SessionCommand::Switch { .. }
+        | SessionCommand::Rename { .. }
+        | SessionCommand::Retitle
+        | SessionCommand::Read
+        | SessionCommand::Cwd(_)
+        | SessionCommand::KillJob { .. }
+        | SessionCommand::Claim
+        | SessionCommand::TakeOver
+        | SessionCommand::Attach { .. }
+        | SessionCommand::Detach { .. }
+        | SessionCommand::Draft { .. }
+        // What shows something or takes messages away asks no model.
+        | SessionCommand::Open { .. }
+        | SessionCommand::OpenAt { .. }
+        | SessionCommand::Earlier { .. }
+        | SessionCommand::Later { .. }
+        | SessionCommand::Leave
+        | SessionCommand::Context
+        | SessionCommand::Rules
+        | SessionCommand::Forget { .. }
+        | SessionCommand::Trust { .. }
+        | SessionCommand::AskKey { .. }
+        | SessionCommand::Enhance { .. }
+        | SessionCommand::PlanUndo { .. }
+        | SessionCommand::Undo { .. }
+        | SessionCommand::FilesChanged
+        | SessionCommand::Clear => false,
     }
 }

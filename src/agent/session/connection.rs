@@ -5,7 +5,7 @@ use super::super::mailbox::{Control, Report};
 use super::SessionActor;
 use crate::domain::ConnectionName;
 use crate::domain::notice::{Level, Notice};
-use crate::protocol::{Act, Event};
+use crate::protocol::{EngineEvent, SessionCommand, SessionEvent};
 
 impl SessionActor {
     /// Finds out what the session's connection comes to now.
@@ -25,7 +25,7 @@ impl SessionActor {
         let Some(name) = self.machine.meta().asked() else { return };
         if connections.learn_only(name) {
             let infos = connections.infos();
-            self.out.send(Event::Connections(infos)).await;
+            self.shared.out.send(EngineEvent::Connections(infos)).await;
             self.show_models().await;
         }
     }
@@ -50,12 +50,12 @@ impl SessionActor {
         let usual = self.shared.setup.connections.info(&answers).map(|info| info.default_model).unwrap_or_default();
         let usual = if usual.is_empty() { "its own model".to_owned() } else { usual };
         let text = format!("{answers} does not offer {model}: {usual} answers here.");
-        self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint("/model chooses another"))).await;
+        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/model chooses another"))).await;
     }
 
     /// Completes a choice of a connection: if it names no model, the session's own stays where the
     /// connection offers it, or is the same.
-    pub(super) fn fitting(&mut self, act: Act) -> Act {
+    pub(super) fn fitting(&mut self, act: SessionCommand) -> SessionCommand {
         let own = self.machine.meta().model.clone().unwrap_or_default();
         let same = |name: &ConnectionName| self.machine.meta().asked() == Some(name);
         let keeps = |name: &ConnectionName| {
@@ -63,19 +63,19 @@ impl SessionActor {
             own.is_empty() || same(name) || chosen || self.shared.setup.connections.offers(name, &own)
         };
         match act {
-            Act::Model { connection: Some(name), model } if model.is_empty() => {
+            SessionCommand::Model { connection: Some(name), model } if model.is_empty() => {
                 let keeps = keeps(&name);
                 if !keeps {
                     self.sources.set_unfit(own.clone(), name.clone());
                 }
-                Act::Model { connection: Some(name), model: if keeps { own } else { model } }
+                SessionCommand::Model { connection: Some(name), model: if keeps { own } else { model } }
             }
-            Act::StandIn { connection, everywhere } => {
+            SessionCommand::StandIn { connection, everywhere } => {
                 if self.machine.is_connection_missing() && !keeps(&connection) {
                     self.machine.drop_model();
                     self.sources.set_unfit(own, connection.clone());
                 }
-                Act::StandIn { connection, everywhere }
+                SessionCommand::StandIn { connection, everywhere }
             }
             act => act,
         }
@@ -87,7 +87,7 @@ impl SessionActor {
         let before = self.machine.meta().clone();
         self.reach();
         if *self.machine.meta() != before {
-            self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
+            self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone()))).await;
         }
     }
 
@@ -97,7 +97,7 @@ impl SessionActor {
         tokio::spawn(async move {
             if let Err(why) = shared.setup.connections.stand_in(named, answers).await {
                 let notice = Notice::new(Level::Warning, why).hint("it holds until lisle ends");
-                let _ = mailbox.report(Report::Tell(Event::Notice(notice))).await;
+                let _ = mailbox.report(Report::Tell(SessionEvent::Notice(notice))).await;
             }
             for mailbox in shared.sessions.mailboxes() {
                 // One that ended needs nothing.
@@ -111,6 +111,6 @@ impl SessionActor {
         let infos = self.shared.setup.connections.infos();
         let known: Vec<&str> = infos.iter().map(|info| info.name.as_str()).collect();
         let text = format!("There is no connection {name} here. There are: {}.", known.join(", "));
-        self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint("/connect lists them"))).await;
+        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/connect lists them"))).await;
     }
 }

@@ -13,7 +13,7 @@ use super::view::Show;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::usage::RequestUsage;
-use crate::protocol::{ConnectionInfo, Event};
+use crate::protocol::{ConnectionInfo, SessionEvent};
 use crate::provider::{ConversationItem, ModelRequest, Provider};
 use crate::tools::files::{self, FileError};
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ impl SessionActor {
         let before = self.machine.meta().usage.context_window;
         self.refresh_models();
         if self.machine.meta().usage.context_window != before {
-            self.out.send(Event::Changed(Box::new(self.machine.meta().clone()))).await;
+            self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone()))).await;
         }
     }
 
@@ -54,7 +54,7 @@ impl SessionActor {
         let cwd = self.machine.meta().cwd.clone();
         let Some(memory) = blocking(move || memories.read(config.as_deref(), &cwd)).await else { return };
         for problem in self.sources.new_memory_problems(&memory.problems) {
-            self.out.send(Event::Notice(problem.notice())).await;
+            self.out.send(SessionEvent::Notice(problem.notice())).await;
         }
         self.machine.set_memory(memory);
     }
@@ -107,7 +107,7 @@ impl SessionActor {
             let notice =
                 Notice::new(Level::Warning, format!("A long message could not be kept beside the summary: {error}"));
             self.out
-                .send(Event::Notice(
+                .send(SessionEvent::Notice(
                     notice.hint("it stays in the conversation; the model has its beginning and its end"),
                 ))
                 .await;
@@ -124,6 +124,6 @@ impl SessionActor {
             self.refresh_memory().await;
         }
         let report = self.machine.context_report(now());
-        self.out.send(Event::Context(Box::new(report))).await;
+        self.out.send(SessionEvent::Context(Box::new(report))).await;
     }
 }

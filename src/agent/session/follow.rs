@@ -9,7 +9,7 @@ use super::view::Show;
 use crate::domain::SessionMeta;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::Activity;
-use crate::protocol::{Event, TurnEnd};
+use crate::protocol::{EngineEvent, SessionEvent, TurnEnd};
 use crate::store::{FolderWatch, Followed, Follower};
 use tokio::net::unix::pipe;
 
@@ -52,19 +52,19 @@ impl SessionActor {
     async fn theirs(&mut self, one: Followed) {
         match one {
             Followed::Meta(meta) => self.their_meta(*meta).await,
-            Followed::Row(row) => self.out.send(Event::Row(row)).await,
-            Followed::Delta { id, add } => self.out.send(Event::Delta { id, add }).await,
-            Followed::Dropped(id) => self.out.send(Event::Dropped { id }).await,
+            Followed::Row(row) => self.out.send(SessionEvent::Row(row)).await,
+            Followed::Delta { id, add } => self.out.send(SessionEvent::Delta { id, add }).await,
+            Followed::Dropped(id) => self.out.send(SessionEvent::Dropped { id }).await,
             Followed::Queue(items) => {
                 self.machine.set_queue(items.clone());
-                self.out.send(Event::Queue { items, held: false, steers: Vec::new() }).await;
+                self.out.send(SessionEvent::Queue { items, held: false, steers: Vec::new() }).await;
             }
             Followed::Rewritten => self.reopen(SHOWN).await,
             Followed::Free => {
                 self.reopen(SHOWN).await;
                 if !matches!(self.files.ownership(), Ownership::Theirs(_)) {
                     let text = "Nobody else has this session open any more: it can be written here.";
-                    self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
+                    self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text))).await;
                 }
             }
             Followed::Held => {}
@@ -78,12 +78,12 @@ impl SessionActor {
         let (ran, runs) = (is_running(old), is_running(&meta));
         if *old != meta {
             self.machine.set_meta(meta.clone());
-            self.out.send(Event::Changed(Box::new(meta.clone()))).await;
+            self.out.send(SessionEvent::Changed(Box::new(meta.clone()))).await;
         }
         match (ran, runs) {
-            (false, true) => self.out.send(Event::TurnStarted { at: meta.used }).await,
+            (false, true) => self.out.send(SessionEvent::TurnStarted { at: meta.used }).await,
             // How it ended stands in its rows.
-            (true, false) => self.out.send(Event::TurnEnded { end: TurnEnd::Done }).await,
+            (true, false) => self.out.send(SessionEvent::TurnEnded { end: TurnEnd::Done }).await,
             _ => {}
         }
     }
@@ -98,7 +98,7 @@ impl SessionActor {
                     SessionMeta { activity, held_by, mode: meta.mode.stricter(old.mode), ..known_here(old, *meta) };
                 if *old != meta {
                     self.machine.set_meta(meta.clone());
-                    self.out.send(Event::Changed(Box::new(meta))).await;
+                    self.out.send(SessionEvent::Changed(Box::new(meta))).await;
                 }
             }
             Followed::Free => {}
@@ -135,7 +135,7 @@ impl SessionActor {
         self.files.forget();
         self.unload();
         let session = self.machine.meta().id.clone();
-        self.out.send(Event::Deleted { session, trash: None }).await;
+        self.shared.out.send(EngineEvent::Deleted { session, trash: None }).await;
     }
 }
 

@@ -1,17 +1,6 @@
 //! Work that waits until nothing runs in the session: releasing its files, restoring, clearing.
 
-use crate::agent::mailbox::ReleaseAnswer;
-use crate::domain::undo::UndoAim;
-use std::path::PathBuf;
-use tokio::sync::oneshot;
-
-/// Restoration that starts as soon as nothing runs.
-#[derive(Debug)]
-pub(super) struct Restore {
-    pub(super) aim: UndoAim,
-    pub(super) also: Vec<PathBuf>,
-    pub(super) done: Option<oneshot::Sender<()>>,
-}
+use crate::agent::mailbox::{ReleaseAnswer, Restore};
 
 /// Work for the time when nothing runs.
 #[derive(Debug, Default)]

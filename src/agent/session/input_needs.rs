@@ -1,7 +1,7 @@
 //! Needs of inputs before the machine takes them.
 
 use crate::agent::step::Input;
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 use crate::provider::{Chunk, Stop};
 use crate::tools::RunError;
 
@@ -10,8 +10,15 @@ pub(super) fn needs_rules(input: &Input) -> bool {
     match input {
         Input::Inspected(..) => true,
         Input::Ran(_, _, ended) => matches!(**ended, Err(RunError::FactsChanged(_))),
-        Input::Act(act) => {
-            matches!(act, Act::Send { .. } | Act::Steer { .. } | Act::Retry | Act::Answer { .. } | Act::Mode { .. })
+        Input::Command(act) => {
+            matches!(
+                act,
+                SessionCommand::Send { .. }
+                    | SessionCommand::Steer { .. }
+                    | SessionCommand::Retry
+                    | SessionCommand::Answer { .. }
+                    | SessionCommand::Mode { .. }
+            )
         }
         _ => false,
     }
@@ -20,16 +27,16 @@ pub(super) fn needs_rules(input: &Input) -> bool {
 /// A turn may begin with this input, so the machine must know what its first request holds.
 pub(super) fn may_ask(input: &Input) -> bool {
     match input {
-        Input::Act(act) => matches!(
+        Input::Command(act) => matches!(
             act,
-            Act::Send { .. }
-                | Act::Steer { .. }
-                | Act::Queue(_)
-                | Act::Retry
-                | Act::Compact { .. }
-                | Act::Answer { .. }
-                | Act::Model { .. }
-                | Act::StandIn { .. }
+            SessionCommand::Send { .. }
+                | SessionCommand::Steer { .. }
+                | SessionCommand::Queue(_)
+                | SessionCommand::Retry
+                | SessionCommand::Compact { .. }
+                | SessionCommand::Answer { .. }
+                | SessionCommand::Model { .. }
+                | SessionCommand::StandIn { .. }
         ),
         Input::Redeliver(_) | Input::Chunk(_, Chunk::Stopped(Stop::Done)) | Input::Summarised(..) => true,
         _ => false,

@@ -6,7 +6,7 @@ use super::SessionActor;
 use crate::domain::ConnectionName;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::secret::Key;
-use crate::protocol::Event;
+use crate::protocol::{EngineEvent, SessionEvent};
 use crate::provider::ProviderError;
 
 impl SessionActor {
@@ -33,7 +33,7 @@ impl SessionActor {
             None => {
                 let text = format!("The connection {name} takes no key, or there is none of that name.");
                 let notice = Notice::new(Level::Warning, text).hint("/connect lists them");
-                self.out.send(Event::Notice(notice)).await;
+                self.out.send(SessionEvent::Notice(notice)).await;
             }
         }
     }
@@ -57,9 +57,9 @@ impl SessionActor {
             if let Some(Ok(models)) = &listed {
                 connections.learn(&name, models);
             }
-            let _ = mailbox.report(Report::Tell(Event::Connections(connections.infos()))).await;
+            shared.out.send(EngineEvent::Connections(connections.infos())).await;
             if let Some(models) = listed {
-                let _ = mailbox.report(Report::Tell(Event::Models { connection: name.clone(), models })).await;
+                let _ = mailbox.report(Report::ModelsListed { connection: name.clone(), models }).await;
             }
             for mailbox in shared.sessions.mailboxes() {
                 // One that ended waits for nothing.

@@ -52,7 +52,7 @@ use super::worktree;
 use crate::domain::message::UserText;
 use crate::domain::tool::ToolSpec;
 use crate::domain::{SessionId, SessionMeta};
-use crate::protocol::{Act, Event};
+use crate::protocol::{EngineEvent, SessionCommand, SessionEvent};
 use crate::tools::registry::Registry;
 use attachments::Attachments;
 use background_jobs::BackgroundJobs;
@@ -88,7 +88,7 @@ pub(super) struct SessionActor {
 
 impl SessionActor {
     pub(super) fn new(shared: Arc<Shared>, session: SessionId, new: Option<SessionMeta>, mailbox: Mailbox) -> Self {
-        let out = Outbox::new(shared.events.clone(), Some(session.clone()));
+        let out = Outbox::new(shared.events.clone(), session.clone());
         let is_new = new.is_some();
         let settings = &shared.setup.settings;
         let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
@@ -137,39 +137,27 @@ impl SessionActor {
         self.end(from).await;
     }
 
-    async fn control(&mut self, command: Control) {
-        match command {
-            Control::Act(act) => self.act(act).await,
-            Control::Open { rows } => self.open(rows).await,
-            Control::Earlier { cursor, rows } => self.earlier(cursor, rows).await,
-            Control::OpenAt { at, rows } => self.open_at(at, rows).await,
-            Control::Later { cursor, rows } => self.later(cursor, rows).await,
-            Control::Leave => self.view.leave(),
+    async fn control(&mut self, control: Control) {
+        match control {
+            Control::Command(command) => self.command(command).await,
             Control::Change { change, done } => {
                 let changed = self.change(change).await;
                 // Whoever asked may have ended meanwhile.
                 let _ = done.send(changed);
             }
             Control::Release { running, done } => self.release(running, done).await,
-            Control::Clear => self.clear().await,
-            Control::Stop => self.input(Input::Act(Act::Stop)).await,
+            Control::Stop => self.input(Input::Command(SessionCommand::Stop)).await,
+            Control::Restore(restore) => self.idle_work.restore(restore),
             Control::Reload { rows } => self.reopen(rows).await,
             Control::Flush { done } => {
                 self.flush().await;
                 let _ = done.send(());
             }
-            Control::Undo(ask) => self.undo(ask).await,
-            Control::Rules => self.show_rules().await,
-            Control::Context => self.show_context().await,
-            Control::Forget(rule, scope) => self.forget_rule(rule, scope).await,
-            Control::Trust(request) => self.trust_shown(*request).await,
             Control::Reach => self.reach_again().await,
-            Control::AskKey(connection) => self.ask_for_key(connection).await,
             Control::Keyed(connection) => self.input(Input::Keyed(connection, Ok(()))).await,
             Control::Spawned(link) => self.spawned(*link).await,
             Control::Detached => self.detached().await,
             Control::Ceiling(mode) => self.input(Input::Ceiling(Some(mode))).await,
-            Control::Enhance { number, draft } => self.enhance(number, draft).await,
             // The loop ends with it.
             Control::Shutdown => {}
         }
@@ -178,12 +166,10 @@ impl SessionActor {
     async fn report(&mut self, report: Report) {
         match report {
             Report::Input(input) => self.input(input).await,
-            Report::Tell(event) => {
-                let models = matches!(event, Event::Models { .. });
-                self.out.send(event).await;
-                if models {
-                    self.show_models().await;
-                }
+            Report::Tell(event) => self.out.send(event).await,
+            Report::ModelsListed { connection, models } => {
+                self.shared.out.send(EngineEvent::Models { connection, models }).await;
+                self.show_models().await;
             }
             Report::Attached { path, made } => self.attached(path, made).await,
             Report::RulesChanged => self.refresh_rules().await,
@@ -228,7 +214,7 @@ impl SessionActor {
         }
         let draft = self.draft.unsaved();
         if let Some(unsaved) = self.files.end(self.machine.meta(), draft).await {
-            self.out.send(Event::Unsaved(Box::new(unsaved))).await;
+            self.out.send(SessionEvent::Unsaved(Box::new(unsaved))).await;
         }
         self.out.flush().await;
     }
@@ -239,7 +225,7 @@ impl SessionActor {
             Mail::Report(Report::Input(input)) => self.input(input).await,
             Mail::Report(Report::SideUsage(used, cost)) => self.input(Input::SideUsage(used, cost)).await,
             Mail::Report(Report::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
-            Mail::Control(Control::Act(Act::Draft { text, attachments })) => {
+            Mail::Control(Control::Command(SessionCommand::Draft { text, attachments })) => {
                 self.save_draft(UserText::with(text, attachments)).await;
             }
             Mail::Control(_) | Mail::Report(_) => {}

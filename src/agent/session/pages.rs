@@ -5,7 +5,7 @@ use super::super::step::Input;
 use super::SessionActor;
 use super::view::Show;
 use crate::domain::message::Message;
-use crate::protocol::{Event, Opened};
+use crate::protocol::{Opened, SessionEvent};
 use crate::store::Around;
 
 impl SessionActor {
@@ -46,7 +46,7 @@ impl SessionActor {
             draft: self.draft.said().text.clone(),
             draft_attachments: self.draft.said().attachments.clone(),
         };
-        self.out.send(Event::Opened(Box::new(opened))).await;
+        self.out.send(SessionEvent::Opened(Box::new(opened))).await;
         if let Some(event) = self.machine.compacting() {
             self.out.send(event).await;
         }
@@ -69,7 +69,7 @@ impl SessionActor {
                         self.add_unsaved(&mut last);
                         self.show(last, page.earlier, None).await;
                     }
-                    Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
+                    Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))).await,
                     None => {}
                 }
             }
@@ -100,7 +100,7 @@ impl SessionActor {
                 }
                 self.show(rows, earlier, later).await;
             }
-            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
+            Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))).await,
             None => {}
         }
         self.input(Input::Look).await;
@@ -114,17 +114,17 @@ impl SessionActor {
                     self.add_unsaved(&mut rows);
                     rows.extend(self.machine.live_rows());
                 }
-                self.out.send(Event::LaterPage { rows, later }).await;
+                self.out.send(SessionEvent::LaterPage { rows, later }).await;
             }
-            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
+            Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))).await,
             None => {}
         }
     }
 
     pub(super) async fn earlier(&mut self, cursor: u64, rows: usize) {
         match self.files.page(cursor, rows).await {
-            Some(Ok(page)) => self.out.send(Event::Page { rows: page.rows, earlier: page.earlier }).await,
-            Some(Err(error)) => self.out.send(Event::Notice(trouble(&error))).await,
+            Some(Ok(page)) => self.out.send(SessionEvent::Page { rows: page.rows, earlier: page.earlier }).await,
+            Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))).await,
             None => {}
         }
     }

@@ -3,7 +3,7 @@
 use crate::agent::child_progress::{ChildLink, ChildProgress};
 use crate::agent::undo::Keeping;
 use crate::domain::permission::Mode;
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 
 /// Links of a session to its family.
 #[derive(Debug, Default)]
@@ -29,7 +29,7 @@ impl ParentLink {
     }
 
     /// Takes in events for clients.
-    pub(super) fn hear(&mut self, event: &Event) {
+    pub(super) fn hear(&mut self, event: &SessionEvent) {
         if self.link.is_some() {
             self.fresh |= self.news.take(event);
         }

@@ -5,15 +5,15 @@ use super::super::step::{Input, PlanFile};
 use super::SessionActor;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::UserAnswer;
-use crate::protocol::{Act, Event};
+use crate::protocol::{SessionCommand, SessionEvent};
 use crate::tools::files::{self, FileError};
 use std::path::{Path, PathBuf};
 
 impl SessionActor {
     /// Looks at a plan's file before the plan is approved: what is approved is what was shown. False when it holds
     /// something else, which is asked for anew.
-    pub(super) async fn look_at_plan(&mut self, act: &Act) -> bool {
-        let Act::Answer { request, answer: UserAnswer::PlanApprove(_) } = act else { return true };
+    pub(super) async fn look_at_plan(&mut self, act: &SessionCommand) -> bool {
+        let SessionCommand::Answer { request, answer: UserAnswer::PlanApprove(_) } = act else { return true };
         let Some(review) = self.machine.plan_asked(request) else { return true };
         let (path, shown) = (review.path.clone(), review.markdown.clone());
         if !self.is_own(&path) || self.machine.is_running() {
@@ -33,7 +33,7 @@ impl SessionActor {
             Some(Err(why)) => {
                 let text =
                     format!("The plan's file could not be looked at: {why}. The approval covers what was shown.");
-                self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+                self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
             }
             None => {}
         }
@@ -57,7 +57,7 @@ impl SessionActor {
         });
         if let Some(Err(why)) = kept.await {
             let text = format!("The plan could not be written: {why}. What you approved holds all the same.");
-            self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
         }
     }
 

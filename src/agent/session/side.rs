@@ -7,7 +7,7 @@ use super::SessionActor;
 use super::view::Show;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::TitleFrom;
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 use crate::tools::host::{Completion, Host, WhichModel};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -100,7 +100,7 @@ impl SessionActor {
         }
         if titles::messages(self.machine.rows()) == 0 {
             let text = "There is no message yet to make a title of.";
-            return self.out.send(Event::Notice(Notice::new(Level::Info, text))).await;
+            return self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text))).await;
         }
         self.ask_for_title(true);
     }
@@ -146,7 +146,7 @@ impl SessionActor {
             None if wanted => {
                 let text = "No title was made: the model gave none that can be used.";
                 let notice = Notice::new(Level::Warning, text).hint("the title is as it was; the log says why");
-                self.out.send(Event::Notice(notice)).await;
+                self.out.send(SessionEvent::Notice(notice)).await;
             }
             None => {}
         }
@@ -164,7 +164,7 @@ impl SessionActor {
         let (cwd, cache) = (self.machine.meta().cwd.clone(), self.shared.intros.clone());
         let task = tokio::spawn(async move {
             let result = enhance::enhance(&engine, &cwd, &cache, draft).await;
-            let _ = mailbox.report(Report::Tell(Event::Enhanced { number, result })).await;
+            let _ = mailbox.report(Report::Tell(SessionEvent::Enhanced { number, result })).await;
         });
         self.side.enhance(task.abort_handle());
     }

@@ -1,6 +1,6 @@
 //! State of side requests: a title being made, a draft being rewritten.
 
-use crate::protocol::{Event, TurnEnd};
+use crate::protocol::{SessionEvent, TurnEnd};
 use tokio::task::AbortHandle;
 
 /// Number of automatic requests for a title: during the first turn, and after it if that gave none.
@@ -21,8 +21,8 @@ pub(super) struct SideRequests {
 
 impl SideRequests {
     /// Takes in events for clients.
-    pub(super) fn hear(&mut self, event: &Event) {
-        if let Event::TurnEnded { end } = event {
+    pub(super) fn hear(&mut self, event: &SessionEvent) {
+        if let SessionEvent::TurnEnded { end } = event {
             self.ended = Some(*end);
         }
     }

@@ -13,7 +13,7 @@ use crate::domain::message::Message;
 use crate::domain::permission::{Holding, Mode, Sandbox};
 use crate::domain::session::Activity;
 use crate::domain::tool::CallFacts;
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 use crate::provider::{ProposedCall, ProviderError};
 use crate::store::Durability;
 use crate::tools::CallPlace;
@@ -60,7 +60,7 @@ impl SessionActor {
                     self.told("keep that a turn runs", kept);
                 }
             }
-            Step::Emit(Event::Accepted { id, queued }) => self.accepted(id, queued).await,
+            Step::Emit(SessionEvent::Accepted { id, queued }) => self.accepted(id, queued).await,
             Step::Emit(event) => self.emit(event).await,
             Step::Ask(run, request) => self.ask(run, *request).await,
             Step::Summarise(run, asked) => self.sum(run, *asked),
@@ -90,11 +90,11 @@ impl SessionActor {
     }
 
     /// Sends an event to the clients, and to whoever here goes by it.
-    async fn emit(&mut self, mut event: Event) {
-        if let Event::Changed(meta) = &mut event {
+    async fn emit(&mut self, mut event: SessionEvent) {
+        if let SessionEvent::Changed(meta) = &mut event {
             meta.next_cost = self.shared.next_cost(meta);
         }
-        if let Event::Changed(meta) = &event
+        if let SessionEvent::Changed(meta) = &event
             && self.files.ours().is_some()
         {
             self.shared.sessions.set_meta((**meta).clone());

@@ -2,18 +2,17 @@
 
 use super::super::blocking::blocking;
 use super::super::clock::now;
-use super::super::mailbox::{Report, UndoAsk};
+use super::super::mailbox::{Report, Restore};
 use super::super::session_files::Ownership;
 use super::super::step::Input;
 use super::super::undo::{self, Done, Known, Since};
 use super::SessionActor;
-use super::idle_work::Restore;
 use super::view::Show;
 use crate::domain::message::Body;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::undo::{COMMITS_STAY, UndoAim};
 use crate::domain::{At, MessageId};
-use crate::protocol::Event;
+use crate::protocol::SessionEvent;
 use crate::tools::{attributes, paths};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -29,25 +28,20 @@ impl SessionActor {
         self.machine.rows().iter().rev().find(|row| began(&row.body)).map(|row| row.id.clone())
     }
 
-    pub(super) async fn undo(&mut self, ask: UndoAsk) {
-        match ask {
-            UndoAsk::Plan(aim) => self.plan_undo(aim).await,
-            UndoAsk::Changes => self.tell_changes().await,
-            UndoAsk::Restore { aim, also, done } => {
-                if done.is_none() && self.machine.is_running() {
-                    return self.turn_runs().await;
-                }
-                self.idle_work.restore(Restore { aim, also, done });
-            }
+    /// Restores files as soon as nothing runs.
+    pub(super) async fn undo(&mut self, aim: UndoAim, also: Vec<PathBuf>) {
+        if self.machine.is_running() {
+            return self.turn_runs().await;
         }
+        self.idle_work.restore(Restore { aim, also, done: None });
     }
 
     async fn turn_runs(&mut self) {
         let text = "A turn runs, so nothing was undone.";
-        self.out.send(Event::Notice(Notice::new(Level::Warning, text).hint("stop it first"))).await;
+        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("stop it first"))).await;
     }
 
-    async fn plan_undo(&mut self, aim: UndoAim) {
+    pub(super) async fn plan_undo(&mut self, aim: UndoAim) {
         if self.machine.is_running() && !matches!(aim, UndoAim::Since(_)) {
             return self.turn_runs().await;
         }
@@ -56,9 +50,9 @@ impl SessionActor {
         let mailbox = self.mailbox.clone();
         tokio::spawn(async move {
             let told = match blocking(move || undo::plan(&checkpoints, aim, &known)).await {
-                Some(Ok(worked)) => Event::UndoPlanned(Box::new(worked.plan)),
+                Some(Ok(worked)) => SessionEvent::UndoPlanned(Box::new(worked.plan)),
                 Some(Err(error)) => {
-                    Event::Notice(Notice::new(Level::Error, format!("Nothing can be undone: {error}.")))
+                    SessionEvent::Notice(Notice::new(Level::Error, format!("Nothing can be undone: {error}.")))
                 }
                 None => return,
             };
@@ -66,15 +60,15 @@ impl SessionActor {
         });
     }
 
-    async fn tell_changes(&mut self) {
+    pub(super) async fn tell_changes(&mut self) {
         let known = Known { cwd: self.real_cwd(), ..Known::default() };
         let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
         let mailbox = self.mailbox.clone();
         tokio::spawn(async move {
             let told = match blocking(move || undo::changes(&checkpoints, &known)).await {
-                Some(Ok(changes)) => Event::FilesChanged(Box::new(changes)),
+                Some(Ok(changes)) => SessionEvent::FilesChanged(Box::new(changes)),
                 Some(Err(error)) => {
-                    Event::Notice(Notice::new(Level::Error, format!("The changes are not known: {error}.")))
+                    SessionEvent::Notice(Notice::new(Level::Error, format!("The changes are not known: {error}.")))
                 }
                 None => return,
             };
@@ -104,7 +98,7 @@ impl SessionActor {
             UndoAim::Since(id) => {
                 let Some(at) = rows.iter().rposition(|row| row.id == *id) else {
                     let text = "That message was summed up since, so what calls changed after it is not known.";
-                    self.out.send(Event::Notice(Notice::new(Level::Warning, text))).await;
+                    self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
                     return None;
                 };
                 let after = || rows[at + 1..].iter().filter(|row| row.tool().is_some());
@@ -162,7 +156,7 @@ impl SessionActor {
             Some(Err(why)) => Notice::new(Level::Error, format!("Nothing was restored: {why}.")),
             None => return,
         };
-        self.out.send(Event::Notice(notice)).await;
+        self.out.send(SessionEvent::Notice(notice)).await;
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::super::mailbox::Report;
 use super::SessionActor;
-use crate::protocol::Event;
+use crate::protocol::EngineEvent;
 
 impl SessionActor {
     /// Asks the server for its models, once in the life of this task. The provider remembers the answer; the next request uses it.
@@ -17,16 +17,16 @@ impl SessionActor {
         let asks = setup.connections.info(&name).is_some_and(|info| !info.host.is_empty());
         let Some(provider) = setup.connections.provider(&name).filter(|_| asks) else { return };
         self.sources.ask_windows();
-        let (mailbox, connections) = (self.mailbox.clone(), setup.connections.clone());
+        let (mailbox, connections, out) = (self.mailbox.clone(), setup.connections.clone(), self.shared.out.clone());
         tokio::spawn(async move {
             let models = provider.models().await.map_err(|error| error.to_string());
             if let Err(why) = &models {
                 tracing::info!("{name} did not tell its models: {why}");
             }
             if models.as_ref().is_ok_and(|models| connections.learn(&name, models)) {
-                let _ = mailbox.report(Report::Tell(Event::Connections(connections.infos()))).await;
+                out.send(EngineEvent::Connections(connections.infos())).await;
             }
-            let _ = mailbox.report(Report::Tell(Event::Models { connection: name, models })).await;
+            let _ = mailbox.report(Report::ModelsListed { connection: name, models }).await;
         });
     }
 }

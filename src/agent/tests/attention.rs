@@ -5,7 +5,15 @@ use crate::domain::attention::Attention;
 use crate::domain::request::Request;
 
 async fn asked(engine: &mut Engine) -> Request {
-    engine.until(|event| if let Event::Asked(request) = event { Some((**request).clone()) } else { None }).await
+    engine
+        .until(|event| {
+            if let Event::Session { event: SessionEvent::Asked(request), .. } = event {
+                Some((**request).clone())
+            } else {
+                None
+            }
+        })
+        .await
 }
 
 /// State of the only session that is not spawned, as the list has it.
@@ -24,9 +32,9 @@ fn interrupted(meta: &SessionMeta) -> Option<String> {
 async fn a_request_that_waited_at_the_end_comes_back_as_interrupted_and_goes_on() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
-    engine.send(Command::Create(NewSession::default())).await;
+    engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let session = engine.opened().await.meta.id;
-    engine.act(&session, Act::send("write x.txt: hi")).await;
+    engine.act(&session, SessionCommand::send("write x.txt: hi")).await;
     asked(&mut engine).await;
     engine.end().await;
     let meta = listed(&store(home.path()));
@@ -35,10 +43,10 @@ async fn a_request_that_waited_at_the_end_comes_back_as_interrupted_and_goes_on(
 
     let mut engine = Engine::new(home.path());
     engine.open(&session).await;
-    engine.act(&session, Act::Read).await;
+    engine.act(&session, SessionCommand::Read).await;
     let meta = engine.changed(|meta| !meta.needs_you()).await;
     assert!(interrupted(&meta).is_some(), "it was looked at, and is interrupted all the same");
-    engine.act(&session, Act::Retry).await;
+    engine.act(&session, SessionCommand::Retry).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
     assert!(!listed(&store(home.path())).needs_you());
@@ -49,9 +57,9 @@ async fn a_request_that_waited_at_the_end_comes_back_as_interrupted_and_goes_on(
 async fn a_spawned_session_that_waited_is_not_forgotten_either() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
-    engine.send(Command::Create(NewSession::default())).await;
+    engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let session = engine.opened().await.meta.id;
-    engine.act(&session, Act::send("delegate write x.txt: hi")).await;
+    engine.act(&session, SessionCommand::send("delegate write x.txt: hi")).await;
     asked(&mut engine).await;
     engine.changed(|meta| meta.id == session && meta.needs_you()).await;
     engine.end().await;
@@ -70,7 +78,7 @@ async fn a_failed_turn_says_so_until_the_next_one() {
     let meta = listed(&engine.store);
     assert!(matches!(meta.attention(), Attention::Failed(ref why) if !why.is_empty()), "{meta:?}");
     assert!(meta.needs_you() && meta.can_retry());
-    engine.act(&session, Act::send("list")).await;
+    engine.act(&session, SessionCommand::send("list")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
     let meta = listed(&store(home.path()));
@@ -81,11 +89,11 @@ async fn a_failed_turn_says_so_until_the_next_one() {
 async fn what_the_user_stopped_needs_nobody() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
-    engine.send(Command::Create(NewSession::default())).await;
+    engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let session = engine.opened().await.meta.id;
-    engine.act(&session, Act::send("write x.txt: hi")).await;
+    engine.act(&session, SessionCommand::send("write x.txt: hi")).await;
     asked(&mut engine).await;
-    engine.act(&session, Act::Stop).await;
+    engine.act(&session, SessionCommand::Stop).await;
     engine.ended().await;
     engine.end().await;
     assert!(!listed(&store(home.path())).needs_you());
@@ -109,12 +117,12 @@ fn copied(from: &Path, to: &Path) {
 async fn after_a_death_the_list_says_interrupted_and_meanwhile_running() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
-    engine.send(Command::Create(NewSession::default())).await;
+    engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let session = engine.opened().await.meta.id;
-    engine.act(&session, Act::send("write x.txt: hi")).await;
+    engine.act(&session, SessionCommand::send("write x.txt: hi")).await;
     asked(&mut engine).await;
     // The header is written after the request is told.
-    engine.act(&session, Act::Rename { title: "Writing".into() }).await;
+    engine.act(&session, SessionCommand::Rename { title: "Writing".into() }).await;
     engine.changed(|meta| meta.title == "Writing").await;
     let (done, saved) = tokio::sync::oneshot::channel();
     std::thread::spawn({

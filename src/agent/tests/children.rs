@@ -4,14 +4,15 @@ use super::*;
 use crate::domain::request::{Ask, Request, UserAnswer};
 use crate::domain::session::{Activity, TitleFrom};
 use crate::domain::tool::{ToolCall, ToolStatus};
-use crate::protocol::Enhanced;
+use crate::protocol::{Command, EngineCommand, EngineEvent, Enhanced, Event, SessionCommand, SessionEvent};
 
 impl Engine {
     /// A new session in this mode, told this.
     async fn told(&mut self, mode: Mode, text: &str) -> SessionId {
-        self.send(Command::Create(NewSession { mode: Some(mode), ..NewSession::default() })).await;
+        self.send(Command::Engine(EngineCommand::Create(NewSession { mode: Some(mode), ..NewSession::default() })))
+            .await;
         let id = self.opened().await.meta.id;
-        self.act(&id, Act::send(text)).await;
+        self.act(&id, SessionCommand::send(text)).await;
         id
     }
 
@@ -21,8 +22,15 @@ impl Engine {
     }
 
     async fn asked(&mut self) -> (SessionId, Request) {
-        let request =
-            self.until(|event| if let Event::Asked(request) = event { Some((**request).clone()) } else { None }).await;
+        let request = self
+            .until(|event| {
+                if let Event::Session { event: SessionEvent::Asked(request), .. } = event {
+                    Some((**request).clone())
+                } else {
+                    None
+                }
+            })
+            .await;
         (self.from(), request)
     }
 
@@ -76,7 +84,7 @@ async fn a_spawned_session_does_its_task_and_its_last_word_is_the_result() {
     assert_ne!(seen[0], seen[1]);
     assert!(engine.answer_of(&parent).contains("came back: **Done.**"));
     // Nobody has its files any more, and it is a session that can be opened and talked to.
-    engine.act(&seen[0], Act::send("list")).await;
+    engine.act(&seen[0], SessionCommand::send("list")).await;
     assert_eq!(engine.ended_in(&seen[0]).await, TurnEnd::Done);
     engine.end().await;
 }
@@ -92,7 +100,7 @@ async fn what_a_child_waits_for_is_seen_at_its_parent_and_answered_in_the_child(
     let seen = engine.changed(|meta| matches!(&meta.activity, Activity::NeedsYou(_)) && meta.parent.is_none()).await;
     assert_eq!(seen.id, parent);
     assert!(matches!(seen.activity, Activity::NeedsYou(what) if what.contains("approve: write x.txt")));
-    engine.act(&child, Act::Answer { request: request.id, answer: UserAnswer::Once }).await;
+    engine.act(&child, SessionCommand::Answer { request: request.id, answer: UserAnswer::Once }).await;
     assert_eq!(engine.ended_in(&parent).await, TurnEnd::Done);
     assert_eq!(std::fs::read_to_string(home.path().join("project/x.txt")).unwrap().trim_end(), "hi");
     engine.end().await;
@@ -104,13 +112,18 @@ async fn a_child_follows_its_parent_down_at_once_and_never_up() {
     let mut engine = Engine::new(home.path());
     let parent = engine.told(Mode::Ask, "delegate write x.txt: hi").await;
     let (child, request) = engine.asked().await;
-    engine.act(&child, Act::Mode { mode: Mode::Execute, drop_plan: false }).await;
+    engine.act(&child, SessionCommand::Mode { mode: Mode::Execute, drop_plan: false }).await;
     engine.notice("it goes no further").await;
-    engine.act(&parent, Act::Mode { mode: Mode::Execute, drop_plan: false }).await;
+    engine.act(&parent, SessionCommand::Mode { mode: Mode::Execute, drop_plan: false }).await;
     engine.changed(|meta| meta.id == parent && meta.mode == Mode::Execute).await;
-    engine.act(&parent, Act::Mode { mode: Mode::Explore, drop_plan: false }).await;
+    engine.act(&parent, SessionCommand::Mode { mode: Mode::Explore, drop_plan: false }).await;
     engine.changed(|meta| meta.id == child && meta.mode == Mode::Explore).await;
-    engine.until(|event| matches!(event, Event::Settled { request: r } if *r == request.id).then_some(())).await;
+    engine
+        .until(|event| {
+            matches!(event, Event::Session { event: SessionEvent::Settled { request: r }, .. } if *r == request.id)
+                .then_some(())
+        })
+        .await;
     assert_eq!(engine.ended_in(&parent).await, TurnEnd::Done);
     assert!(!home.path().join("project/x.txt").exists());
     let call = engine.calls(&child).remove(0);
@@ -124,7 +137,7 @@ async fn stopping_the_parent_stops_the_child() {
     let mut engine = Engine::new(home.path());
     let parent = engine.told(Mode::Ask, "delegate write x.txt: hi").await;
     let (child, _) = engine.asked().await;
-    engine.act(&parent, Act::Stop).await;
+    engine.act(&parent, SessionCommand::Stop).await;
     let mut ended = [engine.ended().await, engine.ended().await];
     ended.sort_by_key(|end| *end != TurnEnd::Stopped);
     assert_eq!(ended, [TurnEnd::Stopped, TurnEnd::Stopped]);
@@ -138,9 +151,9 @@ async fn stopping_the_parent_stops_the_child() {
 async fn a_child_says_what_ended_its_parents_turn() {
     use crate::domain::message::CutBy;
     for (act, says) in [
-        (Act::Stop, "You stopped the turn."),
-        (Act::Cut { by: CutBy::TimeLimit }, "The time limit of this run ended the turn (--timeout)."),
-        (Act::Cut { by: CutBy::Signal }, "A signal ended lisle during this turn."),
+        (SessionCommand::Stop, "You stopped the turn."),
+        (SessionCommand::Cut { by: CutBy::TimeLimit }, "The time limit of this run ended the turn (--timeout)."),
+        (SessionCommand::Cut { by: CutBy::Signal }, "A signal ended lisle during this turn."),
     ] {
         let home = tempfile::tempdir().unwrap();
         let mut engine = Engine::new(home.path());
@@ -172,10 +185,10 @@ async fn a_child_has_no_children_and_its_changes_are_undone_with_the_parents_tur
     let child = engine.calls(&parent).remove(0).figures.child.unwrap().session;
     assert!(engine.answer_of(&child).contains("I have no tool `spawn` here"));
     let aim = crate::domain::undo::UndoAim::Last;
-    engine.send(Command::Undo { session: parent.clone(), aim, also: vec![] }).await;
+    engine.send(Command::Session { id: parent.clone(), command: SessionCommand::Undo { aim, also: vec![] } }).await;
     engine
         .until(|event| match event {
-            Event::Row(row) => {
+            Event::Session { event: SessionEvent::Row(row), .. } => {
                 matches!(&row.body, Body::Info(info) if info.kind == crate::domain::message::InfoKind::Restored)
                     .then_some(())
             }
@@ -201,10 +214,10 @@ async fn the_answer_of_a_child_in_the_background_comes_as_a_message() {
         Some(request) => request,
         None => engine.asked().await.1,
     };
-    engine.act(&child.session, Act::Answer { request: request.id, answer: UserAnswer::No(None) }).await;
+    engine.act(&child.session, SessionCommand::Answer { request: request.id, answer: UserAnswer::No(None) }).await;
     let text = engine
         .until(|event| match event {
-            Event::Row(row) => match &row.body {
+            Event::Session { event: SessionEvent::Row(row), .. } => match &row.body {
                 Body::User(said) if said.text.contains("is done. Its answer:") => Some(said.text.clone()),
                 _ => None,
             },
@@ -223,11 +236,17 @@ async fn deleting_a_session_deletes_what_it_spawned() {
     let parent = engine.told(Mode::Ask, "delegate list").await;
     engine.ended_in(&parent).await;
     let child = engine.calls(&parent).remove(0).figures.child.unwrap().session;
-    engine.send(Command::Delete { sessions: vec![parent.clone()], now: false }).await;
+    engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![parent.clone()], now: false })).await;
     let gone = [parent, child];
     for _ in 0..2 {
         let session = engine
-            .until(|event| if let Event::Deleted { session, .. } = event { Some(session.clone()) } else { None })
+            .until(|event| {
+                if let Event::Engine(EngineEvent::Deleted { session, .. }) = event {
+                    Some(session.clone())
+                } else {
+                    None
+                }
+            })
             .await;
         assert!(gone.contains(&session));
     }
@@ -243,16 +262,22 @@ async fn a_title_is_made_when_the_user_wants_one_and_a_draft_is_rewritten() {
     std::fs::write(home.path().join("project/src/login.rs"), "fn keep_query() {}\n").unwrap();
     let id = engine.told(Mode::Ask, "list then read src/login.rs then list src").await;
     engine.ended_in(&id).await;
-    engine.act(&id, Act::Rename { title: "Mine".into() }).await;
+    engine.act(&id, SessionCommand::Rename { title: "Mine".into() }).await;
     engine.changed(|meta| meta.title == "Mine").await;
-    engine.act(&id, Act::Retitle).await;
+    engine.act(&id, SessionCommand::Retitle).await;
     let meta = engine.changed(|meta| meta.title_from == TitleFrom::Generated).await;
     assert_eq!(meta.title, "List then read src/login.rs then");
 
     let draft = "why does keep_query drop it?".to_owned();
-    engine.send(Command::Enhance { session: id.clone(), number: 7, draft }).await;
+    engine.send(Command::Session { id: id.clone(), command: SessionCommand::Enhance { number: 7, draft } }).await;
     let made = engine
-        .until(|event| if let Event::Enhanced { number: 7, result } = event { Some(result.clone()) } else { None })
+        .until(|event| {
+            if let Event::Session { event: SessionEvent::Enhanced { number: 7, result }, .. } = event {
+                Some(result.clone())
+            } else {
+                None
+            }
+        })
         .await;
     let Enhanced { text, used } = made.unwrap();
     assert_eq!(text, "why does keep_query drop it?\n\nIt is about: src/login.rs");

@@ -8,7 +8,7 @@ impl Engine {
     /// The next compaction's row: the notice, and the content carried over.
     async fn compacted(&mut self) -> (String, Carried) {
         self.until(|event| match event {
-            Event::Row(row) => match &row.body {
+            Event::Session { event: SessionEvent::Row(row), .. } => match &row.body {
                 Body::Info(info) if info.kind == InfoKind::Compacted => {
                     Some((info.text.clone(), *info.carried.clone().expect("something is carried over")))
                 }
@@ -21,7 +21,7 @@ impl Engine {
 
     async fn failed(&mut self) -> Failure {
         self.until(|event| match event {
-            Event::Row(row) => match &row.body {
+            Event::Session { event: SessionEvent::Row(row), .. } => match &row.body {
                 Body::Error(failure) => Some(failure.clone()),
                 _ => None,
             },
@@ -31,8 +31,15 @@ impl Engine {
     }
 
     async fn context(&mut self, session: &SessionId) -> ContextReport {
-        self.send(Command::Context { session: session.clone() }).await;
-        self.until(|event| if let Event::Context(report) = event { Some((**report).clone()) } else { None }).await
+        self.send(Command::Session { id: session.clone(), command: SessionCommand::Context }).await;
+        self.until(|event| {
+            if let Event::Session { event: SessionEvent::Context(report), .. } = event {
+                Some((**report).clone())
+            } else {
+                None
+            }
+        })
+        .await
     }
 }
 
@@ -42,11 +49,13 @@ async fn a_compaction_is_on_disk_and_the_session_goes_on_from_there() {
     let mut engine = Engine::new(home.path());
     let id = engine.talked("list").await;
     for wish in ["stream 30", "list then stream 5"] {
-        engine.act(&id, Act::send(wish)).await;
+        engine.act(&id, SessionCommand::send(wish)).await;
         engine.ended().await;
     }
-    engine.act(&id, Act::Compact { wish: "keep it short".into() }).await;
-    engine.until(|event| matches!(event, Event::Compacting { .. }).then_some(())).await;
+    engine.act(&id, SessionCommand::Compact { wish: "keep it short".into() }).await;
+    engine
+        .until(|event| matches!(event, Event::Session { event: SessionEvent::Compacting { .. }, .. }).then_some(()))
+        .await;
     let (told, carried) = engine.compacted().await;
     assert!(told.contains("with a summary"), "{told}");
     assert!(carried.summary.contains("Demo summary. Goal: \"list\""), "{}", carried.summary);
@@ -63,7 +72,7 @@ async fn a_compaction_is_on_disk_and_the_session_goes_on_from_there() {
     let report = engine.context(&id).await;
     let carried_over = report.parts.iter().find(|part| part.sort == ContextSort::Carried);
     assert!(carried_over.is_some_and(|part| part.tokens > 50), "{report:?}");
-    engine.act(&id, Act::send("list")).await;
+    engine.act(&id, SessionCommand::send("list")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
 }
@@ -76,11 +85,11 @@ async fn project_memory_is_in_the_context_and_what_is_wrong_is_told_once() {
     std::fs::write(project.join("AGENTS.md"), "Use tabs.\n@gone.md").unwrap();
     let mut engine = Engine::new(home.path());
     let id = engine.talked("list").await;
-    engine.act(&id, Act::send("list")).await;
+    engine.act(&id, SessionCommand::send("list")).await;
     engine.ended().await;
     let told = |engine: &Engine| {
         let events = engine.seen.iter().filter(|(_, event)| match event {
-            Event::Notice(notice) => notice.text.contains("gone.md was not found"),
+            Event::Session { event: SessionEvent::Notice(notice), .. } => notice.text.contains("gone.md was not found"),
             _ => false,
         });
         events.count()
@@ -100,13 +109,13 @@ async fn a_context_that_is_full_is_compacted_and_asked_again_once() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let id = engine.talked("stream 40").await;
-    engine.act(&id, Act::send("fail context")).await;
+    engine.act(&id, SessionCommand::send("fail context")).await;
     engine.compacted().await;
     let failure = engine.failed().await;
     assert_eq!(failure.title, "Context window exceeded");
     assert!(failure.text.contains("compacted and sent again"), "{}", failure.text);
     assert_eq!(engine.ended().await, TurnEnd::Failed);
-    engine.act(&id, Act::send("list")).await;
+    engine.act(&id, SessionCommand::send("list")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
 }

@@ -5,7 +5,7 @@ use crate::domain::unsaved::{Refuge, Unsaved};
 
 fn unsaved(events: &[Event]) -> Vec<Unsaved> {
     let all = events.iter().filter_map(|event| match event {
-        Event::Unsaved(one) => Some((**one).clone()),
+        Event::Session { event: SessionEvent::Unsaved(one), .. } => Some((**one).clone()),
         _ => None,
     });
     all.collect()
@@ -32,11 +32,11 @@ async fn a_session_whose_folder_is_gone_is_told_with_its_whole_text() {
     let mut engine = Engine::new(home.path());
     let session = engine.talked("my first words").await;
     std::fs::remove_dir_all(engine.store.session_dir(&session)).unwrap();
-    engine.act(&session, Act::send("my second words")).await;
+    engine.act(&session, SessionCommand::send("my second words")).await;
     engine.ended().await;
     let events = engine.end().await;
     let [one] = &unsaved(&events)[..] else { panic!("{events:#?}") };
-    assert!(matches!(events.last(), Some(Event::Ended)));
+    assert!(matches!(events.last(), Some(Event::Engine(EngineEvent::Ended))));
     assert_eq!((&one.session, one.rows), (&session, 4), "{one:?}");
     let text = text_of(one);
     assert!(text.contains("my first words") && text.contains("my second words"), "{text}");
@@ -52,7 +52,7 @@ async fn a_new_session_that_could_not_be_made_is_told_with_its_draft() {
     std::fs::write(workspace.join("sessions"), "").unwrap();
     std::fs::write(home.path().join("state"), "").unwrap();
     let session = engine.talked("only in memory").await;
-    engine.act(&session, Act::Draft { text: "not sent".into(), attachments: vec![] }).await;
+    engine.act(&session, SessionCommand::Draft { text: "not sent".into(), attachments: vec![] }).await;
     let events = engine.end().await;
     let [one] = &unsaved(&events)[..] else { panic!("{events:#?}") };
     let text = text_of(one);
@@ -65,9 +65,9 @@ async fn a_message_to_a_session_that_was_taken_over_comes_back_and_is_nowhere_el
     let mut engine = Engine::new(home.path());
     let session = engine.talked("hello").await;
     let taken = store(home.path()).take_over(&session, 10).unwrap();
-    engine.act(&session, Act::send("words that come too late")).await;
+    engine.act(&session, SessionCommand::send("words that come too late")).await;
     let back = |event: &Event| match event {
-        Event::Refused { act, .. } => act.said().map(|said| said.text),
+        Event::Session { event: SessionEvent::Refused { command: act, .. }, .. } => act.said().map(|said| said.text),
         _ => None,
     };
     assert_eq!(engine.until(back).await, "words that come too late");

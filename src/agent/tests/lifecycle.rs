@@ -4,13 +4,19 @@ use super::*;
 use crate::domain::inbox::TrashId;
 
 async fn listed(engine: &mut Engine) -> Vec<SessionMeta> {
-    engine.until(|event| if let Event::Listed { sessions } = event { Some(sessions.clone()) } else { None }).await
+    engine
+        .until(
+            |event| {
+                if let Event::Engine(EngineEvent::Listed { sessions }) = event { Some(sessions.clone()) } else { None }
+            },
+        )
+        .await
 }
 
 async fn deleted(engine: &mut Engine) -> (SessionId, Option<TrashId>) {
     engine
         .until(|event| match event {
-            Event::Deleted { session, trash } => Some((session.clone(), trash.clone())),
+            Event::Engine(EngineEvent::Deleted { session, trash }) => Some((session.clone(), trash.clone())),
             _ => None,
         })
         .await
@@ -20,29 +26,34 @@ async fn deleted(engine: &mut Engine) -> (SessionId, Option<TrashId>) {
 async fn what_the_workspace_defines_comes_at_the_start_and_when_it_changed() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
-    engine.until(|event| matches!(event, Event::Configured(_)).then_some(())).await;
-    let properties = |event: &Event| if let Event::Properties(all) = event { Some((**all).clone()) } else { None };
+    engine.until(|event| matches!(event, Event::Engine(EngineEvent::Configured(_))).then_some(())).await;
+    let properties = |event: &Event| {
+        if let Event::Engine(EngineEvent::Properties(all)) = event { Some((**all).clone()) } else { None }
+    };
     assert_eq!(engine.until(properties).await.statuses.len(), 5);
-    engine.send(Command::List).await;
+    engine.send(Command::Engine(EngineCommand::List)).await;
     listed(&mut engine).await;
     let label = crate::domain::property::Definition::Label { name: "Bug".into(), under: None, value_type: None };
-    engine.send(Command::Define(label.clone())).await;
+    engine.send(Command::Engine(EngineCommand::Define(label.clone()))).await;
     assert_eq!(engine.until(properties).await.labels[0].id, "bug");
     engine
-        .send(Command::Define(crate::domain::property::Definition::View { name: "v".into(), expression: "(".into() }))
+        .send(Command::Engine(EngineCommand::Define(crate::domain::property::Definition::View {
+            name: "v".into(),
+            expression: "(".into(),
+        })))
         .await;
     engine.notice("v").await;
     engine
         .store
         .define(&crate::domain::property::Definition::Label { name: "Later".into(), under: None, value_type: None })
         .unwrap();
-    engine.send(Command::List).await;
+    engine.send(Command::Engine(EngineCommand::List)).await;
     assert_eq!(engine.until(properties).await.labels.len(), 2, "another program's change is seen with the next list");
     let sessions = engine.store.session_dir(&id("a"));
     let path = sessions.ancestors().nth(2).unwrap().join("labels/config.json");
     let rules = r#"{"labels":[{"id":"a","autoRules":[{"pattern":"(?=x)"}]}]}"#;
     std::fs::write(path, rules).unwrap();
-    engine.send(Command::List).await;
+    engine.send(Command::Engine(EngineCommand::List)).await;
     engine.notice("rule of the label").await;
     let told = engine.until(properties).await;
     assert_eq!((told.labels.len(), told.problems.len()), (1, 1));
@@ -54,17 +65,19 @@ async fn the_first_list_comes_from_the_cache_and_then_from_the_files() {
     let home = tempfile::tempdir().unwrap();
     stored(&store(home.path()), "a", |_| {});
     let mut engine = Engine::new(home.path());
-    engine.send(Command::List).await;
+    engine.send(Command::Engine(EngineCommand::List)).await;
     assert_eq!(listed(&mut engine).await.len(), 1);
     engine.end().await;
     stored(&store(home.path()), "b", |_| {});
     let mut engine = Engine::new(home.path());
-    engine.send(Command::List).await;
+    engine.send(Command::Engine(EngineCommand::List)).await;
     assert_eq!(listed(&mut engine).await.len(), 1, "as it was left");
-    let changed = |event: &Event| if let Event::Changed(meta) = event { Some(meta.id.clone()) } else { None };
+    let changed = |event: &Event| {
+        if let Event::Engine(EngineEvent::SessionChanged(meta)) = event { Some(meta.id.clone()) } else { None }
+    };
     assert_eq!(engine.until(changed).await, id("b"), "what is new is told alone");
     std::fs::remove_dir_all(engine.store.session_dir(&id("a"))).unwrap();
-    engine.send(Command::List).await;
+    engine.send(Command::Engine(EngineCommand::List)).await;
     assert_eq!(listed(&mut engine).await.len(), 1, "no cache any more, and what is gone is gone");
     engine.end().await;
 }
@@ -79,18 +92,26 @@ async fn a_batch_changes_what_it_can_and_names_the_rest_once() {
     all.push(id("missing"));
     let mut engine = Engine::new(home.path());
     engine.open(&id("s0")).await;
-    engine.act(&id("s1"), Act::send("hi")).await;
+    engine.act(&id("s1"), SessionCommand::send("hi")).await;
     engine.ended().await;
     engine.rest();
-    engine.send(Command::Change { sessions: all.clone(), change: PropertyChange::Flagged(true) }).await;
+    engine
+        .send(Command::Engine(EngineCommand::Change { sessions: all.clone(), change: PropertyChange::Flagged(true) }))
+        .await;
     let notice = engine.notice("could not be changed").await;
     assert!(notice.text.starts_with("2 sessions") && notice.text.contains("held") && notice.text.contains("missing"));
     let changed: std::collections::BTreeSet<_> = engine
         .seen
         .iter()
-        .filter_map(
-            |(_, event)| if let Event::Changed(meta) = event { Some(meta).filter(|meta| meta.flagged) } else { None },
-        )
+        .filter_map(|(_, event)| {
+            if let Event::Session { event: SessionEvent::Changed(meta), .. }
+            | Event::Engine(EngineEvent::SessionChanged(meta)) = event
+            {
+                Some(meta).filter(|meta| meta.flagged)
+            } else {
+                None
+            }
+        })
         .map(|meta| meta.id.clone())
         .collect();
     assert_eq!(changed.len(), 20);
@@ -108,10 +129,10 @@ async fn tools_work_only_where_there_is_a_directory() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let session = engine.talked("think about it").await;
-    engine.act(&session, Act::Cwd(home.path().join("nowhere"))).await;
+    engine.act(&session, SessionCommand::Cwd(home.path().join("nowhere"))).await;
     engine.notice("nowhere").await;
     let there = home.path().to_owned();
-    engine.act(&session, Act::Cwd(there.clone())).await;
+    engine.act(&session, SessionCommand::Cwd(there.clone())).await;
     engine.changed(|meta| meta.cwd == there).await;
     engine.end().await;
 }
@@ -122,15 +143,25 @@ async fn a_status_that_the_user_sets_in_a_turn_stays() {
     let mut engine = Engine::new(home.path());
     let session = engine.talked("think about it").await;
     assert_eq!(engine.store.read(&session, 1).unwrap().meta.status, "in-progress");
-    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
-    let request =
-        engine.until(|event| if let Event::Asked(request) = event { Some(request.id.clone()) } else { None }).await;
+    engine.act(&session, SessionCommand::send("ask Shall I? | yes | no")).await;
+    let request = engine
+        .until(|event| {
+            if let Event::Session { event: SessionEvent::Asked(request), .. } = event {
+                Some(request.id.clone())
+            } else {
+                None
+            }
+        })
+        .await;
     engine
-        .send(Command::Change { sessions: vec![session.clone()], change: PropertyChange::Status("done".into()) })
+        .send(Command::Engine(EngineCommand::Change {
+            sessions: vec![session.clone()],
+            change: PropertyChange::Status("done".into()),
+        }))
         .await;
     engine.changed(|meta| meta.status == "done").await;
     let answer = crate::domain::request::UserAnswer::Reply("yes".into());
-    engine.act(&session, Act::Answer { request, answer }).await;
+    engine.act(&session, SessionCommand::Answer { request, answer }).await;
     engine.ended().await;
     assert_eq!(engine.store.read(&session, 1).unwrap().meta.status, "done");
     engine.end().await;
@@ -141,24 +172,28 @@ async fn deleting_stops_the_turn_and_the_trash_gives_back() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let session = engine.talked("hello").await;
-    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
-    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
-    engine.send(Command::Delete { sessions: vec![session.clone()], now: false }).await;
+    engine.act(&session, SessionCommand::send("ask Shall I? | yes | no")).await;
+    engine.until(|event| matches!(event, Event::Session { event: SessionEvent::Asked(_), .. }).then_some(())).await;
+    engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![session.clone()], now: false })).await;
     assert_eq!(engine.ended().await, TurnEnd::Stopped);
     let (id, trash) = deleted(&mut engine).await;
     assert_eq!(id, session);
     assert!(!engine.store.session_dir(&session).exists());
-    engine.send(Command::Trash).await;
-    let there = engine.until(|event| if let Event::Trash(there) = event { Some(there.clone()) } else { None }).await;
+    engine.send(Command::Engine(EngineCommand::Trash)).await;
+    let there = engine
+        .until(|event| if let Event::Engine(EngineEvent::Trash(there)) = event { Some(there.clone()) } else { None })
+        .await;
     assert_eq!((there.len(), Some(&there[0].trash)), (1, trash.as_ref()));
-    engine.send(Command::Restore { trash: vec![trash.unwrap(), TrashId("nothing-1".into())] }).await;
+    engine
+        .send(Command::Engine(EngineCommand::Restore { trash: vec![trash.unwrap(), TrashId("nothing-1".into())] }))
+        .await;
     assert_eq!(engine.changed(|_| true).await.id, session);
     engine.notice("Could not be restored: nothing-1").await;
     let rows = engine.open(&session).await.rows;
     assert!(rows.len() > 2, "{rows:?}");
-    engine.act(&session, Act::send("and on")).await;
+    engine.act(&session, SessionCommand::send("and on")).await;
     engine.ended().await;
-    engine.send(Command::Delete { sessions: vec![session.clone()], now: true }).await;
+    engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![session.clone()], now: true })).await;
     assert_eq!(deleted(&mut engine).await, (session, None));
     assert_eq!(engine.store.trash(), vec![]);
     engine.end().await;
@@ -169,19 +204,21 @@ async fn what_another_process_holds_is_not_deleted_and_what_was_never_written_is
     let home = tempfile::tempdir().unwrap();
     let other = written(&store(home.path()), "held", |_| {});
     let mut engine = Engine::new(home.path());
-    engine.send(Command::Delete { sessions: vec![id("held")], now: false }).await;
+    engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![id("held")], now: false })).await;
     assert!(engine.notice("could not be deleted").await.text.contains("has it open"));
     engine.open(&id("held")).await;
-    engine.send(Command::Delete { sessions: vec![id("held")], now: false }).await;
+    engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![id("held")], now: false })).await;
     engine.notice("could not be deleted").await;
     drop(other);
-    engine.send(Command::Create(NewSession::default())).await;
+    engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let new = engine.until(|event| match event {
-        Event::Opened(opened) if opened.rows.is_empty() => Some(opened.meta.id.clone()),
+        Event::Session { event: SessionEvent::Opened(opened), .. } if opened.rows.is_empty() => {
+            Some(opened.meta.id.clone())
+        }
         _ => None,
     });
     let new = new.await;
-    engine.send(Command::Delete { sessions: vec![new.clone()], now: false }).await;
+    engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![new.clone()], now: false })).await;
     assert_eq!(deleted(&mut engine).await, (new, None));
     engine.end().await;
 }
@@ -198,7 +235,7 @@ async fn at_the_start_old_trash_goes_and_idle_sessions_are_archived() {
     store.delete(&id("trash"), At(2_000)).unwrap();
     let mut engine = Engine::with(home.path(), |settings| settings.inbox.archive_idle_days = Some(30));
     let fresh = engine.talked("hello").await;
-    engine.send(Command::List).await;
+    engine.send(Command::Engine(EngineCommand::List)).await;
     assert_eq!(engine.changed(|meta| meta.archived).await.id, id("old"));
     assert_eq!(engine.store.trash(), vec![]);
     for (session, archived) in [(id("old"), true), (id("flagged"), false), (id("unread"), false), (fresh, false)] {
@@ -211,13 +248,21 @@ async fn at_the_start_old_trash_goes_and_idle_sessions_are_archived() {
 async fn an_id_that_was_taken_is_the_other_session_once_the_face_knows() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
-    engine.send(Command::Create(NewSession::default())).await;
+    engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let old = engine.opened().await.meta.id;
     stored(&engine.store, old.as_str(), |_| {});
     // Both were sent before the client could know.
-    engine.act(&old, Act::send("one")).await;
-    engine.act(&old, Act::send("two")).await;
-    let new = engine.until(|event| if let Event::Reidentified { to } = event { Some(to.clone()) } else { None }).await;
+    engine.act(&old, SessionCommand::send("one")).await;
+    engine.act(&old, SessionCommand::send("two")).await;
+    let new = engine
+        .until(|event| {
+            if let Event::Session { event: SessionEvent::Reidentified { to }, .. } = event {
+                Some(to.clone())
+            } else {
+                None
+            }
+        })
+        .await;
     engine.ended().await;
     engine.ended().await;
     let texts = |rows: Vec<Message>| -> Vec<String> {
@@ -227,10 +272,10 @@ async fn an_id_that_was_taken_is_the_other_session_once_the_face_knows() {
     };
     assert_eq!(texts(engine.store.context(&new).unwrap()), ["one", "two"]);
     assert_eq!(texts(engine.store.context(&old).unwrap()), ["hello"]);
-    engine.act(&new, Act::send("three")).await;
+    engine.act(&new, SessionCommand::send("three")).await;
     engine.ended().await;
     assert_eq!(texts(engine.open(&old).await.rows), ["hello"]);
-    engine.act(&old, Act::send("to the other")).await;
+    engine.act(&old, SessionCommand::send("to the other")).await;
     engine.ended().await;
     assert_eq!(texts(engine.store.context(&old).unwrap()), ["hello", "to the other"]);
     engine.end().await;
@@ -241,12 +286,14 @@ async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let session = engine.talked("hello").await;
-    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
-    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    engine.act(&session, SessionCommand::send("ask Shall I? | yes | no")).await;
+    engine.until(|event| matches!(event, Event::Session { event: SessionEvent::Asked(_), .. }).then_some(())).await;
     let first = engine.store.context(&session).unwrap()[0].id.clone();
-    engine.send(Command::Branch { session: session.clone(), at: Some(first.clone()), title: None }).await;
+    engine
+        .send(Command::Engine(EngineCommand::Branch { session: session.clone(), at: Some(first.clone()), title: None }))
+        .await;
     let branched = |event: &Event| match event {
-        Event::Branched { from, to, rewound } => Some((from.clone(), to.clone(), *rewound)),
+        Event::Engine(EngineEvent::Branched { from, to, rewound }) => Some((from.clone(), to.clone(), *rewound)),
         _ => None,
     };
     let (from, to, rewound) = engine.until(branched).await;
@@ -255,18 +302,18 @@ async fn branches_take_along_what_was_said_and_going_back_ends_the_turn() {
     assert_eq!(opened.rows.len(), 1);
     assert_eq!(opened.meta.shown_title(), "hello (2)");
     assert_eq!(opened.meta.branched_from.map(|from| from.session), Some(session.clone()));
-    engine.send(Command::Rewind { session: session.clone(), at: first, files: None }).await;
+    engine.send(Command::Engine(EngineCommand::Rewind { session: session.clone(), at: first, files: None })).await;
     assert_eq!(engine.ended().await, TurnEnd::Stopped);
     let (_, back, rewound) = engine.until(branched).await;
     assert!(rewound && back != to);
     assert!(engine.store.context(&session).unwrap().len() > 2, "the old one stays");
-    engine.act(&back, Act::send("another way")).await;
+    engine.act(&back, SessionCommand::send("another way")).await;
     engine.ended().await;
     let title = Some("My way".to_owned());
-    engine.send(Command::Branch { session: session.clone(), at: None, title }).await;
+    engine.send(Command::Engine(EngineCommand::Branch { session: session.clone(), at: None, title })).await;
     let (_, named, _) = engine.until(branched).await;
     assert_eq!(engine.open(&named).await.meta.title, "My way");
-    engine.send(Command::Branch { session: id("missing"), at: None, title: None }).await;
+    engine.send(Command::Engine(EngineCommand::Branch { session: id("missing"), at: None, title: None })).await;
     engine.notice("No branch was made of missing").await;
     engine.end().await;
 }
@@ -276,16 +323,16 @@ async fn clearing_ends_the_turn_and_leaves_an_empty_session_of_the_same_name() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let session = engine.talked("hello").await;
-    engine.act(&session, Act::Rename { title: "Mine".into() }).await;
-    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
-    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
-    engine.send(Command::Clear { session: session.clone() }).await;
+    engine.act(&session, SessionCommand::Rename { title: "Mine".into() }).await;
+    engine.act(&session, SessionCommand::send("ask Shall I? | yes | no")).await;
+    engine.until(|event| matches!(event, Event::Session { event: SessionEvent::Asked(_), .. }).then_some(())).await;
+    engine.send(Command::Session { id: session.clone(), command: SessionCommand::Clear }).await;
     assert_eq!(engine.ended().await, TurnEnd::Stopped);
     let opened = engine.opened().await;
     assert_eq!((opened.rows.len(), opened.meta.title.as_str(), opened.meta.id), (0, "Mine", session.clone()));
     let trash = engine.store.trash();
     assert!(trash.len() == 1 && trash[0].cleared);
-    engine.act(&session, Act::send("anew")).await;
+    engine.act(&session, SessionCommand::send("anew")).await;
     engine.ended().await;
     let rows = engine.store.context(&session).unwrap();
     assert!(matches!(&rows[0].body, Body::User(user) if user.text == "anew"));
@@ -297,7 +344,7 @@ async fn a_session_that_works_alone_takes_its_worktree_with_it_unless_something_
     let home = tempfile::tempdir().unwrap();
     let project = home.path().join("project");
     std::fs::create_dir_all(&project).unwrap();
-    let alone = || Command::Create(NewSession { worktree: true, ..NewSession::default() });
+    let alone = || Command::Engine(EngineCommand::Create(NewSession { worktree: true, ..NewSession::default() }));
     let mut engine = Engine::new(home.path());
     engine.send(alone()).await;
     engine.notice("No session was made").await;
@@ -322,13 +369,13 @@ async fn a_session_that_works_alone_takes_its_worktree_with_it_unless_something_
         let tree = meta.worktree.unwrap();
         assert_eq!((&meta.cwd, meta.first_cwd.as_ref()), (&tree.path, Some(&tree.path)));
         assert!(tree.path.join(".git").exists());
-        engine.act(&meta.id, Act::send("hello")).await;
+        engine.act(&meta.id, SessionCommand::send("hello")).await;
         engine.ended().await;
         trees.push((meta.id, tree.path));
     }
     std::fs::write(trees[1].1.join("new"), "work").unwrap();
     for (session, path) in &trees {
-        engine.send(Command::Delete { sessions: vec![session.clone()], now: false }).await;
+        engine.send(Command::Engine(EngineCommand::Delete { sessions: vec![session.clone()], now: false })).await;
         if *path == trees[1].1 {
             assert!(engine.notice("stays").await.text.contains(&path.display().to_string()));
         }
@@ -347,21 +394,23 @@ async fn the_health_of_a_session_is_told_also_while_it_is_written() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let session = engine.talked("hello").await;
-    let report = |event: &Event| if let Event::Health(report) = event { Some((**report).clone()) } else { None };
-    engine.send(Command::Verify { session: session.clone(), repair: false }).await;
+    let report = |event: &Event| {
+        if let Event::Engine(EngineEvent::Health(report)) = event { Some((**report).clone()) } else { None }
+    };
+    engine.send(Command::Engine(EngineCommand::Verify { session: session.clone(), repair: false })).await;
     let health = engine.until(report).await;
     assert!(health.is_sound() && health.messages >= 2 && health.session == session.as_str(), "{health:?}");
-    engine.act(&session, Act::send("ask Shall I? | yes | no")).await;
-    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
-    engine.send(Command::Verify { session: session.clone(), repair: true }).await;
+    engine.act(&session, SessionCommand::send("ask Shall I? | yes | no")).await;
+    engine.until(|event| matches!(event, Event::Session { event: SessionEvent::Asked(_), .. }).then_some(())).await;
+    engine.send(Command::Engine(EngineCommand::Verify { session: session.clone(), repair: true })).await;
     engine.notice("was not repaired: a turn runs").await;
-    engine.act(&session, Act::Stop).await;
+    engine.act(&session, SessionCommand::Stop).await;
     engine.changed(|meta| meta.activity == crate::domain::session::Activity::Idle).await;
-    engine.send(Command::Verify { session: session.clone(), repair: true }).await;
+    engine.send(Command::Engine(EngineCommand::Verify { session: session.clone(), repair: true })).await;
     assert!(engine.until(report).await.is_sound());
     // It is shown anew and can be written on.
     engine.opened().await;
-    engine.act(&session, Act::send("and on")).await;
+    engine.act(&session, SessionCommand::send("and on")).await;
     engine.ended().await;
     engine.end().await;
 }

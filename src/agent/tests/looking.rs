@@ -10,14 +10,18 @@ async fn looking_holds_nothing_and_acting_does() {
     let opened = engine.open(&session).await;
     assert_eq!((opened.rows.len(), opened.meta.held_by), (1, None));
     assert!(is_free(&engine.store, &session), "a look keeps nobody out");
-    engine.act(&session, Act::draft("unsent")).await;
-    engine.act(&session, Act::send("hi")).await;
+    engine.act(&session, SessionCommand::draft("unsent")).await;
+    engine.act(&session, SessionCommand::send("hi")).await;
     engine.ended().await;
     assert!(!is_free(&engine.store, &session));
-    let events: Vec<_> = engine.seen.iter().filter(|(_, event)| matches!(event, Event::Opened(_))).collect();
+    let events: Vec<_> = engine
+        .seen
+        .iter()
+        .filter(|(_, event)| matches!(event, Event::Session { event: SessionEvent::Opened(_), .. }))
+        .collect();
     assert_eq!(events.len(), 1, "nobody wrote meanwhile, so nothing is shown anew");
-    engine.send(Command::Leave { session: session.clone() }).await;
-    engine.send(Command::Open { session: session.clone(), rows: 5 }).await;
+    engine.send(Command::Session { id: session.clone(), command: SessionCommand::Leave }).await;
+    engine.send(Command::Session { id: session.clone(), command: SessionCommand::Open { rows: 5 } }).await;
     let opened = engine.opened().await;
     assert!(opened.rows.len() > 2 && opened.draft == "unsent");
     assert!(is_free(&engine.store, &session), "it was left");
@@ -30,7 +34,7 @@ async fn reading_marks_the_file_and_lets_it_go() {
     let session = stored(&store(home.path()), "s", |meta| meta.unread = true);
     let mut engine = Engine::new(home.path());
     assert!(engine.open(&session).await.meta.unread);
-    engine.act(&session, Act::Read).await;
+    engine.act(&session, SessionCommand::Read).await;
     let meta = engine.changed(|meta| !meta.unread).await;
     assert_eq!(meta.last_read, Some(MessageId::new("s-1")));
     assert!(is_free(&engine.store, &session));
@@ -48,7 +52,7 @@ async fn what_was_written_elsewhere_is_shown_before_one_acts() {
     other.append(&[said("theirs", "from elsewhere")], Durability::Synced).unwrap();
     other.close().unwrap();
     drop(other);
-    engine.act(&session, Act::send("hi")).await;
+    engine.act(&session, SessionCommand::send("hi")).await;
     let opened = engine.opened().await;
     assert_eq!(opened.rows.last().unwrap().id.as_str(), "theirs");
     engine.ended().await;
@@ -66,15 +70,20 @@ async fn a_session_that_another_holds_is_followed_and_can_be_had_when_it_is_let_
     let opened = engine.open(&id("s")).await;
     assert!(opened.meta.held_by.is_some());
     other.append(&[said("live", "as it comes")], Durability::Synced).unwrap();
-    engine.until(|event| matches!(event, Event::Row(row) if row.id.as_str() == "live").then_some(())).await;
-    engine.act(&id("s"), Act::send("hi")).await;
+    engine
+        .until(|event| {
+            matches!(event, Event::Session { event: SessionEvent::Row(row), .. } if row.id.as_str() == "live")
+                .then_some(())
+        })
+        .await;
+    engine.act(&id("s"), SessionCommand::send("hi")).await;
     assert!(engine.notice("can only be read here").await.text.contains("has it open"));
     other.close().unwrap();
     drop(other);
     let opened = engine.opened().await;
     assert_eq!((opened.meta.held_by, opened.rows.len()), (None, 2));
     engine.notice("can be written here").await;
-    engine.act(&id("s"), Act::send("hi")).await;
+    engine.act(&id("s"), SessionCommand::send("hi")).await;
     engine.ended().await;
     engine.end().await;
 }
@@ -91,7 +100,9 @@ async fn a_session_at_rest_is_followed_when_another_process_begins_to_write() {
         journal.append(&[said(&format!("first-{round}"), "from elsewhere")], Durability::Synced).unwrap();
         let opened = engine
             .until(|event| match event {
-                Event::Opened(opened) if opened.meta.held_by.is_some() => Some((**opened).clone()),
+                Event::Session { event: SessionEvent::Opened(opened), .. } if opened.meta.held_by.is_some() => {
+                    Some((**opened).clone())
+                }
                 _ => None,
             })
             .await;
@@ -99,7 +110,12 @@ async fn a_session_at_rest_is_followed_when_another_process_begins_to_write() {
         // From here on row by row.
         let next = format!("second-{round}");
         journal.append(&[said(&next, "as it comes")], Durability::Synced).unwrap();
-        engine.until(|event| matches!(event, Event::Row(row) if row.id.as_str() == next).then_some(())).await;
+        engine
+            .until(|event| {
+                matches!(event, Event::Session { event: SessionEvent::Row(row), .. } if row.id.as_str() == next)
+                    .then_some(())
+            })
+            .await;
         journal.close().unwrap();
         drop(journal);
         engine.notice("can be written here").await;
@@ -118,8 +134,9 @@ async fn two_who_look_at_a_session_at_rest_leave_each_other_alone() {
     // A retry takes as long as any echo between the two would.
     two.talked("fail network 1").await;
     for engine in [&mut one, &mut two] {
-        let again =
-            engine.rest().into_iter().filter(|event| matches!(event, Event::Opened(one) if one.meta.id == session));
+        let again = engine.rest().into_iter().filter(
+            |event| matches!(event, Event::Session { event: SessionEvent::Opened(one), .. } if one.meta.id == session),
+        );
         assert_eq!(again.count(), 0);
     }
     one.end().await;
@@ -134,7 +151,11 @@ async fn a_followed_session_that_is_deleted_is_gone() {
     engine.open(&id("s")).await;
     std::fs::remove_dir_all(engine.store.session_dir(&id("s"))).unwrap();
     let gone = engine.until(|event| {
-        if let Event::Deleted { session, trash } = event { Some((session.clone(), trash.clone())) } else { None }
+        if let Event::Engine(EngineEvent::Deleted { session, trash }) = event {
+            Some((session.clone(), trash.clone()))
+        } else {
+            None
+        }
     });
     assert_eq!(gone.await, (id("s"), None));
     drop(other);
@@ -165,15 +186,23 @@ async fn what_a_death_left_goes_after_a_while_unless_it_is_held() {
     let mut engine = Engine::new(home.path());
     let opened = engine.open(&session).await;
     assert!(opened.queue_held && opened.queue[0].redelivered);
-    let at = engine.until(|event| if let Event::Redelivering { at } = event { Some(*at) } else { None }).await;
+    let at = engine
+        .until(|event| {
+            if let Event::Session { event: SessionEvent::Redelivering { at }, .. } = event { Some(*at) } else { None }
+        })
+        .await;
     assert!(at.is_some());
     assert!(!is_free(&engine.store, &session), "what is to be sent needs the writer");
     let again = engine.open(&session).await;
     assert_eq!((again.redelivery, again.queue.len()), (at, 1));
-    engine.act(&session, Act::draft("x")).await;
-    let none = engine.until(|event| if let Event::Redelivering { at } = event { Some(*at) } else { None }).await;
+    engine.act(&session, SessionCommand::draft("x")).await;
+    let none = engine
+        .until(|event| {
+            if let Event::Session { event: SessionEvent::Redelivering { at }, .. } = event { Some(*at) } else { None }
+        })
+        .await;
     assert_eq!(none, None);
-    engine.act(&session, Act::Queue(QueueEdit::Release)).await;
+    engine.act(&session, SessionCommand::Queue(QueueEdit::Release)).await;
     engine.ended().await;
     let rows = engine.store.context(&session).unwrap();
     assert!(rows.iter().any(|row| row.id.as_str() == "q"));
@@ -187,9 +216,15 @@ async fn in_execute_what_a_death_left_waits_for_the_user() {
     let mut engine = Engine::new(home.path());
     let opened = engine.open(&session).await;
     assert!(opened.queue_held && opened.queue.len() == 1 && opened.meta.mode == Mode::Ask);
-    engine.act(&session, Act::Queue(QueueEdit::Release)).await;
+    engine.act(&session, SessionCommand::Queue(QueueEdit::Release)).await;
     engine.ended().await;
-    assert!(!engine.end().await.iter().any(|event| matches!(event, Event::Redelivering { .. })));
+    assert!(
+        !engine
+            .end()
+            .await
+            .iter()
+            .any(|event| matches!(event, Event::Session { event: SessionEvent::Redelivering { .. }, .. }))
+    );
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -201,25 +236,25 @@ async fn a_place_far_from_the_end_is_shown_and_the_end_is_reached_page_by_page()
     journal.close().unwrap();
     drop(journal);
     let mut engine = Engine::new(home.path());
-    let query = |search, query: &str| Command::Search { search, query: query.into() };
+    let query = |search, query: &str| Command::Engine(EngineCommand::Search { search, query: query.into() });
     engine.send(query(1, "\"line 50\"")).await;
     let at = engine
         .until(|event| match event {
-            Event::Found { search: 1, results, .. } => results.first().map(|one| one.hits[0].at),
+            Event::Engine(EngineEvent::Found { search: 1, results, .. }) => results.first().map(|one| one.hits[0].at),
             _ => None,
         })
         .await;
-    engine.send(Command::OpenAt { session: id("s"), at, rows: 20 }).await;
+    engine.send(Command::Session { id: id("s"), command: SessionCommand::OpenAt { at, rows: 20 } }).await;
     let opened = engine.opened().await;
     assert!(opened.rows.iter().any(|row| row.id.as_str() == "m50"));
     assert!(opened.earlier.is_some() && opened.rows.len() <= 21);
     let mut cursor = opened.later;
     let mut last = opened.rows.last().unwrap().clone();
     while let Some(at) = cursor {
-        engine.send(Command::Later { session: id("s"), cursor: at, rows: 70 }).await;
+        engine.send(Command::Session { id: id("s"), command: SessionCommand::Later { cursor: at, rows: 70 } }).await;
         let (rows, later) = engine
             .until(|event| match event {
-                Event::LaterPage { rows, later } => Some((rows.clone(), *later)),
+                Event::Session { event: SessionEvent::LaterPage { rows, later }, .. } => Some((rows.clone(), *later)),
                 _ => None,
             })
             .await;
@@ -237,12 +272,12 @@ async fn searches_end_with_what_was_looked_at_and_say_what_is_wrong_with_them() 
         stored(&store(home.path()), &format!("s{n}"), |_| {});
     }
     let mut engine = Engine::new(home.path());
-    let query = |search, query: &str| Command::Search { search, query: query.into() };
+    let query = |search, query: &str| Command::Engine(EngineCommand::Search { search, query: query.into() });
     engine.send(query(7, "hello")).await;
     let mut found = 0;
     let end = engine
         .until(|event| match event {
-            Event::Found { search, results, end } => {
+            Event::Engine(EngineEvent::Found { search, results, end }) => {
                 assert_eq!(*search, 7);
                 found += results.len();
                 end.clone()
@@ -253,17 +288,25 @@ async fn searches_end_with_what_was_looked_at_and_say_what_is_wrong_with_them() 
     assert_eq!((found, end.sessions, end.stopped, end.error), (30, 30, false, None));
     engine.send(query(8, "status:")).await;
     let end =
-        engine.until(|event| if let Event::Found { search: 8, end, .. } = event { end.clone() } else { None }).await;
+        engine
+            .until(|event| {
+                if let Event::Engine(EngineEvent::Found { search: 8, end, .. }) = event { end.clone() } else { None }
+            })
+            .await;
     assert!(end.error.as_ref().is_some_and(|error| error.contains("at character")), "{end:?}");
     // What is replaced says nothing more; what replaces it does.
     engine.send(query(9, "hello")).await;
     engine.send(query(10, "")).await;
     engine.send(query(11, "nowhere to be found")).await;
     let end =
-        engine.until(|event| if let Event::Found { search: 11, end, .. } = event { end.clone() } else { None }).await;
+        engine
+            .until(|event| {
+                if let Event::Engine(EngineEvent::Found { search: 11, end, .. }) = event { end.clone() } else { None }
+            })
+            .await;
     assert_eq!((end.sessions, end.stopped), (30, false));
     let events = engine.end().await;
-    assert!(!events.iter().any(|event| matches!(event, Event::Found { search: 10, .. })));
+    assert!(!events.iter().any(|event| matches!(event, Event::Engine(EngineEvent::Found { search: 10, .. }))));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -273,24 +316,26 @@ async fn a_session_is_taken_over_and_the_one_that_lost_it_follows() {
     let session = first.talked("hello").await;
     let mut second = Engine::new(home.path());
     assert!(second.open(&session).await.meta.held_by.is_some());
-    second.act(&session, Act::TakeOver).await;
+    second.act(&session, SessionCommand::TakeOver).await;
     second.notice("written here from now on").await;
     // The first gets the notice when it happens, not when it writes the next time.
     first.notice("taken over").await;
     assert!(first.opened().await.meta.held_by.is_some());
-    second.act(&session, Act::send("mine now")).await;
+    second.act(&session, SessionCommand::send("mine now")).await;
     second.ended().await;
     // What is sent there comes back.
-    first.act(&session, Act::send("too late")).await;
+    first.act(&session, SessionCommand::send("too late")).await;
     let refused = |event: &Event| match event {
-        Event::Refused { act, .. } => act.said().map(|said| said.text),
+        Event::Session { event: SessionEvent::Refused { command: act, .. }, .. } => act.said().map(|said| said.text),
         _ => None,
     };
     assert_eq!(first.until(refused).await, "too late");
-    second.act(&session, Act::send("once more")).await;
+    second.act(&session, SessionCommand::send("once more")).await;
     first
         .until(|event| match event {
-            Event::Row(row) => matches!(&row.body, Body::User(user) if user.text == "once more").then_some(()),
+            Event::Session { event: SessionEvent::Row(row), .. } => {
+                matches!(&row.body, Body::User(user) if user.text == "once more").then_some(())
+            }
             _ => None,
         })
         .await;
@@ -304,15 +349,19 @@ async fn who_claims_a_session_knows_before_it_sends_and_what_is_refused_comes_ba
     let home = tempfile::tempdir().unwrap();
     let mut first = Engine::new(home.path());
     let session = first.talked("hello").await;
-    let held = |event: &Event| if let Event::Held { by } = event { Some(by.clone()) } else { None };
+    let held = |event: &Event| {
+        if let Event::Session { event: SessionEvent::Held { by }, .. } = event { Some(by.clone()) } else { None }
+    };
 
     let mut second = Engine::new(home.path());
-    second.act(&session, Act::Claim).await;
+    second.act(&session, SessionCommand::Claim).await;
     assert!(second.until(held).await.is_some(), "the first one has it");
-    second.act(&session, Act::send("not taken")).await;
+    second.act(&session, SessionCommand::send("not taken")).await;
     let (text, why) = second
         .until(|event| match event {
-            Event::Refused { act, why } => Some((act.said().map(|said| said.text).unwrap_or_default(), why.clone())),
+            Event::Session { event: SessionEvent::Refused { command: act, why }, .. } => {
+                Some((act.said().map(|said| said.text).unwrap_or_default(), why.clone()))
+            }
             _ => None,
         })
         .await;
@@ -320,29 +369,31 @@ async fn who_claims_a_session_knows_before_it_sends_and_what_is_refused_comes_ba
     assert!(why.contains("has it open"), "{why}");
     first.end().await;
 
-    second.act(&session, Act::Claim).await;
+    second.act(&session, SessionCommand::Claim).await;
     assert_eq!(second.until(held).await, None);
     // It is kept though nothing was done in it yet.
     let mut third = Engine::new(home.path());
-    third.act(&session, Act::Claim).await;
+    third.act(&session, SessionCommand::Claim).await;
     assert!(third.until(held).await.is_some());
-    second.act(&session, Act::send("taken")).await;
+    second.act(&session, SessionCommand::send("taken")).await;
     let accepted = |event: &Event| match event {
-        Event::Accepted { id, queued } => Some((id.clone(), *queued)),
+        Event::Session { event: SessionEvent::Accepted { id, queued }, .. } => Some((id.clone(), *queued)),
         _ => None,
     };
     let (id, queued) = second.until(accepted).await;
     assert!(!queued);
     second.ended().await;
     let of_message = |(_, event): &(Option<SessionId>, Event)| match event {
-        Event::Row(row) => row.id == id && matches!(&row.body, Body::User(user) if user.text == "taken"),
+        Event::Session { event: SessionEvent::Row(row), .. } => {
+            row.id == id && matches!(&row.body, Body::User(user) if user.text == "taken")
+        }
         _ => false,
     };
     assert!(second.seen.iter().any(of_message));
 
-    third.act(&session, Act::TakeOver).await;
+    third.act(&session, SessionCommand::TakeOver).await;
     third.notice("written here from now on").await;
-    second.act(&session, Act::Rename { title: "too late".into() }).await;
+    second.act(&session, SessionCommand::Rename { title: "too late".into() }).await;
     assert!(second.until(held).await.is_some(), "it was taken over");
     second.end().await;
     third.end().await;
@@ -357,14 +408,16 @@ async fn a_message_to_a_session_that_was_just_taken_over_comes_back() {
         let session = first.talked("hello").await;
         let mut second = Engine::new(home.path());
         second.open(&session).await;
-        second.act(&session, Act::TakeOver).await;
+        second.act(&session, SessionCommand::TakeOver).await;
         if round % 2 == 0 {
             second.notice("written here from now on").await;
         }
-        first.act(&session, Act::send("mine")).await;
+        first.act(&session, SessionCommand::send("mine")).await;
         let answered = |event: &Event| match event {
-            Event::Refused { act, .. } => act.said().map(|said| Some(said.text)),
-            Event::Accepted { .. } => Some(None),
+            Event::Session { event: SessionEvent::Refused { command: act, .. }, .. } => {
+                act.said().map(|said| Some(said.text))
+            }
+            Event::Session { event: SessionEvent::Accepted { .. }, .. } => Some(None),
             _ => None,
         };
         let back = first.until(answered).await;

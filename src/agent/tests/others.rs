@@ -30,8 +30,8 @@ async fn what_another_program_does_in_its_workspace_is_shown() {
     let home = tempfile::tempdir().unwrap();
     theirs(home.path(), "Before");
     let mut engine = Engine::new(home.path());
-    engine.send(Command::List).await;
-    engine.until(|event| matches!(event, Event::Listed { .. }).then_some(())).await;
+    engine.send(Command::Engine(EngineCommand::List)).await;
+    engine.until(|event| matches!(event, Event::Engine(EngineEvent::Listed { .. })).then_some(())).await;
     // Nobody has it open here. It is seen with the next look but one at the latest.
     for round in 0..50 {
         save(home.path(), &format!("Renamed {round}"), "");
@@ -48,7 +48,7 @@ async fn what_another_program_does_in_its_workspace_is_shown() {
     engine.changed(|meta| meta.title == "New there").await;
     std::fs::remove_dir_all(&dir).unwrap();
     let gone = engine.until(|event| match event {
-        Event::Deleted { session, trash } => Some((session.as_str().to_owned(), trash.clone())),
+        Event::Engine(EngineEvent::Deleted { session, trash }) => Some((session.as_str().to_owned(), trash.clone())),
         _ => None,
     });
     assert_eq!(gone.await, ("b".to_owned(), None));
@@ -60,11 +60,11 @@ async fn a_session_that_is_open_there_as_well_says_so_and_takes_its_changes() {
     theirs(home.path(), "Before");
     let mut engine = Engine::new(home.path());
     let session = id("a");
-    engine.send(Command::Open { session: session.clone(), rows: 50 }).await;
+    engine.send(Command::Session { id: session.clone(), command: SessionCommand::Open { rows: 50 } }).await;
     // It was written a moment ago.
     engine.notice("also open in another program").await;
     assert_eq!(engine.opened().await.meta.title, "Before");
-    engine.act(&session, Act::send("hello")).await;
+    engine.act(&session, SessionCommand::send("hello")).await;
     engine.ended().await;
     let rows = std::fs::read_to_string(home.path().join("data/workspaces/w/sessions/a/session.jsonl")).unwrap();
     let rows: String = rows.lines().skip(2).map(|line| format!("{line}\n")).collect();
@@ -73,6 +73,6 @@ async fn a_session_that_is_open_there_as_well_says_so_and_takes_its_changes() {
     assert_eq!(meta.status, "done");
     let told = engine.end().await;
     let also =
-        told.iter().filter(|event| matches!(event, Event::Notice(notice) if notice.text.contains("also open in")));
+        told.iter().filter(|event| matches!(event, Event::Session { event: SessionEvent::Notice(notice), .. } if notice.text.contains("also open in")));
     assert_eq!(also.count(), 1, "once is enough");
 }

@@ -7,16 +7,26 @@ use crate::domain::request::{Ask, PlanOrigin, PlanReview, Request, UserAnswer};
 
 /// A session with a plan that waits, and the request.
 async fn planned(engine: &mut Engine) -> (SessionId, Request) {
-    engine.send(Command::Create(NewSession { mode: Some(Mode::Explore), ..NewSession::default() })).await;
+    engine
+        .send(Command::Engine(EngineCommand::Create(NewSession { mode: Some(Mode::Explore), ..NewSession::default() })))
+        .await;
     let id = engine.opened().await.meta.id;
-    engine.act(&id, Act::send("plan a tidy-up")).await;
+    engine.act(&id, SessionCommand::send("plan a tidy-up")).await;
     let request = asked(engine).await;
     assert_eq!(engine.ended().await, TurnEnd::Plan);
     (id, request)
 }
 
 async fn asked(engine: &mut Engine) -> Request {
-    engine.until(|event| if let Event::Asked(request) = event { Some((**request).clone()) } else { None }).await
+    engine
+        .until(|event| {
+            if let Event::Session { event: SessionEvent::Asked(request), .. } = event {
+                Some((**request).clone())
+            } else {
+                None
+            }
+        })
+        .await
 }
 
 fn review(request: &Request) -> &PlanReview {
@@ -24,18 +34,18 @@ fn review(request: &Request) -> &PlanReview {
     review
 }
 
-fn approve(request: &Request, mode: Mode, compact: bool, struck: &[u32]) -> Act {
+fn approve(request: &Request, mode: Mode, compact: bool, struck: &[u32]) -> SessionCommand {
     let markdown = &review(request).markdown;
     let marks = Outline::parse(markdown).marks().into_iter();
     let marks = marks.map(|mark| StepMark { struck: struck.contains(&mark.number), ..mark }).collect();
     let approval = PlanApproval { mode, compact, marks, covers: hash(markdown) };
-    Act::Answer { request: request.id.clone(), answer: UserAnswer::PlanApprove(approval) }
+    SessionCommand::Answer { request: request.id.clone(), answer: UserAnswer::PlanApprove(approval) }
 }
 
 async fn progress(engine: &mut Engine, over: bool) -> Progress {
     engine
         .until(|event| match event {
-            Event::Plan(Some(plan)) if plan.over == over => Some((**plan).clone()),
+            Event::Session { event: SessionEvent::Plan(Some(plan)), .. } if plan.over == over => Some((**plan).clone()),
             _ => None,
         })
         .await
@@ -88,7 +98,9 @@ async fn a_changed_file_asks_again_and_one_that_is_gone_is_written_anew() {
     std::fs::remove_file(&path).unwrap();
     engine.act(&id, approve(&again, Mode::Ask, false, &[])).await;
     engine.notice("was gone").await;
-    engine.until(|event| matches!(event, Event::TurnStarted { .. }).then_some(())).await;
+    engine
+        .until(|event| matches!(event, Event::Session { event: SessionEvent::TurnStarted { .. }, .. }).then_some(()))
+        .await;
     assert_eq!(std::fs::read_to_string(&path).unwrap(), review(&again).markdown);
     engine.end().await;
 }
@@ -99,7 +111,7 @@ async fn an_edited_plan_is_kept_in_its_file() {
     let mut engine = Engine::new(home.path());
     let (id, request) = planned(&mut engine).await;
     let answer = UserAnswer::PlanEdited("# Mine\n\n1. Only list\n".into());
-    engine.act(&id, Act::Answer { request: request.id.clone(), answer }).await;
+    engine.act(&id, SessionCommand::Answer { request: request.id.clone(), answer }).await;
     let again = asked(&mut engine).await;
     assert_eq!(review(&again).origin, PlanOrigin::EditedByUser);
     engine.end().await;
@@ -134,7 +146,7 @@ async fn compacting_first_begins_the_conversation_anew_and_keeps_it_all() {
     // The session goes on from there.
     let mut engine = Engine::new(home.path());
     engine.open(&id).await;
-    engine.act(&id, Act::send("list")).await;
+    engine.act(&id, SessionCommand::send("list")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
 }

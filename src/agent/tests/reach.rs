@@ -10,14 +10,14 @@ fn theirs(store: &Store, name: &str) -> SessionId {
     })
 }
 
-fn stand_in(everywhere: bool) -> Act {
-    Act::StandIn { connection: ConnectionName::new("rehearsal"), everywhere }
+fn stand_in(everywhere: bool) -> SessionCommand {
+    SessionCommand::StandIn { connection: ConnectionName::new("rehearsal"), everywhere }
 }
 
 async fn wanted(engine: &mut Engine) -> ConnectionName {
     engine
         .until(|event| match event {
-            Event::ConnectionWanted { connection } => Some(connection.clone()),
+            Event::Session { event: SessionEvent::ConnectionWanted { connection }, .. } => Some(connection.clone()),
             _ => None,
         })
         .await
@@ -41,7 +41,7 @@ async fn a_model_that_does_not_travel_stays_in_the_file() {
     });
     engine.open(&id).await;
     engine.act(&id, stand_in(false)).await;
-    engine.act(&id, Act::send("say one")).await;
+    engine.act(&id, SessionCommand::send("say one")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     assert_eq!(engine.open(&id).await.meta.model, None, "it is not asked for here");
     let store = engine.store.clone();
@@ -50,9 +50,9 @@ async fn a_model_that_does_not_travel_stays_in_the_file() {
     // Nor does the next life lose it, or the choice of another connection that names no model.
     let mut engine = Engine::new(home.path());
     engine.open(&id).await;
-    let other = Act::Model { connection: Some(ConnectionName::new("rehearsal")), model: String::new() };
+    let other = SessionCommand::Model { connection: Some(ConnectionName::new("rehearsal")), model: String::new() };
     engine.act(&id, other).await;
-    engine.act(&id, Act::send("say two")).await;
+    engine.act(&id, SessionCommand::send("say two")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
     assert_eq!(stored_model(&store, &id), "their-model");
@@ -70,7 +70,7 @@ async fn what_is_said_waits_until_a_connection_stands_in_and_then_goes_in_its_or
     let id = theirs(&engine.store, "260101-a-b");
     assert!(engine.open(&id).await.meta.unmapped);
     for text in ["say one", "say two"] {
-        engine.act(&id, Act::send(text)).await;
+        engine.act(&id, SessionCommand::send(text)).await;
         assert_eq!(wanted(&mut engine).await.as_str(), "theirs");
     }
     let opened = engine.open(&id).await;
@@ -89,9 +89,12 @@ async fn what_is_said_waits_until_a_connection_stands_in_and_then_goes_in_its_or
     let mut engine = Engine::new(home.path());
     let opened = engine.open(&id).await;
     assert_eq!((opened.meta.unmapped, opened.meta.asked().map(ConnectionName::as_str)), (false, Some("demo")));
-    engine.send(Command::Branch { session: id.clone(), at: None, title: None }).await;
-    let branch =
-        engine.until(|event| if let Event::Branched { to, .. } = event { Some(to.clone()) } else { None }).await;
+    engine.send(Command::Engine(EngineCommand::Branch { session: id.clone(), at: None, title: None })).await;
+    let branch = engine
+        .until(
+            |event| if let Event::Engine(EngineEvent::Branched { to, .. }) = event { Some(to.clone()) } else { None },
+        )
+        .await;
     let opened = engine.open(&branch).await;
     assert_eq!(opened.meta.asked().map(ConnectionName::as_str), Some("demo"), "a branch inherits it");
     let other = theirs(&engine.store, "260101-c-d");
@@ -110,7 +113,7 @@ async fn what_stands_in_everywhere_stands_in_for_sessions_that_are_open_and_for_
     engine.changed(|meta| meta.id == two && meta.stand_in.is_some()).await;
     let three = theirs(&engine.store, "260101-e-f");
     assert!(!engine.open(&three).await.meta.unmapped);
-    engine.act(&three, Act::send("say it")).await;
+    engine.act(&three, SessionCommand::send("say it")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
 }
@@ -122,7 +125,7 @@ async fn a_session_without_a_connection_asks_the_default_and_stays_with_it() {
     let id = stored(&engine.store, "260101-a-b", |_| {});
     let opened = engine.open(&id).await;
     assert_eq!((opened.meta.unmapped, opened.meta.asked().map(ConnectionName::as_str)), (false, Some("demo")));
-    engine.act(&id, Act::send("say it")).await;
+    engine.act(&id, SessionCommand::send("say it")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
     let mut engine = Engine::new(home.path());
@@ -137,7 +140,7 @@ async fn with_nobody_to_ask_it_says_what_to_do_and_a_named_connection_stands_in(
     let mut engine = Engine::with(home.path(), |settings| settings.headless = true);
     let id = theirs(&engine.store, "260101-a-b");
     engine.open(&id).await;
-    engine.act(&id, Act::send("say it")).await;
+    engine.act(&id, SessionCommand::send("say it")).await;
     assert_eq!(engine.ended().await, TurnEnd::Failed);
     let failed = engine.open(&id).await;
     let why = failed.rows.iter().find_map(|row| match &row.body {
@@ -146,8 +149,8 @@ async fn with_nobody_to_ask_it_says_what_to_do_and_a_named_connection_stands_in(
     });
     assert!(why.is_some_and(|why| why.contains("--connection NAME") && why.contains("theirs")));
     let name = Some(ConnectionName::new("rehearsal"));
-    engine.act(&id, Act::Model { connection: name, model: String::new() }).await;
-    engine.act(&id, Act::send("say it")).await;
+    engine.act(&id, SessionCommand::Model { connection: name, model: String::new() }).await;
+    engine.act(&id, SessionCommand::send("say it")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     assert_eq!(engine.open(&id).await.meta.connection.as_ref().map(ConnectionName::as_str), Some("theirs"));
     engine.end().await;
@@ -159,11 +162,11 @@ async fn a_connection_that_is_here_is_not_replaced_and_one_that_is_not_does_not_
     let mut engine = Engine::new(home.path());
     let id = theirs(&engine.store, "260101-a-b");
     engine.open(&id).await;
-    engine.act(&id, Act::StandIn { connection: ConnectionName::new("nowhere"), everywhere: true }).await;
+    engine.act(&id, SessionCommand::StandIn { connection: ConnectionName::new("nowhere"), everywhere: true }).await;
     engine.notice("There is no connection nowhere here").await;
     let own = engine.talked("say it").await;
-    engine.act(&own, Act::StandIn { connection: ConnectionName::new("rehearsal"), everywhere: true }).await;
-    engine.act(&own, Act::Rename { title: "t".into() }).await;
+    engine.act(&own, SessionCommand::StandIn { connection: ConnectionName::new("rehearsal"), everywhere: true }).await;
+    engine.act(&own, SessionCommand::Rename { title: "t".into() }).await;
     let meta = engine.changed(|meta| meta.title == "t").await;
     assert_eq!((meta.stand_in, meta.unmapped), (None, false));
     engine.end().await;
@@ -189,11 +192,11 @@ async fn a_models_name_does_not_travel_to_a_connection_that_never_had_it() {
     let kept = engine.changed(|meta| meta.id == known && !meta.unmapped).await;
     assert_eq!(kept.model.as_deref(), Some("rehearsal"), "what is offered stays");
     assert_eq!(engine.open(&none).await.meta.model, None, "the default connection has its own models");
-    engine.act(&none, Act::send("say it")).await;
+    engine.act(&none, SessionCommand::send("say it")).await;
     engine.notice("rehearsal does not offer their-model").await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     // What is chosen here stays, though no list has it.
-    engine.act(&strange, Act::Model { connection: None, model: "unlisted".into() }).await;
+    engine.act(&strange, SessionCommand::Model { connection: None, model: "unlisted".into() }).await;
     engine.changed(|meta| meta.id == strange && meta.model.is_some()).await;
     engine.end().await;
     let mut engine = Engine::new(home.path());
@@ -209,18 +212,24 @@ async fn what_the_model_cannot_look_at_is_told_before_it_is_sent() {
     let png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\rIDATx\x9cc\xf8\xcf\xc0\xf0\x1f\0\x05\0\x01\xff\x89\x99=\x1d\0\0\0\0IEND\xaeB`\x82";
     std::fs::write(home.path().join("project/a.png"), png).unwrap();
     let id = engine.talked("say it").await;
-    engine.act(&id, Act::Attach { path: "a.png".into() }).await;
+    engine.act(&id, SessionCommand::Attach { path: "a.png".into() }).await;
     let made = engine
-        .until(|event| if let Event::Attached { made, .. } = event { Some(made.clone()) } else { None })
+        .until(|event| {
+            if let Event::Session { event: SessionEvent::Attached { made, .. }, .. } = event {
+                Some(made.clone())
+            } else {
+                None
+            }
+        })
         .await
         .unwrap();
     engine.notice("cannot see pictures: a.png").await;
-    engine.act(&id, Act::Send { text: "look".into(), attachments: vec![made] }).await;
+    engine.act(&id, SessionCommand::Send { text: "look".into(), attachments: vec![made] }).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     let again = engine
         .seen
         .iter()
-        .filter(|(_, event)| matches!(event, Event::Notice(notice) if notice.text.contains("cannot see")));
+        .filter(|(_, event)| matches!(event, Event::Session { event: SessionEvent::Notice(notice), .. } if notice.text.contains("cannot see")));
     assert_eq!(again.count(), 1, "once is enough");
     engine.end().await;
 }

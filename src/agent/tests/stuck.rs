@@ -55,12 +55,12 @@ async fn a_session_that_is_stuck_on_its_disk_holds_up_no_other() {
     let store = store_on(&dead, home.path());
     let mut engine = Engine::on(store, home.path(), |_| {});
     let stuck = engine.talked("hello").await;
-    engine.send(Command::Create(NewSession::default())).await;
+    engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let other = engine.opened().await.meta.id;
-    engine.act(&other, Act::send("ask which one? | red | blue")).await;
-    engine.until(|event| matches!(event, Event::Asked(_)).then_some(())).await;
+    engine.act(&other, SessionCommand::send("ask which one? | red | blue")).await;
+    engine.until(|event| matches!(event, Event::Session { event: SessionEvent::Asked(_), .. }).then_some(())).await;
     dead.armed.store(true, SeqCst);
-    engine.act(&stuck, Act::send("this waits for the disk")).await;
+    engine.act(&stuck, SessionCommand::send("this waits for the disk")).await;
     let waits = dead.clone();
     tokio::task::spawn_blocking(move || waits.came()).await.unwrap();
     // More than its mailbox holds, and then the key that has to work always.
@@ -68,14 +68,16 @@ async fn a_session_that_is_stuck_on_its_disk_holds_up_no_other() {
     let (busy, stopped) = (stuck.clone(), other.clone());
     tokio::spawn(async move {
         for n in 0..400 {
-            let act = Act::draft(format!("draft {n}"));
-            let _ = commands.send(Command::To { session: busy.clone(), act }).await;
+            let act = SessionCommand::draft(format!("draft {n}"));
+            let _ = commands.send(Command::Session { id: busy.clone(), command: act }).await;
         }
-        let _ = commands.send(Command::To { session: stopped, act: Act::Stop }).await;
+        let _ = commands.send(Command::Session { id: stopped, command: SessionCommand::Stop }).await;
     });
     let end = async {
         while let Some(stamped) = engine.link.events.recv().await {
-            if stamped.session.as_ref() == Some(&other) && matches!(stamped.event, Event::TurnEnded { .. }) {
+            if stamped.event.session() == Some(&other)
+                && matches!(stamped.event, Event::Session { event: SessionEvent::TurnEnded { .. }, .. })
+            {
                 return;
             }
         }
@@ -94,13 +96,17 @@ async fn a_change_that_is_stuck_on_its_disk_holds_up_no_other_session() {
     let (stuck, other) = (stored(&store, "261101-stuck-pine", |_| {}), stored(&store, "261101-other-pine", |_| {}));
     let mut engine = Engine::on(store, home.path(), |_| {});
     dead.armed.store(true, SeqCst);
-    engine.send(Command::Change { sessions: vec![stuck], change: PropertyChange::Flagged(true) }).await;
+    engine
+        .send(Command::Engine(EngineCommand::Change { sessions: vec![stuck], change: PropertyChange::Flagged(true) }))
+        .await;
     let waits = dead.clone();
     tokio::task::spawn_blocking(move || waits.came()).await.unwrap();
-    engine.send(Command::Open { session: other.clone(), rows: 50 }).await;
+    engine.send(Command::Session { id: other.clone(), command: SessionCommand::Open { rows: 50 } }).await;
     let opened = async {
         while let Some(stamped) = engine.link.events.recv().await {
-            if stamped.session.as_ref() == Some(&other) && matches!(stamped.event, Event::Opened(_)) {
+            if stamped.event.session() == Some(&other)
+                && matches!(stamped.event, Event::Session { event: SessionEvent::Opened(_), .. })
+            {
                 return;
             }
         }

@@ -15,18 +15,25 @@ fn roomy(settings: &mut Settings) {
 
 impl Engine {
     async fn say(&mut self, session: &SessionId, text: &str) {
-        self.act(session, Act::send(text)).await;
+        self.act(session, SessionCommand::send(text)).await;
         assert_eq!(self.ended().await, TurnEnd::Done);
     }
 
     async fn planned(&mut self, session: &SessionId, aim: UndoAim) -> UndoPlan {
-        self.send(Command::PlanUndo { session: session.clone(), aim }).await;
-        self.until(|event| if let Event::UndoPlanned(plan) = event { Some((**plan).clone()) } else { None }).await
+        self.send(Command::Session { id: session.clone(), command: SessionCommand::PlanUndo { aim } }).await;
+        self.until(|event| {
+            if let Event::Session { event: SessionEvent::UndoPlanned(plan), .. } = event {
+                Some((**plan).clone())
+            } else {
+                None
+            }
+        })
+        .await
     }
 
     async fn restored(&mut self) -> String {
         self.until(|event| match event {
-            Event::Row(row) => match &row.body {
+            Event::Session { event: SessionEvent::Row(row), .. } => match &row.body {
                 Body::Info(info) if info.kind == InfoKind::Restored => Some(info.text.clone()),
                 _ => None,
             },
@@ -36,8 +43,15 @@ impl Engine {
     }
 
     async fn files_changed(&mut self, session: &SessionId) -> Changes {
-        self.send(Command::FilesChanged { session: session.clone() }).await;
-        self.until(|event| if let Event::FilesChanged(all) = event { Some((**all).clone()) } else { None }).await
+        self.send(Command::Session { id: session.clone(), command: SessionCommand::FilesChanged }).await;
+        self.until(|event| {
+            if let Event::Session { event: SessionEvent::FilesChanged(all), .. } = event {
+                Some((**all).clone())
+            } else {
+                None
+            }
+        })
+        .await
     }
 }
 
@@ -52,7 +66,7 @@ async fn what_a_turn_wrote_is_undone_and_redone_after_a_restart() {
     let shown: Vec<_> = plan.files.iter().map(|file| (file.shown.as_str(), &file.state)).collect();
     assert_eq!((shown, plan.about.as_str()), (vec![("b.md", &UndoState::Ready)], "write b.md: two"));
     assert_eq!(engine.files_changed(&session).await.files.len(), 2);
-    let undo = |aim| Command::Undo { session: session.clone(), aim, also: vec![] };
+    let undo = |aim| Command::Session { id: session.clone(), command: SessionCommand::Undo { aim, also: vec![] } };
     engine.send(undo(UndoAim::Last)).await;
     assert!(engine.restored().await.contains("b.md"));
     assert!(file.exists() && !home.path().join("project/b.md").exists());
@@ -61,8 +75,8 @@ async fn what_a_turn_wrote_is_undone_and_redone_after_a_restart() {
     assert!(!file.exists());
     engine.send(undo(UndoAim::Last)).await;
     engine.notice("nothing to undo").await;
-    engine.send(Command::Shutdown).await;
-    engine.until(|event| matches!(event, Event::Ended).then_some(())).await;
+    engine.send(Command::Engine(EngineCommand::Shutdown)).await;
+    engine.until(|event| matches!(event, Event::Engine(EngineEvent::Ended)).then_some(())).await;
 
     let mut engine = Engine::with(home.path(), roomy);
     let opened = engine.open(&session).await;
@@ -83,9 +97,17 @@ async fn going_back_can_take_the_files_along() {
     let aim = UndoAim::Since(last.clone());
     let plan = engine.planned(&session, aim).await;
     assert_eq!(plan.files.len(), 1);
-    engine.send(Command::Rewind { session: session.clone(), at: last, files: Some(vec![]) }).await;
+    engine
+        .send(Command::Engine(EngineCommand::Rewind { session: session.clone(), at: last, files: Some(vec![]) }))
+        .await;
     let to = engine
-        .until(|event| if let Event::Branched { to, rewound: true, .. } = event { Some(to.clone()) } else { None })
+        .until(|event| {
+            if let Event::Engine(EngineEvent::Branched { to, rewound: true, .. }) = event {
+                Some(to.clone())
+            } else {
+                None
+            }
+        })
         .await;
     assert!(home.path().join("project/a.md").exists() && !home.path().join("project/b.md").exists());
     let rows = engine.open(&to).await.rows;

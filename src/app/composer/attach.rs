@@ -6,14 +6,14 @@ use crate::app::state::files::Files;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::attachment::Attachment;
 use crate::domain::{Level, Notice, SessionId};
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 use std::path::{Path, PathBuf};
 
 /// Asks for copies of these files. Where there is no session yet they are asked for once there is one.
 pub(crate) fn ask(state: &mut State, files: Vec<(PathBuf, Option<String>)>, fx: &mut Vec<Effect>) {
     for (path, pasted) in files {
         if let Current::Session(id) = &state.conversations.current {
-            fx.push(session::to(id, Act::Attach { path: path.clone() }));
+            fx.push(session::to(id, SessionCommand::Attach { path: path.clone() }));
         }
         state.composer_mut().files_mut().ask(path, pasted);
     }
@@ -21,7 +21,7 @@ pub(crate) fn ask(state: &mut State, files: Vec<(PathBuf, Option<String>)>, fx: 
 
 /// The session of a draft is there: its files are asked for.
 pub(crate) fn adopted(id: &SessionId, files: &Files, fx: &mut Vec<Effect>) {
-    fx.extend(files.coming().map(|path| session::to(id, Act::Attach { path: path.to_owned() })));
+    fx.extend(files.coming().map(|path| session::to(id, SessionCommand::Attach { path: path.to_owned() })));
 }
 
 /// A picture came from the clipboard, or not.
@@ -52,7 +52,7 @@ pub(crate) fn came(
             let copy = file.path.clone();
             if !open.composer.files_mut().came(path, file) {
                 // It was taken out while it was copied.
-                fx.push(session::to(id, Act::Detach { path: copy }));
+                fx.push(session::to(id, SessionCommand::Detach { path: copy }));
             }
         }
         Err(why) => {

@@ -7,7 +7,7 @@ use crate::app::state::open::Enhancing;
 use crate::domain::ids::SessionId;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ComposerAction;
-use crate::protocol::{Command, Enhanced};
+use crate::protocol::{Command, Enhanced, SessionCommand};
 
 /// Files that are named in the word about it.
 const NAMED: usize = 4;
@@ -29,7 +29,7 @@ pub(crate) fn ask(state: &mut State, fx: &mut Vec<Effect>) {
     let number = state.drafts.enhanced;
     if let Some(open) = state.conversations.open.get_mut(&id) {
         open.enhancing = Some(Enhancing { number, revision: open.composer.revision() });
-        fx.push(Effect::Send(Command::Enhance { session: id, number, draft }));
+        fx.push(Effect::Send(Command::Session { id, command: SessionCommand::Enhance { number, draft } }));
     }
 }
 
@@ -39,7 +39,10 @@ pub(crate) fn give_up(state: &mut State, fx: &mut Vec<Effect>) -> bool {
     let Some(before) = state.conversations.open.get_mut(&id).and_then(|open| open.enhancing.take()) else {
         return false;
     };
-    fx.push(Effect::Send(Command::Enhance { session: id, number: before.number, draft: String::new() }));
+    fx.push(Effect::Send(Command::Session {
+        id,
+        command: SessionCommand::Enhance { number: before.number, draft: String::new() },
+    }));
     true
 }
 

@@ -11,7 +11,7 @@ use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::{Blind, Focus, State};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
-use crate::protocol::{Act, QueueEdit};
+use crate::protocol::{QueueEdit, SessionCommand};
 
 /// Milliseconds without a key after which Enter on an empty draft gives the panel the focus.
 const CALM: u64 = 1_500;
@@ -68,8 +68,8 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
         return;
     }
     let act = match state.empty_enter() {
-        Some(EmptyEnter::Retry | EmptyEnter::Continue) => Act::Retry,
-        Some(EmptyEnter::Release) => Act::Queue(QueueEdit::Release),
+        Some(EmptyEnter::Retry | EmptyEnter::Continue) => SessionCommand::Retry,
+        Some(EmptyEnter::Release) => SessionCommand::Queue(QueueEdit::Release),
         Some(EmptyEnter::Choose) => return connecting::choose_first(state, fx),
         Some(EmptyEnter::Answer) | None => return,
     };

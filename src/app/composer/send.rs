@@ -9,7 +9,7 @@ use crate::app::state::{Current, State};
 use crate::domain::ids::SessionId;
 use crate::domain::message::UserText;
 use crate::domain::{Level, Notice};
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// Way of sending a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +46,14 @@ pub(crate) fn send(state: &mut State, text: String, how: How, fx: &mut Vec<Effec
     };
     scroll::to_end(state, fx);
     state.conversations.left_unread = None;
-    let act = if steer { Act::Steer { text, attachments } } else { Act::Send { text, attachments } };
+    let act =
+        if steer { SessionCommand::Steer { text, attachments } } else { SessionCommand::Send { text, attachments } };
     hand(state, &id, act, composer, fx);
     true
 }
 
 /// Sends what the user wrote. Until it is sent away by others, the composer can be brought back as it stood.
-fn hand(state: &mut State, id: &SessionId, act: Act, composer: Composer, fx: &mut Vec<Effect>) {
+fn hand(state: &mut State, id: &SessionId, act: SessionCommand, composer: Composer, fx: &mut Vec<Effect>) {
     if let (Some(open), Some(said)) = (state.conversations.open.get_mut(id), act.said()) {
         open.handed.push_back(Handed { said, composer });
         if open.handed.len() > HANDED {
@@ -63,7 +64,7 @@ fn hand(state: &mut State, id: &SessionId, act: Act, composer: Composer, fx: &mu
 }
 
 /// The engine did not take what the user wrote: it stands where it was written.
-pub(crate) fn refused(state: &mut State, id: &SessionId, act: &Act) {
+pub(crate) fn refused(state: &mut State, id: &SessionId, act: &SessionCommand) {
     let Some(said) = act.said() else { return };
     let Some(open) = state.conversations.open.get_mut(id) else {
         // Nobody looks at that session any more. What was sent is in the history.
@@ -138,5 +139,5 @@ pub(super) fn type_command(state: &mut State, command: &str, fx: &mut Vec<Effect
         return;
     };
     scroll::to_end(state, fx);
-    hand(state, &id, Act::Type { command: command.to_owned() }, composer.without_files(), fx);
+    hand(state, &id, SessionCommand::Type { command: command.to_owned() }, composer.without_files(), fx);
 }

@@ -6,7 +6,7 @@ use crate::app::msg::Frame;
 use crate::app::shell::session;
 use crate::app::state::State;
 use crate::app::state::chat::{self, View};
-use crate::protocol::Command;
+use crate::protocol::{Command, SessionCommand};
 
 /// Takes in the facts that the last frame found out.
 pub(crate) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
@@ -43,11 +43,14 @@ pub(crate) fn drawn(state: &mut State, mut frame: Frame, fx: &mut Vec<Effect>) {
     chat.reveal = false;
     if let (true, Some(cursor), false) = (bottom, chat.later, chat.loading || !open.loaded) {
         chat.loading = true;
-        fx.push(Effect::Send(Command::Later { session: id, cursor, rows: session::ROWS }));
+        fx.push(Effect::Send(Command::Session { id, command: SessionCommand::Later { cursor, rows: session::ROWS } }));
         return;
     }
     if let (true, Some(cursor), false) = (drawn.at_top, chat.earlier, chat.loading || !open.loaded) {
         chat.loading = true;
-        fx.push(Effect::Send(Command::Earlier { session: id, cursor, rows: session::ROWS }));
+        fx.push(Effect::Send(Command::Session {
+            id,
+            command: SessionCommand::Earlier { cursor, rows: session::ROWS },
+        }));
     }
 }

@@ -13,7 +13,7 @@ use crate::app::state::{Focus, State};
 use crate::domain::ids::SessionId;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ChatAction;
-use crate::protocol::Command;
+use crate::protocol::{Command, SessionCommand};
 
 pub(crate) fn act(state: &mut State, verb: ChatAction, fx: &mut Vec<Effect>) {
     let page = |state: &State| {
@@ -99,7 +99,7 @@ fn to_top(state: &mut State, fx: &mut Vec<Effect>) {
     {
         // The beginning is far away: it is asked for.
         (chat.loading, chat.to_top, chat.around) = (true, true, Some(0));
-        fx.push(Effect::Send(Command::OpenAt { session: id, at: 0, rows: session::ROWS }));
+        fx.push(Effect::Send(Command::Session { id, command: SessionCommand::OpenAt { at: 0, rows: session::ROWS } }));
     } else if let Some(chat) = scroll::chat(state)
         && let Some(first) = chat.entries.front()
     {

@@ -6,12 +6,12 @@ use crate::app::state::State;
 use crate::app::state::audit::Audit;
 use crate::app::state::overlay::Overlay;
 use crate::domain::ledger::Ledger;
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 pub(crate) fn open_audit(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return text::nothing_yet(state) };
     overlay::open(state, Overlay::Audit(Audit::new(id.clone())));
-    fx.push(Effect::Send(Command::Audit { session: id }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Audit { session: id })));
 }
 
 /// The ledger of a session.

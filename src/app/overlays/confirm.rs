@@ -6,16 +6,18 @@ use crate::app::overlays::{rewind, workspaces};
 use crate::app::shell::{connecting, session_changes};
 use crate::app::state::State;
 use crate::app::state::overlay::{Deed, Overlay};
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 /// A yes.
 pub(crate) fn confirmed(state: &mut State, deed: Deed, fx: &mut Vec<Effect>) {
     match deed {
         // What goes to the trash can be taken back for a while.
-        Deed::Send(Command::Delete { sessions, now: false }) => session_changes::delete(state, sessions, fx),
+        Deed::Send(Command::Engine(EngineCommand::Delete { sessions, now: false })) => {
+            session_changes::delete(state, sessions, fx)
+        }
         Deed::Workspace(folder) => workspaces::leave(state, folder, fx),
         Deed::Send(command) => {
-            if let Command::Verify { repair: true, .. } = command
+            if let Command::Engine(EngineCommand::Verify { repair: true, .. }) = command
                 && let Some(Overlay::Health(card)) = state.overlays.last_mut()
             {
                 card.busy = true;

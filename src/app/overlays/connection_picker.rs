@@ -8,7 +8,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
 use crate::domain::ids::ConnectionName;
 use crate::domain::{Level, Notice};
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// Opens the picker.
 pub(crate) fn pick(state: &mut State, fx: &mut Vec<Effect>) {
@@ -64,7 +64,7 @@ pub(crate) fn choose_everywhere(state: &State, name: &ConnectionName, fx: &mut V
         return Err("The connection of this session is configured here: nothing answers in its place.".to_owned());
     }
     if let Some(id) = state.current_id() {
-        fx.push(session::to(id, Act::StandIn { connection: name.clone(), everywhere: true }));
+        fx.push(session::to(id, SessionCommand::StandIn { connection: name.clone(), everywhere: true }));
     }
     Ok(())
 }
@@ -84,7 +84,9 @@ pub(crate) fn choose(state: &mut State, name: &ConnectionName, fx: &mut Vec<Effe
         };
     }
     match (connections::not_here(state), state.current_id()) {
-        (Some(_), Some(id)) => fx.push(session::to(id, Act::StandIn { connection: name.clone(), everywhere: false })),
+        (Some(_), Some(id)) => {
+            fx.push(session::to(id, SessionCommand::StandIn { connection: name.clone(), everywhere: false }))
+        }
         _ => models::set_model(state, Some(name.clone()), &info.default_model, fx),
     }
     if info.wants_key() {

@@ -7,13 +7,13 @@ use crate::app::state::context::{ContextCard, Depth};
 use crate::app::state::overlay::Overlay;
 use crate::domain::context::ContextReport;
 use crate::domain::{Level, Notice};
-use crate::protocol::{Act, Command};
+use crate::protocol::{Command, SessionCommand};
 
 /// Asks for what the model is given.
 pub(crate) fn open(state: &mut State, depth: Depth, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return no_session(state) };
     overlay::open(state, Overlay::Context(ContextCard::new(id.clone(), depth)));
-    fx.push(Effect::Send(Command::Context { session: id }));
+    fx.push(Effect::Send(Command::Session { id, command: SessionCommand::Context }));
 }
 
 /// `/context list|detail`.
@@ -37,7 +37,7 @@ pub(crate) fn shown(state: &mut State, report: ContextReport) {
 /// Sums the conversation up, as the user wants it.
 pub(crate) fn compact(state: &mut State, wish: String, fx: &mut Vec<Effect>) {
     match state.current_id() {
-        Some(id) => fx.push(session::to(id, Act::Compact { wish })),
+        Some(id) => fx.push(session::to(id, SessionCommand::Compact { wish })),
         None => no_session(state),
     }
 }

@@ -10,7 +10,7 @@ use crate::app::state::overlay::Overlay;
 use crate::domain::inbox::{Searched, SessionHits};
 use crate::domain::query::Query;
 use crate::keymap::action::FindAction;
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 /// Milliseconds without a key before the query is sent.
 const AFTER: u64 = 80;
@@ -80,13 +80,16 @@ fn send(state: &mut State, fx: &mut Vec<Effect>) {
     find.query.text().clone_into(&mut find.sent);
     find.phase = Phase::Searching(now);
     find.stale = true;
-    fx.push(Effect::Send(Command::Search { search: find.number, query: find.sent.clone() }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Search { search: find.number, query: find.sent.clone() })));
 }
 
 /// Tells the engine to stop the search that runs; what still comes of it is dropped.
 fn cancel(state: &mut State, fx: &mut Vec<Effect>) {
     state.searches.sessions.number += 1;
-    fx.push(Effect::Send(Command::Search { search: state.searches.sessions.number, query: String::new() }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Search {
+        search: state.searches.sessions.number,
+        query: String::new(),
+    })));
 }
 
 fn stop(state: &mut State, fx: &mut Vec<Effect>) {

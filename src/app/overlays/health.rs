@@ -7,7 +7,7 @@ use crate::app::state::overlay::{Card, Confirm, Deed, Overlay};
 use crate::domain::inbox::HealthReport;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::HealthAction;
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 pub(crate) fn open_health(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return text::nothing_yet(state) };
@@ -15,7 +15,7 @@ pub(crate) fn open_health(state: &mut State, fx: &mut Vec<Effect>) {
         state,
         Overlay::Health(Card { session: id.clone(), report: None, busy: true, then_repair: false, scroll: 0 }),
     );
-    fx.push(Effect::Send(Command::Verify { session: id, repair: false }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Verify { session: id, repair: false })));
 }
 
 /// Takes in the health of a session's files.
@@ -44,7 +44,10 @@ pub(crate) fn health_act(state: &mut State, verb: HealthAction, fx: &mut Vec<Eff
     match verb {
         HealthAction::Again => {
             card.busy = true;
-            fx.push(Effect::Send(Command::Verify { session: card.session.clone(), repair: false }));
+            fx.push(Effect::Send(Command::Engine(EngineCommand::Verify {
+                session: card.session.clone(),
+                repair: false,
+            })));
         }
         HealthAction::Repair => ask_repair(state),
     }
@@ -59,7 +62,7 @@ pub(crate) fn ask_repair(state: &mut State) {
     }
     let mut says = report.repairs.clone();
     says.push("A copy of every file that is changed is kept beside it.".to_owned());
-    let deed = Deed::Send(Command::Verify { session: card.session.clone(), repair: true });
+    let deed = Deed::Send(Command::Engine(EngineCommand::Verify { session: card.session.clone(), repair: true }));
     overlay::confirm(
         state,
         Confirm { title: "Repair the session's files?".to_owned(), says, verb: "repair".to_owned(), deed },

@@ -7,7 +7,7 @@ use crate::app::state::overlay::{JobsCard, Overlay};
 use crate::domain::job::JobShown;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::JobAction;
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 pub(crate) fn act(state: &mut State, verb: JobAction, fx: &mut Vec<Effect>) {
     match verb {
@@ -52,5 +52,5 @@ fn kill(state: &mut State, fx: &mut Vec<Effect>) {
     if !job.runs() {
         return state.notify(Notice::new(Level::Info, "This one has ended already."));
     }
-    fx.push(session::to(&card.session, Act::KillJob { job: job.id.clone() }));
+    fx.push(session::to(&card.session, SessionCommand::KillJob { job: job.id.clone() }));
 }

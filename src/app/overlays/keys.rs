@@ -13,7 +13,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
 use crate::domain::inbox::PropertyChange;
 use crate::keymap::action::{HelpAction, PickerAction};
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// Esc over the panes.
 pub(crate) fn back(state: &mut State, fx: &mut Vec<Effect>) {
@@ -197,7 +197,10 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
             state.overlays.pop();
             overlay::closed(state);
             // Nothing written: the model is to make one.
-            fx.push(session::to(&session, if title.is_empty() { Act::Retitle } else { Act::Rename { title } }));
+            fx.push(session::to(
+                &session,
+                if title.is_empty() { SessionCommand::Retitle } else { SessionCommand::Rename { title } },
+            ));
         }
         // The words of an answer have the keys: the router gives them.
         Some(Overlay::Inbox(inbox)) if inbox.answering.is_some() => {}

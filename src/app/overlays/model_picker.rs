@@ -10,7 +10,7 @@ use crate::domain::ids::ConnectionName;
 use crate::domain::nearest::nearest;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ModelAction;
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 pub(crate) fn act(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
     match verb {
@@ -20,7 +20,7 @@ pub(crate) fn act(state: &mut State, verb: ModelAction, fx: &mut Vec<Effect>) {
             let selected = items.iter().position(|item| item.facts.current).unwrap_or(0);
             overlay::open_picker(state, Kind::Thinking, items, selected);
             if let Some((connection, model)) = models::in_force(state) {
-                fx.push(Effect::Send(Command::Levels { connection, model }));
+                fx.push(Effect::Send(Command::Engine(EngineCommand::Levels { connection, model })));
             }
         }
         ModelAction::Connection => connection_picker::pick(state, fx),
@@ -69,7 +69,7 @@ pub(crate) fn ask_servers(state: &mut State, again: Again, fx: &mut Vec<Effect>)
         if !within {
             state.engine.catalogue.ask(connection.clone(), state.clock.now);
         }
-        fx.push(Effect::Send(Command::Models { connection }));
+        fx.push(Effect::Send(Command::Engine(EngineCommand::Models { connection })));
     }
 }
 
@@ -85,7 +85,10 @@ fn ask_figures(state: &State, fx: &mut Vec<Effect>) {
         let unknown = |model: &&String| state.engine.catalogue.figures(&connection.name, model).is_none();
         let models: Vec<String> = models::names(state, connection).into_iter().filter(unknown).cloned().collect();
         if !models.is_empty() {
-            fx.push(Effect::Send(Command::Figures { connection: connection.name.clone(), models }));
+            fx.push(Effect::Send(Command::Engine(EngineCommand::Figures {
+                connection: connection.name.clone(),
+                models,
+            })));
         }
     }
 }
@@ -104,7 +107,7 @@ pub(crate) fn came(
     // Servers tell more than names, so what is known of them is asked for anew.
     if let Some(info) = info.filter(|_| told && listed(state)) {
         let models = models::names(state, &info).into_iter().cloned().collect();
-        fx.push(Effect::Send(Command::Figures { connection, models }));
+        fx.push(Effect::Send(Command::Engine(EngineCommand::Figures { connection, models })));
     }
     refill(state);
 }

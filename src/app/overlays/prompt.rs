@@ -8,7 +8,7 @@ use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Overlay, Prompt, Wanted};
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::PropertyChange;
-use crate::protocol::{Act, Command};
+use crate::protocol::{Command, EngineCommand, SessionCommand};
 use std::path::PathBuf;
 
 /// Enter in a line that was asked for.
@@ -50,7 +50,7 @@ pub(crate) fn ask_import(state: &mut State) {
 /// Makes a session of what another program wrote there.
 pub(crate) fn import(state: &State, path: &str, fx: &mut Vec<Effect>) {
     let from = state.current_meta().map(|meta| meta.cwd.clone());
-    fx.push(Effect::Send(Command::Import { path: path.trim().trim_matches('"').into(), from }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Import { path: path.trim().trim_matches('"').into(), from })));
 }
 
 /// Changes where tools work; a relative path begins where they work now.
@@ -58,5 +58,5 @@ pub(crate) fn set_cwd(state: &State, session: &SessionId, path: &str, fx: &mut V
     let now = state.sessions.meta(session).map(|meta| meta.cwd.clone()).unwrap_or_default();
     // What begins with a tilde is the engine's to resolve: the screen does not know whose home it is.
     let path = if path.starts_with('~') { PathBuf::from(path) } else { now.join(path) };
-    fx.push(session::to(session, Act::Cwd(path)));
+    fx.push(session::to(session, SessionCommand::Cwd(path)));
 }

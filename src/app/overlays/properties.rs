@@ -11,7 +11,7 @@ use crate::domain::inbox::PropertyChange;
 use crate::domain::nearest::nearest;
 use crate::domain::property::{Category, Definition, Label, Properties, ValueType, split_label};
 use crate::domain::{Level, Notice};
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 /// The picker of statuses, for these sessions; the one that all of them have is selected.
 pub(crate) fn statuses(state: &mut State, sessions: Vec<SessionId>) {
@@ -128,7 +128,11 @@ pub(crate) fn problem(wanted: Option<ValueType>, value: &str) -> Option<&'static
 /// Defines a label; the sessions get it when the engine has made it.
 pub(crate) fn define(state: &mut State, name: &str, sessions: Vec<SessionId>, fx: &mut Vec<Effect>) {
     state.engine.new_label = Some((name.to_owned(), sessions));
-    fx.push(Effect::Send(Command::Define(Definition::Label { name: name.to_owned(), under: None, value_type: None })));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Define(Definition::Label {
+        name: name.to_owned(),
+        under: None,
+        value_type: None,
+    }))));
 }
 
 /// Takes in new definitions of the workspace.

@@ -10,7 +10,7 @@ use crate::app::state::overlay::{Overlay, QueueCard};
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::QueueAction;
-use crate::protocol::{Act, QueueEdit, Queued};
+use crate::protocol::{QueueEdit, Queued, SessionCommand};
 
 pub(crate) fn act(state: &mut State, verb: QueueAction, fx: &mut Vec<Effect>) {
     match verb {
@@ -106,7 +106,7 @@ fn shift(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
     // The engine tells the same in a moment; until then a second key must not move another one.
     open.queue.swap(from, to_place);
     let place = open.steers.len() + to_place;
-    fx.push(session::to(&session, Act::Queue(QueueEdit::Move { id, to: to_place })));
+    fx.push(session::to(&session, SessionCommand::Queue(QueueEdit::Move { id, to: to_place })));
     select(state, place);
 }
 
@@ -117,9 +117,9 @@ fn remove(state: &mut State, fx: &mut Vec<Effect>) {
         open.queue.retain(|other| other.id != item.id);
         open.steers.retain(|other| other.id != item.id);
     }
-    fx.push(session::to(&session, Act::Queue(QueueEdit::Remove { id: item.id })));
+    fx.push(session::to(&session, SessionCommand::Queue(QueueEdit::Remove { id: item.id })));
     for file in item.attachments {
-        fx.push(session::to(&session, Act::Detach { path: file.path }));
+        fx.push(session::to(&session, SessionCommand::Detach { path: file.path }));
     }
     changed(state, &session);
 }
@@ -132,5 +132,5 @@ fn release(state: &mut State, fx: &mut Vec<Effect>) {
         return state.notify(Notice::new(Level::Info, "The queue is not held: it goes on when the turn ends."));
     }
     open.queue_held = false;
-    fx.push(session::to(&session, Act::Queue(QueueEdit::Release)));
+    fx.push(session::to(&session, SessionCommand::Queue(QueueEdit::Release)));
 }

@@ -11,7 +11,7 @@ use crate::domain::message::{Body, UserText};
 use crate::domain::plan::is_approval;
 use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand, SessionCommand};
 use std::path::PathBuf;
 
 /// Number of file names that are shown.
@@ -133,7 +133,7 @@ pub(crate) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
     let at = chat.entries.iter().find(|entry| Some(entry.key) == chosen).map(|entry| entry.message.id.clone());
     let asked = asked(chat);
     if at.is_some() || asked.len() < 2 {
-        return fx.push(Effect::Send(Command::Branch { session: id, at, title: None }));
+        return fx.push(Effect::Send(Command::Engine(EngineCommand::Branch { session: id, at, title: None })));
     }
     let all = behind(chat, None);
     let whole = format!("The new session has {}. This one stays as it is.", all.words());
@@ -161,7 +161,7 @@ pub(crate) fn branch(state: &mut State, fx: &mut Vec<Effect>) {
 /// Branches where that was chosen from the list.
 pub(crate) fn branch_at(state: &mut State, at: Option<MessageId>, fx: &mut Vec<Effect>) {
     if let Some(session) = state.current_id().cloned() {
-        fx.push(Effect::Send(Command::Branch { session, at, title: None }));
+        fx.push(Effect::Send(Command::Engine(EngineCommand::Branch { session, at, title: None })));
     }
 }
 
@@ -175,7 +175,7 @@ pub(crate) fn branch_named(state: &mut State, title: &str, fx: &mut Vec<Effect>)
     let chosen = chosen_entry(state);
     let entries = state.current_open().map(|open| &open.chat.entries).into_iter().flatten();
     let at = entries.into_iter().find(|entry| Some(entry.key) == chosen).map(|entry| entry.message.id.clone());
-    fx.push(Effect::Send(Command::Branch { session, at, title }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Branch { session, at, title })));
 }
 
 fn capital(text: &str) -> String {
@@ -244,7 +244,10 @@ pub(crate) fn ask_rewind(state: &mut State, id: &MessageId, fx: &mut Vec<Effect>
     };
     let says = vec![what, stays, "Files stay as they are now.".to_owned()];
     // What could be restored comes while the question is read.
-    fx.push(Effect::Send(Command::PlanUndo { session: session.clone(), aim: UndoAim::Since(at.clone()) }));
+    fx.push(Effect::Send(Command::Session {
+        id: session.clone(),
+        command: SessionCommand::PlanUndo { aim: UndoAim::Since(at.clone()) },
+    }));
     let deed = Deed::Rewind { session, at, text, files: None };
     overlay::confirm(state, Confirm { title: "Go back?".to_owned(), says, verb: "go back".to_owned(), deed });
 }
@@ -259,5 +262,5 @@ pub(crate) fn rewound(
     fx: &mut Vec<Effect>,
 ) {
     state.conversations.rewound = text.map(|text| (session.clone(), text));
-    fx.push(Effect::Send(Command::Rewind { session, at, files }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Rewind { session, at, files })));
 }

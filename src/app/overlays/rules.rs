@@ -10,7 +10,7 @@ use crate::domain::request::{TrustRequest, TrustWhat};
 use crate::domain::rule::{Effect as Doing, RuleScope};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::RulesAction;
-use crate::protocol::{Command, InForce};
+use crate::protocol::{Command, InForce, SessionCommand};
 
 /// Lines of what is to be trusted that a question has room for.
 const SHOWN: usize = 14;
@@ -21,7 +21,7 @@ pub(crate) fn open(state: &mut State, purpose: Purpose, fx: &mut Vec<Effect>) {
         return state.notify(Notice::new(Level::Info, "There is no session yet."));
     };
     overlay::open(state, Overlay::Rules(Rules::new(session.clone(), purpose)));
-    fx.push(Effect::Send(Command::Rules { session }));
+    fx.push(Effect::Send(Command::Session { id: session, command: SessionCommand::Rules }));
 }
 
 /// The rules of a session came.
@@ -70,7 +70,7 @@ fn ask_trust(state: &mut State, session: &SessionId, request: TrustRequest) {
     if told.len() > SHOWN {
         says.push(format!("… and {} more lines: read the file before you trust it.", told.len() - SHOWN));
     }
-    let deed = Deed::Send(Command::Trust { session: session.clone(), request });
+    let deed = Deed::Send(Command::Session { id: session.clone(), command: SessionCommand::Trust { request } });
     overlay::confirm(state, Confirm { title: title.to_owned(), says, verb: "trust".to_owned(), deed });
 }
 
@@ -104,7 +104,10 @@ fn ask_remove(state: &mut State) {
         title: "Remove this rule?".to_owned(),
         says: vec![known.in_words(), does.to_owned(), place],
         verb: "remove".to_owned(),
-        deed: Deed::Send(Command::Forget { session, rule: Box::new(known.rule), scope: known.scope }),
+        deed: Deed::Send(Command::Session {
+            id: session,
+            command: SessionCommand::Forget { rule: Box::new(known.rule), scope: known.scope },
+        }),
     };
     overlay::confirm(state, confirm);
 }

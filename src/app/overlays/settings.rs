@@ -11,7 +11,7 @@ use crate::domain::session::SessionSwitch;
 use crate::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, ChatAction, ModeAction, ModelAction, SessionAction};
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// The end of a model's name that asks for its context of a million tokens.
 const MILLION: &str = "[1m]";
@@ -229,12 +229,12 @@ pub(crate) fn switch(state: &State, what: SessionSwitch, fx: &mut Vec<Effect>) {
         SessionSwitch::LongCache => !meta.long_cache,
         SessionSwitch::FullTools => !meta.full_tools,
     };
-    fx.push(session::to(&meta.id, Act::Switch { what, on }));
+    fx.push(session::to(&meta.id, SessionCommand::Switch { what, on }));
 }
 
 /// The context of a million tokens is asked for, or no longer.
 pub(crate) fn million(state: &mut State, fx: &mut Vec<Effect>) {
     let (Some((_, model)), Some(id)) = (models::in_force(state), state.current_id().cloned()) else { return };
     let other = model.strip_suffix(MILLION).map_or_else(|| format!("{model}{MILLION}"), str::to_owned);
-    fx.push(session::to(&id, Act::Model { connection: None, model: other }));
+    fx.push(session::to(&id, SessionCommand::Model { connection: None, model: other }));
 }

@@ -6,11 +6,11 @@ use crate::app::state::State;
 use crate::app::state::overlay::{Bin, Overlay};
 use crate::domain::inbox::Trashed;
 use crate::domain::{Level, Notice};
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 pub(crate) fn open_trash(state: &mut State, fx: &mut Vec<Effect>) {
     overlay::open(state, Overlay::Trash(Bin::default()));
-    fx.push(Effect::Send(Command::Trash));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Trash)));
 }
 
 /// Takes in the content of the trash. The selection stays on its row.
@@ -31,8 +31,8 @@ pub(crate) fn restore(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(Overlay::Trash(bin)) = state.overlays.last() else { return };
     let Some(row) = bin.rows.as_ref().and_then(|rows| rows.get(bin.selected)) else { return };
     let (trash, title) = (row.trash.clone(), text::quoted(&row.title));
-    fx.push(Effect::Send(Command::Restore { trash: vec![trash] }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Restore { trash: vec![trash] })));
     // The engine says what is there afterwards, also when it could not be restored.
-    fx.push(Effect::Send(Command::Trash));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Trash)));
     state.notify(Notice::new(Level::Info, format!("{title} comes back.")));
 }

@@ -11,7 +11,7 @@ use crate::domain::session::Activity;
 use crate::domain::undo::{Changes, UndoAim, UndoPlan, UndoState};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::UndoAction;
-use crate::protocol::Command;
+use crate::protocol::{Command, SessionCommand};
 
 pub(crate) fn act(state: &mut State, verb: UndoAction, fx: &mut Vec<Effect>) {
     match verb {
@@ -36,7 +36,7 @@ fn open(state: &mut State, aim: UndoAim, fx: &mut Vec<Effect>) {
     let session = meta.id.clone();
     let card = UndoCard::new(session.clone(), aim.clone());
     overlay::open(state, Overlay::Undo(Box::new(card)));
-    fx.push(Effect::Send(Command::PlanUndo { session, aim }));
+    fx.push(Effect::Send(Command::Session { id: session, command: SessionCommand::PlanUndo { aim } }));
 }
 
 fn open_changes(state: &mut State, fx: &mut Vec<Effect>) {
@@ -45,7 +45,7 @@ fn open_changes(state: &mut State, fx: &mut Vec<Effect>) {
     };
     let card = ChangesCard { session: session.clone(), changes: None, selected: 0, scroll: 0 };
     overlay::open(state, Overlay::Changes(Box::new(card)));
-    fx.push(Effect::Send(Command::FilesChanged { session }));
+    fx.push(Effect::Send(Command::Session { id: session, command: SessionCommand::FilesChanged }));
 }
 
 /// Takes in the preview of an undo.
@@ -150,6 +150,8 @@ pub(crate) fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     overlay::close(state);
     match (rewind, aim) {
         (Some(text), UndoAim::Since(at)) => rewind::rewound(state, session, at, text, Some(also), fx),
-        (_, aim) => fx.push(Effect::Send(Command::Undo { session, aim, also })),
+        (_, aim) => {
+            fx.push(Effect::Send(Command::Session { id: session, command: SessionCommand::Undo { aim, also } }))
+        }
     }
 }

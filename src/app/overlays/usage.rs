@@ -6,12 +6,12 @@ use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::usage::Usage;
 use crate::domain::spending::Spending;
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 pub(crate) fn open_usage(state: &mut State, fx: &mut Vec<Effect>) {
     let session = state.current_id().cloned();
     overlay::open(state, Overlay::Usage(Usage::new(session.clone())));
-    fx.push(Effect::Send(Command::Usage { session }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Usage { session })));
 }
 
 /// Takes in the usage of requests.

@@ -11,7 +11,7 @@ use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::request::UserAnswer;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// Number of answers that can still come back with their text.
 const GIVEN: usize = 8;
@@ -77,7 +77,7 @@ pub(crate) fn give(
         state.focus = Focus::Composer;
     }
     for (session, request) in answered {
-        fx.push(session::to(&session, Act::Answer { request: request.clone(), answer: answer.clone() }));
+        fx.push(session::to(&session, SessionCommand::Answer { request: request.clone(), answer: answer.clone() }));
         if let Some(open) = state.conversations.open.get_mut(&session) {
             let panel = own.clone().filter(|panel| panel.request == request).or_else(|| open.panel.clone());
             let asked = open.requests.iter().position(|other| other.id == request).map(|at| open.requests.remove(at));
@@ -97,8 +97,8 @@ pub(crate) fn give(
 
 /// The engine did not take an answer: where its request waits on, its panel is shown again. True if nothing is left to
 /// bring back into the composer.
-pub(crate) fn refused(state: &mut State, id: &SessionId, act: &Act) -> bool {
-    let (Act::Answer { request, .. }, Some(_)) = (act, act.said()) else { return false };
+pub(crate) fn refused(state: &mut State, id: &SessionId, act: &SessionCommand) -> bool {
+    let (SessionCommand::Answer { request, .. }, Some(_)) = (act, act.said()) else { return false };
     let Some(open) = state.conversations.open.get_mut(id) else { return false };
     let given = open.given.iter().rposition(|given| given.request.id == *request);
     match given.and_then(|at| open.given.remove(at)) {

@@ -12,7 +12,7 @@ use crate::domain::ids::{ConnectionName, RequestId, SessionId};
 use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::secret::Key;
 use crate::domain::{Level, Notice};
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// Enter in the field: gives the key. While another one is checked the key waits for the result.
 pub(crate) fn accept(state: &mut State, fx: &mut Vec<Effect>) {
@@ -47,7 +47,7 @@ fn give(
     if let Some((_, panel)) = focus::focused(state) {
         panel.stage = Stage::Secret { key: Hidden::default() };
     }
-    fx.push(session::to(session, Act::Answer { request: request.clone(), answer: UserAnswer::Key(key) }));
+    fx.push(session::to(session, SessionCommand::Answer { request: request.clone(), answer: UserAnswer::Key(key) }));
 }
 
 /// Field of the panel of a session, while it is open. The panel of a request that changed is a new one.

@@ -8,7 +8,7 @@ use crate::app::state::{Current, Editing, State};
 use crate::domain::ids::{RequestId, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// A verb about a step. Whether it was one here: a plan without steps, or with none looked at, knows no such verbs.
 pub(crate) fn step(panel: &mut Panel, verb: AnswerAction, ends: &[(u16, u16)], rows: u16) -> bool {
@@ -82,7 +82,7 @@ pub(crate) fn edited(state: &mut State, session: &SessionId, request: RequestId,
     }
     fx.push(session::to(
         session,
-        Act::Answer { request, answer: crate::domain::request::UserAnswer::PlanEdited(text) },
+        SessionCommand::Answer { request, answer: crate::domain::request::UserAnswer::PlanEdited(text) },
     ));
     focus::hush(state);
 }
@@ -109,6 +109,6 @@ pub(crate) fn tell(state: &mut State) {
 /// `/plan drop`: the plan that waits, or the one that is carried out.
 pub(crate) fn drop_plan(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(id) = state.current_id() {
-        fx.push(session::to(id, Act::DropPlan));
+        fx.push(session::to(id, SessionCommand::DropPlan));
     }
 }

@@ -7,12 +7,12 @@ use crate::app::state::overlay::{Confirm, Deed};
 use crate::domain::export::Format;
 use crate::domain::nearest::nearest;
 use crate::domain::{Level, Notice};
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn export(state: &mut State, to: Option<PathBuf>, format: Option<Format>, fx: &mut Vec<Effect>) {
     let Some(session) = state.current_id().cloned() else { return text::nothing_yet(state) };
-    fx.push(Effect::Send(Command::Export { session, to, format }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Export { session, to, format })));
 }
 
 /// `/export PATH --format FORMAT`, in whatever order.
@@ -45,7 +45,7 @@ pub(crate) fn export_to(state: &mut State, args: &str, fx: &mut Vec<Effect>) -> 
 
 pub(crate) fn share(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(session) = state.current_id().cloned() else { return text::nothing_yet(state) };
-    fx.push(Effect::Send(Command::Share { session }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Share { session })));
 }
 
 /// A conversation was written to a file.

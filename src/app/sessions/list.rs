@@ -6,7 +6,7 @@ use crate::app::state::sessions::{Cursor, Facet, Filter, Group, Wish};
 use crate::app::state::{Focus, State};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ListAction;
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 pub(crate) fn act(state: &mut State, verb: ListAction, fx: &mut Vec<Effect>) {
     let page = isize::try_from(state.list_height().saturating_sub(1).max(1)).unwrap_or(1);
@@ -125,7 +125,7 @@ pub(crate) fn focused(state: &mut State, focused: bool, fx: &mut Vec<Effect>) {
     if came && state.sessions.loaded && state.clock.now.since(state.sessions.listed_at) > FRESH {
         // Not twice before the answer.
         state.sessions.listed_at = state.clock.now;
-        fx.push(Effect::Send(Command::List));
+        fx.push(Effect::Send(Command::Engine(EngineCommand::List)));
     }
 }
 

@@ -6,7 +6,7 @@ use crate::app::state::overlay::{Confirm, Deed};
 use crate::domain::ids::SessionId;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
-use crate::protocol::{Act, Command};
+use crate::protocol::{Command, EngineCommand, SessionCommand};
 
 pub(crate) fn ask_clear(state: &mut State) {
     let Some(meta) = state.current_meta() else { return text::nothing_yet(state) };
@@ -20,7 +20,7 @@ pub(crate) fn ask_clear(state: &mut State) {
         says.insert(0, "The turn that runs is stopped first.".to_owned());
     }
     let title = format!("Clear {}?", text::named(meta));
-    let deed = Deed::Send(Command::Clear { session: meta.id.clone() });
+    let deed = Deed::Send(Command::Session { id: meta.id.clone(), command: SessionCommand::Clear });
     overlay::confirm(state, Confirm { title, says, verb: "clear".to_owned(), deed });
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn ask_delete(state: &mut State, sessions: &[SessionId], now: bool) {
         says.push(format!("Its git worktree {} is kept where it has changes.", worktree.path.display()));
     }
     let sessions = metas.iter().map(|meta| meta.id.clone()).collect();
-    let deed = Deed::Send(Command::Delete { sessions, now });
+    let deed = Deed::Send(Command::Engine(EngineCommand::Delete { sessions, now }));
     overlay::confirm(state, Confirm { title, says, verb: "delete".to_owned(), deed });
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn ask_take_over(state: &mut State) {
          had not written by then is lost."
             .to_owned(),
     ];
-    let deed = Deed::Send(Command::To { session: meta.id.clone(), act: Act::TakeOver });
+    let deed = Deed::Send(Command::Session { id: meta.id.clone(), command: SessionCommand::TakeOver });
     let title = format!("Take over {}?", text::named(meta));
     overlay::confirm(state, Confirm { title, says, verb: "take over".to_owned(), deed });
 }

@@ -7,7 +7,7 @@ use crate::domain::message::{Body, FailureAction};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Mode, Notice};
 use crate::keymap::action::{ModeAction, TurnAction};
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 pub(crate) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
     match verb {
@@ -38,11 +38,11 @@ fn retry(state: &mut State, fx: &mut Vec<Effect>) {
     });
     let waits = state.current_open().is_some_and(|open| open.turn.retry.is_some());
     match (failed, state.current_id()) {
-        (_, Some(id)) if waits => fx.push(session::to(id, Act::Retry)),
+        (_, Some(id)) if waits => fx.push(session::to(id, SessionCommand::Retry)),
         (_, Some(id)) if state.current_meta().is_some_and(SessionMeta::can_retry) => {
-            fx.push(session::to(id, Act::Retry))
+            fx.push(session::to(id, SessionCommand::Retry))
         }
-        (Some(true), Some(id)) if !state.running() => fx.push(session::to(id, Act::Retry)),
+        (Some(true), Some(id)) if !state.running() => fx.push(session::to(id, SessionCommand::Retry)),
         _ => state.notify(Notice::new(Level::Info, "Nothing to retry or continue")),
     }
 }

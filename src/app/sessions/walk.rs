@@ -11,7 +11,7 @@ use crate::domain::plan::is_approval;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::SessionAction;
-use crate::protocol::{Act, Command, NewSession};
+use crate::protocol::{Command, EngineCommand, NewSession, SessionCommand};
 
 /// Session at a distance from the shown one in the list.
 pub(crate) fn beside(state: &mut State, by: isize, fx: &mut Vec<Effect>) {
@@ -54,7 +54,10 @@ pub(crate) fn reset(state: &mut State, fx: &mut Vec<Effect>) {
 /// A new session that works in a worktree of its own. A checkout takes its time, so it is shown when it is there.
 pub(crate) fn apart(state: &mut State, fx: &mut Vec<Effect>) {
     state.lobby.apart = true;
-    fx.push(Effect::Send(Command::Create(NewSession { worktree: true, ..NewSession::default() })));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Create(NewSession {
+        worktree: true,
+        ..NewSession::default()
+    }))));
 }
 
 /// To a session that the one on the screen spawned; from one of these to the next.
@@ -114,7 +117,7 @@ pub(crate) fn branched(state: &mut State, from: &SessionId, to: &SessionId, rewo
     let taken_back = text.as_deref().is_some_and(is_approval);
     if taken_back && state.sessions.meta(from).is_some_and(|meta| meta.mode == Mode::Execute) {
         // The plan's approval brought the mode.
-        fx.push(session::to(to, Act::Mode { mode: Mode::Ask, drop_plan: false }));
+        fx.push(session::to(to, SessionCommand::Mode { mode: Mode::Ask, drop_plan: false }));
     }
     if let (Some(text), Some(open)) = (text.filter(|_| !taken_back), state.conversations.open.get_mut(to)) {
         open.composer.set(&text);

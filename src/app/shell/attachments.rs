@@ -8,12 +8,12 @@ use crate::app::state::picker::{Kind, Value};
 use crate::domain::attachment::Attachment;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{Level, Notice};
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// A file was taken out of a draft: its copy is wanted no longer.
 pub(crate) fn dropped(state: &State, file: &File, fx: &mut Vec<Effect>) {
     if let (File::There(file), Some(id)) = (file, state.current_id()) {
-        fx.push(session::to(id, Act::Detach { path: file.path.clone() }));
+        fx.push(session::to(id, SessionCommand::Detach { path: file.path.clone() }));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::app::state::overlay::{Confirm, Deed};
 use crate::domain::ids::{ConnectionName, DEMO, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ModelAction;
-use crate::protocol::{Act, Command};
+use crate::protocol::{Command, EngineCommand, SessionCommand};
 
 /// The server of a connection listed its models, or did not.
 pub(crate) fn listed(state: &mut State, connection: &ConnectionName, models: &Result<Vec<String>, String>) {
@@ -83,12 +83,12 @@ pub(crate) fn ask_to_continue(state: &mut State, connection: &ConnectionName, mo
 pub(crate) fn continue_with(state: &mut State, connection: ConnectionName, model: String, fx: &mut Vec<Effect>) {
     let Some(id) = state.current_id().cloned() else { return };
     state.connecting.continues = Some((id.clone(), connection, model));
-    fx.push(Effect::Send(Command::Branch { session: id, at: None, title: None }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Branch { session: id, at: None, title: None })));
 }
 
 /// The branch is there.
 pub(crate) fn branched(state: &mut State, from: &SessionId, to: &SessionId, fx: &mut Vec<Effect>) {
     if let Some((_, connection, model)) = state.connecting.continues.take_if(|(session, ..)| session == from) {
-        fx.push(session::to(to, Act::Model { connection: Some(connection), model }));
+        fx.push(session::to(to, SessionCommand::Model { connection: Some(connection), model }));
     }
 }

@@ -6,7 +6,7 @@ use crate::app::state::State;
 use crate::app::state::picker::{Facts, Item, Value};
 use crate::domain::ids::ConnectionName;
 use crate::domain::{Level, Notice};
-use crate::protocol::{Command, ConnectionInfo};
+use crate::protocol::{Command, ConnectionInfo, SessionCommand};
 
 /// All connections: those there are, then those that a key alone would make.
 pub(crate) fn all(state: &State) -> impl Iterator<Item = &ConnectionInfo> {
@@ -109,7 +109,10 @@ pub(crate) fn ask_for_key(state: &mut State, connection: &ConnectionName, fx: &m
     match state.current_id().cloned() {
         Some(id) => {
             state.connecting.wanted = Some(connection.clone());
-            fx.push(Effect::Send(Command::AskKey { session: id, connection: connection.clone() }));
+            fx.push(Effect::Send(Command::Session {
+                id,
+                command: SessionCommand::AskKey { connection: connection.clone() },
+            }));
         }
         None => state.notify(Notice::new(Level::Info, "Session not saved yet, try again in a second")),
     }

@@ -6,7 +6,7 @@ use crate::app::state::hidden::holds_a_key;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::ids::SessionId;
 use crate::domain::{Level, Notice};
-use crate::protocol::{Act, Command, QueueEdit, Queued};
+use crate::protocol::{Command, EngineCommand, QueueEdit, Queued, SessionCommand};
 
 /// Takes a message out of the queue into the composer. A draft is not lost for it.
 pub(crate) fn take_queued(state: &mut State, queued: &Queued, fx: &mut Vec<Effect>) {
@@ -18,7 +18,7 @@ pub(crate) fn take_queued(state: &mut State, queued: &Queued, fx: &mut Vec<Effec
         open.composer.set(&queued.text);
         open.composer.files_mut().add(queued.attachments.clone());
     }
-    fx.push(session::to(&id, Act::Queue(QueueEdit::Remove { id: queued.id.clone() })));
+    fx.push(session::to(&id, SessionCommand::Queue(QueueEdit::Remove { id: queued.id.clone() })));
     state.focus = Focus::Composer;
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn remember(state: &mut State, text: &str, fx: &mut Vec<Effect>) {
     // A key is kept where keys are, and nowhere else.
     if !text.trim().is_empty() && !holds_a_key(text) {
         state.drafts.history.push(text);
-        fx.push(Effect::Send(Command::Remember { text: text.to_owned() }));
+        fx.push(Effect::Send(Command::Engine(EngineCommand::Remember { text: text.to_owned() })));
     }
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn is_held(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) -
     let text = format!("This session is only read here: {holder} writes it.");
     let key = state.keys.key_for(crate::keymap::action::SessionAction::New);
     // The holder may be gone: the engine looks again, and the next Enter sends if so.
-    fx.push(Effect::Send(Command::Open { session: id.clone(), rows: session::ROWS }));
+    fx.push(Effect::Send(Command::Session { id: id.clone(), command: SessionCommand::Open { rows: session::ROWS } }));
     state.notify(Notice::new(Level::Warning, text).hint(format!("/takeover writes here; {key} begins a new session")));
     true
 }

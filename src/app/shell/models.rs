@@ -8,7 +8,7 @@ use crate::domain::ids::ConnectionName;
 use crate::domain::model::{ModelFigures, ModelPrice};
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Notice};
-use crate::protocol::{Act, ConnectionInfo};
+use crate::protocol::{ConnectionInfo, SessionCommand};
 
 /// The connection and the model that the shown session asks.
 pub(crate) fn in_force(state: &State) -> Option<(ConnectionName, String)> {
@@ -188,7 +188,7 @@ fn about(connection: &ConnectionInfo, model: &str, known: Option<&ModelFigures>)
 pub(crate) fn set_model(state: &mut State, connection: Option<ConnectionName>, model: &str, fx: &mut Vec<Effect>) {
     let connection = connection.filter(|_| locked(state).is_none());
     match state.current_id() {
-        Some(id) => fx.push(session::to(id, Act::Model { connection, model: model.to_owned() })),
+        Some(id) => fx.push(session::to(id, SessionCommand::Model { connection, model: model.to_owned() })),
         None => state.notify(Notice::new(Level::Info, "Session not saved yet, try again in a second")),
     }
 }

@@ -8,7 +8,7 @@ use crate::app::state::{Focus, Quit, State};
 use crate::domain::session::Activity;
 use crate::keymap::action::ComposerAction;
 use crate::keymap::key::Key;
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 /// Milliseconds within which a second press quits.
 const ONCE_MORE: u64 = 2_000;
@@ -85,7 +85,7 @@ pub(crate) fn quit(state: &mut State, fx: &mut Vec<Effect>) {
     }
     state.overlays.clear();
     state.ending.quit = Quit::Ending;
-    fx.push(Effect::Send(Command::Shutdown));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Shutdown)));
     fx.push(Effect::Arm { timer: Timer::Quit, ms: GRACE });
 }
 

@@ -5,7 +5,7 @@ use crate::app::shell::session;
 use crate::app::state::State;
 use crate::app::state::chat::{Chat, View};
 use crate::app::state::mark::Place;
-use crate::protocol::Command;
+use crate::protocol::{Command, SessionCommand};
 
 /// Shows the end and follows it; where later rows are missing, the last ones are asked for.
 pub(crate) fn to_end(state: &mut State, fx: &mut Vec<Effect>) {
@@ -19,7 +19,7 @@ pub(crate) fn to_end(state: &mut State, fx: &mut Vec<Effect>) {
     }
     if chat.later.is_some() {
         chat.loading = true;
-        fx.push(Effect::Send(Command::Open { session: id, rows: session::ROWS }));
+        fx.push(Effect::Send(Command::Session { id, command: SessionCommand::Open { rows: session::ROWS } }));
     }
 }
 

@@ -9,7 +9,7 @@ use crate::app::state::{Current, Focus, State};
 use crate::domain::ids::SessionId;
 use crate::domain::session::{Activity, ThinkingLevel};
 use crate::domain::{Level, Mode, Notice};
-use crate::protocol::{Act, Command, NewSession};
+use crate::protocol::{Command, EngineCommand, NewSession, SessionCommand};
 
 /// Rows asked for when a session is opened, and with each page before.
 pub(crate) const ROWS: usize = 200;
@@ -29,7 +29,7 @@ pub(crate) fn begin(state: &mut State, settings: NewSession, fx: &mut Vec<Effect
     state.conversations.left_unread = None;
     if !state.lobby.creating {
         state.lobby.creating = true;
-        fx.push(Effect::Send(Command::Create(settings)));
+        fx.push(Effect::Send(Command::Engine(EngineCommand::Create(settings))));
     }
     shown_now(state);
 }
@@ -73,7 +73,7 @@ pub(crate) fn load(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>) {
     loaded_last(state, id);
     if !state.conversations.open.contains_key(id) {
         state.conversations.open.insert(id.clone(), Open::default());
-        fx.push(Effect::Send(Command::Open { session: id.clone(), rows: ROWS }));
+        fx.push(Effect::Send(Command::Session { id: id.clone(), command: SessionCommand::Open { rows: ROWS } }));
     }
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn save_draft(state: &mut State, id: &SessionId, fx: &mut Vec<Effect>
     let draft = open.composer.kept();
     if draft != open.saved_draft && !holds_a_key(&draft.text) {
         open.saved_draft.clone_from(&draft);
-        fx.push(to(id, Act::Draft { text: draft.text, attachments: draft.attachments }));
+        fx.push(to(id, SessionCommand::Draft { text: draft.text, attachments: draft.attachments }));
     }
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn evict(state: &mut State, fx: &mut Vec<Effect>) {
     if let Some(at) = state.conversations.recent.iter().position(calm) {
         let id = state.conversations.recent.remove(at);
         state.conversations.open.remove(&id);
-        fx.push(Effect::Send(Command::Leave { session: id }));
+        fx.push(Effect::Send(Command::Session { id, command: SessionCommand::Leave }));
     }
 }
 
@@ -132,7 +132,7 @@ pub(crate) fn stop(state: &mut State, fx: &mut Vec<Effect>) {
         open.turn.stopping = true;
         open.turn.retry = None;
     }
-    fx.push(to(&id, Act::Stop));
+    fx.push(to(&id, SessionCommand::Stop));
 }
 
 /// Changes the permission mode. While a plan waits only its answers leave Explore.
@@ -148,12 +148,12 @@ pub(crate) fn set_mode(state: &mut State, mode: Mode, drop_plan: bool, fx: &mut 
     if let Some(open) = state.conversations.open.get_mut(&id) {
         open.asked_mode = Some(mode);
     }
-    fx.push(to(&id, Act::Mode { mode, drop_plan }));
+    fx.push(to(&id, SessionCommand::Mode { mode, drop_plan }));
 }
 
 pub(crate) fn thinking(state: &mut State, level: ThinkingLevel, fx: &mut Vec<Effect>) {
     if let Some(id) = state.current_id() {
-        fx.push(to(id, Act::Thinking(level)));
+        fx.push(to(id, SessionCommand::Thinking(level)));
     }
 }
 
@@ -167,12 +167,12 @@ pub(crate) fn resync(open: &mut Open, id: &SessionId, fx: &mut Vec<Effect>) {
     let session = id.clone();
     // Who reads far from the end reads on there.
     fx.push(Effect::Send(match open.chat.around.filter(|_| open.chat.later.is_some()) {
-        Some(at) => Command::OpenAt { session, at, rows },
-        None => Command::Open { session, rows },
+        Some(at) => Command::Session { id: session, command: SessionCommand::OpenAt { at, rows } },
+        None => Command::Session { id: session, command: SessionCommand::Open { rows } },
     }));
 }
 
 /// A command that changes one session.
-pub(crate) fn to(session: &SessionId, act: Act) -> Effect {
-    Effect::Send(Command::To { session: session.clone(), act })
+pub(crate) fn to(session: &SessionId, act: SessionCommand) -> Effect {
+    Effect::Send(Command::Session { id: session.clone(), command: act })
 }

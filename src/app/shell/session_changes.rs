@@ -10,7 +10,7 @@ use crate::domain::inbox::PropertyChange;
 use crate::domain::property::split_label;
 use crate::domain::session::SessionMeta;
 use crate::domain::{Level, Notice};
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 /// Their properties, in the order of `ids`.
 pub(crate) fn metas<'s>(state: &'s State, ids: &[SessionId]) -> Vec<&'s SessionMeta> {
@@ -62,7 +62,7 @@ pub(crate) fn change(state: &mut State, ids: &[SessionId], change: PropertyChang
         let shown = state.current_id().filter(|id| unread && sessions.contains(id)).cloned();
         state.conversations.left_unread = shown;
     }
-    fx.push(Effect::Send(Command::Change { sessions, change }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Change { sessions, change })));
     open_undo(state, undo, fx);
 }
 
@@ -80,7 +80,9 @@ pub(crate) fn branch(state: &mut State, title: Option<String>, fx: &mut Vec<Effe
     let ids = state.chosen();
     match ids.as_slice() {
         [] => nothing(state),
-        [one] => fx.push(Effect::Send(Command::Branch { session: one.clone(), at: None, title })),
+        [one] => {
+            fx.push(Effect::Send(Command::Engine(EngineCommand::Branch { session: one.clone(), at: None, title })))
+        }
         more => {
             let text = format!("{} sessions are marked, and one is branched at a time.", more.len());
             state.notify(Notice::new(Level::Info, text));
@@ -92,7 +94,7 @@ pub(crate) fn branch(state: &mut State, title: Option<String>, fx: &mut Vec<Effe
 pub(crate) fn delete(state: &mut State, ids: Vec<SessionId>, fx: &mut Vec<Effect>) {
     let what = format!("Deleted {}", named(&metas(state, &ids)));
     let undo = Undo::of_delete(&ids, what, state.clock.now);
-    fx.push(Effect::Send(Command::Delete { sessions: ids, now: false }));
+    fx.push(Effect::Send(Command::Engine(EngineCommand::Delete { sessions: ids, now: false })));
     open_undo(state, undo, fx);
 }
 

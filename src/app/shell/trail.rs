@@ -8,7 +8,7 @@ use crate::app::state::search::text_of;
 use crate::app::state::{Focus, Shown, State};
 use crate::domain::ids::SessionId;
 use crate::domain::message::Body;
-use crate::protocol::Command;
+use crate::protocol::{Command, SessionCommand};
 
 /// Shows a stop of a trail.
 pub(crate) fn walk(state: &mut State, trail: Trail, fx: &mut Vec<Effect>) {
@@ -48,7 +48,10 @@ fn seek(state: &mut State, id: &SessionId, stop: Stop, fx: &mut Vec<Effect>) {
         open.chat.loading = true;
         open.chat.around = Some(at);
     }
-    fx.push(Effect::Send(Command::OpenAt { session: id.clone(), at, rows: session::ROWS }));
+    fx.push(Effect::Send(Command::Session {
+        id: id.clone(),
+        command: SessionCommand::OpenAt { at, rows: session::ROWS },
+    }));
 }
 
 /// Shows the place that is sought, if it is loaded. Whether it is.

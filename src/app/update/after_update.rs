@@ -8,7 +8,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
 use crate::app::state::sessions::needs_you;
 use crate::app::state::{Current, Focus, State};
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// Milliseconds between a change of the draft and its write to disk.
 const DRAFT_AFTER: u64 = 400;
@@ -65,7 +65,7 @@ fn read(state: &mut State, fx: &mut Vec<Effect>) {
         return;
     }
     if state.sessions.read(id) {
-        fx.push(session::to(id, Act::Read));
+        fx.push(session::to(id, SessionCommand::Read));
     }
 }
 

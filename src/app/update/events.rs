@@ -15,101 +15,99 @@ use crate::app::state::State;
 use crate::app::state::chat::Spent;
 use crate::app::state::open::{Given, Open, Retry, Turn};
 use crate::app::update::snapshot;
-use crate::domain::ids::{At, RequestId, SessionId};
+use crate::domain::ids::{At, MessageId, RequestId, SessionId};
 use crate::domain::message::Body;
 use crate::domain::request::{Ask, Request};
+use crate::domain::session::SessionMeta;
 use crate::domain::{Level, Message, Notice};
-use crate::protocol::{Act, Command, Configured, Event, Stamped, TurnEnd, VERSION};
+use crate::protocol::{
+    Command, Configured, EngineCommand, EngineEvent, Event, SessionCommand, SessionEvent, Stamped, TurnEnd, VERSION,
+};
 
 pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) {
-    let Stamped { v, session, seq, event } = stamped;
+    let Stamped { v, seq, event } = stamped;
     if v > VERSION {
         let text = format!("The engine speaks version {v} of the protocol, and this screen version {VERSION}.");
         return state.notify(Notice::new(Level::Error, text).hint("start lisle anew, after an update"));
     }
-    match session {
-        None => {
+    match event {
+        Event::Engine(event) => {
             let missed = state.engine.seq.is_some_and(|last| seq > last + 1);
             if state.engine.seq.is_some_and(|last| seq <= last) {
                 return;
             }
             state.engine.seq = Some(seq);
             if missed {
-                fx.push(Effect::Send(Command::List));
+                fx.push(Effect::Send(Command::Engine(EngineCommand::List)));
             }
-            whole(state, event, fx);
+            of_engine(state, event, fx);
         }
-        Some(id) => of_session(state, &id, seq, event, fx),
+        Event::Session { id, event } => of_session(state, &id, seq, event, fx),
     }
 }
 
-/// Events of the engine as a whole, and those of a session that change no conversation.
-fn whole(state: &mut State, event: Event, fx: &mut Vec<Effect>) {
+/// Events of the engine as a whole.
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new event is handled, or named as ignored")]
+fn of_engine(state: &mut State, event: EngineEvent, fx: &mut Vec<Effect>) {
     match event {
-        Event::Listed { sessions } => {
-            // A session that is not on disk yet is in no list; what is open here stays.
-            let mut sessions = sessions;
-            let listed: std::collections::HashSet<SessionId> = sessions.iter().map(|meta| meta.id.clone()).collect();
-            let ours = state
-                .conversations
-                .open
-                .keys()
-                .filter(|id| !listed.contains(*id))
-                .filter_map(|id| state.sessions.meta(id));
-            sessions.extend(ours.cloned());
-            state.sessions.replace(sessions, state.clock.now, state.clock.utc_offset);
-            // The list may come again and again: whoever moves about in it stays where they are.
-            if state.sessions.cursor_row().is_none()
-                && let Some(id) = state.current_id().cloned()
-            {
-                state.sessions.select(&id);
-            }
-            let height = state.list_height();
-            state.sessions.follow(height);
-        }
-        Event::Changed(meta) => snapshot::changed(state, *meta, fx),
-        Event::Models { connection, models } => {
+        EngineEvent::Listed { sessions } => listed(state, sessions),
+        EngineEvent::SessionChanged(meta) => snapshot::changed(state, *meta, fx),
+        EngineEvent::Models { connection, models } => {
             connecting::listed(state, &connection, &models);
             model_picker::came(state, connection, models, fx);
         }
-        Event::Figures { connection, models } => {
+        EngineEvent::Figures { connection, models } => {
             state.engine.catalogue.learn(connection, models);
             model_picker::refill(state);
         }
-        Event::Levels { connection, model, levels } => {
+        EngineEvent::Levels { connection, model, levels } => {
             state.engine.catalogue.learn_levels(connection, model, levels);
             model_picker::refill(state);
         }
-        Event::Configured(configured) => configure(state, *configured),
-        Event::Connections(connections) => {
+        EngineEvent::Configured(configured) => configure(state, *configured),
+        EngineEvent::Connections(connections) => {
             state.engine.config.connections = connections;
             model_picker::refill(state);
         }
-        Event::Properties(properties) => properties::defined(state, *properties, fx),
-        Event::Found { search, results, end } => find::found(state, search, results, end),
-        Event::Exported { path, masked, shared, session: _ } => export::exported(state, &path, masked, shared, fx),
-        Event::Imported { session, program, left, again } => {
+        EngineEvent::Properties(properties) => properties::defined(state, *properties, fx),
+        EngineEvent::Found { search, results, end } => find::found(state, search, results, end),
+        EngineEvent::Exported { path, masked, shared, session: _ } => {
+            export::exported(state, &path, masked, shared, fx);
+        }
+        EngineEvent::Imported { session, program, left, again } => {
             walk::imported(state, &session, (&program, again), &left, fx);
         }
-        Event::Audit(ledger) => audit::audit(state, *ledger),
-        Event::Usage(spending) => usage::used(state, &spending),
-        Event::Trash(rows) => trash::trash(state, rows),
-        Event::Health(report) => health::health(state, *report),
-        Event::Branched { from, to, rewound } => walk::branched(state, &from, &to, rewound, fx),
-        Event::Deleted { session, trash } => deleted::deleted(state, &session, trash.as_ref(), fx),
-        Event::Notice(notice) => state.notify(notice),
-        Event::Unsaved(unsaved) => {
-            // The rest, which may be the text itself, is said when the screen is left.
-            let (text, hint) = unsaved.brief();
-            state.notify(Notice::new(Level::Error, text).hint(hint));
-        }
-        Event::Ended => quit::ended(state, fx),
-        _ => {}
+        EngineEvent::Audit(ledger) => audit::audit(state, *ledger),
+        EngineEvent::Usage(spending) => usage::used(state, &spending),
+        EngineEvent::Trash(rows) => trash::trash(state, rows),
+        EngineEvent::Health(report) => health::health(state, *report),
+        EngineEvent::Branched { from, to, rewound } => walk::branched(state, &from, &to, rewound, fx),
+        EngineEvent::Deleted { session, trash } => deleted::deleted(state, &session, trash.as_ref(), fx),
+        EngineEvent::Notice(notice) => state.notify(notice),
+        EngineEvent::Ended => quit::ended(state, fx),
     }
 }
 
-fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mut Vec<Effect>) {
-    if let Event::Opened(opened) = event {
+fn listed(state: &mut State, mut sessions: Vec<SessionMeta>) {
+    // A session that is not on disk yet is in no list; what is open here stays.
+    let listed: std::collections::HashSet<SessionId> = sessions.iter().map(|meta| meta.id.clone()).collect();
+    let ours =
+        state.conversations.open.keys().filter(|id| !listed.contains(*id)).filter_map(|id| state.sessions.meta(id));
+    sessions.extend(ours.cloned());
+    state.sessions.replace(sessions, state.clock.now, state.clock.utc_offset);
+    // The list may come again and again: whoever moves about in it stays where they are.
+    if state.sessions.cursor_row().is_none()
+        && let Some(id) = state.current_id().cloned()
+    {
+        state.sessions.select(&id);
+    }
+    let height = state.list_height();
+    state.sessions.follow(height);
+}
+
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new event is handled, or named as ignored")]
+fn of_session(state: &mut State, id: &SessionId, seq: u64, event: SessionEvent, fx: &mut Vec<Effect>) {
+    if let SessionEvent::Opened(opened) = event {
         return snapshot::opened(state, id, seq, *opened, fx);
     }
     if let Some(open) = state.conversations.open.get_mut(id).filter(|open| open.loaded) {
@@ -124,43 +122,53 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
         }
     }
     match event {
-        Event::Reidentified { to } => snapshot::reidentified(state, id, &to),
+        // Above.
+        SessionEvent::Opened(_) => {}
+        SessionEvent::Reidentified { to } => snapshot::reidentified(state, id, &to),
         // Also where the conversation is read anew: what the user wrote is not in it.
-        Event::Refused { act, why: _ } => {
-            if matches!(*act, Act::Answer { .. }) {
+        SessionEvent::Refused { command, why: _ } => {
+            if matches!(*command, SessionCommand::Answer { .. }) {
                 state.connecting.checking = None;
             }
-            if !answers::refused(state, id, &act) {
-                send::refused(state, id, &act);
+            if !answers::refused(state, id, &command) {
+                send::refused(state, id, &command);
             }
         }
-        Event::Enhanced { number, result } => enhance::done(state, id, number, result),
-        Event::UndoPlanned(plan) => undo::planned(state, id, *plan),
-        Event::FilesChanged(changes) => undo::changed(state, id, *changes),
-        Event::Context(report) => context::shown(state, *report),
-        Event::Rules(known) => rules::shown(state, id, *known),
-        Event::Changed(_)
-        | Event::Models { .. }
-        | Event::Figures { .. }
-        | Event::Levels { .. }
-        | Event::Configured(_)
-        | Event::Connections(_)
-        | Event::Properties(_)
-        | Event::Found { .. }
-        | Event::Exported { .. }
-        | Event::Imported { .. }
-        | Event::Audit(_)
-        | Event::Usage(_)
-        | Event::Trash(_)
-        | Event::Health(_)
-        | Event::Branched { .. }
-        | Event::Deleted { .. }
-        | Event::Notice(_)
-        | Event::Unsaved(_)
-        | Event::Ended => {
-            whole(state, event, fx);
+        SessionEvent::Enhanced { number, result } => enhance::done(state, id, number, result),
+        SessionEvent::UndoPlanned(plan) => undo::planned(state, id, *plan),
+        SessionEvent::FilesChanged(changes) => undo::changed(state, id, *changes),
+        SessionEvent::Context(report) => context::shown(state, *report),
+        SessionEvent::Rules(known) => rules::shown(state, id, *known),
+        SessionEvent::Changed(meta) => snapshot::changed(state, *meta, fx),
+        SessionEvent::Notice(notice) => state.notify(notice),
+        SessionEvent::Unsaved(unsaved) => {
+            // The rest, which may be the text itself, is said when the screen is left.
+            let (text, hint) = unsaved.brief();
+            state.notify(Notice::new(Level::Error, text).hint(hint));
         }
-        event => {
+        // `lisle run` asks for it; the screen sees by the session's properties who holds it.
+        SessionEvent::Held { .. } => {}
+        event @ (SessionEvent::Accepted { .. }
+        | SessionEvent::Page { .. }
+        | SessionEvent::LaterPage { .. }
+        | SessionEvent::Row(_)
+        | SessionEvent::Delta { .. }
+        | SessionEvent::Dropped { .. }
+        | SessionEvent::Queue { .. }
+        | SessionEvent::Redelivering { .. }
+        | SessionEvent::Attached { .. }
+        | SessionEvent::ConnectionWanted { .. }
+        | SessionEvent::ModelWanted { .. }
+        | SessionEvent::Asked(_)
+        | SessionEvent::Settled { .. }
+        | SessionEvent::Todo(_)
+        | SessionEvent::Jobs(_)
+        | SessionEvent::Plan(_)
+        | SessionEvent::TurnStarted { .. }
+        | SessionEvent::Compacting { .. }
+        | SessionEvent::Retrying { .. }
+        | SessionEvent::Waiting(_)
+        | SessionEvent::TurnEnded { .. }) => {
             if state.conversations.open.get(id).is_some_and(|open| open.loaded && !open.resync) {
                 loaded(state, id, event, fx);
             }
@@ -169,98 +177,115 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: Event, fx: &mu
 }
 
 /// An event of a conversation that is loaded and complete.
-fn loaded(state: &mut State, id: &SessionId, event: Event, fx: &mut Vec<Effect>) {
+#[deny(clippy::wildcard_enum_match_arm, reason = "a new event is handled, or named as ignored")]
+fn loaded(state: &mut State, id: &SessionId, event: SessionEvent, fx: &mut Vec<Effect>) {
     let now = state.clock.now;
     let shown = state.current_id() == Some(id);
     let spent = state.sessions.meta(id).map(|meta| Spent::new(now, &meta.usage));
     let Some(open) = state.conversations.open.get_mut(id) else { return };
     match event {
-        Event::Page { rows, earlier } => rows::prepend(open, rows, earlier),
-        Event::LaterPage { rows, later } => {
+        SessionEvent::Page { rows, earlier } => rows::prepend(open, rows, earlier),
+        SessionEvent::LaterPage { rows, later } => {
             let running = open.turn.started.is_some();
             rows::append(open, rows, later, running);
             trail::land(state, id);
         }
-        // What comes at the end has no place while rows before it are missing.
-        Event::Row(row) if open.chat.later.is_some() => {
-            open.chat.unseen.insert(row.id);
-        }
-        Event::Delta { .. } | Event::Dropped { .. } if open.chat.later.is_some() => {}
-        Event::Redelivering { at } => open.redelivery = at,
-        Event::Row(row) => row_came(open, *row, now),
-        Event::Delta { id: row, add } => {
-            open.turn.retry = None;
-            open.turn.waiting = None;
-            (open.turn.heard, open.turn.answering) = (Some(now), true);
-            // Nothing of a turn is shown any more once it was told to stop.
-            let grow = if shown { rows::grow } else { rows::grow_hidden };
-            if !open.turn.stopping && !grow(open, &row, &add) {
+        SessionEvent::Row(row) => row_came(open, *row, now),
+        SessionEvent::Delta { id: row, add } => {
+            if !grown(open, &row, &add, (now, shown)) {
                 session::resync(open, id, fx);
             }
         }
-        Event::Dropped { id: row } => rows::drop_row(open, &row),
-        Event::Queue { items, held, steers } => {
-            open.queue = items;
-            open.queue_held = held;
-            open.steers = steers;
+        SessionEvent::Dropped { id: row } => {
+            if open.chat.later.is_none() {
+                rows::drop_row(open, &row);
+            }
+        }
+        SessionEvent::Redelivering { at } => open.redelivery = at,
+        SessionEvent::Queue { items, held, steers } => {
+            (open.queue, open.queue_held, open.steers) = (items, held, steers);
             queue::changed(state, id);
             return;
         }
-        Event::ModelWanted { why, .. } if shown => model_picker::wanted(state, &why, fx),
-        Event::ConnectionWanted { connection } if shown => connection_picker::wanted(state, &connection, fx),
-        Event::Attached { path, made } => attach::came(state, id, &path, made, fx),
-        Event::Asked(request) => asked(state, id, *request, fx),
-        Event::Settled { request } => settled(state, id, &request),
-        Event::Todo(items) => open.todo = items,
-        Event::Plan(plan) => open.plan = plan,
-        Event::Jobs(jobs) => open.jobs = jobs,
-        Event::TurnStarted { at } => {
+        SessionEvent::ModelWanted { why, .. } if shown => model_picker::wanted(state, &why, fx),
+        SessionEvent::ConnectionWanted { connection } if shown => connection_picker::wanted(state, &connection, fx),
+        SessionEvent::Attached { path, made } => attach::came(state, id, &path, made, fx),
+        SessionEvent::Asked(request) => asked(state, id, *request, fx),
+        SessionEvent::Settled { request } => settled(state, id, &request),
+        SessionEvent::Todo(items) => open.todo = items,
+        SessionEvent::Plan(plan) => open.plan = plan,
+        SessionEvent::Jobs(jobs) => open.jobs = jobs,
+        SessionEvent::TurnStarted { at } => {
             open.chat.turns.extend(spent.map(|spent| Spent { at, ..spent }));
             open.turn = Turn { started: Some(at), heard: Some(now), ..Turn::default() };
         }
-        event @ (Event::Compacting { .. } | Event::Retrying { .. } | Event::Waiting(_)) => {
-            of_turn(&mut open.turn, now, event);
+        SessionEvent::Compacting { part, of } => {
+            (open.turn.retry, open.turn.heard, open.turn.compacting) = (None, Some(now), Some((part, of)));
         }
-        Event::TurnEnded { end } => {
-            open.turn = Turn::default();
-            open.ended = Some(end);
-            rows::settle(open);
-            let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
-            if held && state.current_id() == Some(id) {
-                state.notify(Notice::new(Level::Info, "Queue paused").hint("the next message sends it too"));
-            }
+        SessionEvent::Retrying { attempt, of, wait_ms, reason } => {
+            open.turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
+            (open.turn.heard, open.turn.answering) = (Some(now.plus(wait_ms)), false);
         }
-        _ => {}
+        SessionEvent::Waiting(connection) => open.turn.waiting = connection,
+        SessionEvent::TurnEnded { end } => turn_ended(state, id, end),
+        // A row follows, or the queue; a choice is offered where the conversation is shown.
+        SessionEvent::Accepted { .. } | SessionEvent::ModelWanted { .. } | SessionEvent::ConnectionWanted { .. } => {}
+        // Whether or not the conversation is complete: above.
+        SessionEvent::Opened(_)
+        | SessionEvent::Reidentified { .. }
+        | SessionEvent::Refused { .. }
+        | SessionEvent::Enhanced { .. }
+        | SessionEvent::UndoPlanned(_)
+        | SessionEvent::FilesChanged(_)
+        | SessionEvent::Context(_)
+        | SessionEvent::Rules(_)
+        | SessionEvent::Changed(_)
+        | SessionEvent::Notice(_)
+        | SessionEvent::Unsaved(_)
+        | SessionEvent::Held { .. } => {}
     }
     if state.current_id() == Some(id) {
         search::search_again(state);
     }
 }
 
+/// Text was added to a row. False if there is no such row.
+fn grown(open: &mut Open, row: &MessageId, add: &str, (now, shown): (At, bool)) -> bool {
+    // What comes at the end has no place while rows before it are missing.
+    if open.chat.later.is_some() {
+        return true;
+    }
+    open.turn.retry = None;
+    open.turn.waiting = None;
+    (open.turn.heard, open.turn.answering) = (Some(now), true);
+    // Nothing of a turn is shown any more once it was told to stop.
+    let grow = if shown { rows::grow } else { rows::grow_hidden };
+    open.turn.stopping || grow(open, row, add)
+}
+
+fn turn_ended(state: &mut State, id: &SessionId, end: TurnEnd) {
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
+    open.turn = Turn::default();
+    open.ended = Some(end);
+    rows::settle(open);
+    let held = matches!(end, TurnEnd::Stopped | TurnEnd::Failed | TurnEnd::Limit) && !open.queue.is_empty();
+    if held && state.current_id() == Some(id) {
+        state.notify(Notice::new(Level::Info, "Queue paused").hint("the next message sends it too"));
+    }
+}
+
 /// A row came at the end: whatever the turn waited for is over.
 fn row_came(open: &mut Open, row: Message, now: At) {
+    // It has no place while rows before it are missing.
+    if open.chat.later.is_some() {
+        open.chat.unseen.insert(row.id);
+        return;
+    }
     let turn = &mut open.turn;
     (turn.retry, turn.compacting, turn.waiting) = (None, None, None);
     turn.heard = Some(now);
     turn.answering = matches!(row.body, Body::Assistant(_) | Body::Thinking(_));
     rows::put(open, row);
-}
-
-/// How the turn goes on.
-fn of_turn(turn: &mut Turn, now: At, event: Event) {
-    match event {
-        Event::Compacting { part, of } => {
-            turn.retry = None;
-            turn.heard = Some(now);
-            turn.compacting = Some((part, of));
-        }
-        Event::Retrying { attempt, of, wait_ms, reason } => {
-            turn.retry = Some(Retry { attempt, of, at: now.plus(wait_ms), reason });
-            (turn.heard, turn.answering) = (Some(now.plus(wait_ms)), false);
-        }
-        Event::Waiting(connection) => turn.waiting = connection,
-        _ => {}
-    }
 }
 
 fn asked(state: &mut State, id: &SessionId, request: Request, fx: &mut Vec<Effect>) {

@@ -28,7 +28,7 @@ use crate::domain::ids::{At, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::Fed;
 use crate::keymap::key::Key;
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 
 /// Message for a key: the runtime asks for each key and passes the answer to [`update`].
 #[must_use]
@@ -53,7 +53,7 @@ pub fn chooses(state: &State) -> bool {
 
 /// The first effects: the list, and the session to begin with (a new one without `resume`).
 pub fn start(state: &mut State, resume: Option<SessionId>) -> Vec<Effect> {
-    let mut fx = vec![Effect::Send(Command::List)];
+    let mut fx = vec![Effect::Send(Command::Engine(EngineCommand::List))];
     match resume {
         Some(id) => session::open(state, &id, &mut fx),
         None => session::new(state, &mut fx),

@@ -5,7 +5,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::shell::session;
 use crate::app::state::State;
-use crate::protocol::{Act, QueueEdit};
+use crate::protocol::{QueueEdit, SessionCommand};
 
 /// A key was pressed: what would be sent by itself waits from now on. The key does its own thing as well.
 pub(super) fn hold(state: &mut State, fx: &mut Vec<Effect>) {
@@ -13,7 +13,7 @@ pub(super) fn hold(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(open) = state.conversations.open.get_mut(&id) else { return };
     if open.redelivery.take().is_some() {
         open.queue_held = true;
-        fx.push(session::to(&id, Act::Queue(QueueEdit::Hold)));
+        fx.push(session::to(&id, SessionCommand::Queue(QueueEdit::Hold)));
     }
 }
 

@@ -21,7 +21,7 @@ use crate::domain::nearest::nearest;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::{Level, Mode, Notice, dropped};
 use crate::keymap::action::Action;
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// Runs a command.
 pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
@@ -57,7 +57,7 @@ fn unchecked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> bool {
         Slash::Title if args.eq_ignore_ascii_case("regenerate") => verbs::act(state, call.slash.action(), None, fx),
         Slash::Rename | Slash::Title => {
             if let Some(id) = state.current_id() {
-                fx.push(session::to(id, Act::Rename { title: args.to_owned() }));
+                fx.push(session::to(id, SessionCommand::Rename { title: args.to_owned() }));
             }
         }
         Slash::Workspace => workspaces::command(state, args, fx),

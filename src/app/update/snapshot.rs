@@ -17,7 +17,7 @@ use crate::domain::message::UserText;
 use crate::domain::request::{Ask, Request};
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Notice};
-use crate::protocol::{Act, Opened};
+use crate::protocol::{Opened, SessionCommand};
 
 /// A snapshot. What was known of the session goes, but not what the user wrote and where they were reading.
 pub(super) fn opened(state: &mut State, id: &SessionId, seq: u64, snapshot: Opened, fx: &mut Vec<Effect>) {
@@ -125,12 +125,12 @@ fn adopt(state: &mut State, id: &SessionId, apart: bool, fx: &mut Vec<Effect>) {
         open.composer = std::mem::take(&mut state.lobby.composer);
         attach::adopted(id, open.composer.files(), fx);
         if let Some(title) = state.lobby.titled.take() {
-            fx.push(session::to(id, Act::Rename { title }));
+            fx.push(session::to(id, SessionCommand::Rename { title }));
         }
         for said in std::mem::take(&mut state.lobby.sent) {
             let act = match send::command(&said.text) {
-                Some(command) => Act::Type { command: command.to_owned() },
-                None => Act::Send { text: said.text, attachments: said.attachments },
+                Some(command) => SessionCommand::Type { command: command.to_owned() },
+                None => SessionCommand::Send { text: said.text, attachments: said.attachments },
             };
             fx.push(session::to(id, act));
         }

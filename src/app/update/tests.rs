@@ -30,7 +30,7 @@ use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::tool::Proposal;
 use crate::domain::{Message, Mode};
 use crate::keymap::{Context, Table};
-use crate::protocol::{Act, Configured, Event, Opened, Queued, Stamped};
+use crate::protocol::{Command, Configured, EngineEvent, Event, Opened, Queued, SessionCommand, SessionEvent, Stamped};
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 
@@ -136,13 +136,13 @@ impl Screen {
         let mut state = State::new(keys, Size { width: 120, height: 40 }, At(NOON), 0);
         let fx = start(&mut state, None);
         let mut screen = Self { state, fx, seqs: Default::default() };
-        screen.whole(Event::Configured(Box::new(Configured {
+        screen.whole(EngineEvent::Configured(Box::new(Configured {
             cycle: Mode::ALL.to_vec(),
             history: vec!["first".to_owned(), "second".to_owned()],
             ..Configured::default()
         })));
-        screen.whole(Event::Listed { sessions: vec![meta("a"), meta("b")] });
-        screen.session("s", Event::Opened(Box::new(snapshot(meta("s")))));
+        screen.whole(EngineEvent::Listed { sessions: vec![meta("a"), meta("b")] });
+        screen.session("s", SessionEvent::Opened(Box::new(snapshot(meta("s")))));
         screen.draw(true);
         screen.fx.clear();
         screen
@@ -184,18 +184,18 @@ impl Screen {
         self
     }
 
-    pub(super) fn whole(&mut self, event: Event) -> &mut Self {
-        self.stamped(None, event)
+    pub(super) fn whole(&mut self, event: EngineEvent) -> &mut Self {
+        self.stamped(Event::Engine(event))
     }
 
-    pub(super) fn session(&mut self, name: &str, event: Event) -> &mut Self {
-        self.stamped(Some(id(name)), event)
+    pub(super) fn session(&mut self, name: &str, event: SessionEvent) -> &mut Self {
+        self.stamped(Event::Session { id: id(name), event })
     }
 
-    fn stamped(&mut self, session: Option<SessionId>, event: Event) -> &mut Self {
-        let seq = self.seqs.entry(session.as_ref().map_or(String::new(), |id| id.to_string())).or_default();
+    fn stamped(&mut self, event: Event) -> &mut Self {
+        let seq = self.seqs.entry(event.session().map_or(String::new(), |id| id.to_string())).or_default();
         *seq += 1;
-        let stamped = Stamped { v: crate::protocol::VERSION, session, seq: *seq, event };
+        let stamped = Stamped { v: crate::protocol::VERSION, seq: *seq, event };
         self.msg(Msg::Engine(Box::new(stamped)))
     }
 
@@ -206,7 +206,7 @@ impl Screen {
     }
 
     pub(super) fn ask(&mut self, request: Request) -> &mut Self {
-        self.session("s", Event::Asked(Box::new(request)))
+        self.session("s", SessionEvent::Asked(Box::new(request)))
     }
 
     /// A frame: the conversation at its end or not, the panel at row 30, its answers from 31 on.
@@ -248,14 +248,15 @@ impl Screen {
             .collect()
     }
 
-    /// Acts on the session `s` since the last call, without drafts.
-    pub(super) fn acts(&mut self) -> Vec<Act> {
+    /// Commands to the session `s` since the last call, without drafts and what only shows it.
+    pub(super) fn acts(&mut self) -> Vec<SessionCommand> {
         self.sent()
             .into_iter()
             .filter_map(|command| match command {
-                Command::To { session, act } if session == id("s") && !matches!(act, Act::Draft { .. }) => Some(act),
-                _ => None,
+                Command::Session { id: session, command } if session == id("s") => Some(command),
+                Command::Session { .. } | Command::Engine(_) => None,
             })
+            .filter(|command| !matches!(command, SessionCommand::Draft { .. } | SessionCommand::Open { .. }))
             .collect()
     }
 
@@ -264,10 +265,10 @@ impl Screen {
     }
 }
 
-pub(super) fn answered(acts: &[Act]) -> Vec<UserAnswer> {
+pub(super) fn answered(acts: &[SessionCommand]) -> Vec<UserAnswer> {
     acts.iter()
         .filter_map(|act| match act {
-            Act::Answer { answer, .. } => Some(answer.clone()),
+            SessionCommand::Answer { answer, .. } => Some(answer.clone()),
             _ => None,
         })
         .collect()
@@ -277,7 +278,7 @@ pub(super) fn answered(acts: &[Act]) -> Vec<UserAnswer> {
 fn a_list_that_comes_late_does_not_take_a_session_that_is_nowhere_but_here() {
     let mut screen = Screen::new();
     assert!(screen.state.current_meta().is_some());
-    screen.whole(Event::Listed { sessions: vec![meta("a")] });
+    screen.whole(EngineEvent::Listed { sessions: vec![meta("a")] });
     assert!(screen.state.current_meta().is_some(), "the new session stays");
     assert!(screen.state.sessions.meta(&SessionId::parse("b").unwrap()).is_none(), "one that is gone goes");
 }

@@ -21,7 +21,7 @@ use crate::app::update::{escape, text_input};
 use crate::keymap::action::{Action, AppAction, SessionAction};
 use crate::keymap::action::{AnswerAction, ComposerAction, ListAction, ModeAction, PickerAction, TurnAction};
 use crate::keymap::key::Key;
-use crate::protocol::Act;
+use crate::protocol::SessionCommand;
 
 /// Does a verb, whatever led to it. `key` is the last key pressed for it.
 pub(super) fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>) {
@@ -109,7 +109,7 @@ fn of_session(state: &mut State, verb: SessionAction, fx: &mut Vec<Effect>) {
         SessionAction::Child => walk::child(state, fx),
         SessionAction::Retitle => {
             for id in session_changes::targets(state) {
-                fx.push(session::to(&id, Act::Retitle));
+                fx.push(session::to(&id, SessionCommand::Retitle));
             }
         }
         SessionAction::Rewind => rewind::rewind(state, fx),

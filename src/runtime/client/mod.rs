@@ -21,7 +21,7 @@ use crate::app::state::Size;
 use crate::app::{self, Effect, Msg, State};
 use crate::domain::unsaved::Unsaved;
 use crate::domain::{Notice, SessionId};
-use crate::protocol::{Command, Event, Stamped};
+use crate::protocol::{Command, EngineCommand, EngineEvent, Event, SessionEvent, Stamped};
 use event::{Events, LineInput, RuntimeEvent};
 use exit::{Exit, LAST_SAVE, RunError};
 use options::{Examine, Options, ScreenOptions};
@@ -372,8 +372,8 @@ fn engine<S: Surface>(surface: &mut S, event: Option<Stamped>) -> Result<(), Run
         surface.client_mut().quit();
         return Ok(());
     };
-    let ended = event.event == Event::Ended;
-    if let Event::Unsaved(unsaved) = &event.event {
+    let ended = event.event == Event::Engine(EngineEvent::Ended);
+    if let Event::Session { event: SessionEvent::Unsaved(unsaved), .. } = &event.event {
         surface.client_mut().ending.unsaved.push((**unsaved).clone());
     }
     surface.engine(event);
@@ -409,12 +409,12 @@ fn expire<S: Surface>(surface: &mut S) {
 async fn last_words(link: &mut Link, unsaved: &mut Vec<Unsaved>) {
     // A second report does no harm: the screen may have asked already.
     let ask = link.commands.clone();
-    tokio::spawn(async move { ask.send(Command::Shutdown).await });
+    tokio::spawn(async move { ask.send(Command::Engine(EngineCommand::Shutdown)).await });
     while let Some(event) = link.events.recv().await {
-        match event.event {
-            Event::Unsaved(one) => unsaved.push(*one),
-            Event::Ended => return,
-            _ => {}
+        if let Event::Session { event: SessionEvent::Unsaved(one), .. } = event.event {
+            unsaved.push(*one);
+        } else if event.event == Event::Engine(EngineEvent::Ended) {
+            return;
         }
     }
 }

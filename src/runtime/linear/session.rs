@@ -10,7 +10,7 @@ use crate::app::state::{Quit, Size};
 use crate::app::{Effect, Msg};
 use crate::domain::request::UserAnswer;
 use crate::domain::{Level, Notice};
-use crate::protocol::{Act, Command, Event, Stamped};
+use crate::protocol::{Command, EngineCommand, Event, SessionCommand, SessionEvent, Stamped};
 use crate::runtime::client::event::{Events, LineInput, RuntimeEvent};
 use crate::runtime::client::exit::RunError;
 use crate::runtime::client::options::Options;
@@ -325,8 +325,11 @@ impl Surface for Linear {
                 if begins_a_turn(&command) {
                     self.turn.begins = Some(Instant::now() + BEGINS);
                 }
-                if !matches!(command, Command::Remember { .. } | Command::To { act: Act::Read | Act::Draft { .. }, .. })
-                {
+                if !matches!(
+                    command,
+                    Command::Engine(EngineCommand::Remember { .. })
+                        | Command::Session { command: SessionCommand::Read | SessionCommand::Draft { .. }, .. }
+                ) {
                     self.await_answers();
                 }
                 self.client.perform(Effect::Send(command));
@@ -387,8 +390,12 @@ impl Surface for Linear {
     }
 
     fn engine(&mut self, event: Stamped) {
-        let of_shown = event.session.as_ref() == self.client.state.current_id();
-        let turns = of_shown && matches!(event.event, Event::TurnStarted { .. } | Event::TurnEnded { .. });
+        let of_shown = event.event.session() == self.client.state.current_id();
+        let turns = of_shown
+            && matches!(
+                event.event,
+                Event::Session { event: SessionEvent::TurnStarted { .. } | SessionEvent::TurnEnded { .. }, .. }
+            );
         if turns {
             self.turn.begins = None;
         }
@@ -436,10 +443,16 @@ impl Surface for Linear {
 
 /// True if the engine is expected to begin a turn.
 fn begins_a_turn(command: &Command) -> bool {
-    let Command::To { act, .. } = command else { return false };
+    let Command::Session { command: act, .. } = command else { return false };
     match act {
-        Act::Send { .. } | Act::Steer { .. } | Act::Type { .. } | Act::Retry | Act::Compact { .. } => true,
-        Act::Answer { answer, .. } => matches!(answer, UserAnswer::PlanApprove(_) | UserAnswer::PlanChanges(_)),
+        SessionCommand::Send { .. }
+        | SessionCommand::Steer { .. }
+        | SessionCommand::Type { .. }
+        | SessionCommand::Retry
+        | SessionCommand::Compact { .. } => true,
+        SessionCommand::Answer { answer, .. } => {
+            matches!(answer, UserAnswer::PlanApprove(_) | UserAnswer::PlanChanges(_))
+        }
         _ => false,
     }
 }

@@ -32,7 +32,7 @@ use crate::app::effect::TextTarget;
 use crate::app::msg::MouseKind;
 use crate::app::{Effect, Msg, chooses, resolve};
 use crate::domain::{Level, Notice};
-use crate::protocol::{Event, Stamped};
+use crate::protocol::{Event, SessionEvent, Stamped};
 use crate::ui;
 use frame_schedule::FrameSchedule;
 use ratatui::layout::Rect;
@@ -202,7 +202,11 @@ impl Surface for Screen {
 
     fn engine(&mut self, event: Stamped) {
         // The end of a turn is what somebody waits for, above all who pressed Esc.
-        let owed = if matches!(event.event, Event::TurnEnded { .. }) { Owed::User } else { Owed::Engine };
+        let owed = if matches!(event.event, Event::Session { event: SessionEvent::TurnEnded { .. }, .. }) {
+            Owed::User
+        } else {
+            Owed::Engine
+        };
         self.apply(Msg::Engine(Box::new(event)), owed);
     }
 

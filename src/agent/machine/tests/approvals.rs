@@ -13,7 +13,7 @@ fn asking_once_session_and_no() {
     let id = b.asked().id;
     let kept = vec![cargo_test()];
     let answer = UserAnswer::Remember { scope: RuleScope::Session, rules: kept.clone() };
-    let steps = b.act(Act::Answer { request: id.clone(), answer });
+    let steps = b.act(SessionCommand::Answer { request: id.clone(), answer });
     assert_eq!(runs(&steps), ["a"]);
     assert_eq!(b.machine.own.rules, kept);
     assert!(matches!(b.call("a").decision.unwrap().authority, Authority::Grant(_)));
@@ -23,13 +23,13 @@ fn asking_once_session_and_no() {
     b.ran("b", "ok");
     b.found("c", command("cargo test --release"));
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::No(Some("too slow".into())) });
+    let steps = b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::No(Some("too slow".into())) });
     assert!(runs(&steps).is_empty());
     let call = b.call("c");
     assert!(call.result.unwrap().contains("too slow"));
     let decision = call.decision.unwrap();
     assert!(!decision.allowed && decision.authority == Authority::Person);
-    let steps = b.act(Act::Answer { request: id, answer: UserAnswer::Once });
+    let steps = b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Once });
     assert!(runs(&steps).is_empty(), "the first answer counts");
 }
 
@@ -50,7 +50,7 @@ fn asks_about_a_command() -> (Bench, RequestId) {
 
 #[test]
 fn a_command_that_the_user_changed_is_judged_anew() {
-    let instead = |request: &RequestId, text: &str| Act::Answer {
+    let instead = |request: &RequestId, text: &str| SessionCommand::Answer {
         request: request.clone(),
         answer: UserAnswer::Instead(text.to_owned()),
     };
@@ -65,7 +65,7 @@ fn a_command_that_the_user_changed_is_judged_anew() {
     ] {
         let (mut b, id) = asks_about_a_command();
         let steps = b.act(instead(&id, text));
-        assert!(steps.contains(&Step::Emit(Event::Settled { request: id.clone() })), "{text}");
+        assert!(steps.contains(&Step::Emit(SessionEvent::Settled { request: id.clone() })), "{text}");
         let asked_for = steps.iter().find_map(|step| match step {
             Step::Inspect(_, call) => Some(call.input.clone()),
             _ => None,
@@ -82,7 +82,7 @@ fn a_command_that_the_user_changed_is_judged_anew() {
         if !runs_at_once {
             let again = b.asked().id;
             assert_ne!(again, id);
-            b.act(Act::Answer { request: again, answer: UserAnswer::Once });
+            b.act(SessionCommand::Answer { request: again, answer: UserAnswer::Once });
         }
         let call = b.call("a");
         assert_eq!((call.subject.as_str(), &call.input["command"]), (text, &json!(text)));
@@ -102,13 +102,13 @@ fn a_command_that_the_user_changed_is_judged_anew() {
 fn a_change_of_a_command_that_is_none() {
     // The same text is a yes.
     let (mut b, id) = asks_about_a_command();
-    let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::Instead("cargo test".into()) });
+    let steps = b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Instead("cargo test".into()) });
     assert_eq!(runs(&steps), ["a"]);
     b.ran("a", "ok");
     assert_eq!(b.call("a").result.as_deref(), Some("ok"));
     // None is no answer, and the request waits on.
     let (mut b, id) = asks_about_a_command();
-    let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::Instead(" \n".into()) });
+    let steps = b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Instead(" \n".into()) });
     assert!(runs(&steps).is_empty());
     assert_eq!(b.asked().id, id);
     // What is no command has none.
@@ -117,7 +117,7 @@ fn a_change_of_a_command_that_is_none() {
     b.calls(&[("a", "write")]);
     b.found("a", write("/w/x"));
     let id = b.asked().id;
-    b.act(Act::Answer { request: id.clone(), answer: UserAnswer::Instead("ls".into()) });
+    b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Instead("ls".into()) });
     assert_eq!(b.asked().id, id);
 }
 
@@ -126,7 +126,7 @@ fn a_line_is_shown_with_what_becomes_of_its_parts() {
     use crate::domain::request::PartState;
     let (mut b, id) = asks_about_a_command();
     let rules = asked_approval(&b).offers.into_iter().map(|offer| offer.rule).collect();
-    b.act(Act::Answer { request: id, answer: UserAnswer::Remember { scope: RuleScope::Session, rules } });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Remember { scope: RuleScope::Session, rules } });
     b.ran("a", "ok");
     b.chunk(Chunk::Call(ProposedCall { id: CallId::new("b"), name: "bash".into(), input: json!({"command": "x"}) }));
     b.stop_with(Stop::Calls);
@@ -152,9 +152,10 @@ fn an_answer_that_is_not_taken_leaves_the_request_with_every_face() {
     ];
     for answer in answers {
         let (mut b, id) = asks_about_a_command();
-        let steps = b.act(Act::Answer { request: id.clone(), answer: answer.clone() });
+        let steps = b.act(SessionCommand::Answer { request: id.clone(), answer: answer.clone() });
         assert!(runs(&steps).is_empty(), "{answer:?}");
-        let again = steps.iter().any(|step| matches!(step, Step::Emit(Event::Asked(request)) if request.id == id));
+        let again =
+            steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Asked(request)) if request.id == id));
         assert!(again, "{answer:?}: a face that took it for answered hears that it waits");
     }
 }
@@ -162,15 +163,15 @@ fn an_answer_that_is_not_taken_leaves_the_request_with_every_face() {
 #[test]
 fn a_changed_command_runs_in_no_stricter_mode_and_not_when_its_facts_change() {
     let (mut b, id) = asks_about_a_command();
-    b.act(Act::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()) });
-    b.act(Act::Mode { mode: Mode::Explore, drop_plan: false });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()) });
+    b.act(SessionCommand::Mode { mode: Mode::Explore, drop_plan: false });
     assert!(runs(&b.found("a", command("cargo test --lib"))).is_empty());
     let call = b.call("a");
     assert!(!call.decision.unwrap().allowed);
     assert!(call.result.unwrap().starts_with("The user changed the command"));
 
     let (mut b, id) = asks_about_a_command();
-    b.act(Act::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()) });
     assert_eq!(runs(&b.found("a", command("cargo test --lib"))), ["a"]);
     let mut elsewhere = command("cargo test --lib");
     elsewhere.proposal = Proposal::Command { command: "cargo test --lib".into(), cwd: "/other".into() };
@@ -187,7 +188,7 @@ fn what_changed_since_the_answer_asks_again() {
     b.calls(&[("a", "write")]);
     b.found("a", write("/w/x"));
     let first = b.asked().id;
-    b.act(Act::Answer { request: first.clone(), answer: UserAnswer::Once });
+    b.act(SessionCommand::Answer { request: first.clone(), answer: UserAnswer::Once });
     let mut other = write("/w/x");
     other.proposal = Proposal::Change { diff: Default::default(), before: "9".into(), after: "2".into() };
     let run = b.run();
@@ -201,10 +202,10 @@ fn a_stricter_mode_decides_at_once_and_a_looser_one_releases_nothing() {
     b.send("go");
     b.calls(&[("a", "bash")]);
     b.found("a", command("make"));
-    let steps = b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    let steps = b.act(SessionCommand::Mode { mode: Mode::Execute, drop_plan: false });
     assert!(runs(&steps).is_empty());
     assert!(matches!(b.asked().ask, Ask::Approval(a) if a.would_run_now));
-    let steps = b.act(Act::Mode { mode: Mode::Explore, drop_plan: false });
+    let steps = b.act(SessionCommand::Mode { mode: Mode::Explore, drop_plan: false });
     assert!(runs(&steps).is_empty());
     assert!(b.machine.requests().is_empty());
     assert_eq!(b.call("a").status, ToolStatus::Error);
@@ -213,11 +214,11 @@ fn a_stricter_mode_decides_at_once_and_a_looser_one_releases_nothing() {
 #[test]
 fn passing_through_execute_lets_nothing_run() {
     let mut b = Bench::new(Mode::Ask);
-    b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    b.act(SessionCommand::Mode { mode: Mode::Execute, drop_plan: false });
     b.send("go");
     b.calls(&[("a", "bash")]);
     assert!(runs(&b.found("a", command("make"))).is_empty(), "proposed within a second");
-    b.act(Act::Stop);
+    b.act(SessionCommand::Stop);
     let run = b.run();
     b.feed(Input::Reaped(run));
     b.now = b.now.plus(2000);
@@ -233,7 +234,7 @@ fn a_row_from_the_future_does_not_make_execute_old() {
     let ahead = b.now.plus(86_400_000);
     let text = Body::User(UserText { text: "tomorrow".into(), ..UserText::default() });
     b.machine.set_rows(vec![Message::new(MessageId::new("msg-ahead"), ahead, text)]);
-    b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    b.act(SessionCommand::Mode { mode: Mode::Execute, drop_plan: false });
     b.send("go");
     b.calls(&[("a", "bash")]);
     assert!(runs(&b.found("a", command("make"))).is_empty(), "proposed within a second");
@@ -243,7 +244,7 @@ fn a_row_from_the_future_does_not_make_execute_old() {
 fn the_mode_is_written_once_and_with_what_happens_next() {
     let mut b = Bench::new(Mode::Ask);
     for mode in [Mode::Execute, Mode::Explore, Mode::Ask, Mode::Explore] {
-        b.act(Act::Mode { mode, drop_plan: false });
+        b.act(SessionCommand::Mode { mode, drop_plan: false });
     }
     let steps = b.send("go");
     let rows = kept(&steps);
@@ -256,11 +257,11 @@ fn the_mode_is_written_once_and_with_what_happens_next() {
 #[test]
 fn what_the_user_types_is_said_once_to_be_closed_in() {
     let told = |b: &mut Bench| {
-        let steps = b.act(Act::Type { command: "ls".into() });
+        let steps = b.act(SessionCommand::Type { command: "ls".into() });
         let said = steps.iter().any(
-            |step| matches!(step, Step::Emit(Event::Notice(notice)) if notice.text.contains("run in the sandbox")),
+            |step| matches!(step, Step::Emit(SessionEvent::Notice(notice)) if notice.text.contains("run in the sandbox")),
         );
-        b.act(Act::Stop);
+        b.act(SessionCommand::Stop);
         said
     };
     let closed = crate::domain::permission::Sandbox::Workspace;

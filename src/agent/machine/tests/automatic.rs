@@ -82,7 +82,9 @@ fn what_the_user_set_counts_for_one_turn_and_later_messages_are_not_the_first() 
     b.text("And now?");
     let steps = b.stop_with(Stop::Done);
     assert_eq!(b.machine.meta.status, "needs-review");
-    assert!(steps.iter().any(|s| matches!(s, Step::Emit(Event::Changed(meta)) if meta.status == "needs-review")));
+    assert!(
+        steps.iter().any(|s| matches!(s, Step::Emit(SessionEvent::Changed(meta)) if meta.status == "needs-review"))
+    );
 }
 
 #[test]
@@ -90,7 +92,7 @@ fn a_plan_needs_review_and_a_stopped_turn_does_not() {
     let mut b = automatic(&USUAL);
     b.send("go");
     b.text("Shall I?");
-    b.act(Act::Stop);
+    b.act(SessionCommand::Stop);
     assert_eq!(b.machine.meta.status, "in-progress");
     let mut b = automatic(&USUAL);
     b.send("go");
@@ -112,7 +114,7 @@ fn messages_that_begin_a_turn_give_labels_once_and_steering_gives_none() {
     assert_eq!(b.machine.meta.labels, ["bug::7", "bug::8", "ticket::12"]);
     b.send("then ticket-13");
     assert_eq!(b.machine.meta.labels.len(), 3, "it waits");
-    b.act(Act::steer("and bug-99"));
+    b.act(SessionCommand::steer("and bug-99"));
     b.text("ok");
     b.stop_with(Stop::Done);
     b.text("ok");
@@ -129,14 +131,14 @@ fn a_change_by_the_user_is_kept_at_once_and_no_change_is_not_kept() {
     let mut b = automatic(&USUAL);
     let steps = b.feed(Input::Change(PropertyChange::Flagged(true)));
     assert_eq!(position(&steps, |s| matches!(s, Step::KeepMeta(Safety::Synced))), 0);
-    assert!(matches!(&steps[1], Step::Emit(Event::Changed(meta)) if meta.flagged));
+    assert!(matches!(&steps[1], Step::Emit(SessionEvent::Changed(meta)) if meta.flagged));
     assert_eq!(b.feed(Input::Change(PropertyChange::Flagged(true))), vec![]);
     b.send("hi");
     b.text("yes");
     b.stop_with(Stop::Done);
     let last = b.machine.rows().last().unwrap().id.clone();
     assert_eq!((b.machine.meta.unread, &b.machine.meta.last_read), (true, &None));
-    b.act(Act::Read);
+    b.act(SessionCommand::Read);
     assert_eq!((b.machine.meta.unread, b.machine.meta.last_read.clone()), (false, Some(last.clone())));
     b.feed(Input::Change(PropertyChange::Unread(true)));
     b.feed(Input::Change(PropertyChange::Unread(false)));
@@ -164,13 +166,13 @@ fn died(change: impl Fn(&mut Machine)) -> (Bench, Vec<Step>) {
 fn what_a_death_left_is_sent_after_a_visible_while() {
     let (mut b, steps) = died(|_| {});
     let at = b.now.plus(REDELIVERED_AFTER_MS);
-    assert_eq!(steps, [Step::RedeliverAt(at), Step::Emit(Event::Redelivering { at: Some(at) })]);
+    assert_eq!(steps, [Step::RedeliverAt(at), Step::Emit(SessionEvent::Redelivering { at: Some(at) })]);
     assert_eq!(b.machine.redelivery(), Some(at));
     assert_eq!(b.feed(Input::Look), vec![], "looking again begins nothing anew");
-    b.act(Act::Read);
+    b.act(SessionCommand::Read);
     assert_eq!(b.feed(Input::Redeliver(at.plus(1))), vec![], "not this time");
     let steps = b.feed(Input::Redeliver(at));
-    assert_eq!(steps[0], Step::Emit(Event::Redelivering { at: None }));
+    assert_eq!(steps[0], Step::Emit(SessionEvent::Redelivering { at: None }));
     assert!(sends(&steps) && matches!(&kept(&steps)[0].body, Body::User(said) if said.text == "waited"));
     assert_eq!(b.machine.rows()[0].id.as_str(), "q");
 }
@@ -178,20 +180,20 @@ fn what_a_death_left_is_sent_after_a_visible_while() {
 #[test]
 fn whatever_the_user_does_holds_what_a_death_left() {
     for act in [
-        Act::draft("x"),
-        Act::Queue(QueueEdit::Hold),
-        Act::Queue(QueueEdit::Replace { id: MessageId::new("q"), text: "other".into() }),
-        Act::Stop,
-        Act::Thinking(crate::domain::session::ThinkingLevel::High),
+        SessionCommand::draft("x"),
+        SessionCommand::Queue(QueueEdit::Hold),
+        SessionCommand::Queue(QueueEdit::Replace { id: MessageId::new("q"), text: "other".into() }),
+        SessionCommand::Stop,
+        SessionCommand::Thinking(crate::domain::session::ThinkingLevel::High),
     ] {
         let (mut b, _) = died(|_| {});
         let at = b.machine.redelivery().unwrap();
         let steps = b.act(act.clone());
-        assert_eq!(steps[0], Step::Emit(Event::Redelivering { at: None }), "{act:?}");
+        assert_eq!(steps[0], Step::Emit(SessionEvent::Redelivering { at: None }), "{act:?}");
         assert!(!sends(&b.feed(Input::Redeliver(at))), "{act:?}");
         assert!(b.machine.queue.held && b.machine.queue.items.len() == 1, "{act:?}");
         assert_eq!(b.feed(Input::Look), vec![], "{act:?}: held stays held");
-        assert!(sends(&b.act(Act::Queue(QueueEdit::Release))), "{act:?}");
+        assert!(sends(&b.act(SessionCommand::Queue(QueueEdit::Release))), "{act:?}");
     }
     let (mut b, _) = died(|_| {});
     let steps = b.send("first this");

@@ -15,13 +15,13 @@ fn no_mode_is_looser_than_the_ceiling_which_only_sinks_until_it_is_lifted() {
     b.feed(Input::Ceiling(Some(Mode::Ask)));
     assert_eq!(b.machine.meta.mode, Mode::Ask);
     b.feed(Input::Ceiling(Some(Mode::Execute)));
-    b.feed(Input::Act(Act::Mode { mode: Mode::Execute, drop_plan: false }));
+    b.feed(Input::Command(SessionCommand::Mode { mode: Mode::Execute, drop_plan: false }));
     assert_eq!(b.machine.meta.mode, Mode::Ask, "the parent became looser, the child did not");
     b.feed(Input::Ceiling(Some(Mode::Explore)));
     assert_eq!(b.machine.meta.mode, Mode::Explore);
     b.feed(Input::Ceiling(None));
     assert_eq!(b.machine.meta.mode, Mode::Explore);
-    b.feed(Input::Act(Act::Mode { mode: Mode::Ask, drop_plan: false }));
+    b.feed(Input::Command(SessionCommand::Mode { mode: Mode::Ask, drop_plan: false }));
     assert_eq!(b.machine.meta.mode, Mode::Ask);
 }
 
@@ -52,12 +52,12 @@ fn a_message_that_comes_by_itself_waits_where_the_user_holds_or_stopped() {
     assert!(b.machine.is_running());
     b.feed(Input::Deliver("another".into()));
     assert_eq!((b.machine.queue.items.len(), b.machine.queue.held), (1, false));
-    b.feed(Input::Act(Act::Stop));
+    b.feed(Input::Command(SessionCommand::Stop));
     assert!(b.machine.queue.held);
 
     let mut b = Bench::new(Mode::Ask);
-    b.feed(Input::Act(Act::send("hi")));
-    b.feed(Input::Act(Act::Stop));
+    b.feed(Input::Command(SessionCommand::send("hi")));
+    b.feed(Input::Command(SessionCommand::Stop));
     b.feed(Input::Deliver("answer".into()));
     assert!(!b.machine.is_running() && b.machine.queue.held, "nothing begins by itself after a stop");
 }
@@ -66,7 +66,7 @@ fn a_message_that_comes_by_itself_waits_where_the_user_holds_or_stopped() {
 fn a_spawned_session_is_offered_no_spawn_and_told_what_it_is() {
     let mut b = Bench::with(Mode::Ask, |rules| rules.tools.push((spec("spawn"), true)));
     b.machine.meta.parent = Some(SpawnedBy { session: SessionId::parse("p").unwrap(), call: CallId::new("c") });
-    let steps = b.feed(Input::Act(Act::send("hi")));
+    let steps = b.feed(Input::Command(SessionCommand::send("hi")));
     let request = steps.iter().find_map(|step| if let Step::Ask(_, request) = step { Some(request) } else { None });
     let request = request.unwrap();
     let names: Vec<&str> = request.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -77,7 +77,7 @@ fn a_spawned_session_is_offered_no_spawn_and_told_what_it_is() {
 #[test]
 fn what_a_child_waits_for_is_the_parents_activity_and_the_way_to_it_stays() {
     let mut b = Bench::with(Mode::Ask, |rules| rules.tools.push((spec("spawn"), true)));
-    b.feed(Input::Act(Act::send("hi")));
+    b.feed(Input::Command(SessionCommand::send("hi")));
     let run = b.run();
     let call = ProposedCall { id: CallId::new("c"), name: "spawn".into(), input: json!({"title": "T"}) };
     b.feed(Input::Chunk(run, Chunk::Call(call)));
@@ -97,7 +97,7 @@ fn what_a_child_waits_for_is_the_parents_activity_and_the_way_to_it_stays() {
     let steps = b.feed(Input::Child(run, CallId::new("c"), Box::new(child(Some("approve: write"))), "read x".into()));
     assert_eq!(kept(&steps), 0);
     assert_eq!(b.machine.meta.activity, Activity::NeedsYou("T: approve: write".into()));
-    b.feed(Input::Act(Act::Stop));
+    b.feed(Input::Command(SessionCommand::Stop));
     let call = b.machine.rows().iter().find_map(|row| row.tool()).unwrap();
     let child = call.figures.child.clone().unwrap();
     assert_eq!((child.session.as_str(), child.waits), ("c", None));

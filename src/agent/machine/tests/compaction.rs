@@ -65,7 +65,7 @@ impl Bench {
         self.feed(Input::Summarised(run, Err(error)))
     }
     fn compact(&mut self, wish: &str) -> Vec<Step> {
-        self.act(Act::Compact { wish: wish.into() })
+        self.act(SessionCommand::Compact { wish: wish.into() })
     }
     fn fails(&mut self, error: ProviderError) -> Vec<Step> {
         let run = self.run();
@@ -81,10 +81,10 @@ fn a_wished_compaction_keeps_the_last_rows_and_tells_the_model_the_rest() {
     assert!(asked.small && asked.system.ends_with("keep the numbers"));
     assert!(asked.text.contains("wish 0") && !asked.text.contains("wish 9"));
     assert!(matches!(b.machine.activity(), Activity::Running(_)));
-    assert!(steps.contains(&Step::Emit(Event::Compacting { part: 1, of: 2 })));
+    assert!(steps.contains(&Step::Emit(SessionEvent::Compacting { part: 1, of: 2 })));
     assert!(kept(&steps).is_empty(), "nothing is written before it is done");
     let steps = b.sum("half of what was done");
-    assert!(steps.contains(&Step::Emit(Event::Compacting { part: 2, of: 2 })) && kept(&steps).is_empty());
+    assert!(steps.contains(&Step::Emit(SessionEvent::Compacting { part: 2, of: 2 })) && kept(&steps).is_empty());
     let steps = b.sum("what was done");
     let (info, carried) = compaction(&steps).expect("it is done");
     assert!(info.text.contains("with a summary") && info.level == Level::Info, "{}", info.text);
@@ -122,7 +122,7 @@ fn stopped_in_the_middle_nothing_changed() {
     b.compact("");
     b.send("meanwhile");
     let run = b.run();
-    let steps = b.act(Act::Stop);
+    let steps = b.act(SessionCommand::Stop);
     assert_eq!(ended(&steps), Some(TurnEnd::Stopped));
     assert!(steps.contains(&Step::Cancel(run)) && compaction(&steps).is_none());
     assert_eq!(b.machine.rows()[..before.len()], before);
@@ -136,8 +136,8 @@ fn stopped_in_the_middle_nothing_changed() {
 #[test]
 fn what_was_sent_meanwhile_goes_when_it_is_done() {
     for act in [
-        Act::Send { text: "next".into(), attachments: vec![] },
-        Act::Steer { text: "next".into(), attachments: vec![] },
+        SessionCommand::Send { text: "next".into(), attachments: vec![] },
+        SessionCommand::Steer { text: "next".into(), attachments: vec![] },
     ] {
         let mut b = long(10, 16_000);
         b.compact("");
@@ -161,7 +161,7 @@ fn a_nearly_full_window_is_compacted_before_the_next_request() {
     b.found("r", read("/w/a"));
     let steps = b.ran("r", &"result ".repeat(6_000));
     assert!(asks(&steps).is_none() && sums(&steps).is_some());
-    b.act(Act::Steer { text: "by the way".into(), attachments: vec![] });
+    b.act(SessionCommand::Steer { text: "by the way".into(), attachments: vec![] });
     let items = asks(&b.sum_all("short again")).expect("the turn goes on");
     assert!(matches!(items.last(), Some(ConversationItem::User(said)) if said.text == "by the way"));
     assert_eq!(b.machine.rows().iter().filter(|row| matches!(&row.body, Body::Info(_))).count(), 1);
@@ -251,7 +251,7 @@ fn a_part_that_is_too_long_is_halved_and_asked_about_again() {
     let steps = b.sum_fails(overflow());
     let second = sums(&steps).expect("it is asked about in parts");
     assert!(second.text.len() < first.text.len() * 2 / 3 && second.text.contains("Part 1 of 2"));
-    assert!(steps.contains(&Step::Emit(Event::Compacting { part: 1, of: 2 })));
+    assert!(steps.contains(&Step::Emit(SessionEvent::Compacting { part: 1, of: 2 })));
     let third = sums(&b.sum("the first half")).unwrap();
     assert!(third.text.contains("the first half") && third.text.contains("Part 2 of 2"));
     let (_, carried) = compaction(&b.sum("both halves")).unwrap();
@@ -295,13 +295,14 @@ fn a_plan_that_is_approved_so_waits_again_when_the_compaction_is_stopped() {
         marks: vec![],
         covers: crate::domain::plan::hash(&review.markdown),
     };
-    let approve = Act::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanApprove(approval.clone()) };
+    let approve =
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanApprove(approval.clone()) };
     assert!(sums(&b.act(approve.clone())).is_some());
     assert!(b.machine.meta.pending_execution.is_some() && b.machine.own.plan.is_some());
     // Nothing else is compacted meanwhile, and no second answer counts.
-    assert!(b.act(approve.clone()).iter().any(|step| matches!(step, Step::Emit(Event::Notice(_)))));
-    let steps = b.act(Act::Stop);
-    assert!(steps.iter().any(|step| matches!(step, Step::Emit(Event::Asked(_)))));
+    assert!(b.act(approve.clone()).iter().any(|step| matches!(step, Step::Emit(SessionEvent::Notice(_)))));
+    let steps = b.act(SessionCommand::Stop);
+    assert!(steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Asked(_)))));
     assert_eq!(b.machine.meta.mode, Mode::Ask);
     assert!(b.machine.meta.pending_execution.is_none() && b.machine.own.plan.is_some() && !b.machine.has_due());
     b.feed(Input::Reaped(RunNo(99)));

@@ -53,16 +53,16 @@ fn a_host_is_asked_about_while_the_command_waits_with_or_without_a_turn() {
     assert_eq!(reached(&b.wants(1, connect("a.example", false, false))), []);
     assert!(matches!(&b.machine.meta.activity, Activity::NeedsYou(what) if what.contains("a.example")));
     let request = b.asked().id;
-    let steps = b.act(Act::Answer { request: request.clone(), answer: UserAnswer::Once });
+    let steps = b.act(SessionCommand::Answer { request: request.clone(), answer: UserAnswer::Once });
     assert_eq!(reached(&steps), [(1, true)]);
-    assert!(steps.contains(&Step::Emit(Event::Settled { request: request.clone() })));
+    assert!(steps.contains(&Step::Emit(SessionEvent::Settled { request: request.clone() })));
     assert_eq!(b.machine.meta.activity, Activity::Idle);
     // A late answer changes nothing.
-    assert_eq!(reached(&b.act(Act::Answer { request, answer: UserAnswer::Once })), []);
+    assert_eq!(reached(&b.act(SessionCommand::Answer { request, answer: UserAnswer::Once })), []);
 
     b.wants(2, connect("a.example", false, false));
     let request = b.asked().id;
-    let steps = b.act(Act::Answer { request, answer: UserAnswer::No(Some("not that one".into())) });
+    let steps = b.act(SessionCommand::Answer { request, answer: UserAnswer::No(Some("not that one".into())) });
     assert!(steps.iter().any(|step| matches!(step, Step::Reached(2, Err(why)) if why.contains("not that one"))));
 }
 
@@ -74,7 +74,7 @@ fn an_answer_that_is_kept_lets_all_through_that_wait_for_the_host() {
     b.wants(3, connect("b.example", false, false));
     let rule = Rule { host: Some("a.example".into()), ..Rule::allow(NETWORK) };
     let answer = UserAnswer::Remember { scope: RuleScope::Session, rules: vec![rule.clone()] };
-    let steps = b.act(Act::Answer { request: b.asked().id, answer });
+    let steps = b.act(SessionCommand::Answer { request: b.asked().id, answer });
     assert_eq!(reached(&steps), [(1, true), (2, true)]);
     assert_eq!(b.machine.own.rules, [rule]);
     assert_eq!(b.machine.requests().len(), 1);
@@ -93,15 +93,15 @@ fn a_stricter_mode_and_the_end_of_the_command_take_questions_back() {
     b.wants(1, connect("a.example", false, false));
     b.wants(2, connect("b.example", false, false));
     let steps = b.feed(Input::NoLongerReaches(1));
-    assert!(steps.iter().any(|step| matches!(step, Step::Emit(Event::Settled { .. }))));
+    assert!(steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Settled { .. }))));
     assert_eq!(b.machine.requests().len(), 1);
-    let steps = b.act(Act::Mode { mode: Mode::Explore, drop_plan: false });
+    let steps = b.act(SessionCommand::Mode { mode: Mode::Explore, drop_plan: false });
     assert_eq!(reached(&steps), [(2, false)]);
     assert!(b.machine.requests().is_empty());
-    b.act(Act::Mode { mode: Mode::Ask, drop_plan: false });
+    b.act(SessionCommand::Mode { mode: Mode::Ask, drop_plan: false });
     b.wants(3, connect("c.example", false, false));
     // A looser mode releases nothing; it says that it would run now.
-    let steps = b.act(Act::Mode { mode: Mode::Execute, drop_plan: false });
+    let steps = b.act(SessionCommand::Mode { mode: Mode::Execute, drop_plan: false });
     assert_eq!(reached(&steps), []);
     let deny = Rule { effect: Effect::Deny, host: Some("c.example".into()), ..Rule::allow("fetch") };
     let mut rules = permit::Rules::new(permit::Ground { here: vec!["/w".into()], home: None });

@@ -200,7 +200,7 @@ fn what_stands_before_the_conversation_is_the_same_for_a_turn() {
     let mut b = Bench::new(Mode::Explore);
     b.send("look");
     respond(&mut b, None, "", &[("a", "read")]);
-    b.act(Act::Mode { mode: Mode::Ask, drop_plan: false });
+    b.act(SessionCommand::Mode { mode: Mode::Ask, drop_plan: false });
     b.machine.set_memory(std::sync::Arc::new(crate::agent::project_memory::Memory {
         preferences: Some(crate::agent::project_memory::MemoryFile {
             path: "/p".into(),
@@ -292,7 +292,7 @@ fn what_subagents_said_and_did_is_no_part_of_the_conversation() {
 fn requests_of_summary(b: &mut Bench) -> String {
     b.text("ok");
     b.stop_with(Stop::Done);
-    format!("{:?}", b.act(Act::Compact { wish: String::new() }))
+    format!("{:?}", b.act(SessionCommand::Compact { wish: String::new() }))
 }
 
 #[test]
@@ -304,7 +304,7 @@ fn a_quit_is_told_as_a_quit_and_only_a_stop_as_an_interruption() {
         b.send("go");
         b.calls(&[("a", "read")]);
         b.found("a", read("/w/a"));
-        let steps = if quit { b.feed(Input::Shutdown) } else { b.act(Act::Stop) };
+        let steps = if quit { b.feed(Input::Shutdown) } else { b.act(SessionCommand::Stop) };
         let kind = if quit { InfoKind::Restarted } else { InfoKind::Interrupted };
         assert!(kept(&steps).iter().any(|row| matches!(&row.body, Body::Info(info) if info.kind == kind)));
         assert!(b.call("a").result.unwrap().contains(result));
@@ -381,7 +381,7 @@ fn an_answer_that_breaks_off_for_good_stays_where_most_was_said() {
         b.text("Begun");
         let run = b.run();
         b.feed(Input::Failed(run, broken(true)));
-        let steps = if how == 0 { b.act(Act::Stop) } else { b.feed(Input::Shutdown) };
+        let steps = if how == 0 { b.act(SessionCommand::Stop) } else { b.feed(Input::Shutdown) };
         assert_eq!(texts(&kept(&steps)), [("Begun".to_owned(), Some(CutBy::Error))]);
     }
 }
@@ -442,7 +442,7 @@ proptest! {
             let running = b.machine.is_running();
             let steps = match what {
                 0 | 1 => b.send("m"),
-                2 => b.act(Act::steer("s")),
+                2 => b.act(SessionCommand::steer("s")),
                 3 => { b.chunk(Chunk::Started(Some("same".into()))); b.text(["So", "Some", "Other", " "][usize::from(which)]) }
                 // Whole steps: one, two or three calls, ids that repeat.
                 4..=6 => {
@@ -461,15 +461,15 @@ proptest! {
                 }
                 7 => b.stop_with(Stop::Done),
                 8 => match which {
-                    0 => b.act(Act::Stop),
-                    1 => b.act(Act::Cut { by: CutBy::TimeLimit }),
-                    2 => b.act(Act::Cut { by: CutBy::Signal }),
-                    _ => b.act(Act::Cut { by: CutBy::TakenOver }),
+                    0 => b.act(SessionCommand::Stop),
+                    1 => b.act(SessionCommand::Cut { by: CutBy::TimeLimit }),
+                    2 => b.act(SessionCommand::Cut { by: CutBy::Signal }),
+                    _ => b.act(SessionCommand::Cut { by: CutBy::TakenOver }),
                 },
                 9 => b.feed(Input::Failed(run, broken(which > 0))),
                 10 => b.feed(Input::RetryNow(run)),
-                11 => b.act(Act::Retry),
-                12 => b.act(Act::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }),
+                11 => b.act(SessionCommand::Retry),
+                12 => b.act(SessionCommand::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }),
                 13 => b.feed(Input::JobEnded("A job ended.".into())),
                 // The program dies, or another one takes over, and what it left is read again.
                 14 => {
@@ -508,7 +508,7 @@ proptest! {
             // A turn that ended and the next one that began in the same step are two.
             for step in &steps {
                 match step {
-                    Step::Emit(Event::TurnStarted { .. } | Event::TurnEnded { .. } | Event::Compacting { .. }) => of_turn.clear(),
+                    Step::Emit(SessionEvent::TurnStarted { .. } | SessionEvent::TurnEnded { .. } | SessionEvent::Compacting { .. }) => of_turn.clear(),
                     Step::Ask(_, request) => {
                         if let Err(why) = is_sound(request) { prop_assert!(false, "{}", why); }
                         if let Some(last) = of_turn.last()

@@ -30,10 +30,10 @@ fn paused(bench: &mut Bench) -> RequestId {
     bench.send("hello");
     let steps = bench.feed(Input::NoKey(bench.run(), Box::new(wanted()), refused()));
     let asked = steps.iter().find_map(|step| match step {
-        Step::Emit(Event::Asked(request)) => Some(request.id.clone()),
+        Step::Emit(SessionEvent::Asked(request)) => Some(request.id.clone()),
         _ => None,
     });
-    assert!(!steps.iter().any(|step| matches!(step, Step::Append(..) | Step::Emit(Event::TurnEnded { .. }))));
+    assert!(!steps.iter().any(|step| matches!(step, Step::Append(..) | Step::Emit(SessionEvent::TurnEnded { .. }))));
     asked.expect("the key is asked for")
 }
 
@@ -42,7 +42,7 @@ fn asks_the_model(steps: &[Step]) -> bool {
 }
 
 fn settled(steps: &[Step], id: &RequestId) -> bool {
-    steps.iter().any(|step| matches!(step, Step::Emit(Event::Settled { request }) if request == id))
+    steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Settled { request }) if request == id))
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_key_lets_the_turn_go_on() {
     assert_eq!(bench.machine.meta.activity, Activity::NeedsYou("key: work".into()));
     assert_eq!(bench.machine.requests().len(), 1);
     let key = Key::new("sk-unique").unwrap();
-    let steps = bench.act(Act::Answer { request: id.clone(), answer: UserAnswer::Key(key.clone()) });
+    let steps = bench.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Key(key.clone()) });
     assert_eq!(steps, [Step::StoreKey(ConnectionName::new("work"), key)]);
     assert!(!format!("{steps:?}").contains("sk-unique"));
     // A key of another connection is not this one.
@@ -71,7 +71,7 @@ fn a_key_that_could_not_be_stored_is_asked_for_again() {
     let id = paused(&mut bench);
     let steps = bench.feed(Input::Keyed(ConnectionName::new("work"), Err("The disk is full.".into())));
     let why = steps.iter().find_map(|step| match step {
-        Step::Emit(Event::Asked(request)) if request.id == id => match &request.ask {
+        Step::Emit(SessionEvent::Asked(request)) if request.id == id => match &request.ask {
             Ask::Key(wanted) => Some(wanted.why.as_str()),
             _ => None,
         },
@@ -85,18 +85,18 @@ fn a_key_that_could_not_be_stored_is_asked_for_again() {
 fn without_a_key_the_turn_ends_as_the_failure_that_it_is() {
     let mut bench = Bench::new(Mode::Ask);
     let id = paused(&mut bench);
-    let steps = bench.act(Act::Answer { request: id.clone(), answer: UserAnswer::No(None) });
+    let steps = bench.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::No(None) });
     assert!(settled(&steps, &id));
-    assert!(steps.contains(&Step::Emit(Event::TurnEnded { end: TurnEnd::Failed })));
+    assert!(steps.contains(&Step::Emit(SessionEvent::TurnEnded { end: TurnEnd::Failed })));
     let row = bench.machine.rows().last().cloned().unwrap();
     let Body::Error(failure) = row.body else { panic!("{row:?}") };
     assert_eq!((failure.code.as_str(), failure.actions.len()), ("invalid_api_key", 3));
     // The same when the turn is stopped instead; and a late key starts nothing.
     let mut bench = Bench::new(Mode::Ask);
     let id = paused(&mut bench);
-    let steps = bench.act(Act::Stop);
+    let steps = bench.act(SessionCommand::Stop);
     assert!(settled(&steps, &id));
-    assert!(steps.contains(&Step::Emit(Event::TurnEnded { end: TurnEnd::Stopped })));
+    assert!(steps.contains(&Step::Emit(SessionEvent::TurnEnded { end: TurnEnd::Stopped })));
     assert_eq!(bench.feed(Input::Keyed(ConnectionName::new("work"), Ok(()))), []);
 }
 
@@ -104,7 +104,7 @@ fn without_a_key_the_turn_ends_as_the_failure_that_it_is() {
 fn nobody_is_asked_headless_or_once_the_answer_has_begun() {
     let failed = |bench: &mut Bench| {
         let steps = bench.feed(Input::NoKey(bench.run(), Box::new(wanted()), refused()));
-        assert!(steps.contains(&Step::Emit(Event::TurnEnded { end: TurnEnd::Failed })), "{steps:?}");
+        assert!(steps.contains(&Step::Emit(SessionEvent::TurnEnded { end: TurnEnd::Failed })), "{steps:?}");
         assert!(bench.machine.requests().is_empty());
     };
     let mut bench = Bench::with(Mode::Ask, |rules| rules.headless = true);

@@ -30,14 +30,16 @@ fn the_turn_waits_for_the_choice_and_goes_on_with_it() {
     bench.send("hello");
     let steps = bench.feed(Input::NoModel(bench.run(), no_model()));
     assert!(
-        steps.iter().any(|step| matches!(step, Step::Emit(Event::ModelWanted { why, .. }) if why.contains("a, b")))
+        steps
+            .iter()
+            .any(|step| matches!(step, Step::Emit(SessionEvent::ModelWanted { why, .. }) if why.contains("a, b")))
     );
     assert!(matches!(bench.machine.meta.activity, Activity::NeedsYou(_)) && bench.machine.is_running());
-    let steps = bench.act(Act::Model { connection: None, model: "b".into() });
+    let steps = bench.act(SessionCommand::Model { connection: None, model: "b".into() });
     assert_eq!(asks(&steps), Some("b"));
     bench.text("hi");
     let steps = bench.stop_with(Stop::Done);
-    assert!(steps.iter().any(|step| matches!(step, Step::Emit(Event::TurnEnded { end: TurnEnd::Done }))));
+    assert!(steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::TurnEnded { end: TurnEnd::Done }))));
     assert!(bench.machine.meta.activity == Activity::Idle);
 }
 
@@ -46,14 +48,14 @@ fn it_can_be_stopped_and_nobody_is_asked_headless() {
     let mut bench = bench(false);
     bench.send("hello");
     bench.feed(Input::NoModel(bench.run(), no_model()));
-    bench.act(Act::Stop);
+    bench.act(SessionCommand::Stop);
     assert!(!bench.machine.is_running());
-    assert_eq!(asks(&bench.act(Act::Model { connection: None, model: "b".into() })), None);
+    assert_eq!(asks(&bench.act(SessionCommand::Model { connection: None, model: "b".into() })), None);
 
     let mut bench = self::bench(true);
     bench.send("hello");
     let steps = bench.feed(Input::NoModel(bench.run(), no_model()));
-    assert!(steps.iter().any(|step| matches!(step, Step::Emit(Event::TurnEnded { end: TurnEnd::Failed }))));
+    assert!(steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::TurnEnded { end: TurnEnd::Failed }))));
 }
 
 #[test]
@@ -69,7 +71,7 @@ fn attachments_are_named_where_they_may_be_why_and_nowhere_else() {
             text: None,
         };
         let attachments = if attached { vec![file] } else { Vec::new() };
-        bench.act(Act::Send { text: "look".into(), attachments });
+        bench.act(SessionCommand::Send { text: "look".into(), attachments });
         let error = ProviderError { code, detail: detail.into(), ..no_model() };
         let steps = bench.feed(Input::Failed(bench.run(), error));
         let text = steps.iter().find_map(|step| match step {
@@ -102,7 +104,7 @@ fn what_is_switched_holds_for_the_next_request_and_is_kept() {
     bench.text("hi");
     bench.stop_with(Stop::Done);
     for (what, on) in [(SessionSwitch::FullTools, false), (SessionSwitch::LongCache, true)] {
-        bench.act(Act::Switch { what, on });
+        bench.act(SessionCommand::Switch { what, on });
     }
     assert_eq!(told(&bench.send("two")), "Reads a file.");
     assert!(bench.machine.meta.long_cache && !bench.machine.meta.full_tools);
@@ -119,7 +121,7 @@ fn what_was_pasted_is_kept_whole_when_it_is_summed_up() {
         bench.text("done");
         bench.stop_with(Stop::Done);
     }
-    bench.act(Act::Compact { wish: String::new() });
+    bench.act(SessionCommand::Compact { wish: String::new() });
     let steps = bench.feed(Input::Summarised(bench.run(), Ok("it was mended".into())));
     let at = |what: fn(&Step) -> bool| steps.iter().position(what);
     let whole = at(

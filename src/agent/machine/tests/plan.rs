@@ -5,7 +5,7 @@ use crate::agent::step::PlanFile;
 use crate::domain::message::{Info, Plan};
 use crate::domain::plan::{Outline, PendingExecution, StepMark, StepStatus, hash};
 use crate::domain::request::PlanOrigin;
-use crate::protocol::Event;
+use crate::protocol::{SessionCommand, SessionEvent};
 
 const PLAN: &str = "# Tidy\n\n1. Read `a.rs`\n2. Rewrite `b.rs`\n3. Run `make install`\n";
 
@@ -33,7 +33,7 @@ fn marked(b: &Bench, mode: Mode, compact: bool, marks: &[(u32, bool, Option<&str
 
 fn answer(b: &mut Bench, answer: UserAnswer) -> Vec<Step> {
     let id = b.asked().id;
-    let mut steps = b.act(Act::Answer { request: id, answer });
+    let mut steps = b.act(SessionCommand::Answer { request: id, answer });
     while b.machine.has_due() {
         steps.extend(b.feed(Input::CarryOut));
     }
@@ -49,7 +49,7 @@ fn told(steps: &[Step]) -> String {
 }
 
 fn asks_again(steps: &[Step]) -> bool {
-    steps.iter().any(|step| matches!(step, Step::Emit(Event::Asked(_))))
+    steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Asked(_))))
 }
 
 /// Reports a step, and gives what came back.
@@ -89,7 +89,7 @@ fn the_message_names_what_was_struck_out_and_the_comments() {
     assert!(Outline::parse(&written).steps[2].struck);
     let progress = b.machine.own.progress.clone().unwrap();
     assert_eq!((progress.figures(), progress.steps.len()), ((0, 2), 3));
-    assert!(steps.iter().any(|step| matches!(step, Step::Emit(Event::Plan(Some(_))))));
+    assert!(steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Plan(Some(_))))));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn the_approval_covers_what_was_shown() {
     let steps = b.feed(Input::PlanFile(PlanFile::Text("1. Delete everything\n".into())));
     assert!(asks_again(&steps));
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id, answer: yes });
+    let steps = b.act(SessionCommand::Answer { request: id, answer: yes });
     assert!(asks_again(&steps) && !b.machine.is_running() && b.machine.meta.mode == Mode::Explore);
     let Ask::Plan(review) = b.asked().ask else { panic!() };
     assert_eq!((review.origin, review.markdown.as_str()), (PlanOrigin::ChangedOnDisk, "1. Delete everything\n"));
@@ -128,18 +128,22 @@ fn answer_with(b: &mut Bench, mode: Mode) -> Vec<Step> {
 fn an_edited_plan_is_asked_again_and_told() {
     let mut b = waiting(|_| {});
     let id = b.asked().id;
-    let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::PlanEdited("1. Only this\n".into()) });
+    let steps =
+        b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::PlanEdited("1. Only this\n".into()) });
     assert!(asks_again(&steps) && steps.contains(&Step::KeepPlan("/s/plans/p.md".into(), "1. Only this\n".into())));
     assert_eq!(b.asked().id, id, "it is the same request with another content");
     for nothing in ["", " \n", "1. Only this"] {
-        let steps = b.act(Act::Answer { request: id.clone(), answer: UserAnswer::PlanEdited(nothing.into()) });
+        let steps =
+            b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::PlanEdited(nothing.into()) });
         assert!(!steps.iter().any(|step| matches!(step, Step::KeepPlan(..))), "{nothing:?}");
     }
     let mut other = b.machine.clone();
     let steps = answer_with(&mut b, Mode::Ask);
     assert!(told(&steps).contains("The user edited the plan; the plan now reads:\n\n1. Only this\n"));
-    let steps =
-        other.step(At(90_000), Input::Act(Act::Answer { request: id, answer: UserAnswer::PlanChanges("more".into()) }));
+    let steps = other.step(
+        At(90_000),
+        Input::Command(SessionCommand::Answer { request: id, answer: UserAnswer::PlanChanges("more".into()) }),
+    );
     assert!(told(&steps).contains("Change the plan: more\n\nThe user edited the plan"));
 }
 
@@ -190,11 +194,11 @@ fn a_struck_step_holds_in_every_mode_until_the_plan_is_over() {
     assert!(approval.reasons[0].contains("struck step 2"), "{:?}", approval.reasons);
     assert!(approval.scopes.is_empty() && approval.offers.is_empty(), "never remembered");
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: UserAnswer::No(None) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None) });
     b.calls(&[("c", "bash")]);
     assert!(runs(&b.found("c", command("cd x && sudo make install"))).is_empty());
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: UserAnswer::No(None) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None) });
     b.calls(&[("o", "write")]);
     assert_eq!(runs(&b.found("o", write("/w/c.rs"))), ["o"], "what no step names runs");
     b.ran("o", "ok");
@@ -204,7 +208,7 @@ fn a_struck_step_holds_in_every_mode_until_the_plan_is_over() {
     b.calls(&[("v", "write")]);
     assert!(runs(&b.found("v", write("/w/b.rs"))).is_empty());
     let id = b.asked().id;
-    b.act(Act::Answer { request: id, answer: UserAnswer::No(None) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None) });
     b.text("done");
     b.stop_with(Stop::Done);
     b.send("now do it after all");
@@ -232,7 +236,7 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     let mut b = waiting(|_| {});
     let id = b.asked().id;
     let yes = marked(&b, Mode::Execute, true, &[(3, true, None)]);
-    let mut steps = b.act(Act::Answer { request: id, answer: yes });
+    let mut steps = b.act(SessionCommand::Answer { request: id, answer: yes });
     assert!(
         !b.machine.has_due() && kept(&steps).is_empty() && steps.iter().any(|step| matches!(step, Step::Summarise(..)))
     );
@@ -325,14 +329,14 @@ fn a_plan_of_another_program_that_awaits_its_compaction_is_asked_for() {
 #[test]
 fn a_plan_can_be_dropped_and_another_one_takes_its_place() {
     let mut b = waiting(|_| {});
-    b.act(Act::DropPlan);
+    b.act(SessionCommand::DropPlan);
     assert!(b.machine.requests().is_empty() && !b.machine.meta.plan_pending);
     let mut b = waiting(|_| {});
     answer_with(&mut b, Mode::Ask);
     b.text("ok");
     b.stop_with(Stop::Done);
-    let steps = b.act(Act::DropPlan);
-    assert!(steps.contains(&Step::Emit(Event::Plan(None))) && b.machine.own.progress.is_none());
+    let steps = b.act(SessionCommand::DropPlan);
+    assert!(steps.contains(&Step::Emit(SessionEvent::Plan(None))) && b.machine.own.progress.is_none());
     let mut b = waiting(|_| {});
     answer_with(&mut b, Mode::Ask);
     b.calls(&[("p2", "submit_plan")]);

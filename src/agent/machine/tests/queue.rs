@@ -23,13 +23,13 @@ fn id(b: &Bench, text: &str) -> MessageId {
 }
 
 fn edit(b: &mut Bench, edit: QueueEdit) -> Vec<Step> {
-    b.act(Act::Queue(edit))
+    b.act(SessionCommand::Queue(edit))
 }
 
 /// Queue as the last of these steps reports it, as `queue | steers`.
 fn told(steps: &[Step]) -> Option<String> {
     steps.iter().rev().find_map(|step| match step {
-        Step::Emit(Event::Queue { items, steers, .. }) => Some(format!("{} | {}", texts(items), texts(steers))),
+        Step::Emit(SessionEvent::Queue { items, steers, .. }) => Some(format!("{} | {}", texts(items), texts(steers))),
         _ => None,
     })
 }
@@ -55,7 +55,7 @@ fn a_message_is_moved_to_any_place() {
         for held in [false, true] {
             let mut b = bench(&["a", "b", "c"]);
             if held {
-                b.act(Act::Stop);
+                b.act(SessionCommand::Stop);
             }
             let id = id(&b, text);
             let steps = edit(&mut b, QueueEdit::Move { id, to });
@@ -84,7 +84,7 @@ fn the_order_that_was_made_is_the_one_that_is_sent() {
 #[test]
 fn a_held_queue_goes_on_in_its_new_order() {
     let mut b = bench(&["a", "b"]);
-    b.act(Act::Stop);
+    b.act(SessionCommand::Stop);
     let moved = id(&b, "a");
     edit(&mut b, QueueEdit::Move { id: moved, to: 1 });
     let run = b.run();
@@ -98,7 +98,7 @@ fn a_held_queue_goes_on_in_its_new_order() {
 #[test]
 fn the_last_one_taken_out_ends_the_holding() {
     let mut b = bench(&["a"]);
-    b.act(Act::Stop);
+    b.act(SessionCommand::Stop);
     assert!(b.machine.queue.held);
     let gone = id(&b, "a");
     edit(&mut b, QueueEdit::Remove { id: gone });
@@ -110,8 +110,8 @@ fn what_goes_into_the_turn_is_told_changed_and_taken_out() {
     let mut b = bench(&["later"]);
     b.calls(&[("a", "bash")]);
     b.found("a", command("make"));
-    assert_eq!(told(&b.act(Act::steer("one"))).as_deref(), Some("later | one"));
-    assert_eq!(told(&b.act(Act::steer("two"))).as_deref(), Some("later | one two"));
+    assert_eq!(told(&b.act(SessionCommand::steer("one"))).as_deref(), Some("later | one"));
+    assert_eq!(told(&b.act(SessionCommand::steer("two"))).as_deref(), Some("later | one two"));
     assert_eq!(b.machine.steers().len(), 2);
     // Its order is not changed.
     let two = id(&b, "two");
@@ -137,8 +137,8 @@ fn what_did_not_go_in_any_more_waits_first_in_the_queue() {
     let mut b = bench(&["later"]);
     b.calls(&[("a", "bash")]);
     b.found("a", command("make"));
-    b.act(Act::steer("one"));
-    let steps = b.act(Act::Stop);
+    b.act(SessionCommand::steer("one"));
+    let steps = b.act(SessionCommand::Stop);
     assert_eq!(told(&steps).as_deref(), Some("one later | "));
     assert!(b.machine.queue.held && b.machine.steers().is_empty());
 }

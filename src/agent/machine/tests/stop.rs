@@ -18,9 +18,9 @@ fn stopped(by: CutBy) -> (Bench, RunNo) {
     b.found("w", write("/w/x"));
     let run = b.run();
     let steps = match by {
-        CutBy::User => b.act(Act::Stop),
+        CutBy::User => b.act(SessionCommand::Stop),
         CutBy::Restart => b.feed(Input::Shutdown),
-        by => b.act(Act::Cut { by }),
+        by => b.act(SessionCommand::Cut { by }),
     };
     assert_eq!(position(&steps, |step| matches!(step, Step::Cancel(_))), 0, "{by:?}");
     (b, run)
@@ -77,7 +77,7 @@ fn a_write_whose_end_does_not_come_is_not_told_as_one_that_was_not_done() {
     for how in 0..3 {
         let (mut b, run) = stopped(CutBy::User);
         let steps = match how {
-            0 => b.act(Act::Stop),
+            0 => b.act(SessionCommand::Stop),
             1 => b.feed(Input::RetryNow(b.run())),
             _ => b.feed(Input::Reaped(run)),
         };
@@ -96,7 +96,7 @@ fn a_write_whose_end_does_not_come_is_not_told_as_one_that_was_not_done() {
 #[test]
 fn what_a_stopped_command_changed_of_what_runs_code_is_told_behind_it() {
     let (mut b, run) = stopped(CutBy::User);
-    b.act(Act::Stop);
+    b.act(SessionCommand::Stop);
     let mut put_back = StoppedRun { text: String::new(), protected: vec![".envrc: moved aside".to_owned()] };
     let rows = kept(&b.feed(late(run, Err(RunError::Stopped(put_back.clone())))));
     let Body::Info(info) = &rows[0].body else { panic!("{rows:?}") };
@@ -109,7 +109,7 @@ fn what_a_stopped_command_changed_of_what_runs_code_is_told_behind_it() {
 fn a_message_that_comes_while_a_write_ends_is_sent_right_after_it() {
     let (mut b, run) = stopped(CutBy::User);
     let steps = b.send("and now this");
-    assert!(steps.iter().any(|step| matches!(step, Step::Emit(Event::Accepted { .. }))));
+    assert!(steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Accepted { .. }))));
     let steps = b.feed(late(run, Ok(Outcome { figures: changed(), ..Outcome::ok("Changed x.") })));
     let Some(Step::Ask(_, request)) = steps.iter().find(|step| matches!(step, Step::Ask(..))) else {
         panic!("{steps:#?}")
@@ -134,9 +134,9 @@ fn what_ended_a_turn_is_told_as_what_it_was() {
         b.calls(&[("a", "read")]);
         b.found("a", read("/w/a"));
         match by {
-            CutBy::User => b.act(Act::Stop),
+            CutBy::User => b.act(SessionCommand::Stop),
             CutBy::Restart => b.feed(Input::Shutdown),
-            by => b.act(Act::Cut { by }),
+            by => b.act(SessionCommand::Cut { by }),
         };
         let told = b.call("a").result.unwrap();
         assert!(told.contains(result), "{told}");

@@ -3,7 +3,7 @@
 use crate::domain::ids::{At, SessionId};
 use crate::domain::inbox::{PropertyChange, TrashId};
 use crate::domain::session::SessionMeta;
-use crate::protocol::Command;
+use crate::protocol::{Command, EngineCommand};
 use std::collections::HashSet;
 
 /// Milliseconds for which a change can be undone.
@@ -76,8 +76,10 @@ impl Undo {
                 None => backs.push((back, vec![meta.id.clone()])),
             }
         }
-        let steps: Vec<Command> =
-            backs.into_iter().map(|(change, sessions)| Command::Change { sessions, change }).collect();
+        let steps: Vec<Command> = backs
+            .into_iter()
+            .map(|(change, sessions)| Command::Engine(EngineCommand::Change { sessions, change }))
+            .collect();
         let undo = Self { what, until: now.plus(OPEN), steps, going: HashSet::new(), trash: Vec::new() };
         (!changed.is_empty()).then_some((undo, changed))
     }
@@ -116,7 +118,7 @@ impl Undo {
     pub fn into_steps(self) -> Vec<Command> {
         let mut steps = self.steps;
         if !self.trash.is_empty() {
-            steps.push(Command::Restore { trash: self.trash });
+            steps.push(Command::Engine(EngineCommand::Restore { trash: self.trash }));
         }
         steps
     }
@@ -140,7 +142,10 @@ mod tests {
             Undo::of(&metas, &PropertyChange::Status("done".to_owned()), "x".to_owned(), At(5)).unwrap();
         assert_eq!(changed, [a.id.clone(), c.id.clone()], "what is so already is left alone");
         assert!(undo.is_open(At(10_004)) && !undo.is_open(At(10_005)));
-        let back = Command::Change { sessions: changed, change: PropertyChange::Status("todo".to_owned()) };
+        let back = Command::Engine(EngineCommand::Change {
+            sessions: changed,
+            change: PropertyChange::Status("todo".to_owned()),
+        });
         assert_eq!(undo.into_steps(), [back]);
         assert!(Undo::of(&metas, &PropertyChange::Archived(false), String::new(), At(5)).is_none());
 
@@ -164,6 +169,6 @@ mod tests {
         assert!(!undo.gone(&SessionId::parse("z").unwrap(), Some(&TrashId("z-1".to_owned())), At(4_000)));
         assert!(undo.gone(&ids[1], None, At(4_000)), "gone for good");
         assert!(undo.is_open(At(13_999)) && !undo.is_open(At(14_000)));
-        assert_eq!(undo.into_steps(), [Command::Restore { trash: vec![trash] }]);
+        assert_eq!(undo.into_steps(), [Command::Engine(EngineCommand::Restore { trash: vec![trash] })]);
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::app::effect::Effect;
 use crate::app::state::composer::Picked;
 use crate::domain::attachment::{Attachment, AttachmentKind};
-use crate::protocol::Act;
+use crate::protocol::{SessionCommand, SessionEvent};
 
 pub(super) fn file(name: &str) -> Attachment {
     Attachment {
@@ -17,8 +17,8 @@ pub(super) fn file(name: &str) -> Attachment {
     }
 }
 
-fn asked(path: &str) -> Act {
-    Act::Attach { path: path.into() }
+fn asked(path: &str) -> SessionCommand {
+    SessionCommand::Attach { path: path.into() }
 }
 
 #[test]
@@ -30,9 +30,9 @@ fn a_pasted_path_goes_along_once_its_copy_is_there() {
     screen.keys("enter");
     assert_eq!(screen.acts(), [], "not before the copy is there");
     let made = Ok(file("my plot.png"));
-    screen.session("s", Event::Attached { path: "/tmp/my plot.png".into(), made });
+    screen.session("s", SessionEvent::Attached { path: "/tmp/my plot.png".into(), made });
     screen.keys("enter");
-    assert_eq!(screen.acts(), [Act::Send { text: String::new(), attachments: vec![file("my plot.png")] }]);
+    assert_eq!(screen.acts(), [SessionCommand::Send { text: String::new(), attachments: vec![file("my plot.png")] }]);
     assert!(screen.state.composer().is_empty());
 }
 
@@ -40,7 +40,7 @@ fn a_pasted_path_goes_along_once_its_copy_is_there() {
 fn a_path_that_cannot_go_along_is_pasted_as_text() {
     let mut screen = Screen::new();
     screen.msg(Msg::Paste("/tmp/no such".to_owned()));
-    screen.session("s", Event::Attached { path: "/tmp/no such".into(), made: Err("It does not exist.".into()) });
+    screen.session("s", SessionEvent::Attached { path: "/tmp/no such".into(), made: Err("It does not exist.".into()) });
     assert_eq!(screen.state.composer().text(), "/tmp/no such");
     assert!(screen.state.composer().files().is_empty());
 }
@@ -51,13 +51,13 @@ fn the_command_asks_for_several_and_backspace_takes_the_last_one_out() {
     screen.state.composer_mut().set("/attach a.png 'b c.png'");
     screen.keys("enter");
     assert_eq!(screen.acts(), [asked("a.png"), asked("b c.png")]);
-    screen.session("s", Event::Attached { path: "a.png".into(), made: Ok(file("a.png")) });
+    screen.session("s", SessionEvent::Attached { path: "a.png".into(), made: Ok(file("a.png")) });
     screen.keys("backspace");
     assert_eq!(screen.acts(), [], "one that is still copied has no copy to remove");
-    screen.session("s", Event::Attached { path: "b c.png".into(), made: Ok(file("b c.png")) });
-    assert_eq!(screen.acts(), [Act::Detach { path: "/s/attachments/1_b c.png".into() }]);
+    screen.session("s", SessionEvent::Attached { path: "b c.png".into(), made: Ok(file("b c.png")) });
+    assert_eq!(screen.acts(), [SessionCommand::Detach { path: "/s/attachments/1_b c.png".into() }]);
     screen.keys("backspace");
-    assert_eq!(screen.acts(), [Act::Detach { path: "/s/attachments/1_a.png".into() }]);
+    assert_eq!(screen.acts(), [SessionCommand::Detach { path: "/s/attachments/1_a.png".into() }]);
     assert!(screen.state.composer().is_empty());
 }
 
@@ -77,7 +77,8 @@ fn the_picture_of_the_clipboard_is_copied_and_its_file_removed() {
     assert!(screen.fx.contains(&Effect::Picture));
     screen.msg(Msg::Picture(Ok("/tmp/p/clipboard.png".into())));
     assert_eq!(screen.acts(), [asked("/tmp/p/clipboard.png")]);
-    screen.session("s", Event::Attached { path: "/tmp/p/clipboard.png".into(), made: Ok(file("clipboard.png")) });
+    screen
+        .session("s", SessionEvent::Attached { path: "/tmp/p/clipboard.png".into(), made: Ok(file("clipboard.png")) });
     assert!(screen.fx.contains(&Effect::Discard("/tmp/p/clipboard.png".into())));
     assert_eq!(screen.state.composer().files().there(), [file("clipboard.png")]);
 }
@@ -92,7 +93,7 @@ fn what_was_queued_comes_back_with_its_files() {
         redelivered: false,
         attachments: vec![file("a.png")],
     };
-    screen.session("s", Event::Queue { items: vec![item], held: false, steers: vec![] });
+    screen.session("s", SessionEvent::Queue { items: vec![item], held: false, steers: vec![] });
     screen.keys("up");
     assert_eq!(screen.state.composer().text(), "look");
     assert_eq!(screen.state.composer().files().there(), [file("a.png")]);
@@ -118,12 +119,12 @@ fn files_are_selected_one_by_one() {
     assert_eq!(screen.fx.pop(), Some(Effect::View(Box::new(file("b")))));
     screen.keys("backspace");
     assert_eq!(screen.state.composer().files().there(), [file("a"), file("c")]);
-    assert_eq!(screen.acts(), [Act::Detach { path: "/s/attachments/b".into() }]);
+    assert_eq!(screen.acts(), [SessionCommand::Detach { path: "/s/attachments/b".into() }]);
     assert_eq!(screen.state.composer().picked(), Some(Picked::File(1)), "the next one is selected");
     screen.keys("right");
     assert_eq!(screen.state.composer().picked(), None);
     screen.keys("left").keys("esc");
     assert_eq!((screen.state.composer().picked(), screen.text().as_str()), (None, "x"));
     screen.keys("enter");
-    assert_eq!(screen.acts(), [Act::Send { text: "x".to_owned(), attachments: vec![file("a"), file("c")] }]);
+    assert_eq!(screen.acts(), [SessionCommand::Send { text: "x".to_owned(), attachments: vec![file("a"), file("c")] }]);
 }

@@ -8,7 +8,7 @@ use crate::app::state::picker::Kind;
 use crate::domain::ids::ConnectionName;
 use crate::domain::request::KeyRequest;
 use crate::domain::secret::Key;
-use crate::protocol::ConnectionInfo;
+use crate::protocol::{Command, ConnectionInfo, EngineCommand, EngineEvent, SessionCommand, SessionEvent};
 
 const SECRET: &str = "sk-ant-api03-unique0123456789abcdefghijklmnop";
 
@@ -27,9 +27,9 @@ fn info(name: &str, missing: Option<&str>) -> ConnectionInfo {
     }
 }
 
-fn configured(connections: Vec<ConnectionInfo>) -> Event {
+fn configured(connections: Vec<ConnectionInfo>) -> EngineEvent {
     let vendors = vec![info("anthropic", Some("no key")), info("openai", Some("no key"))];
-    Event::Configured(Box::new(Configured { connections, vendors, ..Configured::default() }))
+    EngineEvent::Configured(Box::new(Configured { connections, vendors, ..Configured::default() }))
 }
 
 /// Nothing is configured but the demo, and nothing was said.
@@ -62,21 +62,28 @@ fn the_first_screen_is_a_choice_and_five_keys_lead_to_a_model() {
         |screen: &Screen| screen.state.first_choice().map(|rows| rows.into_iter().map(|row| row.name).collect());
     assert_eq!(names(&screen), Some(vec!["Demo".to_owned(), "Anthropic".into(), "OpenAI".into()]));
     screen.keys("down enter");
-    let asked = Command::AskKey { session: id("s"), connection: ConnectionName::new("anthropic") };
+    let asked = Command::Session {
+        id: id("s"),
+        command: SessionCommand::AskKey { connection: ConnectionName::new("anthropic") },
+    };
     assert!(screen.sent().contains(&asked), "{:?}", screen.sent());
     screen.ask(wanted("There is no key for it yet."));
     assert!(in_the_field(&screen), "what is typed goes into the field at once");
     screen.type_text(SECRET).keys("enter");
-    let given = Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
+    let given =
+        SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
     assert!(screen.acts().contains(&given));
     assert_eq!(screen.state.connecting.checking.as_ref().map(|check| check.connection.as_str()), Some("anthropic"));
 
     screen.ask(wanted("The server refused the key."));
     assert!(in_the_field(&screen) && screen.state.connecting.checking.is_none(), "a refused key is asked for again");
     screen.type_text(SECRET).keys("enter").wait(400);
-    screen.session("s", Event::Settled { request: RequestId::new("k1") });
-    screen.whole(Event::Connections(vec![info("anthropic", None), info("demo", None)]));
-    screen.whole(Event::Models { connection: ConnectionName::new("anthropic"), models: Ok(vec!["claude-a".into()]) });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1") });
+    screen.whole(EngineEvent::Connections(vec![info("anthropic", None), info("demo", None)]));
+    screen.whole(EngineEvent::Models {
+        connection: ConnectionName::new("anthropic"),
+        models: Ok(vec!["claude-a".into()]),
+    });
     assert!(format!("{:?}", screen.state.notices).contains("accepted"));
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(picker)) if picker.kind == Kind::Model));
     assert_eq!(names(&screen), None, "something is configured");
@@ -89,10 +96,10 @@ fn the_demo_is_chosen_by_enter_and_any_text_is_a_message() {
     assert!(screen.state.first_choice().is_none() && screen.state.overlays.is_empty());
     screen.fx.clear();
     screen.type_text("list").keys("enter");
-    assert_eq!(screen.acts(), [Act::send("list")]);
+    assert_eq!(screen.acts(), [SessionCommand::send("list")]);
     let mut screen = new_here();
     screen.type_text("list").keys("enter");
-    assert_eq!(screen.acts(), [Act::send("list")], "without a choice the demo answers");
+    assert_eq!(screen.acts(), [SessionCommand::send("list")], "without a choice the demo answers");
 }
 
 #[test]
@@ -105,7 +112,8 @@ fn a_draft_that_holds_a_key_is_asked_about_and_kept_nowhere() {
     screen.ask(wanted("There is no key for it yet."));
     assert!(in_the_field(&screen) && screen.text().is_empty());
     screen.keys("enter");
-    let given = Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
+    let given =
+        SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
     assert!(screen.acts().contains(&given), "it went into the field");
 
     let mut screen = Screen::new();
@@ -113,7 +121,11 @@ fn a_draft_that_holds_a_key_is_asked_about_and_kept_nowhere() {
     assert!(!format!("{:?}", screen.fx).contains("unique"), "not into the history either");
     let mut screen = new_here();
     screen.type_text(&format!("use {SECRET} please")).keys("enter").wait(400).keys("down down enter");
-    assert_eq!(screen.acts(), [Act::send(format!("use {SECRET} please"))], "the user said that it is a message");
+    assert_eq!(
+        screen.acts(),
+        [SessionCommand::send(format!("use {SECRET} please"))],
+        "the user said that it is a message"
+    );
 }
 
 #[test]
@@ -122,17 +134,17 @@ fn a_session_that_stays_with_its_connection_goes_on_in_a_branch() {
     screen.whole(configured(vec![info("openai", None), info("demo", None)]));
     let mut locked = meta("s");
     (locked.connection, locked.connection_locked) = (Some(ConnectionName::new("rehearsal")), true);
-    screen.session("s", Event::Changed(Box::new(locked)));
+    screen.session("s", SessionEvent::Changed(Box::new(locked)));
     screen.fx.clear();
     screen.type_text("/model openai-usual").keys("enter");
     assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(asked)) if asked.title.contains("new session")));
     screen.wait(400).keys("enter");
-    assert_eq!(screen.sent(), [Command::Branch { session: id("s"), at: None, title: None }]);
+    assert_eq!(screen.sent(), [Command::Engine(EngineCommand::Branch { session: id("s"), at: None, title: None })]);
     screen.fx.clear();
-    screen.whole(Event::Changed(Box::new(meta("t"))));
-    screen.whole(Event::Branched { from: id("s"), to: id("t"), rewound: false });
-    let model = Act::Model { connection: Some(ConnectionName::new("openai")), model: "openai-usual".into() };
-    assert!(screen.sent().contains(&Command::To { session: id("t"), act: model }), "{:?}", screen.sent());
+    screen.whole(EngineEvent::SessionChanged(Box::new(meta("t"))));
+    screen.whole(EngineEvent::Branched { from: id("s"), to: id("t"), rewound: false });
+    let model = SessionCommand::Model { connection: Some(ConnectionName::new("openai")), model: "openai-usual".into() };
+    assert!(screen.sent().contains(&Command::Session { id: id("t"), command: model }), "{:?}", screen.sent());
 }
 
 #[test]
@@ -142,12 +154,12 @@ fn enter_on_an_empty_draft_retries_and_continues() {
         let mut screen = Screen::new();
         let mut broken = meta("s");
         broken.unfinished = Some(Unfinished::new(how, "Server error (500)"));
-        screen.session("s", Event::Changed(Box::new(broken.clone())));
+        screen.session("s", SessionEvent::Changed(Box::new(broken.clone())));
         screen.fx.clear();
         screen.keys("enter");
-        assert_eq!(screen.acts(), [Act::Retry]);
+        assert_eq!(screen.acts(), [SessionCommand::Retry]);
         broken.held_by = Some("process 7".into());
-        screen.session("s", Event::Changed(Box::new(broken)));
+        screen.session("s", SessionEvent::Changed(Box::new(broken)));
         screen.fx.clear();
         screen.keys("enter");
         assert_eq!(screen.acts(), vec![], "another process writes it");
@@ -160,10 +172,11 @@ fn a_choice_before_the_session_is_there_is_kept() {
     let fx = start(&mut state, None);
     let mut screen = Screen { state, fx, seqs: Default::default() };
     screen.whole(configured(vec![info("demo", None)]));
-    screen.whole(Event::Listed { sessions: vec![] });
+    screen.whole(EngineEvent::Listed { sessions: vec![] });
     screen.keys("down enter");
-    let asked = Command::AskKey { session: id("s"), connection: ConnectionName::new("anthropic") };
+    let command = SessionCommand::AskKey { connection: ConnectionName::new("anthropic") };
+    let asked = Command::Session { id: id("s"), command };
     assert!(!screen.sent().contains(&asked), "there is no session yet");
-    screen.session("s", Event::Opened(Box::new(snapshot(meta("s")))));
+    screen.session("s", SessionEvent::Opened(Box::new(snapshot(meta("s")))));
     assert!(screen.sent().contains(&asked));
 }

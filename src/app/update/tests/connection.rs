@@ -4,7 +4,7 @@ use super::*;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
 use crate::domain::ids::ConnectionName;
-use crate::protocol::ConnectionInfo;
+use crate::protocol::{ConnectionInfo, EngineEvent, SessionCommand, SessionEvent};
 
 fn screen(change: impl FnOnce(&mut SessionMeta)) -> Screen {
     let mut screen = Screen::new();
@@ -20,19 +20,19 @@ fn screen(change: impl FnOnce(&mut SessionMeta)) -> Screen {
         offered: false,
     };
     let connections = vec![here];
-    screen.whole(Event::Configured(Box::new(Configured { connections, ..Configured::default() })));
+    screen.whole(EngineEvent::Configured(Box::new(Configured { connections, ..Configured::default() })));
     let mut theirs = meta("s");
     theirs.connection = Some(ConnectionName::new("theirs"));
     theirs.connection_locked = true;
     theirs.unmapped = true;
     change(&mut theirs);
-    screen.session("s", Event::Changed(Box::new(theirs)));
+    screen.session("s", SessionEvent::Changed(Box::new(theirs)));
     screen.fx.clear();
     screen
 }
 
-fn stands_in(everywhere: bool) -> Vec<Act> {
-    vec![Act::StandIn { connection: ConnectionName::new("here"), everywhere }]
+fn stands_in(everywhere: bool) -> Vec<SessionCommand> {
+    vec![SessionCommand::StandIn { connection: ConnectionName::new("here"), everywhere }]
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn another_connection_can_be_named_for_it_and_for_all_of_its_name() {
 #[test]
 fn the_picker_opens_when_a_message_waits_for_the_choice() {
     let mut screen = screen(|_| {});
-    screen.session("s", Event::ConnectionWanted { connection: ConnectionName::new("theirs") });
+    screen.session("s", SessionEvent::ConnectionWanted { connection: ConnectionName::new("theirs") });
     assert!(matches!(screen.state.overlays.last(), Some(Overlay::Picker(picker)) if picker.kind == Kind::Connection));
     screen.keys("enter");
     assert_eq!(screen.acts(), stands_in(false));

@@ -3,7 +3,7 @@
 use super::*;
 use crate::app::state::Focus;
 use crate::app::state::chat::View;
-use crate::protocol::TurnEnd;
+use crate::protocol::{Command, Event, SessionCommand, SessionEvent, TurnEnd};
 
 fn texts(screen: &Screen) -> Vec<String> {
     let chat = &screen.state.current_open().unwrap().chat;
@@ -15,17 +15,17 @@ fn keys(screen: &Screen) -> Vec<i64> {
 }
 
 fn put(screen: &mut Screen, row: Message) {
-    screen.session("s", Event::Row(Box::new(row)));
+    screen.session("s", SessionEvent::Row(Box::new(row)));
 }
 
-fn delta(id: &str, add: &str) -> Event {
-    Event::Delta { id: MessageId::new(id), add: add.to_owned() }
+fn delta(id: &str, add: &str) -> SessionEvent {
+    SessionEvent::Delta { id: MessageId::new(id), add: add.to_owned() }
 }
 
 #[test]
 fn rows_come_grow_change_and_go() {
     let mut screen = Screen::new();
-    screen.session("s", Event::TurnStarted { at: At(NOON) });
+    screen.session("s", SessionEvent::TurnStarted { at: At(NOON) });
     put(&mut screen, user_row("u", "hi"));
     put(&mut screen, assistant_row("m", ""));
     screen.session("s", delta("m", "Hel")).session("s", delta("m", "lo"));
@@ -37,9 +37,9 @@ fn rows_come_grow_change_and_go() {
     assert!(chat.entries[1].revision > before[1] && chat.entries[1].live && !chat.entries[0].live);
     assert_eq!(texts(&screen), vec!["hi", "Hello there"]);
     put(&mut screen, assistant_row("x", "half"));
-    screen.session("s", Event::Dropped { id: MessageId::new("x") });
+    screen.session("s", SessionEvent::Dropped { id: MessageId::new("x") });
     assert_eq!(texts(&screen), vec!["hi", "Hello there"]);
-    screen.session("s", Event::TurnEnded { end: TurnEnd::Done });
+    screen.session("s", SessionEvent::TurnEnded { end: TurnEnd::Done });
     assert!(screen.state.current_open().unwrap().chat.entries.iter().all(|entry| !entry.live));
     // An id that comes again in another turn is another row.
     put(&mut screen, user_row("u2", "again"));
@@ -50,10 +50,10 @@ fn rows_come_grow_change_and_go() {
 #[test]
 fn a_session_that_is_not_shown_keeps_the_end_of_a_long_answer_and_asks_for_the_rest_when_it_is() {
     let mut screen = Screen::new();
-    screen.session("s", Event::TurnStarted { at: At(NOON) });
+    screen.session("s", SessionEvent::TurnStarted { at: At(NOON) });
     put(&mut screen, user_row("u", "hi"));
     put(&mut screen, assistant_row("m", "It begins. "));
-    screen.session("other", Event::Opened(Box::new(snapshot(meta("other")))));
+    screen.session("other", SessionEvent::Opened(Box::new(snapshot(meta("other")))));
     let mut fx = Vec::new();
     session::open(&mut screen.state, &id("other"), &mut fx);
     let line = "words without an end, \u{1f600}\n";
@@ -66,12 +66,12 @@ fn a_session_that_is_not_shown_keeps_the_end_of_a_long_answer_and_asks_for_the_r
     assert!(kept.len() <= 16_384 && kept.ends_with("the last word") && kept.starts_with("words without"), "{kept}");
     fx.clear();
     session::open(&mut screen.state, &id("s"), &mut fx);
-    let asked = Effect::Send(Command::Open { session: id("s"), rows: session::ROWS });
+    let asked = Effect::Send(Command::Session { id: id("s"), command: SessionCommand::Open { rows: session::ROWS } });
     assert!(fx.contains(&asked), "{fx:?}");
     // The snapshot makes it whole, and it grows on.
     let mut opened = snapshot(meta("s"));
     opened.rows = vec![user_row("u", "hi"), assistant_row("m", "all of it")];
-    screen.session("s", Event::Opened(Box::new(opened))).session("s", delta("m", " and more"));
+    screen.session("s", SessionEvent::Opened(Box::new(opened))).session("s", delta("m", " and more"));
     assert_eq!(texts(&screen), vec!["hi", "all of it and more"]);
     session::open(&mut screen.state, &id("other"), &mut fx);
     // A row that came whole is not asked for.
@@ -88,18 +88,24 @@ fn a_session_that_is_not_shown_keeps_the_end_of_a_long_answer_and_asks_for_the_r
 #[test]
 fn where_somebody_reads_stays_as_it_was_while_another_session_is_shown() {
     let mut screen = Screen::new();
-    screen.session("s", Event::TurnStarted { at: At(NOON) });
+    screen.session("s", SessionEvent::TurnStarted { at: At(NOON) });
     put(&mut screen, user_row("u", "hi"));
     put(&mut screen, assistant_row("m", &"read so far\n".repeat(3000)));
     let key = keys(&screen)[1];
     screen.state.conversations.open.get_mut(&id("s")).unwrap().chat.view = View::At { key, line: 1500 };
-    screen.session("other", Event::Opened(Box::new(snapshot(meta("other")))));
+    screen.session("other", SessionEvent::Opened(Box::new(snapshot(meta("other")))));
     let mut fx = Vec::new();
     session::open(&mut screen.state, &id("other"), &mut fx);
     screen.session("s", delta("m", "and more"));
     session::open(&mut screen.state, &id("s"), &mut fx);
     assert_eq!(texts(&screen)[1], "read so far\n".repeat(3000));
-    assert!(fx.contains(&Effect::Send(Command::Open { session: id("s"), rows: session::ROWS })), "{fx:?}");
+    assert!(
+        fx.contains(&Effect::Send(Command::Session {
+            id: id("s"),
+            command: SessionCommand::Open { rows: session::ROWS }
+        })),
+        "{fx:?}"
+    );
 }
 
 #[test]
@@ -108,17 +114,17 @@ fn a_page_before_keeps_the_place() {
     let mut opened = snapshot(meta("s"));
     opened.rows = vec![user_row("c", "c"), assistant_row("d", "d")];
     opened.earlier = Some(7);
-    screen.session("s", Event::Opened(Box::new(opened))).draw(false);
+    screen.session("s", SessionEvent::Opened(Box::new(opened))).draw(false);
     let before = keys(&screen);
     let mut frame = screen.state.screen.frame.clone();
     if let Some(chat) = &mut frame.chat {
         chat.at_top = true;
     }
     screen.keys("pageup").msg(Msg::Drawn(Box::new(frame.clone()))).msg(Msg::Drawn(Box::new(frame)));
-    let asked = Command::Earlier { session: id("s"), cursor: 7, rows: session::ROWS };
+    let asked = Command::Session { id: id("s"), command: SessionCommand::Earlier { cursor: 7, rows: session::ROWS } };
     assert_eq!(screen.sent().iter().filter(|command| **command == asked).count(), 1, "asked once");
     let view = screen.state.current_open().unwrap().chat.view;
-    screen.session("s", Event::Page { rows: vec![user_row("a", "a"), assistant_row("b", "b")], earlier: None });
+    screen.session("s", SessionEvent::Page { rows: vec![user_row("a", "a"), assistant_row("b", "b")], earlier: None });
     assert_eq!(texts(&screen), vec!["a", "b", "c", "d"]);
     assert_eq!(keys(&screen)[2..], before[..]);
     assert!(keys(&screen).is_sorted_by(|a, b| a < b));
@@ -133,13 +139,13 @@ fn a_missing_event_asks_for_a_snapshot_once() {
     screen.lose("s");
     put(&mut screen, assistant_row("m", "lost before"));
     put(&mut screen, assistant_row("m2", "x"));
-    let asked = Command::Open { session: id("s"), rows: session::ROWS };
+    let asked = Command::Session { id: id("s"), command: SessionCommand::Open { rows: session::ROWS } };
     assert_eq!(screen.sent(), vec![asked]);
     assert_eq!(texts(&screen), vec!["hi"]);
     let mut opened = snapshot(meta("s"));
     opened.rows = vec![user_row("u", "hi"), assistant_row("l", "lost"), assistant_row("m", "lost before")];
     opened.draft = "older".to_owned();
-    screen.session("s", Event::Opened(Box::new(opened)));
+    screen.session("s", SessionEvent::Opened(Box::new(opened)));
     put(&mut screen, assistant_row("m3", "after"));
     assert_eq!(texts(&screen), vec!["hi", "lost", "lost before", "after"]);
     assert_eq!(screen.text(), "draft", "what is being written stays");
@@ -150,7 +156,8 @@ fn an_event_seen_before_changes_nothing() {
     let mut screen = Screen::new();
     put(&mut screen, assistant_row("m", "a"));
     let seq = screen.state.current_open().unwrap().seq.unwrap();
-    let again = Stamped { v: 1, session: Some(id("s")), seq, event: delta("m", "b") };
+    let event = Event::Session { id: id("s"), event: delta("m", "b") };
+    let again = Stamped { v: 1, seq, event };
     screen.msg(Msg::Engine(Box::new(again)));
     assert_eq!(texts(&screen), vec!["a"]);
 }
@@ -158,8 +165,8 @@ fn an_event_seen_before_changes_nothing() {
 #[test]
 fn events_of_another_session_never_reach_the_shown_one() {
     let mut screen = Screen::new();
-    screen.session("a", Event::Row(Box::new(user_row("u", "not yours"))));
-    screen.session("a", Event::Asked(Box::new(approval("r"))));
+    screen.session("a", SessionEvent::Row(Box::new(user_row("u", "not yours"))));
+    screen.session("a", SessionEvent::Asked(Box::new(approval("r"))));
     assert_eq!(texts(&screen), Vec::<String>::new());
     assert!(screen.state.panel().is_none());
 }
@@ -167,12 +174,12 @@ fn events_of_another_session_never_reach_the_shown_one() {
 #[test]
 fn a_session_with_another_id_is_the_same() {
     let mut screen = Screen::new();
-    screen.type_text("draft").session("s", Event::Reidentified { to: id("t") });
+    screen.type_text("draft").session("s", SessionEvent::Reidentified { to: id("t") });
     assert_eq!((screen.state.current_id(), screen.text().as_str()), (Some(&id("t")), "draft"));
     assert!(screen.state.current_meta().is_some());
     screen.fx.clear();
     screen.keys("enter");
-    let sent = Command::To { session: id("t"), act: Act::send("draft") };
+    let sent = Command::Session { id: id("t"), command: SessionCommand::send("draft") };
     assert!(screen.sent().contains(&sent));
 }
 
@@ -195,15 +202,15 @@ fn the_end_is_followed_only_from_the_end() {
 fn reading_means_the_end_on_a_screen_in_focus() {
     let mut unread = meta("s");
     unread.unread = true;
-    let read = |screen: &mut Screen| screen.acts().contains(&Act::Read);
+    let read = |screen: &mut Screen| screen.acts().contains(&SessionCommand::Read);
     let mut screen = Screen::new();
-    screen.msg(Msg::Focus(false)).session("s", Event::Changed(Box::new(unread.clone()))).draw(true);
+    screen.msg(Msg::Focus(false)).session("s", SessionEvent::Changed(Box::new(unread.clone()))).draw(true);
     assert!(!read(&mut screen));
     screen.msg(Msg::Focus(true));
     assert!(read(&mut screen));
     let mut screen = Screen::new();
     put(&mut screen, user_row("u", "hi"));
-    screen.keys("pageup").draw(false).session("s", Event::Changed(Box::new(unread)));
+    screen.keys("pageup").draw(false).session("s", SessionEvent::Changed(Box::new(unread)));
     assert!(!read(&mut screen));
     screen.keys("ctrl+x >").draw(true);
     assert!(read(&mut screen));
@@ -216,7 +223,7 @@ fn title_and_bell_only_on_change() {
     let needing = |name: &str| {
         let mut meta = meta(name);
         meta.activity = Activity::NeedsYou("approve: ls".to_owned());
-        Event::Changed(Box::new(meta))
+        SessionEvent::Changed(Box::new(meta))
     };
     screen.session("a", needing("a"));
     assert!(screen.fx.contains(&Effect::Title("Title a needs you · lisle".to_owned())));

@@ -25,7 +25,7 @@ fn searches(screen: &mut Screen) -> Vec<(u64, String)> {
         .sent()
         .into_iter()
         .filter_map(|command| match command {
-            Command::Search { search, query } => Some((search, query)),
+            Command::Engine(EngineCommand::Search { search, query }) => Some((search, query)),
             _ => None,
         })
         .collect()
@@ -33,7 +33,7 @@ fn searches(screen: &mut Screen) -> Vec<(u64, String)> {
 
 fn found(screen: &mut Screen, search: u64, results: Vec<SessionHits>, end: bool) {
     let end = end.then(Searched::default);
-    screen.whole(Event::Found { search, results, end });
+    screen.whole(EngineEvent::Found { search, results, end });
 }
 
 /// The search for `needle` with a hit in `a` and two in `b`.
@@ -131,7 +131,9 @@ fn enter_opens_the_session_at_the_line() {
     assert!(screen.state.overlays.is_empty());
     assert_eq!((screen.state.current_id(), screen.state.focus), (Some(&id("b")), Focus::Chat));
     let rows = session::ROWS;
-    assert!(screen.sent().contains(&Command::OpenAt { session: id("b"), at: 700, rows }));
+    assert!(
+        screen.sent().contains(&Command::Session { id: id("b"), command: SessionCommand::OpenAt { at: 700, rows } })
+    );
 
     let call = |id: &str| {
         let mut call = ToolCall {
@@ -154,7 +156,7 @@ fn enter_opens_the_session_at_the_line() {
         later: Some(850),
         ..snapshot(meta("b"))
     };
-    screen.session("b", Event::Opened(Box::new(opened)));
+    screen.session("b", SessionEvent::Opened(Box::new(opened)));
     let chat = &screen.state.current_open().unwrap().chat;
     let key = chat.entries[1].key;
     assert_eq!((chat.view, chat.cursor), (View::Mark { key }, Some(key)));
@@ -165,12 +167,17 @@ fn enter_opens_the_session_at_the_line() {
     // The next hit is not loaded yet.
     screen.fx.clear();
     screen.keys("n");
-    assert!(screen.sent().contains(&Command::OpenAt { session: id("b"), at: 900, rows }));
+    assert!(
+        screen.sent().contains(&Command::Session { id: id("b"), command: SessionCommand::OpenAt { at: 900, rows } })
+    );
     let opened = Opened { rows: vec![call("m9")], earlier: Some(850), ..snapshot(meta("b")) };
-    screen.session("b", Event::Opened(Box::new(opened)));
+    screen.session("b", SessionEvent::Opened(Box::new(opened)));
     assert!(matches!(screen.state.current_open().unwrap().chat.view, View::Mark { .. }));
     screen.keys("n");
-    assert!(screen.sent().contains(&Command::OpenAt { session: id("b"), at: 700, rows }), "around the end");
+    assert!(
+        screen.sent().contains(&Command::Session { id: id("b"), command: SessionCommand::OpenAt { at: 700, rows } }),
+        "around the end"
+    );
     // Esc ends the way, and once more gives the composer the keys.
     screen.keys("esc");
     assert!(screen.state.searches.trail.is_none() && screen.state.focus == Focus::Chat);
@@ -183,7 +190,11 @@ fn a_hit_in_the_title_opens_the_end() {
     let mut screen = Screen::new();
     searched(&mut screen);
     screen.keys("down enter");
-    assert!(screen.sent().contains(&Command::Open { session: id("b"), rows: session::ROWS }));
+    assert!(
+        screen
+            .sent()
+            .contains(&Command::Session { id: id("b"), command: SessionCommand::Open { rows: session::ROWS } })
+    );
     assert_eq!(screen.state.focus, Focus::Composer);
     assert!(screen.state.searches.trail.is_none());
 }
@@ -195,23 +206,24 @@ fn rows_after_a_place_far_from_the_end_come_when_they_are_scrolled_to() {
     screen.keys("enter");
     let opened =
         Opened { rows: vec![user_row("m5", "needle")], earlier: None, later: Some(600), ..snapshot(meta("a")) };
-    screen.session("a", Event::Opened(Box::new(opened)));
+    screen.session("a", SessionEvent::Opened(Box::new(opened)));
     screen.fx.clear();
     // A row at the end has no place here yet.
-    screen.session("a", Event::Row(Box::new(user_row("m99", "new"))));
-    screen.session("a", Event::Delta { id: MessageId::new("m100"), add: "x".to_owned() });
+    screen.session("a", SessionEvent::Row(Box::new(user_row("m99", "new"))));
+    screen.session("a", SessionEvent::Delta { id: MessageId::new("m100"), add: "x".to_owned() });
     let chat = |screen: &Screen| screen.state.current_open().unwrap().chat.clone();
     assert_eq!((chat(&screen).entries.len(), chat(&screen).unseen.len()), (1, 1));
     assert_eq!(screen.sent(), [], "nothing was missed");
     screen.draw(true);
-    let wanted = Command::Later { session: id("a"), cursor: 600, rows: session::ROWS };
+    let wanted = Command::Session { id: id("a"), command: SessionCommand::Later { cursor: 600, rows: session::ROWS } };
     assert_eq!(screen.sent(), [wanted]);
     assert!(matches!(chat(&screen).view, View::At { .. }), "the end of what is loaded is not followed");
     screen.draw(true);
     assert_eq!(screen.sent(), [], "one page at a time");
-    screen.session("a", Event::LaterPage { rows: vec![user_row("m6", "b"), user_row("m99", "new")], later: None });
+    screen
+        .session("a", SessionEvent::LaterPage { rows: vec![user_row("m6", "b"), user_row("m99", "new")], later: None });
     assert_eq!((chat(&screen).entries.len(), chat(&screen).later), (3, None));
-    screen.session("a", Event::Row(Box::new(user_row("m101", "live"))));
+    screen.session("a", SessionEvent::Row(Box::new(user_row("m101", "live"))));
     assert_eq!(chat(&screen).entries.len(), 4, "live rows follow from here on");
 }
 
@@ -222,12 +234,16 @@ fn the_way_to_the_end_opens_it_anew() {
         searched(&mut screen);
         screen.keys("enter");
         let opened = Opened { rows: vec![user_row("m5", "needle")], later: Some(600), ..snapshot(meta("a")) };
-        screen.session("a", Event::Opened(Box::new(opened))).draw(false);
+        screen.session("a", SessionEvent::Opened(Box::new(opened))).draw(false);
         screen.fx.clear();
         leave(&mut screen);
-        assert!(screen.sent().contains(&Command::Open { session: id("a"), rows: session::ROWS }));
+        assert!(
+            screen
+                .sent()
+                .contains(&Command::Session { id: id("a"), command: SessionCommand::Open { rows: session::ROWS } })
+        );
         let opened = Opened { rows: vec![user_row("m9", "last")], ..snapshot(meta("a")) };
-        screen.session("a", Event::Opened(Box::new(opened)));
+        screen.session("a", SessionEvent::Opened(Box::new(opened)));
         let chat = &screen.state.current_open().unwrap().chat;
         assert_eq!((chat.view, chat.later), (View::End, None));
     };
@@ -247,10 +263,12 @@ fn reading_far_from_the_end_is_not_reading_the_end() {
     let mut unread = meta("a");
     unread.unread = true;
     let opened = Opened { rows: vec![user_row("m5", "needle")], later: Some(600), ..snapshot(unread) };
-    screen.session("a", Event::Opened(Box::new(opened)));
+    screen.session("a", SessionEvent::Opened(Box::new(opened)));
     screen.fx.clear();
     screen.draw(true);
-    assert!(!screen.sent().iter().any(|command| matches!(command, Command::To { act: Act::Read, .. })));
+    assert!(
+        !screen.sent().iter().any(|command| matches!(command, Command::Session { command: SessionCommand::Read, .. }))
+    );
 }
 
 #[test]
@@ -262,7 +280,10 @@ fn a_click_opens_a_hit() {
     let mouse = crate::app::msg::Mouse { kind: crate::app::msg::MouseKind::Press, col: 3, row: 5 };
     screen.msg(Msg::Mouse(mouse));
     assert!(
-        screen.fx.iter().any(|fx| matches!(fx, Effect::Send(Command::OpenAt { at: 900, .. }))),
+        screen.fx.iter().any(|fx| matches!(
+            fx,
+            Effect::Send(Command::Session { command: SessionCommand::OpenAt { at: 900, .. }, .. })
+        )),
         "{:?}",
         screen.state.searches.sessions.rows
     );

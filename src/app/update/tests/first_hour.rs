@@ -11,8 +11,8 @@ fn press(screen: &mut Screen, keys: &[&str]) -> usize {
     keys.len()
 }
 
-fn once() -> Act {
-    Act::Answer { request: RequestId::new("r1"), answer: UserAnswer::Once }
+fn once() -> SessionCommand {
+    SessionCommand::Answer { request: RequestId::new("r1"), answer: UserAnswer::Once }
 }
 
 #[test]
@@ -30,13 +30,13 @@ fn a_request_of_another_session_is_answered_in_four_keys() {
     let mut screen = Screen::new();
     let mut other = meta("a");
     other.activity = Activity::NeedsYou("approve: bash cargo test".into());
-    screen.whole(Event::Changed(Box::new(other.clone())));
+    screen.whole(EngineEvent::SessionChanged(Box::new(other.clone())));
     let mut keys = press(&mut screen, &["f3"]);
     let opened = Opened { requests: vec![approval("r1")], ..snapshot(other) };
-    screen.session("a", Event::Opened(Box::new(opened)));
+    screen.session("a", SessionEvent::Opened(Box::new(opened)));
     screen.fx.clear();
     keys += press(&mut screen, &["enter", "y", "enter"]);
-    assert_eq!(screen.sent(), [Command::To { session: id("a"), act: once() }]);
+    assert_eq!(screen.sent(), [Command::Session { id: id("a"), command: once() }]);
     assert_eq!(keys, 4);
 }
 
@@ -45,10 +45,10 @@ fn a_failed_request_is_retried_by_one_key() {
     let mut screen = Screen::new();
     let mut failed = meta("s");
     failed.unfinished = Some(Unfinished::new(Broken::Failed, "Server error (500)"));
-    screen.session("s", Event::Changed(Box::new(failed)));
+    screen.session("s", SessionEvent::Changed(Box::new(failed)));
     screen.fx.clear();
     assert_eq!(press(&mut screen, &["enter"]), 1);
-    assert_eq!(screen.acts(), [Act::Retry]);
+    assert_eq!(screen.acts(), [SessionCommand::Retry]);
 }
 
 #[test]
@@ -67,18 +67,18 @@ fn esc_says_what_else_it_would_stop() {
     let mut screen = Screen::new();
     let mut running = meta("s");
     running.activity = Activity::Running(At(NOON));
-    screen.session("s", Event::Changed(Box::new(running)));
-    screen.session("s", Event::TurnStarted { at: At(NOON) });
+    screen.session("s", SessionEvent::Changed(Box::new(running)));
+    screen.session("s", SessionEvent::TurnStarted { at: At(NOON) });
     let mut child = meta("c");
     child.parent = Some(crate::domain::session::SpawnedBy { session: id("s"), call: CallId::new("1") });
     (child.hidden, child.activity) = (true, Activity::Running(At(NOON)));
-    screen.whole(Event::Changed(Box::new(child)));
+    screen.whole(EngineEvent::SessionChanged(Box::new(child)));
     screen.fx.clear();
     screen.wait(2_000).keys("esc");
     assert_eq!(screen.acts(), vec![]);
     assert!(format!("{:?}", screen.state.notices).contains("1 spawned session"));
     screen.wait(400).keys("esc");
-    assert_eq!(screen.acts(), [Act::Stop]);
+    assert_eq!(screen.acts(), [SessionCommand::Stop]);
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn enter_on_an_empty_draft_needs_a_pause() {
 
     let mut screen = waiting();
     screen.type_text("a").wait(5_000).keys("enter");
-    assert_eq!(screen.acts(), vec![Act::send("a")]);
+    assert_eq!(screen.acts(), vec![SessionCommand::send("a")]);
     assert_eq!(screen.state.focus, Focus::Composer);
 }
 
@@ -262,7 +262,7 @@ fn keys_after_an_answer_are_not_for_what_comes_next() {
     assert_eq!(answered(&screen.acts()), vec![UserAnswer::Once]);
     assert_eq!(screen.text(), "draft", "it was not sent by the second Enter");
     screen.wait(1).keys("enter");
-    assert_eq!(screen.acts(), vec![Act::send("draft")]);
+    assert_eq!(screen.acts(), vec![SessionCommand::send("draft")]);
 }
 
 #[test]
@@ -310,7 +310,11 @@ fn a_change_of_content_drops_keys_and_the_selection() {
     // Answered elsewhere: the next request stands there now.
     let mut screen = waiting();
     screen.ask(question("r2", &["a"])).keys("f3").wait(300).keys("y");
-    screen.session("s", Event::Settled { request: RequestId::new("r1") }).keys("enter").wait(299).keys("1 enter");
+    screen
+        .session("s", SessionEvent::Settled { request: RequestId::new("r1") })
+        .keys("enter")
+        .wait(299)
+        .keys("1 enter");
     assert_eq!(screen.acts(), vec![]);
     screen.wait(300).keys("1 enter");
     assert_eq!(answered(&screen.acts()), vec![UserAnswer::Reply("a".to_owned())]);
@@ -318,7 +322,7 @@ fn a_change_of_content_drops_keys_and_the_selection() {
     // Gone with its turn: what was on its way is not sent as a message.
     let mut screen = waiting();
     screen.keys("f3").wait(300).keys("y");
-    screen.session("s", Event::Settled { request: RequestId::new("r1") }).keys("y enter");
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("r1") }).keys("y enter");
     assert_eq!((screen.acts(), screen.text().as_str(), screen.state.focus), (vec![], "", Focus::Composer));
 }
 
@@ -327,7 +331,10 @@ fn a_second_request_behind_it_changes_nothing() {
     let mut screen = waiting();
     screen.keys("f3").wait(300).keys("y").ask(approval("r2")).keys("enter");
     let acts = screen.acts();
-    assert!(matches!(acts.as_slice(), [Act::Answer { request, .. }] if request.as_str() == "r1"), "{acts:?}");
+    assert!(
+        matches!(acts.as_slice(), [SessionCommand::Answer { request, .. }] if request.as_str() == "r1"),
+        "{acts:?}"
+    );
     // The next one waits for a deliberate act again.
     screen.wait(400).keys("y enter");
     assert_eq!(answered(&screen.acts()), vec![]);
@@ -382,7 +389,7 @@ fn while_a_plan_waits_the_mode_stays() {
     screen.type_text("/mode execute").keys("enter");
     assert_eq!(screen.acts(), vec![]);
     screen.type_text("/mode execute --drop-plan").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Mode { mode: Mode::Execute, drop_plan: true }]);
+    assert_eq!(screen.acts(), vec![SessionCommand::Mode { mode: Mode::Execute, drop_plan: true }]);
 }
 
 #[test]
@@ -412,18 +419,22 @@ fn the_inbox_answers_under_the_same_rules() {
     let mut screen = Screen::new();
     let mut other = meta("a");
     other.activity = Activity::NeedsYou("approve: ls".to_owned());
-    screen.session("a", Event::Changed(Box::new(other.clone()))).keys("ctrl+x a");
-    assert!(screen.sent().contains(&Command::Open { session: id("a"), rows: session::ROWS }));
+    screen.session("a", SessionEvent::Changed(Box::new(other.clone()))).keys("ctrl+x a");
+    assert!(
+        screen
+            .sent()
+            .contains(&Command::Session { id: id("a"), command: SessionCommand::Open { rows: session::ROWS } })
+    );
     let mut opened = snapshot(other);
     opened.requests = vec![approval("ra")];
-    screen.session("a", Event::Opened(Box::new(opened))).wait(300).keys("enter");
+    screen.session("a", SessionEvent::Opened(Box::new(opened))).wait(300).keys("enter");
     assert_eq!(screen.state.contexts().first(), Some(&Context::Approval));
     screen.wait(299).keys("y enter");
     assert_eq!(screen.sent(), vec![]);
     screen.wait(1).keys("enter y enter");
     let sent = screen.sent();
-    let expected = Act::Answer { request: RequestId::new("ra"), answer: UserAnswer::Once };
-    assert_eq!(sent, vec![Command::To { session: id("a"), act: expected }]);
+    let expected = SessionCommand::Answer { request: RequestId::new("ra"), answer: UserAnswer::Once };
+    assert_eq!(sent, vec![Command::Session { id: id("a"), command: expected }]);
     assert_eq!(screen.state.conversations.current, Current::Session(id("s")), "without leaving the session");
 }
 
@@ -456,11 +467,11 @@ fn two_letters_are_a_text_and_one_word_of_it_is_not_sent_unasked() {
         assert_eq!(screen.acts(), vec![], "{keys} may have been meant as an answer");
         assert!(screen.last_notice().contains(typed.trim()), "{}", screen.last_notice());
         screen.keys("enter");
-        assert_eq!(screen.acts(), vec![Act::send(typed)], "Enter once more sends it");
+        assert_eq!(screen.acts(), vec![SessionCommand::send(typed)], "Enter once more sends it");
     }
     let mut screen = waiting();
     screen.keys("f3").wait(300).type_text("yes, but only the tests").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::send("yes, but only the tests")], "a sentence is a message");
+    assert_eq!(screen.acts(), vec![SessionCommand::send("yes, but only the tests")], "a sentence is a message");
     let mut screen = waiting();
     screen.keys("f3").wait(300).msg(Msg::Typed("yes".to_owned()));
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "yes"), "one read is one text");
@@ -548,7 +559,7 @@ fn a_text_from_the_composer_answers_the_question_that_is_seen() {
     // Behind an approval nobody sees it.
     let mut screen = waiting();
     screen.ask(question("q", &["red"])).draw(true).wait(500).type_text("hello there").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::send("hello there")]);
+    assert_eq!(screen.acts(), vec![SessionCommand::send("hello there")]);
 }
 
 /// The inbox over `s` and `a`, both asking for the same, `b` for something else; the first row is being answered.
@@ -562,9 +573,9 @@ fn equal_ones() -> Screen {
         let mut meta = meta(name);
         meta.activity = Activity::NeedsYou("approve".to_owned());
         let opened = Opened { requests: vec![request], ..snapshot(meta.clone()) };
-        screen.session(name, Event::Changed(Box::new(meta)));
+        screen.session(name, SessionEvent::Changed(Box::new(meta)));
         screen.keys(if name == "a" { "ctrl+x 1" } else { "ctrl+x 2" });
-        screen.session(name, Event::Opened(Box::new(opened)));
+        screen.session(name, SessionEvent::Opened(Box::new(opened)));
     }
     screen.ask(approval("rs"));
     screen.keys("ctrl+x a").wait(300);
@@ -589,7 +600,9 @@ fn inbox(screen: &Screen) -> &crate::app::state::overlay::Inbox {
 
 fn who_was_answered(screen: &mut Screen) -> Vec<String> {
     let answers = screen.sent().into_iter().filter_map(|command| match command {
-        Command::To { session, act: Act::Answer { request, .. } } => Some(format!("{session} {}", request.as_str())),
+        Command::Session { id: session, command: SessionCommand::Answer { request, .. } } => {
+            Some(format!("{session} {}", request.as_str()))
+        }
         _ => None,
     });
     answers.collect()
@@ -624,7 +637,7 @@ fn one_answer_can_go_to_all_equal_requests() {
 fn what_is_gone_while_it_is_answered_is_said() {
     let mut screen = equal_ones();
     screen.keys("y");
-    screen.whole(Event::Deleted { session: id("s"), trash: None });
+    screen.whole(EngineEvent::Deleted { session: id("s"), trash: None });
     screen.keys("enter").wait(299).keys("enter");
     assert_eq!(who_was_answered(&mut screen), Vec::<String>::new());
     assert!(inbox(&screen).answering.is_none());
@@ -635,10 +648,10 @@ fn what_is_gone_while_it_is_answered_is_said() {
     let mut screen = waiting();
     let mut other = meta("a");
     other.activity = Activity::NeedsYou("approve".to_owned());
-    screen.session("a", Event::Changed(Box::new(other.clone()))).keys("ctrl+x 1");
-    screen.session("a", Event::Opened(Box::new(Opened { requests: vec![approval("ra")], ..snapshot(other) })));
+    screen.session("a", SessionEvent::Changed(Box::new(other.clone()))).keys("ctrl+x 1");
+    screen.session("a", SessionEvent::Opened(Box::new(Opened { requests: vec![approval("ra")], ..snapshot(other) })));
     screen.keys("f3").wait(300).keys("y");
-    screen.whole(Event::Deleted { session: id("a"), trash: None });
+    screen.whole(EngineEvent::Deleted { session: id("a"), trash: None });
     assert_eq!(screen.state.focus, Focus::Composer);
     screen.keys("enter").wait(5_000);
     assert_eq!(who_was_answered(&mut screen), Vec::<String>::new());
@@ -651,7 +664,7 @@ fn a_snapshot_with_other_bytes_begins_an_answer_anew() {
     let mut meta = meta("s");
     meta.activity = Activity::NeedsYou("approve".to_owned());
     let opened = Opened { requests: vec![wide("rs")], ..snapshot(meta) };
-    screen.session("s", Event::Opened(Box::new(opened))).keys("enter").wait(299).keys("enter");
+    screen.session("s", SessionEvent::Opened(Box::new(opened))).keys("enter").wait(299).keys("enter");
     assert_eq!(who_was_answered(&mut screen), Vec::<String>::new());
     screen.wait(300).keys("enter");
     assert_eq!(who_was_answered(&mut screen), Vec::<String>::new(), "nothing is selected any more");
@@ -697,7 +710,7 @@ fn play(screen: &mut Screen, step: Step) {
         // Shortly after some key.
         Step::Enter(ms) => screen.key(Key::char('x')).key(Key::plain(Code::Backspace)).wait(ms).keys("enter"),
         Step::Ask(request) => screen.ask(*request),
-        Step::Settle(request) => screen.session("s", Event::Settled { request: RequestId::new(request) }),
+        Step::Settle(request) => screen.session("s", SessionEvent::Settled { request: RequestId::new(request) }),
     };
 }
 
@@ -858,7 +871,7 @@ fn send(screen: &mut Screen, one: Move) -> (Option<Key>, bool) {
         }
         Move::Ask(request, ms) => drop(screen.wait(ms).ask(*request)),
         Move::Settle(id, ms) => {
-            screen.wait(ms).session("s", Event::Settled { request: RequestId::new(id) });
+            screen.wait(ms).session("s", SessionEvent::Settled { request: RequestId::new(id) });
         }
         Move::Draw(ms) => drop(screen.wait(ms).draw(true)),
     }
@@ -886,7 +899,9 @@ fn only_deliberate(screen: &mut Screen, moves: Vec<Move>) -> Result<(), TestCase
         let quiet = now.since(changed) >= 300;
         prop_assert!(before.0 || !after.0 || way, "the focus came by {:?}", one);
         let sent = screen.sent();
-        let answers = sent.iter().filter(|command| matches!(command, Command::To { act: Act::Answer { .. }, .. }));
+        let answers = sent
+            .iter()
+            .filter(|command| matches!(command, Command::Session { command: SessionCommand::Answer { .. }, .. }));
         let answers = answers.count();
         if answers > 0 && f4 {
             prop_assert!(now.since(seen) >= 500 && before.1.is_some());

@@ -27,15 +27,15 @@ fn selected(screen: &Screen) -> Option<&str> {
 fn one_that_goes_on_can_be_ended_and_one_that_ended_cannot() {
     let mut screen = Screen::new();
     let jobs = vec![job("old", false), job("one", true), job("two", true)];
-    screen.session("s", Event::Jobs(jobs));
+    screen.session("s", SessionEvent::Jobs(jobs));
     screen.type_text("/jobs").keys("enter");
     assert_eq!(selected(&screen), Some("two"));
     screen.sent();
     screen.keys("up").keys("d");
-    let kill = Command::To { session: id("s"), act: Act::KillJob { job: "one".into() } };
+    let kill = Command::Session { id: id("s"), command: SessionCommand::KillJob { job: "one".into() } };
     assert_eq!(screen.sent(), [kill]);
     // Others come and go; the selection stays with its job.
-    screen.session("s", Event::Jobs(vec![job("one", false), job("two", true), job("new", true)]));
+    screen.session("s", SessionEvent::Jobs(vec![job("one", false), job("two", true), job("new", true)]));
     assert_eq!(selected(&screen), Some("one"));
     screen.keys("d");
     assert_eq!(screen.sent(), []);
@@ -46,7 +46,7 @@ fn one_that_goes_on_can_be_ended_and_one_that_ended_cannot() {
 #[test]
 fn quitting_asks_while_one_goes_on() {
     let mut screen = Screen::new();
-    screen.session("s", Event::Jobs(vec![job("one", true)]));
+    screen.session("s", SessionEvent::Jobs(vec![job("one", true)]));
     screen.type_text("/quit").keys("enter");
     assert!(matches!(screen.state.overlay(), Some(Overlay::ConfirmQuit)));
 }

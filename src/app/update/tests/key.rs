@@ -30,14 +30,17 @@ fn writing() -> Screen {
 
 #[test]
 fn it_is_written_or_pasted_and_given() {
-    let given = vec![Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) }];
+    let given = vec![SessionCommand::Answer {
+        request: RequestId::new("k1"),
+        answer: UserAnswer::Key(Key::new(SECRET).unwrap()),
+    }];
     let mut screen = writing();
     screen.keys("x ctrl+u").msg(Msg::Paste(format!("{SECRET}\n")));
     assert!(!format!("{:?}", screen.state.panel().unwrap().0).contains("unique"));
     screen.keys("enter");
     assert_eq!(screen.acts(), given);
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Panel, ""), "the field stays while it is checked");
-    screen.session("s", Event::Settled { request: RequestId::new("k1") });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1") });
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, ""));
     assert!(screen.state.checked_key().is_none());
     let mut screen = writing();
@@ -56,7 +59,10 @@ fn nothing_is_kept_of_it_when_it_is_left() {
     let Stage::Secret { key } = &screen.state.panel().unwrap().0.stage else { panic!() };
     assert!(key.is_empty());
     screen.keys("esc 2 enter");
-    assert_eq!(screen.acts(), vec![Act::Answer { request: RequestId::new("k1"), answer: UserAnswer::No(None) }]);
+    assert_eq!(
+        screen.acts(),
+        vec![SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::No(None) }]
+    );
 }
 
 #[test]
@@ -85,7 +91,8 @@ fn it_never_takes_the_focus_and_a_lost_key_gets_into_no_draft() {
 fn the_command_asks_and_keeps_no_key_that_stands_behind_a_name() {
     let mut screen = Screen::new();
     screen.type_text("/connection work").keys("enter");
-    let asked = Command::AskKey { session: id("s"), connection: ConnectionName::new("work") };
+    let asked =
+        Command::Session { id: id("s"), command: SessionCommand::AskKey { connection: ConnectionName::new("work") } };
     let sent = screen.sent();
     assert!(sent.contains(&asked), "{sent:?}");
     let mut screen = Screen::new();

@@ -7,7 +7,7 @@ use crate::app::state::overlay::{Help, HelpPage, Overlay};
 use crate::app::state::{Focus, Quit};
 use crate::domain::manual::TOPICS;
 use crate::domain::session::Worktree;
-use crate::protocol::{NewSession, QueueEdit};
+use crate::protocol::{Command, EngineCommand, EngineEvent, NewSession, QueueEdit, SessionCommand, SessionEvent};
 
 fn queued(id: &str, text: &str) -> Queued {
     Queued { id: MessageId::new(id), text: text.to_owned(), at: At(NOON), redelivered: false, attachments: Vec::new() }
@@ -40,7 +40,9 @@ fn overlay_name(screen: &Screen) -> &'static str {
 fn running(screen: &mut Screen) {
     let mut running = meta("s");
     running.activity = Activity::Running(At(NOON));
-    screen.session("s", Event::Changed(Box::new(running))).session("s", Event::TurnStarted { at: At(NOON) });
+    screen
+        .session("s", SessionEvent::Changed(Box::new(running)))
+        .session("s", SessionEvent::TurnStarted { at: At(NOON) });
     screen.fx.clear();
 }
 
@@ -49,8 +51,8 @@ fn enter_sends_and_remembers() {
     let mut screen = Screen::new();
     screen.type_text("hello").keys("enter");
     let sent = screen.sent();
-    assert!(sent.contains(&Command::Remember { text: "hello".to_owned() }));
-    assert!(sent.contains(&Command::To { session: id("s"), act: Act::send("hello") }));
+    assert!(sent.contains(&Command::Engine(EngineCommand::Remember { text: "hello".to_owned() })));
+    assert!(sent.contains(&Command::Session { id: id("s"), command: SessionCommand::send("hello") }));
     assert!(screen.state.composer().is_empty());
     assert_eq!(screen.state.current_open().unwrap().chat.entries.len(), 0, "the engine tells what is shown");
     screen.keys("enter").type_text("  ").keys("enter");
@@ -73,10 +75,10 @@ fn lines_are_broken_by_many_keys_and_sent_by_none_of_them() {
 fn ctrl_x_enter_steers_a_running_turn_only() {
     let mut screen = Screen::new();
     screen.type_text("a").keys("ctrl+x enter");
-    assert_eq!(screen.acts(), vec![Act::send("a")]);
+    assert_eq!(screen.acts(), vec![SessionCommand::send("a")]);
     running(&mut screen);
     screen.type_text("b").keys("ctrl+x enter").type_text("c").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::steer("b"), Act::send("c")]);
+    assert_eq!(screen.acts(), vec![SessionCommand::steer("b"), SessionCommand::send("c")]);
 }
 
 #[test]
@@ -84,11 +86,11 @@ fn up_takes_the_queue_back_then_walks_the_history() {
     let mut screen = Screen::new();
     screen.session(
         "s",
-        Event::Queue { items: vec![queued("q1", "one"), queued("q2", "two")], held: false, steers: vec![] },
+        SessionEvent::Queue { items: vec![queued("q1", "one"), queued("q2", "two")], held: false, steers: vec![] },
     );
     screen.keys("up");
     assert_eq!(screen.text(), "two");
-    assert_eq!(screen.acts(), vec![Act::Queue(QueueEdit::Remove { id: MessageId::new("q2") })]);
+    assert_eq!(screen.acts(), vec![SessionCommand::Queue(QueueEdit::Remove { id: MessageId::new("q2") })]);
     assert_eq!(screen.state.current_open().unwrap().queue.len(), 1);
 
     let mut screen = Screen::new();
@@ -118,8 +120,10 @@ fn in_a_text_of_several_lines_up_moves_first() {
 #[test]
 fn a_held_queue_is_let_go_by_enter() {
     let mut screen = Screen::new();
-    screen.session("s", Event::Queue { items: vec![queued("q", "one")], held: true, steers: vec![] }).keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Queue(QueueEdit::Release)]);
+    screen
+        .session("s", SessionEvent::Queue { items: vec![queued("q", "one")], held: true, steers: vec![] })
+        .keys("enter");
+    assert_eq!(screen.acts(), vec![SessionCommand::Queue(QueueEdit::Release)]);
 }
 
 #[test]
@@ -134,11 +138,11 @@ fn esc_closes_then_stops() {
     screen.wait(799).keys("esc");
     assert_eq!(screen.acts(), vec![], "an Esc too many stops no turn");
     screen.wait(1).keys("esc");
-    assert_eq!(screen.acts(), vec![Act::Stop]);
+    assert_eq!(screen.acts(), vec![SessionCommand::Stop]);
     assert_eq!(screen.text(), "/", "the draft stays");
     // Nothing of the turn is shown any more.
-    screen.session("s", Event::Row(Box::new(assistant_row("m", "a"))));
-    screen.session("s", Event::Delta { id: MessageId::new("m"), add: "b".to_owned() });
+    screen.session("s", SessionEvent::Row(Box::new(assistant_row("m", "a"))));
+    screen.session("s", SessionEvent::Delta { id: MessageId::new("m"), add: "b".to_owned() });
     let open = screen.state.current_open().unwrap();
     assert_eq!(crate::app::state::search::text_of(&open.chat.entries[0].message.body), vec!["a"]);
     screen.keys("esc");
@@ -151,17 +155,17 @@ fn ctrl_c_keeps_stops_and_quits() {
     running(&mut screen);
     screen.type_text("draft").keys("ctrl+c");
     assert_eq!(screen.text(), "");
-    assert!(screen.sent().contains(&Command::Remember { text: "draft".to_owned() }));
+    assert!(screen.sent().contains(&Command::Engine(EngineCommand::Remember { text: "draft".to_owned() })));
     screen.keys("ctrl+c");
-    assert_eq!(screen.acts(), vec![Act::Stop]);
-    screen.session("s", Event::TurnEnded { end: crate::protocol::TurnEnd::Stopped });
-    screen.session("s", Event::Changed(Box::new(meta("s")))).keys("ctrl+c");
+    assert_eq!(screen.acts(), vec![SessionCommand::Stop]);
+    screen.session("s", SessionEvent::TurnEnded { end: crate::protocol::TurnEnd::Stopped });
+    screen.session("s", SessionEvent::Changed(Box::new(meta("s")))).keys("ctrl+c");
     assert_eq!(screen.state.ending.quit, Quit::OnceMore(Key::parse("ctrl+c").unwrap()));
     screen.keys("x backspace ctrl+c");
-    assert!(!screen.sent().contains(&Command::Shutdown), "another key starts it anew");
+    assert!(!screen.sent().contains(&Command::Engine(EngineCommand::Shutdown)), "another key starts it anew");
     screen.keys("ctrl+c");
-    assert!(screen.sent().contains(&Command::Shutdown));
-    screen.whole(Event::Ended);
+    assert!(screen.sent().contains(&Command::Engine(EngineCommand::Shutdown)));
+    screen.whole(EngineEvent::Ended);
     assert!(screen.fx.contains(&Effect::Quit { resume: None, workspace: None }));
 }
 
@@ -177,9 +181,9 @@ fn ctrl_d_deletes_in_a_draft_and_asks_while_turns_run() {
     screen.keys("end backspace ctrl+d ctrl+d");
     assert_eq!(overlay_name(&screen), "quit?");
     screen.keys("y enter");
-    assert!(!screen.sent().contains(&Command::Shutdown), "keys on their way are no answer");
+    assert!(!screen.sent().contains(&Command::Engine(EngineCommand::Shutdown)), "keys on their way are no answer");
     screen.wait(300).keys("y");
-    assert!(screen.sent().contains(&Command::Shutdown));
+    assert!(screen.sent().contains(&Command::Engine(EngineCommand::Shutdown)));
 }
 
 #[test]
@@ -197,9 +201,9 @@ fn the_draft_is_saved_within_half_a_second() {
     assert!(matches!(arms.as_slice(), [ms] if *ms <= 500), "{arms:?}");
     screen.fx.clear();
     screen.msg(Msg::Timer(Timer::Draft(id("s"))));
-    assert_eq!(screen.sent(), vec![Command::To { session: id("s"), act: Act::draft("abc") }]);
+    assert_eq!(screen.sent(), vec![Command::Session { id: id("s"), command: SessionCommand::draft("abc") }]);
     screen.type_text("d").keys("ctrl+n");
-    let saved = Command::To { session: id("s"), act: Act::draft("abcd") };
+    let saved = Command::Session { id: id("s"), command: SessionCommand::draft("abcd") };
     assert!(screen.sent().contains(&saved), "leaving the session saves at once");
 }
 
@@ -211,7 +215,7 @@ fn shift_tab_cycles_the_mode_also_faster_than_the_engine() {
         .acts()
         .into_iter()
         .filter_map(|act| match act {
-            Act::Mode { mode, drop_plan: false } => Some(mode),
+            SessionCommand::Mode { mode, drop_plan: false } => Some(mode),
             _ => None,
         })
         .collect();
@@ -301,7 +305,7 @@ fn the_filter_narrows_the_list() {
 fn slash_commands_run_complete_and_name_the_nearest() {
     let mut screen = Screen::new();
     screen.type_text("/rename A new name").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Rename { title: "A new name".to_owned() }]);
+    assert_eq!(screen.acts(), vec![SessionCommand::Rename { title: "A new name".to_owned() }]);
     for (typed, opened) in [
         ("/rename", "rename"),
         ("/mode", "Permission mode"),
@@ -321,7 +325,11 @@ fn slash_commands_run_complete_and_name_the_nearest() {
     }
     let mut screen = Screen::new();
     screen.type_text("/exp").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Mode { mode: Mode::Explore, drop_plan: false }], "the selected one is run");
+    assert_eq!(
+        screen.acts(),
+        vec![SessionCommand::Mode { mode: Mode::Explore, drop_plan: false }],
+        "the selected one is run"
+    );
     screen.type_text("/rena").keys("tab");
     assert_eq!(screen.text(), "/rename ");
     let mut screen = Screen::new();
@@ -330,7 +338,7 @@ fn slash_commands_run_complete_and_name_the_nearest() {
     assert_eq!((screen.text().as_str(), screen.acts()), ("/modle x", vec![]), "the text stays");
     let mut screen = Screen::new();
     screen.type_text("/etc/hosts is odd").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::send("/etc/hosts is odd")]);
+    assert_eq!(screen.acts(), vec![SessionCommand::send("/etc/hosts is odd")]);
     screen.type_text("/thinking hihg").keys("enter");
     assert_eq!((screen.text().as_str(), screen.acts()), ("/thinking hihg", vec![]));
 }
@@ -342,7 +350,7 @@ fn a_long_paste_is_a_chip_that_is_sent_whole() {
     screen.type_text("see ").msg(Msg::Paste(long.clone())).type_text("!");
     assert_eq!(screen.state.composer().editor().text(), "see [Pasted text #1 +30 lines]!");
     screen.keys("enter");
-    assert_eq!(screen.acts(), vec![Act::send(format!("see {long}!"))]);
+    assert_eq!(screen.acts(), vec![SessionCommand::send(format!("see {long}!"))]);
     screen.msg(Msg::Paste(long.clone())).keys("ctrl+x v");
     assert_eq!(screen.state.composer().editor().text(), long);
     screen.keys("ctrl+c").msg(Msg::Paste(long)).keys("backspace");
@@ -438,10 +446,10 @@ fn a_new_session_can_be_written_in_before_the_engine_made_it() {
     screen.type_text("old draft").keys("ctrl+n").type_text("hello");
     assert_eq!((&screen.state.conversations.current, screen.text().as_str()), (&Current::New, "hello"));
     screen.keys("enter").type_text("more");
-    screen.session("n", Event::Opened(Box::new(snapshot(meta("n")))));
+    screen.session("n", SessionEvent::Opened(Box::new(snapshot(meta("n")))));
     assert_eq!(screen.state.conversations.current, Current::Session(id("n")));
     assert_eq!(screen.text(), "more");
-    let first = Command::To { session: id("n"), act: Act::send("hello") };
+    let first = Command::Session { id: id("n"), command: SessionCommand::send("hello") };
     assert_eq!(screen.sent().iter().filter(|command| **command == first).count(), 1);
 }
 
@@ -450,12 +458,12 @@ fn a_session_with_a_worktree_is_shown_when_it_is_made_and_takes_no_others_place(
     let mut screen = Screen::new();
     screen.type_text("/worktree").keys("enter");
     let asked = NewSession { worktree: true, ..NewSession::default() };
-    assert!(screen.sent().contains(&Command::Create(asked)));
+    assert!(screen.sent().contains(&Command::Engine(EngineCommand::Create(asked))));
     let shown = screen.state.current_id().cloned();
     assert!(shown.is_some(), "what was shown stays meanwhile");
     let mut made = meta("w");
     made.worktree = Some(Worktree { repository: "/r".into(), path: "/d/w".into(), branch: "lisle/w".into() });
-    screen.session("w", Event::Opened(Box::new(snapshot(made.clone()))));
+    screen.session("w", SessionEvent::Opened(Box::new(snapshot(made.clone()))));
     assert_eq!(screen.state.current_id(), Some(&made.id));
 }
 
@@ -483,8 +491,8 @@ fn a_wish_from_outside_to_end_saves_and_shuts_down_once() {
     let mut screen = Screen::new();
     screen.type_text("abc").msg(Msg::Terminate).msg(Msg::Terminate);
     let sent = screen.sent();
-    let draft = Command::To { session: id("s"), act: Act::draft("abc") };
-    assert_eq!(sent, vec![draft, Command::Shutdown]);
+    let draft = Command::Session { id: id("s"), command: SessionCommand::draft("abc") };
+    assert_eq!(sent, vec![draft, Command::Engine(EngineCommand::Shutdown)]);
     screen.type_text("x").keys("enter");
     assert_eq!(screen.sent(), vec![], "nothing is begun any more");
     screen.msg(Msg::Timer(Timer::Quit));
@@ -521,36 +529,36 @@ fn models_come_from_the_connections() {
     };
     let mut screen = Screen::new();
     let connections = vec![info("one", false), info("two", true)];
-    screen.whole(Event::Configured(Box::new(Configured { connections, ..Configured::default() })));
+    screen.whole(EngineEvent::Configured(Box::new(Configured { connections, ..Configured::default() })));
     screen.fx.clear();
     screen.keys("alt+p");
     let name = ConnectionName::new("one");
     let asked = |sent: Vec<Command>| -> Vec<Command> {
-        sent.into_iter().filter(|command| matches!(command, Command::Models { .. })).collect()
+        sent.into_iter().filter(|command| matches!(command, Command::Engine(EngineCommand::Models { .. }))).collect()
     };
-    let ask = vec![Command::Models { connection: name.clone() }];
+    let ask = vec![Command::Engine(EngineCommand::Models { connection: name.clone() })];
     assert_eq!(asked(screen.sent()), ask, "what was only found is not asked");
-    screen.whole(Event::Models { connection: name.clone(), models: Ok(vec!["told".to_owned()]) });
-    assert!(screen.sent().contains(&Command::Figures {
+    screen.whole(EngineEvent::Models { connection: name.clone(), models: Ok(vec!["told".to_owned()]) });
+    assert!(screen.sent().contains(&Command::Engine(EngineCommand::Figures {
         connection: name.clone(),
         models: ["small", "big", "told"].map(str::to_owned).to_vec(),
-    }));
+    })));
     screen.keys("tab");
     assert_eq!(asked(screen.sent()), ask, "once more, when the user says so");
     screen.type_text("told").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Model { connection: Some(name), model: "told".to_owned() }]);
+    assert_eq!(screen.acts(), vec![SessionCommand::Model { connection: Some(name), model: "told".to_owned() }]);
     let mut locked = meta("s");
     locked.connection = Some(ConnectionName::new("two"));
     locked.connection_locked = true;
-    screen.session("s", Event::Changed(Box::new(locked))).type_text("/model big").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Model { connection: None, model: "big".to_owned() }]);
+    screen.session("s", SessionEvent::Changed(Box::new(locked))).type_text("/model big").keys("enter");
+    assert_eq!(screen.acts(), vec![SessionCommand::Model { connection: None, model: "big".to_owned() }]);
 }
 
 #[test]
 fn a_draft_that_begins_with_an_exclamation_mark_is_a_command() {
     let mut screen = Screen::new();
     screen.type_text("!ls -l").keys("enter");
-    assert_eq!(screen.acts(), [Act::Type { command: "ls -l".to_owned() }]);
+    assert_eq!(screen.acts(), [SessionCommand::Type { command: "ls -l".to_owned() }]);
     assert_eq!(screen.text(), "");
     let mut screen = Screen::new();
     screen.type_text("!").keys("enter");
@@ -561,7 +569,7 @@ fn a_draft_that_begins_with_an_exclamation_mark_is_a_command() {
     assert_eq!((screen.acts(), screen.text().as_str()), (vec![], "!ls"), "it waits in the composer");
     let mut screen = Screen::new();
     screen.type_text(" !ls").keys("enter");
-    assert_eq!(screen.acts(), [Act::send(" !ls")]);
+    assert_eq!(screen.acts(), [SessionCommand::send(" !ls")]);
 }
 
 #[test]
@@ -586,7 +594,11 @@ fn what_can_follow_a_command_is_offered() {
     }
     let mut screen = Screen::new();
     screen.type_text("/mode exp").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Mode { mode: Mode::Explore, drop_plan: false }], "Enter completes and runs");
+    assert_eq!(
+        screen.acts(),
+        vec![SessionCommand::Mode { mode: Mode::Explore, drop_plan: false }],
+        "Enter completes and runs"
+    );
     let mut screen = Screen::new();
     screen.type_text("/mode ").keys("down down tab");
     assert_eq!((screen.text().as_str(), screen.acts()), ("/mode execute", vec![]), "Tab only completes");
@@ -612,16 +624,20 @@ fn own_commands_are_filled_and_those_of_a_repository_shown_before() {
     screen.type_text("/fi").keys("tab");
     assert_eq!(screen.text(), "/fix ");
     screen.type_text("12").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 12.".to_owned(), attachments: vec![] }]);
+    assert_eq!(screen.acts(), vec![SessionCommand::Send { text: "Fix 12.".to_owned(), attachments: vec![] }]);
     screen.type_text("/ship 3").keys("enter");
     assert_eq!((overlay_name(&screen), screen.acts()), ("confirm", vec![]));
     assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(asked)) if asked.says.concat().contains("Fix 3.")));
     screen.keys("n").wait(800);
     assert_eq!(screen.acts(), vec![]);
     screen.keys("enter").keys("y").wait(800);
-    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 3.".to_owned(), attachments: vec![] }]);
+    assert_eq!(screen.acts(), vec![SessionCommand::Send { text: "Fix 3.".to_owned(), attachments: vec![] }]);
     screen.type_text("/ship 4").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "Fix 4.".to_owned(), attachments: vec![] }], "it was seen");
+    assert_eq!(
+        screen.acts(),
+        vec![SessionCommand::Send { text: "Fix 4.".to_owned(), attachments: vec![] }],
+        "it was seen"
+    );
     assert!(screen.state.kept().commands.contains(&"hash of ship".to_owned()));
     screen.type_text("/shpi").keys("enter");
     assert!(screen.last_notice().contains("/ship"), "{}", screen.last_notice());
@@ -645,7 +661,10 @@ fn files_are_offered_behind_an_at_sign() {
     screen.keys("down enter");
     assert_eq!((screen.text().as_str(), screen.acts()), ("look at @\"src/a b.rs\" ", vec![]));
     screen.type_text("a@b").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "look at @\"src/a b.rs\" a@b".to_owned(), attachments: vec![] }]);
+    assert_eq!(
+        screen.acts(),
+        vec![SessionCommand::Send { text: "look at @\"src/a b.rs\" a@b".to_owned(), attachments: vec![] }]
+    );
 }
 
 #[test]
@@ -668,7 +687,7 @@ fn enter_goes_into_a_folder_and_then_means_it() {
         screen.type_text(typed);
         screen
     };
-    let cwd = |path: &str| vec![Act::Cwd(path.into())];
+    let cwd = |path: &str| vec![SessionCommand::Cwd(path.into())];
     // A part of a name: the first Enter writes it out, the second one means it.
     let mut screen = ready("/cwd sr");
     hits(&mut screen, &["src/", "src/agent/"]);
@@ -691,7 +710,7 @@ fn enter_goes_into_a_folder_and_then_means_it() {
     hits(&mut screen, &["old/attachments/", "old/header.json"]);
     screen.keys("enter");
     assert!(
-        matches!(screen.sent().as_slice(), [Command::Import { path, .. }] if path.as_os_str() == "old/"),
+        matches!(screen.sent().as_slice(), [Command::Engine(EngineCommand::Import { path, .. })] if path.as_os_str() == "old/"),
         "{:?}",
         screen.sent()
     );
@@ -711,7 +730,7 @@ fn modes_of_keys_in_the_composer() {
     screen.keys("0 f X x");
     assert_eq!(screen.text(), "one ");
     screen.keys("u enter");
-    assert_eq!(screen.acts(), vec![Act::Send { text: "one X".to_owned(), attachments: vec![] }]);
+    assert_eq!(screen.acts(), vec![SessionCommand::Send { text: "one X".to_owned(), attachments: vec![] }]);
     screen.type_text("k").keys("esc k");
     assert_eq!(screen.text(), "one X", "at the edge the walk through what was sent begins");
     screen.keys("j");

@@ -7,7 +7,7 @@ use crate::domain::export::Format;
 use crate::domain::inbox::{HealthReport, PropertyChange, TrashId, Trashed};
 use crate::domain::property::{Definition, Label, Properties, ValueType};
 use crate::domain::session::ThinkingLevel;
-use crate::protocol::{NewSession, QueueEdit};
+use crate::protocol::{Command, EngineCommand, EngineEvent, NewSession, QueueEdit, SessionCommand, SessionEvent};
 
 fn label(id: &str, value_type: Option<ValueType>, children: Vec<Label>) -> Label {
     let name = format!("{}{}", id[..1].to_uppercase(), &id[1..]);
@@ -26,7 +26,7 @@ fn properties() -> Properties {
 
 fn ready() -> Screen {
     let mut screen = Screen::new();
-    screen.whole(Event::Properties(Box::new(properties())));
+    screen.whole(EngineEvent::Properties(Box::new(properties())));
     screen
 }
 
@@ -36,7 +36,7 @@ fn changes(screen: &mut Screen) -> Vec<(Vec<SessionId>, PropertyChange)> {
         .sent()
         .into_iter()
         .filter_map(|command| match command {
-            Command::Change { sessions, change } => Some((sessions, change)),
+            Command::Engine(EngineCommand::Change { sessions, change }) => Some((sessions, change)),
             _ => None,
         })
         .collect()
@@ -105,7 +105,7 @@ fn labels_are_added_and_taken_away_one_after_another() {
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "it stays open");
     let mut labelled = meta("s");
     labelled.labels = vec!["crash".to_owned()];
-    screen.session("s", Event::Changed(Box::new(labelled)));
+    screen.session("s", SessionEvent::Changed(Box::new(labelled)));
     screen.keys("enter");
     assert_eq!(changes(&mut screen), one(PropertyChange::RemoveLabel("crash".to_owned())));
 }
@@ -141,11 +141,12 @@ fn a_label_that_is_missing_is_made_and_then_given() {
     command(&mut screen, "/label");
     screen.type_text("Needs Docs").keys("enter");
     let name = "Needs Docs".to_owned();
-    let wanted = Command::Define(Definition::Label { name: name.clone(), under: None, value_type: None });
+    let wanted =
+        Command::Engine(EngineCommand::Define(Definition::Label { name: name.clone(), under: None, value_type: None }));
     assert_eq!(screen.sent(), [wanted]);
     let mut more = properties();
     more.labels.push(Label { name, ..label("needs-docs", None, vec![]) });
-    screen.whole(Event::Properties(Box::new(more)));
+    screen.whole(EngineEvent::Properties(Box::new(more)));
     assert_eq!(changes(&mut screen), one(PropertyChange::AddLabel("needs-docs".to_owned())));
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("it stays open") };
     assert!(picker.items.iter().any(|item| item.label == "Needs Docs"));
@@ -155,42 +156,46 @@ fn a_label_that_is_missing_is_made_and_then_given() {
 fn a_branch_is_made_at_the_chosen_entry_and_opened() {
     let mut screen = ready();
     for (row, text) in [("m1", "one"), ("m2", "two"), ("m3", "three")] {
-        screen.session("s", Event::Row(Box::new(user_row(row, text))));
+        screen.session("s", SessionEvent::Row(Box::new(user_row(row, text))));
     }
     screen.draw(true);
     command(&mut screen, "/branch");
     screen.keys("enter");
-    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at: None, title: None }), "all of it");
+    assert_eq!(
+        screen.sent().last(),
+        Some(&Command::Engine(EngineCommand::Branch { session: id("s"), at: None, title: None })),
+        "all of it"
+    );
     command(&mut screen, "/branch");
     screen.keys("down enter");
     let before = Some(MessageId::new("m2"));
     assert_eq!(
         screen.sent().last(),
-        Some(&Command::Branch { session: id("s"), at: before, title: None }),
+        Some(&Command::Engine(EngineCommand::Branch { session: id("s"), at: before, title: None })),
         "before the last"
     );
     screen.keys("tab tab K K ctrl+x b");
     let at = Some(MessageId::new("m2"));
-    assert_eq!(screen.sent(), [Command::Branch { session: id("s"), at, title: None }]);
+    assert_eq!(screen.sent(), [Command::Engine(EngineCommand::Branch { session: id("s"), at, title: None })]);
     let mut branch = meta("n");
     branch.branched_from =
         Some(crate::domain::session::BranchedFrom { session: id("s"), message: MessageId::new("m2") });
-    screen.whole(Event::Changed(Box::new(branch)));
-    screen.session("s", Event::Branched { from: id("s"), to: id("n"), rewound: false });
+    screen.whole(EngineEvent::SessionChanged(Box::new(branch)));
+    screen.whole(EngineEvent::Branched { from: id("s"), to: id("n"), rewound: false });
     assert_eq!(screen.state.current_id(), Some(&id("n")));
     screen.keys("ctrl+x ^");
     assert_eq!(screen.state.current_id(), Some(&id("s")), "back to where it came from");
     // One that was made elsewhere does not take the screen.
-    screen.whole(Event::Branched { from: id("a"), to: id("n"), rewound: false });
+    screen.whole(EngineEvent::Branched { from: id("a"), to: id("n"), rewound: false });
     assert_eq!(screen.state.current_id(), Some(&id("s")));
 }
 
 #[test]
 fn going_back_asks_and_gives_the_text_back() {
     let mut screen = ready();
-    screen.session("s", Event::Row(Box::new(user_row("m1", "one"))));
-    screen.session("s", Event::Row(Box::new(assistant_row("m2", "an answer"))));
-    screen.session("s", Event::Row(Box::new(user_row("m3", "do the wrong thing"))));
+    screen.session("s", SessionEvent::Row(Box::new(user_row("m1", "one"))));
+    screen.session("s", SessionEvent::Row(Box::new(assistant_row("m2", "an answer"))));
+    screen.session("s", SessionEvent::Row(Box::new(user_row("m3", "do the wrong thing"))));
     screen.draw(true);
     screen.keys("esc").wait(100).keys("esc");
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(_))), "Esc twice");
@@ -201,33 +206,36 @@ fn going_back_asks_and_gives_the_text_back() {
     screen.keys("y");
     assert_eq!(screen.sent(), [], "keys on their way do not answer");
     yes(&mut screen);
-    assert_eq!(screen.sent(), [Command::Rewind { session: id("s"), at: MessageId::new("m2"), files: None }]);
-    screen.session("s", Event::Branched { from: id("s"), to: id("n"), rewound: true });
+    assert_eq!(
+        screen.sent(),
+        [Command::Engine(EngineCommand::Rewind { session: id("s"), at: MessageId::new("m2"), files: None })]
+    );
+    screen.whole(EngineEvent::Branched { from: id("s"), to: id("n"), rewound: true });
     assert_eq!((screen.state.current_id(), screen.text().as_str()), (Some(&id("n")), "do the wrong thing"));
 }
 
 #[test]
 fn going_back_before_an_approval_takes_its_mode_back_and_types_nothing() {
     let mut screen = ready();
-    screen.whole(Event::Changed(Box::new(SessionMeta { mode: Mode::Execute, ..meta("s") })));
-    screen.session("s", Event::Row(Box::new(assistant_row("m2", "a plan"))));
+    screen.whole(EngineEvent::SessionChanged(Box::new(SessionMeta { mode: Mode::Execute, ..meta("s") })));
+    screen.session("s", SessionEvent::Row(Box::new(assistant_row("m2", "a plan"))));
     let text = format!("{} Permission mode: Execute.", crate::domain::plan::APPROVED);
-    screen.session("s", Event::Row(Box::new(user_row("m3", &text))));
+    screen.session("s", SessionEvent::Row(Box::new(user_row("m3", &text))));
     screen.draw(true);
     screen.keys("esc").wait(100).keys("esc enter");
     assert!(asked(&screen).contains("before the plan was approved"), "{}", asked(&screen));
     screen.fx.clear();
     yes(&mut screen);
-    screen.session("s", Event::Branched { from: id("s"), to: id("n"), rewound: true });
+    screen.whole(EngineEvent::Branched { from: id("s"), to: id("n"), rewound: true });
     assert_eq!((screen.state.current_id(), screen.text().as_str()), (Some(&id("n")), ""));
-    let mode = Command::To { session: id("n"), act: Act::Mode { mode: Mode::Ask, drop_plan: false } };
+    let mode = Command::Session { id: id("n"), command: SessionCommand::Mode { mode: Mode::Ask, drop_plan: false } };
     assert!(screen.sent().contains(&mode));
 }
 
 #[test]
 fn nothing_stands_before_the_first_message() {
     let mut screen = ready();
-    screen.session("s", Event::Row(Box::new(user_row("m1", "one"))));
+    screen.session("s", SessionEvent::Row(Box::new(user_row("m1", "one"))));
     command(&mut screen, "/rewind");
     assert!(screen.state.overlays.is_empty(), "the first message is not offered");
     assert!(screen.last_notice().contains("no message to go back to"), "{}", screen.last_notice());
@@ -238,9 +246,13 @@ fn nothing_stands_before_the_first_message() {
 #[test]
 fn what_cannot_be_taken_back_asks_first() {
     let mut screen = ready();
-    let wanted = |now| Command::Delete { sessions: vec![id("s")], now };
+    let wanted = |now| Command::Engine(EngineCommand::Delete { sessions: vec![id("s")], now });
     for (text, says, want) in [
-        ("/clear", "Title, status, labels and settings stay", Command::Clear { session: id("s") }),
+        (
+            "/clear",
+            "Title, status, labels and settings stay",
+            Command::Session { id: id("s"), command: SessionCommand::Clear },
+        ),
         ("/delete", "/trash has it for 30 days", wanted(false)),
         ("/delete --now", "there is no way back", wanted(true)),
     ] {
@@ -261,7 +273,7 @@ fn what_cannot_be_taken_back_asks_first() {
 #[test]
 fn a_session_that_is_deleted_leaves_the_screen() {
     let mut screen = ready();
-    screen.session("s", Event::Deleted { session: id("s"), trash: Some(TrashId("s-1".to_owned())) });
+    screen.whole(EngineEvent::Deleted { session: id("s"), trash: Some(TrashId("s-1".to_owned())) });
     assert!(screen.state.sessions.meta(&id("s")).is_none() && !screen.state.conversations.open.contains_key(&id("s")));
     assert!(screen.state.current_id().is_some_and(|shown| *shown != id("s")), "the next one is shown");
 }
@@ -270,7 +282,7 @@ fn a_session_that_is_deleted_leaves_the_screen() {
 fn the_trash_gives_back() {
     let mut screen = ready();
     command(&mut screen, "/trash");
-    assert_eq!(screen.sent().last(), Some(&Command::Trash));
+    assert_eq!(screen.sent().last(), Some(&Command::Engine(EngineCommand::Trash)));
     let row = |name: &str| Trashed {
         trash: TrashId(name.to_owned()),
         session: id("x"),
@@ -281,9 +293,15 @@ fn the_trash_gives_back() {
     };
     screen.keys("enter");
     assert_eq!(screen.sent(), [], "nothing is there yet");
-    screen.whole(Event::Trash(vec![row("a"), row("b"), row("c")])).keys("j enter");
-    assert_eq!(screen.sent(), [Command::Restore { trash: vec![TrashId("b".to_owned())] }, Command::Trash]);
-    screen.whole(Event::Trash(vec![row("a"), row("c")]));
+    screen.whole(EngineEvent::Trash(vec![row("a"), row("b"), row("c")])).keys("j enter");
+    assert_eq!(
+        screen.sent(),
+        [
+            Command::Engine(EngineCommand::Restore { trash: vec![TrashId("b".to_owned())] }),
+            Command::Engine(EngineCommand::Trash)
+        ]
+    );
+    screen.whole(EngineEvent::Trash(vec![row("a"), row("c")]));
     let Some(Overlay::Trash(bin)) = screen.state.overlay() else { panic!("it stays open") };
     assert_eq!(bin.selected, 1);
 }
@@ -292,19 +310,19 @@ fn the_trash_gives_back() {
 fn a_repair_says_what_it_does() {
     let mut screen = ready();
     command(&mut screen, "/health");
-    assert_eq!(screen.sent().last(), Some(&Command::Verify { session: id("s"), repair: false }));
+    assert_eq!(screen.sent().last(), Some(&Command::Engine(EngineCommand::Verify { session: id("s"), repair: false })));
     screen.keys("r");
     assert!(asked(&screen).is_empty(), "nothing is known yet");
     let mut report = HealthReport { session: "s".to_owned(), ..HealthReport::default() };
-    screen.session("s", Event::Health(Box::new(report.clone()))).keys("r");
+    screen.whole(EngineEvent::Health(Box::new(report.clone()))).keys("r");
     assert!(asked(&screen).is_empty(), "there is nothing to repair");
     report.repairs = vec!["Line 3 goes to the salvage file.".to_owned()];
-    screen.session("s", Event::Health(Box::new(report.clone()))).keys("r");
+    screen.whole(EngineEvent::Health(Box::new(report.clone()))).keys("r");
     assert!(asked(&screen).contains("Line 3 goes") && asked(&screen).contains("A copy"));
     yes(&mut screen);
-    assert_eq!(screen.sent(), [Command::Verify { session: id("s"), repair: true }]);
+    assert_eq!(screen.sent(), [Command::Engine(EngineCommand::Verify { session: id("s"), repair: true })]);
     report.repaired = true;
-    screen.session("s", Event::Health(Box::new(report))).wait(400).keys("r");
+    screen.whole(EngineEvent::Health(Box::new(report))).wait(400).keys("r");
     assert!(asked(&screen).is_empty());
     screen.keys("esc");
     assert!(screen.state.overlays.is_empty());
@@ -317,7 +335,7 @@ fn taking_over_asks() {
     assert!(screen.last_notice().contains("No other process"));
     let mut held = meta("s");
     held.held_by = Some("lisle on host (process 7)".to_owned());
-    screen.session("s", Event::Changed(Box::new(held)));
+    screen.session("s", SessionEvent::Changed(Box::new(held)));
     screen.keys("ctrl+p");
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("a picker") };
     let first = &picker.items[picker.hits[picker.selected].item];
@@ -327,7 +345,7 @@ fn taking_over_asks() {
     assert!(asked(&screen).contains("process 7"));
     screen.fx.clear();
     yes(&mut screen);
-    assert_eq!(screen.acts(), [Act::TakeOver]);
+    assert_eq!(screen.acts(), [SessionCommand::TakeOver]);
 }
 
 #[test]
@@ -335,11 +353,11 @@ fn the_directory_is_changed() {
     let mut screen = ready();
     for (text, want) in [("/cwd sub/dir", "/w/sub/dir"), ("/cwd /else", "/else"), ("/cwd ~/x", "~/x")] {
         command(&mut screen, text);
-        assert_eq!(screen.acts(), [Act::Cwd(PathBuf::from(want))]);
+        assert_eq!(screen.acts(), [SessionCommand::Cwd(PathBuf::from(want))]);
     }
     command(&mut screen, "/cwd");
     screen.type_text("/more").keys("enter");
-    assert_eq!(screen.acts(), [Act::Cwd(PathBuf::from("/w/more"))], "it begins with the one of now");
+    assert_eq!(screen.acts(), [SessionCommand::Cwd(PathBuf::from("/w/more"))], "it begins with the one of now");
 }
 
 fn waiting(at: Option<i64>, held: bool) -> Opened {
@@ -359,10 +377,10 @@ fn waiting(at: Option<i64>, held: bool) -> Opened {
 
 #[test]
 fn any_key_holds_what_would_be_sent_again() {
-    let hold = Act::Queue(QueueEdit::Hold);
+    let hold = SessionCommand::Queue(QueueEdit::Hold);
     for (keys, does) in [("x", "x"), ("ctrl+x", ""), ("pageup", "")] {
         let mut screen = ready();
-        screen.session("s", Event::Opened(Box::new(waiting(Some(NOON + 10_000), false))));
+        screen.session("s", SessionEvent::Opened(Box::new(waiting(Some(NOON + 10_000), false))));
         assert!(screen.fx.contains(&Effect::Arm { timer: Timer::Countdown, ms: 1_000 }));
         screen.fx.clear();
         screen.keys(keys);
@@ -375,22 +393,22 @@ fn any_key_holds_what_would_be_sent_again() {
         assert_eq!(screen.acts(), [], "once");
     }
     let mut screen = ready();
-    screen.session("s", Event::Opened(Box::new(waiting(Some(NOON + 10_000), false))));
+    screen.session("s", SessionEvent::Opened(Box::new(waiting(Some(NOON + 10_000), false))));
     screen.fx.clear();
     screen.msg(Msg::Paste("text".to_owned()));
     assert_eq!(screen.acts(), std::slice::from_ref(&hold), "a paste too");
     // Enter on nothing holds it and lets it go: that is what was meant.
     let mut screen = ready();
-    screen.session("s", Event::Opened(Box::new(waiting(Some(NOON + 10_000), false))));
+    screen.session("s", SessionEvent::Opened(Box::new(waiting(Some(NOON + 10_000), false))));
     screen.fx.clear();
     screen.keys("enter");
-    assert_eq!(screen.acts(), [hold, Act::Queue(QueueEdit::Release)]);
+    assert_eq!(screen.acts(), [hold, SessionCommand::Queue(QueueEdit::Release)]);
 }
 
 #[test]
 fn the_seconds_count_down_and_end() {
     let mut screen = ready();
-    screen.session("s", Event::Opened(Box::new(waiting(Some(NOON + 2_500), false))));
+    screen.session("s", SessionEvent::Opened(Box::new(waiting(Some(NOON + 2_500), false))));
     let arms = |screen: &mut Screen| {
         let found: Vec<u64> = screen
             .fx
@@ -408,7 +426,7 @@ fn the_seconds_count_down_and_end() {
     assert_eq!(arms(&mut screen), [1_000]);
     screen.wait(200).msg(Msg::Focus(true));
     assert!(arms(&mut screen).is_empty(), "it runs");
-    screen.session("s", Event::Redelivering { at: None });
+    screen.session("s", SessionEvent::Redelivering { at: None });
     assert!(screen.fx.contains(&Effect::Disarm(Timer::Countdown)));
     screen.fx.clear();
     screen.keys("x");
@@ -418,27 +436,28 @@ fn the_seconds_count_down_and_end() {
 #[test]
 fn in_execute_it_waits_for_enter() {
     let mut screen = ready();
-    screen.session("s", Event::Opened(Box::new(waiting(None, true))));
+    screen.session("s", SessionEvent::Opened(Box::new(waiting(None, true))));
     screen.fx.clear();
     screen.keys("enter");
-    assert_eq!(screen.acts(), [Act::Queue(QueueEdit::Release)]);
+    assert_eq!(screen.acts(), [SessionCommand::Queue(QueueEdit::Release)]);
 }
 
 #[test]
 fn a_branch_and_a_new_session_take_a_name() {
     let mut screen = ready();
-    screen.session("s", Event::Row(Box::new(user_row("m1", "one")))).draw(true);
+    screen.session("s", SessionEvent::Row(Box::new(user_row("m1", "one")))).draw(true);
     command(&mut screen, "/branch  Another   way");
-    let named = Command::Branch { session: id("s"), at: None, title: Some("Another way".into()) };
+    let named =
+        Command::Engine(EngineCommand::Branch { session: id("s"), at: None, title: Some("Another way".into()) });
     assert_eq!(screen.sent().last(), Some(&named));
     command(&mut screen, "/session new A new one");
     let settings = NewSession { title: Some("A new one".into()), ..NewSession::default() };
-    assert!(screen.sent().contains(&Command::Create(settings)));
+    assert!(screen.sent().contains(&Command::Engine(EngineCommand::Create(settings))));
     assert_eq!(screen.state.conversations.current, Current::New);
     // One is on its way already: it gets the name when it is there.
     command(&mut screen, "/session new Better");
-    screen.session("n", Event::Opened(Box::new(snapshot(meta("n")))));
-    let renamed = Command::To { session: id("n"), act: Act::Rename { title: "Better".into() } };
+    screen.session("n", SessionEvent::Opened(Box::new(snapshot(meta("n")))));
+    let renamed = Command::Session { id: id("n"), command: SessionCommand::Rename { title: "Better".into() } };
     assert!(screen.sent().contains(&renamed));
 }
 
@@ -446,12 +465,15 @@ fn a_branch_and_a_new_session_take_a_name() {
 fn the_chosen_entry_is_meant_from_the_palette_too() {
     let mut screen = ready();
     for row in ["m1", "m2"] {
-        screen.session("s", Event::Row(Box::new(user_row(row, row))));
+        screen.session("s", SessionEvent::Row(Box::new(user_row(row, row))));
     }
     screen.draw(true);
     screen.keys("tab tab K K ctrl+p").type_text("branch").keys("enter");
     let at = Some(MessageId::new("m1"));
-    assert_eq!(screen.sent().last(), Some(&Command::Branch { session: id("s"), at, title: None }));
+    assert_eq!(
+        screen.sent().last(),
+        Some(&Command::Engine(EngineCommand::Branch { session: id("s"), at, title: None }))
+    );
     assert_eq!(screen.state.focus, Focus::Composer);
 }
 
@@ -478,7 +500,7 @@ fn a_reset_archives_and_begins_anew_with_the_settings() {
     used.thinking = ThinkingLevel::High;
     used.labels = vec!["bug".to_owned()];
     used.activity = Activity::Running(At(NOON));
-    screen.session("s", Event::Changed(Box::new(used)));
+    screen.session("s", SessionEvent::Changed(Box::new(used)));
     command(&mut screen, "/reset");
     let sent = screen.sent();
     let wanted = NewSession {
@@ -490,9 +512,11 @@ fn a_reset_archives_and_begins_anew_with_the_settings() {
         ..NewSession::default()
     };
     let place = |wanted: &dyn Fn(&Command) -> bool| sent.iter().position(wanted).unwrap_or(usize::MAX);
-    let stopped = place(&|command| matches!(command, Command::To { act: Act::Stop, .. }));
-    let archived = place(&|command| matches!(command, Command::Change { change: PropertyChange::Archived(true), .. }));
-    let made = place(&|command| *command == Command::Create(wanted.clone()));
+    let stopped = place(&|command| matches!(command, Command::Session { command: SessionCommand::Stop, .. }));
+    let archived = place(&|command| {
+        matches!(command, Command::Engine(EngineCommand::Change { change: PropertyChange::Archived(true), .. }))
+    });
+    let made = place(&|command| *command == Command::Engine(EngineCommand::Create(wanted.clone())));
     assert!(stopped < archived && archived < made && made < sent.len(), "{sent:?}");
     assert_eq!(screen.state.conversations.current, Current::New);
 }
@@ -532,13 +556,15 @@ fn sessions_are_gone_to_by_name() {
 #[test]
 fn a_conversation_is_written_to_a_file() {
     let mut screen = ready();
-    let export = |to: Option<&str>, format| Command::Export { session: id("s"), to: to.map(PathBuf::from), format };
+    let export = |to: Option<&str>, format| {
+        Command::Engine(EngineCommand::Export { session: id("s"), to: to.map(PathBuf::from), format })
+    };
     for (text, sent) in [
         ("/export", export(None, None)),
         ("/export ~/my notes.md", export(Some("~/my notes.md"), None)),
         ("/export --format html", export(None, Some(Format::Html))),
         ("/export \"a b\" --format=json", export(Some("a b"), Some(Format::Json))),
-        ("/share", Command::Share { session: id("s") }),
+        ("/share", Command::Engine(EngineCommand::Share { session: id("s") })),
     ] {
         command(&mut screen, text);
         assert_eq!(screen.sent(), [sent], "{text}");
@@ -552,7 +578,7 @@ fn a_conversation_is_written_to_a_file() {
         screen.keys("ctrl+c");
     }
     screen.fx.clear();
-    screen.whole(Event::Exported { session: id("s"), path: "/w/a.html".into(), masked: 2, shared: true });
+    screen.whole(EngineEvent::Exported { session: id("s"), path: "/w/a.html".into(), masked: 2, shared: true });
     assert!(screen.fx.contains(&Effect::Copy("/w/a.html".to_owned())));
     assert!(asked(&screen).contains("nowhere else"), "{}", asked(&screen));
 }
@@ -560,16 +586,16 @@ fn a_conversation_is_written_to_a_file() {
 #[test]
 fn a_session_of_another_program_is_asked_for_and_shown() {
     let mut screen = ready();
-    let import = |path: &str| Command::Import { path: path.into(), from: Some("/w".into()) };
+    let import = |path: &str| Command::Engine(EngineCommand::Import { path: path.into(), from: Some("/w".into()) });
     command(&mut screen, "/import ../a b.jsonl");
     assert!(screen.sent().contains(&import("../a b.jsonl")));
     command(&mut screen, "/import");
     assert!(matches!(screen.state.overlay(), Some(Overlay::Prompt(_))));
     screen.type_text("~/x").keys("enter");
     assert!(screen.sent().contains(&import("~/x")));
-    screen.whole(Event::Changed(Box::new(meta("new"))));
+    screen.whole(EngineEvent::SessionChanged(Box::new(meta("new"))));
     let left = vec!["Attached files not included: 3.".to_owned()];
-    let imported = |left, again| Event::Imported { session: id("new"), program: "Codex".into(), left, again };
+    let imported = |left, again| EngineEvent::Imported { session: id("new"), program: "Codex".into(), left, again };
     screen.whole(imported(left, None));
     assert_eq!(screen.state.current_id(), Some(&id("new")));
     assert!(screen.last_notice().contains("was not included"), "{}", screen.last_notice());
@@ -582,8 +608,8 @@ fn a_session_of_another_program_is_asked_for_and_shown() {
 #[test]
 fn what_was_said_is_copied_by_words() {
     let mut screen = Screen::new();
-    screen.session("s", Event::Row(Box::new(user_row("u1", "ask"))));
-    screen.session("s", Event::Row(Box::new(assistant_row("a1", "One:\n\n```\nx\n```\n\n```\ny\n```\n"))));
+    screen.session("s", SessionEvent::Row(Box::new(user_row("u1", "ask"))));
+    screen.session("s", SessionEvent::Row(Box::new(assistant_row("a1", "One:\n\n```\nx\n```\n\n```\ny\n```\n"))));
     let answer = "One:\n\n```\nx\n```\n\n```\ny\n```\n";
     for (text, copied) in [("/copy", answer), ("/copy last", answer), ("/copy code 2", "y\n"), ("/copy u1", "ask")] {
         screen.fx.clear();
@@ -614,7 +640,7 @@ fn own_commands_are_in_the_palette_and_tell_their_usage() {
     screen.type_text("main");
     assert!(!screen.state.hint().unwrap().bare);
     screen.keys("ctrl+c").keys("ctrl+p").type_text("does tidy").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::send("Review ")]);
+    assert_eq!(screen.acts(), vec![SessionCommand::send("Review ")]);
     screen.type_text("/rename ");
     assert_eq!(screen.state.hint().map(|hint| (hint.usage, hint.bare)), Some(("[TITLE]".to_owned(), true)));
     screen.keys("ctrl+c").type_text("!");
@@ -627,7 +653,7 @@ fn own_commands_are_in_the_palette_and_tell_their_usage() {
 fn a_draft_outlives_the_session_that_somebody_else_deletes() {
     let mut screen = ready();
     screen.type_text("hello");
-    screen.whole(Event::Deleted { session: id("s"), trash: None });
+    screen.whole(EngineEvent::Deleted { session: id("s"), trash: None });
     assert_eq!(screen.state.composer().text(), "hello");
     assert_eq!(screen.state.conversations.current, Current::New);
 }

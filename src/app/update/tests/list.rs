@@ -14,7 +14,7 @@ fn listed() -> Screen {
         meta.last_message = At(NOON - 1_000 * i64::try_from(n).unwrap());
         meta
     });
-    screen.whole(Event::Listed { sessions: metas.collect() });
+    screen.whole(EngineEvent::Listed { sessions: metas.collect() });
     screen.keys("f6 g");
     screen.state.sessions.select(&id("a"));
     screen.fx.clear();
@@ -38,12 +38,12 @@ impl Screen {
     }
 
     fn deleted(&mut self, name: &str) -> &mut Self {
-        self.whole(Event::Deleted { session: id(name), trash: Some(TrashId(format!("{name}-1"))) })
+        self.whole(EngineEvent::Deleted { session: id(name), trash: Some(TrashId(format!("{name}-1"))) })
     }
 }
 
 fn change(names: &[&str], change: PropertyChange) -> Command {
-    Command::Change { sessions: names.iter().map(|name| id(name)).collect(), change }
+    Command::Engine(EngineCommand::Change { sessions: names.iter().map(|name| id(name)).collect(), change })
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn a_mixed_lot_becomes_one() {
     let mut screen = listed();
     let mut flagged = meta("b");
     flagged.flagged = true;
-    screen.whole(Event::Changed(Box::new(flagged)));
+    screen.whole(EngineEvent::SessionChanged(Box::new(flagged)));
     screen.keys("ctrl+a").press("f");
     assert_eq!(screen.sent(), [change(&["s", "a", "c", "d", "e"], PropertyChange::Flagged(true))]);
     screen.press("z");
@@ -107,14 +107,17 @@ fn deleting_asks_and_comes_back_from_the_trash() {
     assert_eq!((screen.state.overlays.len(), screen.state.focus), (0, Focus::List));
     assert_eq!(screen.sent(), []);
     screen.press("d").wait(1_000).keys("y");
-    assert_eq!(screen.sent(), [Command::Delete { sessions: vec![id("a"), id("b")], now: false }]);
+    assert_eq!(
+        screen.sent(),
+        [Command::Engine(EngineCommand::Delete { sessions: vec![id("a"), id("b")], now: false })]
+    );
     screen.press("z");
     assert_eq!(screen.sent(), [], "nothing is gone yet");
     screen.deleted("a").wait(2_000).deleted("b");
     assert_eq!(screen.cursor(), "c");
     screen.wait(9_000).press("z");
     let trash = vec![TrashId("a-1".to_owned()), TrashId("b-1".to_owned())];
-    assert_eq!(screen.sent(), [Command::Restore { trash }]);
+    assert_eq!(screen.sent(), [Command::Engine(EngineCommand::Restore { trash })]);
 }
 
 #[test]
@@ -131,11 +134,11 @@ fn when_the_shown_one_goes_its_neighbour_is_shown() {
     screen.deleted("c");
     assert_eq!(screen.state.current_id(), Some(&id("d")));
     // One that was deleted elsewhere.
-    screen.whole(Event::Deleted { session: id("d"), trash: None });
+    screen.whole(EngineEvent::Deleted { session: id("d"), trash: None });
     assert_eq!(screen.state.current_id(), Some(&id("e")));
     assert!(screen.last_notice().contains("“Title d” is gone"));
     for name in ["e", "a", "s"] {
-        screen.whole(Event::Deleted { session: id(name), trash: None });
+        screen.whole(EngineEvent::Deleted { session: id(name), trash: None });
     }
     assert_eq!(screen.state.conversations.current, Current::New);
 }
@@ -220,12 +223,12 @@ fn filters_are_chosen_typed_and_left() {
 fn the_list_is_asked_for_again_when_the_user_comes_back() {
     let mut screen = listed();
     screen.msg(Msg::Focus(false)).wait(4_000).msg(Msg::Focus(true));
-    assert!(!screen.sent().contains(&Command::List), "it is fresh");
+    assert!(!screen.sent().contains(&Command::Engine(EngineCommand::List)), "it is fresh");
     screen.msg(Msg::Focus(false)).wait(2_000).msg(Msg::Focus(true)).msg(Msg::Focus(true));
-    assert_eq!(screen.sent().iter().filter(|sent| **sent == Command::List).count(), 1);
+    assert_eq!(screen.sent().iter().filter(|sent| **sent == Command::Engine(EngineCommand::List)).count(), 1);
     // It comes anew, and who moved about in it stays there.
     screen.state.sessions.select(&id("c"));
     let metas = screen.state.sessions.metas().cloned().collect();
-    screen.whole(Event::Listed { sessions: metas });
+    screen.whole(EngineEvent::Listed { sessions: metas });
     assert_eq!(screen.cursor(), "c");
 }

@@ -23,7 +23,7 @@ fn talk() -> Screen {
         decision: None,
     };
     let rows = vec![user_row("m0", "ask"), assistant_row("m1", ANSWER), row("m2", Body::Tool(Box::new(call)))];
-    screen.session("s", Event::Opened(Box::new(Opened { rows, ..snapshot(meta("s")) })));
+    screen.session("s", SessionEvent::Opened(Box::new(Opened { rows, ..snapshot(meta("s")) })));
     screen.draw(true);
     screen.fx.clear();
     screen
@@ -251,13 +251,13 @@ fn far_rows_are_let_go_and_asked_for_again() {
     let mut screen = Screen::new();
     let page = |from: usize| (from..from + 200).map(|n| user_row(&format!("m{n}"), "x")).collect::<Vec<_>>();
     let rows = page(99_800);
-    screen.session("s", Event::Opened(Box::new(Opened { rows, earlier: Some(998), ..snapshot(meta("s")) })));
+    screen.session("s", SessionEvent::Opened(Box::new(Opened { rows, earlier: Some(998), ..snapshot(meta("s")) })));
     for n in (900..998).rev() {
         // Who reads at the top of what is loaded gets what is before it.
         let chat = &mut screen.state.current_open_mut().unwrap().chat;
         let top = chat.entries.front().unwrap().key;
         chat.view = View::At { key: top, line: 0 };
-        screen.session("s", Event::Page { rows: page(n * 100), earlier: Some(n as u64) });
+        screen.session("s", SessionEvent::Page { rows: page(n * 100), earlier: Some(n as u64) });
         let chat = &screen.state.current_open().unwrap().chat;
         assert!(chat.entries.len() <= 2_600 && chat.place(top).is_some(), "{}", chat.entries.len());
     }
@@ -272,7 +272,7 @@ fn far_rows_are_let_go_and_asked_for_again() {
         let bottom = chat.entries.back().unwrap().key;
         chat.view = View::At { key: bottom, line: 0 };
         let later = chat.later.unwrap();
-        screen.session("s", Event::LaterPage { rows: page(later as usize * 100), later: Some(later + 1) });
+        screen.session("s", SessionEvent::LaterPage { rows: page(later as usize * 100), later: Some(later + 1) });
         let chat = &screen.state.current_open().unwrap().chat;
         assert!(chat.entries.len() <= 2_600 && chat.place(bottom).is_some());
     }
@@ -285,13 +285,13 @@ fn far_rows_are_let_go_and_asked_for_again() {
 fn the_beginning_of_a_long_conversation_is_asked_for() {
     let mut screen = Screen::new();
     let rows = vec![user_row("m8", "x"), user_row("m9", "y")];
-    screen.session("s", Event::Opened(Box::new(Opened { rows, earlier: Some(80), ..snapshot(meta("s")) })));
+    screen.session("s", SessionEvent::Opened(Box::new(Opened { rows, earlier: Some(80), ..snapshot(meta("s")) })));
     screen.draw(true).fx.clear();
     screen.keys("ctrl+x <");
     let rows = super::session::ROWS;
-    assert!(screen.sent().contains(&Command::OpenAt { session: id("s"), at: 0, rows }));
+    assert!(screen.sent().contains(&Command::Session { id: id("s"), command: SessionCommand::OpenAt { at: 0, rows } }));
     let rows = vec![user_row("m0", "a"), user_row("m1", "b")];
-    screen.session("s", Event::Opened(Box::new(Opened { rows, later: Some(20), ..snapshot(meta("s")) })));
+    screen.session("s", SessionEvent::Opened(Box::new(Opened { rows, later: Some(20), ..snapshot(meta("s")) })));
     let chat = &screen.state.current_open().unwrap().chat;
     assert_eq!(chat.view, View::At { key: chat.entries.front().unwrap().key, line: 0 });
 }

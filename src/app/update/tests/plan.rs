@@ -23,7 +23,7 @@ fn approval(screen: &mut Screen) -> PlanApproval {
 
 fn answers(screen: &mut Screen) -> Vec<UserAnswer> {
     let acts = screen.acts().into_iter();
-    acts.filter_map(|act| if let Act::Answer { answer, .. } = act { Some(answer) } else { None }).collect()
+    acts.filter_map(|act| if let SessionCommand::Answer { answer, .. } = act { Some(answer) } else { None }).collect()
 }
 
 fn words(screen: &Screen) -> String {
@@ -106,7 +106,7 @@ fn the_plan_is_edited_and_asked_anew() {
     assert_eq!(answers(&mut screen), vec![UserAnswer::PlanEdited("1. mine\n".to_owned())]);
     // It was answered elsewhere while the editor was open: what was written is in the composer.
     screen.wait(300).keys("v enter");
-    screen.session("s", Event::Settled { request: RequestId::new("p") });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("p") });
     screen.msg(Msg::Edited(Ok("1. mine\n".into())));
     assert_eq!((answers(&mut screen), screen.text().as_str()), (vec![], "1. mine\n"));
 }
@@ -132,10 +132,10 @@ fn the_command_tells_of_a_plan_and_drops_it() {
     let mut screen = Screen::new();
     let steps = crate::domain::plan::Outline::parse(PLAN).steps;
     let progress = Progress { title: "A".into(), steps, ..Progress::default() };
-    screen.session("s", Event::Plan(Some(Box::new(progress))));
+    screen.session("s", SessionEvent::Plan(Some(Box::new(progress))));
     screen.type_text("/plan").keys("enter");
     let told = screen.state.notices.iter().any(|notice| notice.text.contains("0 of 3 steps done"));
     assert!(told, "{:?}", screen.state.notices);
     screen.type_text("/plan drop").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::DropPlan]);
+    assert_eq!(screen.acts(), vec![SessionCommand::DropPlan]);
 }

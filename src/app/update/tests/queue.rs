@@ -6,7 +6,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::{Mouse, MouseKind};
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::Kind;
-use crate::protocol::{Act, QueueEdit};
+use crate::protocol::{QueueEdit, SessionCommand, SessionEvent};
 
 fn queued(id: &str) -> Queued {
     Queued {
@@ -18,9 +18,9 @@ fn queued(id: &str) -> Queued {
     }
 }
 
-fn event(items: &[&str], held: bool, steers: &[&str]) -> Event {
+fn event(items: &[&str], held: bool, steers: &[&str]) -> SessionEvent {
     let of = |ids: &[&str]| ids.iter().map(|id| queued(id)).collect();
-    Event::Queue { items: of(items), held, steers: of(steers) }
+    SessionEvent::Queue { items: of(items), held, steers: of(steers) }
 }
 
 fn screen(items: &[&str], held: bool, steers: &[&str]) -> Screen {
@@ -43,8 +43,8 @@ fn order(screen: &Screen) -> String {
     open.waiting().map(|item| item.id.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-fn remove(id: &str) -> Act {
-    Act::Queue(QueueEdit::Remove { id: MessageId::new(id) })
+fn remove(id: &str) -> SessionCommand {
+    SessionCommand::Queue(QueueEdit::Remove { id: MessageId::new(id) })
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn enter_and_e_take_the_message_back() {
 
 #[test]
 fn messages_change_places_and_those_of_the_turn_do_not() {
-    let shift = |id: &str, to| Act::Queue(QueueEdit::Move { id: MessageId::new(id), to });
+    let shift = |id: &str, to| SessionCommand::Queue(QueueEdit::Move { id: MessageId::new(id), to });
     for (start, keys, acts, after) in [
         ("c", "K", vec![shift("c", 1)], "s1 a c b"),
         ("c", "[ [ [", vec![shift("c", 1), shift("c", 0)], "s1 c a b"),
@@ -105,9 +105,9 @@ fn messages_change_places_and_those_of_the_turn_do_not() {
 fn d_deletes_with_the_files() {
     let mut screen = Screen::new();
     let item = Queued { attachments: vec![file("a.png"), file("b.png")], ..queued("b") };
-    screen.session("s", Event::Queue { items: vec![queued("a"), item], held: true, steers: vec![] });
+    screen.session("s", SessionEvent::Queue { items: vec![queued("a"), item], held: true, steers: vec![] });
     screen.keys("ctrl+x u d");
-    let detach = |name: &str| Act::Detach { path: file(name).path };
+    let detach = |name: &str| SessionCommand::Detach { path: file(name).path };
     assert_eq!(screen.acts(), [remove("b"), detach("a.png"), detach("b.png")]);
     assert_eq!((selected(&screen), order(&screen).as_str()), (Some("a"), "a"));
     assert_eq!(screen.text(), "", "nothing is written");
@@ -120,7 +120,7 @@ fn d_deletes_with_the_files() {
 fn space_lets_a_held_queue_go_once() {
     let mut screen = screen(&["a"], true, &[]);
     screen.keys("space space");
-    assert_eq!(screen.acts(), [Act::Queue(QueueEdit::Release)]);
+    assert_eq!(screen.acts(), [SessionCommand::Queue(QueueEdit::Release)]);
     // The message is sent: the list has nothing to show.
     screen.session("s", event(&[], false, &[]));
     assert!(screen.state.overlay().is_none());
@@ -165,7 +165,7 @@ fn a_click_on_a_row_above_the_draft_opens_the_list_at_it() {
 fn files_are_opened_from_the_list_and_from_the_draft() {
     let mut screen = Screen::new();
     let item = Queued { attachments: vec![file("a.png"), file("b.png")], ..queued("a") };
-    screen.session("s", Event::Queue { items: vec![item], held: false, steers: vec![] });
+    screen.session("s", SessionEvent::Queue { items: vec![item], held: false, steers: vec![] });
     // Of several one is chosen, and the list stays below.
     screen.keys("ctrl+x u o");
     assert!(matches!(screen.state.overlay(), Some(Overlay::Picker(picker)) if picker.kind == Kind::File));

@@ -6,14 +6,14 @@ use crate::app::state::panel::Stage;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use proptest::prelude::*;
 
-fn refused(screen: &mut Screen, act: Act) {
-    screen.session("s", Event::Refused { act: Box::new(act), why: "w".into() });
+fn refused(screen: &mut Screen, act: SessionCommand) {
+    screen.session("s", SessionEvent::Refused { command: Box::new(act), why: "w".into() });
 }
 
 fn held(screen: &mut Screen) {
     let mut meta = meta("s");
     meta.held_by = Some("another lisle (process 7)".into());
-    screen.session("s", Event::Changed(Box::new(meta)));
+    screen.session("s", SessionEvent::Changed(Box::new(meta)));
 }
 
 fn file(name: &str) -> Attachment {
@@ -51,7 +51,7 @@ fn a_message_comes_back_with_its_chips_and_files() {
     screen.keys("enter");
     assert!(screen.state.composer().is_empty());
     let acts = screen.acts();
-    let [Act::Send { text, attachments }] = acts.as_slice() else { panic!("{acts:?}") };
+    let [SessionCommand::Send { text, attachments }] = acts.as_slice() else { panic!("{acts:?}") };
     assert_eq!((text, attachments.len()), (&format!("look: {}", long), 1));
     refused(&mut screen, acts[0].clone());
     let after = screen.state.composer();
@@ -59,7 +59,7 @@ fn a_message_comes_back_with_its_chips_and_files() {
     assert_eq!((after.text(), after.files()), (before.text(), before.files()));
     screen.wait(500).msg(Msg::Timer(crate::app::msg::Timer::Draft(id("s"))));
     let kept = screen.sent().into_iter().any(|command| {
-        matches!(command, Command::To { act: Act::Draft { text: draft, attachments }, .. } if draft == *text && attachments.len() == 1)
+        matches!(command, Command::Session { command: SessionCommand::Draft { text: draft, attachments }, .. } if draft == *text && attachments.len() == 1)
     });
     assert!(kept, "and it is a draft again");
 }
@@ -99,7 +99,7 @@ fn an_answer_that_did_not_count_is_as_it_was_and_one_that_nobody_waits_for_is_in
     assert_eq!(shown(&screen), "my words", "the question is there again, with the words");
     screen.wait(400).keys("f3").wait(400).keys("r enter").wait(400).keys("enter");
     let act = screen.acts().pop().unwrap();
-    screen.session("s", Event::Settled { request: RequestId::new("q") });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("q") });
     refused(&mut screen, act);
     assert_eq!(screen.text(), "my words");
     // A plan that reads otherwise now keeps what was said to the one before.
@@ -115,34 +115,36 @@ fn an_answer_that_did_not_count_is_as_it_was_and_one_that_nobody_waits_for_is_in
 
 #[test]
 fn what_was_typed_over_a_window_is_sent_by_nobody_but_the_user() {
-    let exported = || Event::Exported { session: id("s"), path: "/s/share.html".into(), masked: 0, shared: true };
+    let exported = || EngineEvent::Exported { session: id("s"), path: "/s/share.html".into(), masked: 0, shared: true };
     for text in ["any questions?", "hello", "yes please"] {
         let mut screen = Screen::new();
-        screen.session("s", exported());
+        screen.whole(exported());
         screen.wait(400).type_text(text).wait(10).keys("enter").type_text("more").keys("enter");
         assert_eq!(screen.acts(), vec![], "{text}");
         assert!(screen.state.overlays.is_empty());
         // What is in the composer is on the screen, and goes when it is wanted.
         let there = screen.text();
         screen.wait(2_000).keys("enter");
-        assert_eq!(screen.acts(), vec![Act::send(there)], "{text}");
+        assert_eq!(screen.acts(), vec![SessionCommand::send(there)], "{text}");
     }
     let mut screen = Screen::new();
-    screen.session("s", exported());
+    screen.whole(exported());
     screen.wait(400).keys("esc").type_text("hello").keys("enter");
-    assert_eq!(screen.acts(), vec![Act::send("hello")], "who closed it sees where they write");
+    assert_eq!(screen.acts(), vec![SessionCommand::send("hello")], "who closed it sees where they write");
 }
 
-fn any_act() -> impl Strategy<Value = Act> {
+fn any_act() -> impl Strategy<Value = SessionCommand> {
     let text = "[a-z!/ é]{1,30}[a-z]";
-    let answer = |answer| Act::Answer { request: RequestId::new("gone"), answer };
+    let answer = |answer| SessionCommand::Answer { request: RequestId::new("gone"), answer };
     prop_oneof![
-        text.prop_map(Act::send),
-        text.prop_map(Act::steer),
-        text.prop_map(|command| Act::Type { command }),
-        text.prop_map(|wish| Act::Compact { wish }),
-        text.prop_map(|title| Act::Rename { title }),
-        text.prop_map(|text| { Act::Queue(crate::protocol::QueueEdit::Replace { id: MessageId::new("m"), text }) }),
+        text.prop_map(SessionCommand::send),
+        text.prop_map(SessionCommand::steer),
+        text.prop_map(|command| SessionCommand::Type { command }),
+        text.prop_map(|wish| SessionCommand::Compact { wish }),
+        text.prop_map(|title| SessionCommand::Rename { title }),
+        text.prop_map(|text| {
+            SessionCommand::Queue(crate::protocol::QueueEdit::Replace { id: MessageId::new("m"), text })
+        }),
         text.prop_map(move |text| answer(UserAnswer::Reply(text))),
         text.prop_map(move |text| answer(UserAnswer::No(Some(text)))),
         text.prop_map(move |text| answer(UserAnswer::Instead(text))),

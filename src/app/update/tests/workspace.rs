@@ -22,7 +22,7 @@ fn wanted(screen: &mut Screen) -> Vec<String> {
 }
 
 fn quits(screen: &Screen) -> bool {
-    screen.fx.contains(&Effect::Send(Command::Shutdown))
+    screen.fx.contains(&Effect::Send(Command::Engine(EngineCommand::Shutdown)))
 }
 
 #[test]
@@ -52,10 +52,10 @@ fn drafts_are_kept_and_what_runs_is_told_of_before() {
     let mut screen = Screen::new();
     screen.type_text("half a thought").msg(Msg::Workspace(Ok(workspace("work", 3, false))));
     let sent = screen.fx.iter().any(|effect| {
-        matches!(effect, Effect::Send(Command::To { act: Act::Draft { text, .. }, .. }) if text == "half a thought")
+        matches!(effect, Effect::Send(Command::Session { command: SessionCommand::Draft { text, .. }, .. }) if text == "half a thought")
     });
     assert!(sent && quits(&screen));
-    screen.whole(Event::Ended);
+    screen.whole(EngineEvent::Ended);
     let leaves =
         |effect: &Effect| matches!(effect, Effect::Quit { workspace: Some(path), .. } if path.ends_with("work"));
     assert!(screen.fx.iter().any(leaves));
@@ -63,7 +63,7 @@ fn drafts_are_kept_and_what_runs_is_told_of_before() {
     let mut screen = Screen::new();
     let mut running = meta("a");
     running.activity = Activity::Running(At(NOON));
-    screen.whole(Event::Changed(Box::new(running)));
+    screen.whole(EngineEvent::SessionChanged(Box::new(running)));
     screen.msg(Msg::Workspace(Ok(workspace("work", 3, false))));
     let Some(Overlay::Confirm(asked)) = screen.state.overlay() else { panic!("a question") };
     assert!(asked.title.contains("work") && asked.says[0].contains("running, interrupted"), "{asked:?}");
@@ -86,18 +86,18 @@ fn the_question_before_the_end_says_what_really_happens() {
     let mut screen = Screen::new();
     let mut planned = meta("a");
     (planned.plan_pending, planned.activity) = (true, Activity::NeedsYou("a plan".into()));
-    screen.whole(Event::Changed(Box::new(planned)));
+    screen.whole(EngineEvent::SessionChanged(Box::new(planned)));
     let said = screen.state.leaving();
     assert_eq!(said, ["Title a: plan stays", "Everything is saved. Plans wait for your answer after a restart."]);
     let mut running = meta("b");
     running.activity = Activity::Running(At(NOON));
-    screen.whole(Event::Changed(Box::new(running)));
+    screen.whole(EngineEvent::SessionChanged(Box::new(running)));
     let mut asks = meta("c");
     asks.activity = Activity::NeedsYou("approve: bash cargo test".into());
-    screen.whole(Event::Changed(Box::new(asks)));
+    screen.whole(EngineEvent::SessionChanged(Box::new(asks)));
     let mut theirs = meta("d");
     (theirs.activity, theirs.held_by) = (Activity::Running(At(NOON)), Some("process 7".into()));
-    screen.whole(Event::Changed(Box::new(theirs)));
+    screen.whole(EngineEvent::SessionChanged(Box::new(theirs)));
     assert_eq!(
         screen.state.leaving(),
         [
