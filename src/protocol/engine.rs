@@ -15,7 +15,8 @@ use std::path::PathBuf;
 pub enum EngineCommand {
     /// Send the list of sessions: `EngineEvent::Listed`.
     List,
-    /// Make a session; nothing is on disk before its first message, setting or draft. Answered by `SessionEvent::Opened`.
+    /// Make a session; nothing is on disk before its first message, setting or draft. Answered by
+    /// `SessionEvent::Opened`.
     Create(NewSession),
     /// Change properties of sessions: `SessionEvent::Changed` for each, or a notice that names those that could not be.
     Change {
@@ -34,7 +35,8 @@ pub enum EngineCommand {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// Go back to a message: a branch with what is kept takes the session's place on the screen (`EngineEvent::Branched`);
+    /// Go back to a message: a branch with what is kept takes the session's place on the screen
+    /// (`EngineEvent::Branched`);
     /// the old session stays.
     Rewind {
         /// Session id.
@@ -84,7 +86,8 @@ pub enum EngineCommand {
         /// As what; `None`: what the name says, else markdown.
         format: Option<Format>,
     },
-    /// Write a session's conversation as one page into its own folder, to be given to others: `EngineEvent::Exported`. Nothing
+    /// Write a session's conversation as one page into its own folder, to be given to others: `EngineEvent::Exported`.
+    /// Nothing
     /// is sent anywhere.
     Share {
         /// Session id.

@@ -214,7 +214,8 @@ pub enum SessionEvent {
         /// Added text.
         add: String,
     },
-    /// This was not done, and nothing has what the user wrote in it: the client gives it back to them. A notice says why.
+    /// This was not done, and nothing has what the user wrote in it: the client gives it back to them. A notice says
+    /// why.
     Refused {
         /// Refused command. Only those that [carry words](SessionCommand::said) come back.
         command: Box<SessionCommand>,
@@ -248,13 +249,15 @@ pub enum SessionEvent {
         /// The copy.
         made: Result<Attachment, String>,
     },
-    /// A message waits because the session's connection is not configured here: `SessionCommand::StandIn` says what answers in its
+    /// A message waits because the session's connection is not configured here: `SessionCommand::StandIn` says what
+    /// answers in its
     /// place, and sends it.
     ConnectionWanted {
         /// The connection that the session was made with.
         connection: ConnectionName,
     },
-    /// The turn waits because no model is chosen and the server of its connection has not just one: `SessionCommand::Model` says which,
+    /// The turn waits because no model is chosen and the server of its connection has not just one:
+    /// `SessionCommand::Model` says which,
     /// and the request goes.
     ModelWanted {
         /// Connection of the models.
@@ -322,7 +325,8 @@ pub enum SessionEvent {
     Rules(Box<InForce>),
     /// A word to the user.
     Notice(Notice),
-    /// A part of the session could not be saved and will not be tried again: at the end, and when another process took the
+    /// A part of the session could not be saved and will not be tried again: at the end, and when another process took
+    /// the
     /// session over. Whoever runs the engine says so after its end, and ends with a status that is not 0.
     Unsaved(Box<Unsaved>),
 }

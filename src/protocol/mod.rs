@@ -1,4 +1,5 @@
-//! The protocol between the engine and its clients: [`Command`] goes to the engine or to one session, [`Event`] comes back
+//! The protocol between the engine and its clients: [`Command`] goes to the engine or to one session, [`Event`] comes
+//! back
 //! from it.
 //!
 //! Both are serialisable, so that a client in another process or on another machine is the same client. A client never
@@ -6,8 +7,10 @@
 //! by one, so that a late or reconnected client knows what it missed and asks for a snapshot with
 //! [`SessionCommand::Open`].
 //!
-//! As JSON, a command is `{"to":"engine","command":…,"with":…}` or `{"to":"session","session":ID,"command":…,"with":…}`, and
-//! an event `{"v":…,"seq":…,"from":"engine","event":…,"with":…}` or the same with `"from":"session","session":ID`. `with` is
+//! As JSON, a command is `{"to":"engine","command":…,"with":…}` or
+//! `{"to":"session","session":ID,"command":…,"with":…}`, and
+//! an event `{"v":…,"seq":…,"from":"engine","event":…,"with":…}` or the same with `"from":"session","session":ID`.
+//! `with` is
 //! absent where there is nothing to say.
 
 mod engine;

@@ -80,7 +80,8 @@ pub enum SessionCommand {
         /// Connection name.
         connection: ConnectionName,
     },
-    /// Rewrite a draft with what there is in the session's directory: `SessionEvent::Enhanced`. What is rewritten already is
+    /// Rewrite a draft with what there is in the session's directory: `SessionEvent::Enhanced`. What is rewritten
+    /// already is
     /// given up, also by an empty draft.
     Enhance {
         /// The client's number of this wish.
@@ -88,7 +89,8 @@ pub enum SessionCommand {
         /// The draft.
         draft: String,
     },
-    /// Send this message; while a turn runs it is queued. Answered by `SessionEvent::Accepted` or `SessionEvent::Refused`.
+    /// Send this message; while a turn runs it is queued. Answered by `SessionEvent::Accepted` or
+    /// `SessionEvent::Refused`.
     Send {
         /// The text.
         text: String,
@@ -123,7 +125,8 @@ pub enum SessionCommand {
     Queue(QueueEdit),
     /// Stop the turn. The queue is held.
     Stop,
-    /// End the turn as [`SessionCommand::Stop`] does, for a reason that is not the user's, which the transcript and the model get.
+    /// End the turn as [`SessionCommand::Stop`] does, for a reason that is not the user's, which the transcript and the
+    /// model get.
     Cut {
         /// Reason for stopping it.
         by: CutBy,
@@ -160,7 +163,7 @@ pub enum SessionCommand {
         model: String,
     },
     /// Let this connection answer in the place of the session's own, which is not configured here
-    /// ([`SessionMeta::unmapped`]). What waited for it is sent.
+    /// ([`crate::domain::SessionMeta::unmapped`]). What waited for it is sent.
     StandIn {
         /// A connection that is configured here.
         connection: ConnectionName,
