@@ -282,11 +282,11 @@ mod tests {
         connections.add(info("broken", false, Some("no key")), None);
         connections.add(info("rehearsal", false, None), None);
         let preferred = || connections.preferred().map(|info| info.name.to_string());
-        assert_eq!(preferred().as_deref(), Some("rehearsal"), "what was only found is not used by itself");
+        assert_eq!(preferred().as_deref(), Some("demo"), "what was only found is not used by itself");
         connections.choose(&ConnectionName::new("found"));
         assert_eq!(preferred().as_deref(), Some("found"));
         connections.choose(&ConnectionName::new("broken"));
-        assert_eq!(preferred().as_deref(), Some("rehearsal"), "what cannot be used is not begun with");
+        assert_eq!(preferred().as_deref(), Some("demo"), "what cannot be used is not begun with");
         connections.put((info("broken", false, None), None));
         assert_eq!(preferred().as_deref(), Some("broken"), "it got its key");
     }

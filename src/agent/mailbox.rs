@@ -122,7 +122,7 @@ const REPORTS: usize = 256;
 pub(super) struct ActorEnded;
 
 /// Mailbox of a session actor, for those who send to it. Commands have a channel of their own: a session that is busy with
-/// its disk or floods itself with chunks holds up neither its own commands nor whoever hands them out.
+/// its disk or floods itself with chunks holds up nobody who hands them out. It reads them before its reports.
 #[derive(Clone, Debug)]
 pub(super) struct Mailbox {
     control: mpsc::UnboundedSender<Control>,

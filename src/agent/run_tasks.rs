@@ -195,7 +195,7 @@ impl RunTasks {
             // A task of its own, so that a defect in a tool ends the call and not the session.
             let mut ended = if with.stop.is_cancelled() {
                 // Keeping what it may change takes its time, in which the turn can be stopped.
-                Err(RunError::Stopped(String::new()))
+                Err(RunError::stopped(""))
             } else {
                 match tokio::spawn(tool.run(call.input, with)).await {
                     Ok(ended) => ended,
@@ -214,8 +214,12 @@ impl RunTasks {
                     outcome.figures.undo_incomplete = Some(gaps.join(" "));
                 }
             }
-            if let Some(notice) = ended.as_ref().ok().and_then(|outcome| Notice::protected(&outcome.figures.protected))
-            {
+            let protected = match &ended {
+                Ok(outcome) => &*outcome.figures.protected,
+                Err(RunError::Stopped(run)) => &*run.protected,
+                Err(RunError::FactsChanged(_)) => &[],
+            };
+            if let Some(notice) = Notice::protected(protected) {
                 let _ = mailbox.report(Report::Tell(SessionEvent::Notice(notice))).await;
             }
             let _ = mailbox.report(Report::Input(Input::Ran(run, id, Box::new(ended)))).await;

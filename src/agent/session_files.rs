@@ -1,6 +1,6 @@
 //! One session's files as its actor has them: who may write, what could not be saved yet, and how saving goes.
 //!
-//! It speaks to the store and to nobody else. What was read becomes a machine in `actor`, and `actor` tells the clients.
+//! It speaks to the store and to nobody else. What was read becomes a machine in `session`, which tells the clients.
 
 use super::blocking::blocking;
 use super::mailbox::{Mailbox, Report};

@@ -124,7 +124,8 @@ pub enum Safety {
     Synced,
 }
 
-/// Steps to do, in order. A step that keeps something is done when it is on disk.
+/// Steps to do, in order. A step that keeps something is done when it is on disk, or when the disk refused it and
+/// the clients know.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Append final rows.

@@ -121,7 +121,7 @@ pub struct Common {
     /// Start a new session (the default).
     #[arg(long, global = true)]
     pub new: bool,
-    /// Use this connection for a new session: a name from config.toml, or "rehearsal".
+    /// Use this connection for a new session: a name from config.toml, or "demo".
     #[arg(long, value_name = "NAME", global = true, value_parser = connection)]
     pub connection: Option<ConnectionName>,
     /// Use this model.
@@ -705,7 +705,7 @@ mod tests {
         Args::command().debug_assert();
         let args = Args::try_parse_from(["lisle", "--mode", "safe", "fix it"]).unwrap();
         assert_eq!((args.common.mode, args.prompt()), (Some(Mode::Explore), Ok(Some("fix it".to_owned()))));
-        let args = Args::try_parse_from(["lisle", "run", "--connection", "rehearsal", "list", "it"]).unwrap();
+        let args = Args::try_parse_from(["lisle", "run", "--connection", "demo", "list", "it"]).unwrap();
         assert!(matches!(args.command, Some(CliCommand::Run(run)) if run.prompt == ["list", "it"]));
         let args = Args::try_parse_from(["lisle", "doctor", "keys"]).unwrap();
         assert!(matches!(args.command, Some(CliCommand::Doctor(doctor)) if doctor.what == Some(DoctorCommand::Keys)));

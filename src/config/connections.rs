@@ -1,5 +1,5 @@
 //! Available connections: those of config.toml, those that keys in the environment and local
-//! servers offer, and rehearsal, with the key of each and the reason if one cannot be used.
+//! servers offer, and the demo, with the key of each and the reason if one cannot be used.
 //!
 //! Nothing is sent from here. What was found and not chosen is only offered.
 
@@ -16,7 +16,7 @@ use std::io;
 use std::path::Path;
 
 /// The name of the built-in, rule-based agent.
-pub const REHEARSAL: &str = "rehearsal";
+pub const REHEARSAL: &str = crate::domain::ids::DEMO;
 
 /// Origin of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -150,9 +150,9 @@ const VENDORS: &[Vendor] = &[
 /// All connections, and the one that is used when none is named.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Connections {
-    /// Connections that can be chosen; rehearsal is always the last.
+    /// Connections that can be chosen; the demo is always the last.
     pub all: Vec<Usable>,
-    /// The one that was chosen: by config.toml, by being the only one there, or in the app. `None`: rehearsal in the
+    /// The one that was chosen: by config.toml, by being the only one there, or in the app. `None`: the demo in the
     /// app, and nothing without it.
     pub default: Option<ConnectionName>,
 }
@@ -239,7 +239,7 @@ impl Connections {
         let at = match self.all.iter().position(|one| one.name == *name) {
             Some(at) => at,
             None => {
-                // Before rehearsal, which is always the last.
+                // Before the demo, which is always the last.
                 let at = self.all.len().saturating_sub(1);
                 self.all.insert(at, usable.clone());
                 at
@@ -270,7 +270,7 @@ impl Connections {
         }
     }
 
-    /// As the picker shows them: the default first, then what can be used, then what cannot, rehearsal last.
+    /// As the picker shows them: the default first, then what can be used, then what cannot, the demo last.
     #[must_use]
     pub fn infos(&self) -> Vec<ConnectionInfo> {
         let mut order: Vec<&Usable> = self.all.iter().collect();
@@ -285,8 +285,8 @@ impl Connections {
 fn rehearsal() -> Usable {
     let connection = Connection {
         provider: ProviderKind::Rehearsal,
-        default_model: Some("rehearsal".to_owned()),
-        models: vec!["rehearsal".to_owned()],
+        default_model: Some(REHEARSAL.to_owned()),
+        models: vec![REHEARSAL.to_owned()],
         ..Connection::default()
     };
     let name = ConnectionName::new(REHEARSAL);
@@ -505,11 +505,11 @@ mod tests {
     }
 
     #[test]
-    fn with_nothing_there_is_rehearsal_and_no_default() {
+    fn with_nothing_there_is_the_demo_and_no_default() {
         let (all, problems) = gather("", &[], None);
         assert_eq!((all.all.len(), &all.default, problems), (1, &None, vec![]));
-        assert_eq!(one(&all, "rehearsal").missing, None);
-        assert!(!one(&all, "rehearsal").offered);
+        assert_eq!(one(&all, "demo").missing, None);
+        assert!(!one(&all, "demo").offered);
     }
 
     #[test]
@@ -532,7 +532,7 @@ mod tests {
         assert_eq!(one(&all, "anthropic").connection.small_model.as_deref(), Some("claude-haiku-5-5"));
         assert!(all.find(&ConnectionName::new("gemini")).is_none());
         let names: Vec<String> = all.infos().iter().map(|info| info.name.to_string()).collect();
-        assert_eq!(names, ["anthropic", "openai", "openrouter", "rehearsal"]);
+        assert_eq!(names, ["anthropic", "openai", "openrouter", "demo"]);
         let (all, _) = gather("", &keys, Some("openrouter"));
         assert_eq!(all.default, Some(ConnectionName::new("openrouter")));
         assert!(!one(&all, "openrouter").offered && one(&all, "openai").offered);
@@ -645,11 +645,11 @@ mod tests {
         assert_eq!(default(two, Some("gone")), None);
         assert_eq!(default(&format!("default_connection = 'a'\n{two}"), Some("b")).as_deref(), Some("a"));
         assert_eq!(default("[connections.a]\nprovider='openai'", None).as_deref(), Some("a"));
-        assert_eq!(default("[connections.a]\nprovider='openai'", Some("rehearsal")).as_deref(), Some("rehearsal"));
-        assert_eq!(default("default_connection = 'rehearsal'", None).as_deref(), Some("rehearsal"));
+        assert_eq!(default("[connections.a]\nprovider='openai'", Some("rehearsal")).as_deref(), Some("demo"));
+        assert_eq!(default("default_connection = 'rehearsal'", None).as_deref(), Some("demo"));
         let (all, problems) = gather(&format!("\ndefault_connection = 'zz'\n{two}"), &[], None);
         assert_eq!((all.default, problems.len(), problems[0].line), (None, 1, Some(2)));
-        assert!(problems[0].fix.contains("a, b, rehearsal"), "{problems:?}");
+        assert!(problems[0].fix.contains("a, b, demo"), "{problems:?}");
     }
 
     #[test]
@@ -664,7 +664,7 @@ mod tests {
         assert_eq!(all.all.len(), 2);
         assert!(one(&all, "ollama").offered && all.default.is_none());
         assert_eq!(one(&all, "ollama").info().default_model, "m");
-        assert_eq!(all.all.last().unwrap().name.as_str(), "rehearsal");
+        assert_eq!(all.all.last().unwrap().name.as_str(), "demo");
         let (all, _) = gather("", &[], Some("ollama"));
         assert_eq!(all.default, Some(ConnectionName::new("ollama")));
         assert!(!one(&all, "ollama").offered && one(&all, "ollama").connection.base_url.is_some());

@@ -1,7 +1,7 @@
 //! Access: what one command gets beside the list of its sandbox, after an answer or by a rule.
 //!
 //! An access names exactly one thing: a path to read, a path to write, or the socket of another program. What it comes to on
-//! this machine is looked up by the executor; who may have it is the permission function's decision.
+//! this machine is looked up by the tool; who may have it is the permission function's decision.
 
 use super::paths::{is_protected_for_commands, is_secret};
 use serde::{Deserialize, Serialize};

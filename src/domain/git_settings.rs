@@ -1,6 +1,6 @@
 //! git's settings: which of them run nothing and lead nowhere, and which ones a command of git writes. Pure.
 //!
-//! The judge names them in a question, the executor opens `.git/config` for them, and the guard compares the file after the
+//! The judge names them in a question, the tool opens `.git/config` for them, and the guard compares the file after the
 //! command: all three by this one list.
 
 /// Settings that a command of git writes.

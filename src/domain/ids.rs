@@ -62,9 +62,61 @@ text_id! {
     /// Id of one thing that the engine asks the user.
     RequestId
 }
-text_id! {
-    /// Name of a connection in the configuration.
-    ConnectionName
+/// Name of a connection in the configuration.
+///
+/// The built-in agent is `demo`. Its older word, `rehearsal`, is the same name wherever one is read. Files and the protocol
+/// keep the older word, which versions before the change understand: their sessions go on with this one, and back.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct ConnectionName(String);
+
+/// Name of the built-in agent's connection and model.
+pub const DEMO: &str = "demo";
+/// Its name in files.
+const STORED_DEMO: &str = "rehearsal";
+
+/// Name of a model or connection as people read it: the older word for the demo is left to files.
+#[must_use]
+pub fn shown_name(name: &str) -> &str {
+    if name == STORED_DEMO { DEMO } else { name }
+}
+
+impl ConnectionName {
+    /// Name of `text`; the older word for the demo is the newer one.
+    pub fn new(text: impl Into<String>) -> Self {
+        let text = text.into();
+        if text == STORED_DEMO { Self(DEMO.to_owned()) } else { Self(text) }
+    }
+
+    /// The name as people read it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name as files keep it.
+    #[must_use]
+    pub fn stored(&self) -> &str {
+        if self.0 == DEMO { STORED_DEMO } else { &self.0 }
+    }
+}
+
+impl From<String> for ConnectionName {
+    fn from(text: String) -> Self {
+        Self::new(text)
+    }
+}
+
+impl From<ConnectionName> for String {
+    fn from(name: ConnectionName) -> Self {
+        name.stored().to_owned()
+    }
+}
+
+impl fmt::Display for ConnectionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
 }
 
 /// Error: a text is not a session id.
@@ -131,6 +183,17 @@ impl From<SessionId> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_demo_has_one_name_and_files_keep_the_older_word() {
+        let (old, new) = (ConnectionName::new("rehearsal"), ConnectionName::new("demo"));
+        assert_eq!(old, new);
+        assert_eq!((new.to_string().as_str(), new.stored()), ("demo", "rehearsal"));
+        assert_eq!(serde_json::to_string(&new).unwrap(), "\"rehearsal\"");
+        assert_eq!(serde_json::from_str::<ConnectionName>("\"rehearsal\"").unwrap(), new);
+        assert_eq!(ConnectionName::new("work").stored(), "work");
+        assert_eq!((shown_name("rehearsal"), shown_name("vendor/m")), ("demo", "vendor/m"));
+    }
 
     #[test]
     fn session_ids_cannot_leave_their_directory() {

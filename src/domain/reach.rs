@@ -2,7 +2,7 @@
 //! removes with all content, and what it unpacks.
 //!
 //! Read broadly: an option that is not known makes the rest of the command count all the same. What lies below the words is
-//! for the executor to look at.
+//! for the tool to look at.
 
 use super::git_settings::{self, WrittenSettings};
 use std::path::Path;

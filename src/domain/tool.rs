@@ -154,7 +154,7 @@ pub struct ToolCall {
     pub decision: Option<Decision>,
 }
 
-/// Facts about a call. The executor gathers them before the decision and once more right before running.
+/// Facts about a call. The tool gathers them before the decision and once more right before running.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallFacts {
     /// lisle's name of the tool.

@@ -4,7 +4,7 @@ use super::access;
 use super::grants;
 use super::matches::Ways;
 use super::policy::{AskEdits, Policy};
-use super::row::{COMPUTES, EDITS_ALLOWED, TouchRow, asked, explore, never, noting};
+use super::row::{COMPUTES, EDITS_ALLOWED, TouchRow, always_ask, asked, explore, noting};
 use super::rules::Rules;
 use super::shell::{self, CommandPart, Judged, Judgement};
 use crate::domain::paths;
@@ -85,7 +85,7 @@ impl CommandLine<'_> {
                     Mode::Explore => TouchRow::Deny(explore(&format!("`{name}`: {what}"))),
                     _ => {
                         let others = shell::looks(self.command, self.cwd).risks;
-                        never(
+                        always_ask(
                             format!("This may destroy what nobody can bring back: {what}."),
                             std::iter::once(what.clone()).chain(others).collect(),
                         )
@@ -227,7 +227,7 @@ impl CommandLine<'_> {
         let mut out = shell::looks(text, self.cwd);
         let Some(known) = shell::known(self.command) else { return out };
         out.secrets.retain(|word| !known.only_tests(word));
-        // git talks to a repository of this machine: the executor looked it up.
+        // git talks to a repository of this machine: the tool looked it up.
         let is_repository = |touch: &Touch| match touch {
             Touch::Read { path, secret } => !secret && !paths::is_device(path),
             _ => false,

@@ -1,10 +1,9 @@
 //! Permissions: one pure function decides on every tool call.
 //!
-//! No clock, no disk, no environment. The executor gathers the facts, [`decide`] judges them by the table of the modes
-//! (`rows`) and by the [`Rules`], and the decision is stored with the call. `shell` judges command lines; what it does
-//! not know is not read-only. `matches` says what a rule covers, `grants` what an answer would keep, `access`
-//! what a call gets beside its sandbox, `sandbox` what
-//! holds back a call that was allowed.
+//! No clock, no disk, no environment. The tool gathers the facts, [`decide`] judges them by the table of the modes
+//! (`rows`, for command lines `line_rows`) and by the [`Rules`], and the decision is stored with the call. `shell` judges
+//! command lines; what it does not know is not read-only. `matches` says what a rule covers, `grants` what an answer would
+//! keep, `access` what a call gets beside its sandbox, `sandbox` what holds back a call that was allowed.
 
 mod access;
 mod decide;

@@ -48,7 +48,7 @@ pub(super) fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> TouchR
 }
 
 /// A question that is asked every time.
-pub(super) fn never(reason: String, risks: Vec<String>) -> TouchRow {
+pub(super) fn always_ask(reason: String, risks: Vec<String>) -> TouchRow {
     TouchRow::Ask { reason, risks, offers: Vec::new(), every_time: true }
 }
 

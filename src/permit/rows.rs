@@ -4,7 +4,7 @@ use super::access;
 use super::grants;
 use super::line_rows::{CommandLine, shortened};
 use super::policy::{AskEdits, ExploreCommands, Policy};
-use super::row::{COMPUTES, EDITS_ALLOWED, TouchRow, explore, never};
+use super::row::{COMPUTES, EDITS_ALLOWED, TouchRow, always_ask, explore};
 use super::rules::Rules;
 use super::shell;
 use crate::domain::paths;
@@ -17,7 +17,7 @@ use std::path::Path;
 pub(super) fn unknown(mode: Mode, facts: &CallFacts) -> Option<TouchRow> {
     facts.touches.is_empty().then(|| match mode {
         Mode::Explore => TouchRow::Deny(explore("the call does not say what it touches")),
-        _ => never("The call does not say what it touches.".to_owned(), Vec::new()),
+        _ => always_ask("The call does not say what it touches.".to_owned(), Vec::new()),
     })
 }
 
@@ -56,7 +56,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
         Touch::Script { .. } => script_row(policy, mode, facts.secrets_here),
         Touch::Outside => match mode {
             Mode::Explore => TouchRow::Deny(explore("nothing runs outside the sandbox")),
-            _ => never(
+            _ => always_ask(
                 "It asks to run outside the sandbox, so nothing holds it back.".to_owned(),
                 vec!["outside the sandbox".to_owned()],
             ),
@@ -115,7 +115,7 @@ fn fetch_row(mode: Mode, rules: &Rules, tool: &str, host: &str, private: bool) -
         let what = format!("{host} is an address of this machine or of its network");
         return match mode {
             Mode::Explore => TouchRow::Deny(explore(&what)),
-            _ => never(format!("{what}."), vec!["private network".to_owned()]),
+            _ => always_ask(format!("{what}."), vec!["private network".to_owned()]),
         };
     }
     if mode == Mode::Execute {
@@ -158,7 +158,7 @@ fn connect_row(mode: Mode, rules: &Rules, facts: &CallFacts, (host, private, kno
             "{who} wants to connect to {host}, an address of this machine or of its network, or a name that leads to one. \
              `private_hosts` below [sandbox] in config.toml opens it without a question."
         );
-        return never(what, vec!["private network".to_owned()]);
+        return always_ask(what, vec!["private network".to_owned()]);
     }
     match rules.allows_host(NETWORK, host) {
         Some(at) => TouchRow::Ruled(vec![at]),
@@ -179,7 +179,7 @@ fn device_row(mode: Mode, path: &Path) -> TouchRow {
     let what = format!("{} is a device or a file of the kernel", path.display());
     match mode {
         Mode::Explore => TouchRow::Deny(explore(&what)),
-        Mode::Ask => never(format!("{what}."), Vec::new()),
+        Mode::Ask => always_ask(format!("{what}."), Vec::new()),
         Mode::Execute => TouchRow::Allow,
     }
 }
@@ -208,12 +208,12 @@ fn write_row(policy: Policy, mode: Mode, rules: &Rules, tool: &str, path: &Path,
         (PathPlace::Outside | PathPlace::Protected, Mode::Explore) => {
             TouchRow::Deny(explore(&format!("{shown} would be changed")))
         }
-        (PathPlace::Outside, _) => never(
+        (PathPlace::Outside, _) => always_ask(
             format!("{shown} lies outside the working directory."),
             vec!["outside the working directory".to_owned()],
         ),
         (PathPlace::Protected, _) => {
-            never(format!("{shown} is protected: it configures or runs code."), vec!["protected path".to_owned()])
+            always_ask(format!("{shown} is protected: it configures or runs code."), vec!["protected path".to_owned()])
         }
     }
 }

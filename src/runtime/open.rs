@@ -253,7 +253,7 @@ mod tests {
         let (stored, _) = config::Credentials::read(&paths.credentials_file());
         assert_eq!(stored.key(&work), Some(&key));
         assert!(opener.wanted(&work, None).unwrap().why.contains("stored"));
-        // A vendor's name needs no lines in config.toml; rehearsal and what nobody knows take no key.
+        // A vendor's name needs no lines in config.toml; the demo and what nobody knows take no key.
         let vendor = ConnectionName::new("anthropic");
         assert_eq!(opener.wanted(&vendor, None).unwrap().host, "https://api.anthropic.com");
         assert!(opener.store(&vendor, &key).unwrap().1.is_some());

@@ -189,9 +189,7 @@ impl Bootstrap {
             } else {
                 format!("but found: {}. Use one with --connection NAME", found.join(", "))
             };
-            return Err(format!(
-                "no connection was chosen, {found}, or try the built-in one with --connection rehearsal."
-            ));
+            return Err(format!("no connection was chosen, {found}, or try the built-in one with --connection demo."));
         };
         match self.connections.find(name).and_then(|one| one.missing.as_ref()) {
             Some(why) => Err(format!("the connection {name} cannot be used: {why}")),

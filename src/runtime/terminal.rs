@@ -13,8 +13,8 @@
 //! | no synchronized output (tmux up to 3.3, xterm, Apple's) | frames are not wrapped, rows are not moved | `frames` |
 //! | no clusters (flags take more cells) | what stands behind is written again; at the edge only the first sign | `encode` |
 //! | families of more than two cells (tmux 3.3, foot) | measured at the start; then the first sign stands for all | here, `encode` |
-//! | signs of ambiguous width over two cells | asked for at the start; then the signs are ASCII | here, `canvas` |
-//! | TERM=linux, vt…, other locales than UTF-8 | not asked anything (it would print that); ASCII signs | here, `canvas` |
+//! | signs of ambiguous width over two cells | asked for at the start; then the signs are ASCII | here, `renderer` |
+//! | TERM=linux, vt…, other locales than UTF-8 | not asked anything (it would print that); ASCII signs | here, `renderer` |
 //! | TERM=dumb | linear mode | `linear` |
 //! | kitty, Ghostty, foot, WezTerm, Alacritty, iTerm2 | the kitty keyboard, popped on every way out | here |
 //! | xterm and tmux with `extended-keys` | modifyOtherKeys level 1 | here |
@@ -25,7 +25,7 @@
 //! | tmux | its buffer by `load-buffer -w`; calls only by the bell, unless chosen in the settings | `clipboard`, `notify` |
 //! | GNU screen | OSC 52 in pieces of a string that it hands on; calls as in tmux | `clipboard`, `notify` |
 //! | Zellij, Windows Terminal, ConEmu | calls by the bell: their OSC 9 is something else | `notify` |
-//! | mosh, 16 and 256 colours | COLORTERM is what counts; with 16 the theme `ansi` | `canvas` |
+//! | mosh, 16 and 256 colours | COLORTERM is what counts; with 16 the theme `ansi` | `renderer` |
 //! | slow lines | a write that was held up over 100 ms, or an answer so late: fewer frames, larger steps | `frames` |
 //! | lines behind large buffers (sshd, proxies) | the next frame waits until the terminal answered for the last | `frames::flow` |
 //! | GNU screen | no italics, which it shows in reverse | `renderer` |

@@ -28,9 +28,9 @@ const CONTEXT_PAGE: usize = 2000;
 /// Access to a loaded session.
 #[derive(Debug)]
 pub enum Access {
-    /// We do.
+    /// This process writes.
     Writer(Box<Journal>),
-    /// Another one does, or nobody can.
+    /// Another process writes, or nobody can.
     Reader {
         /// Holder or reason, in words.
         held_by: String,

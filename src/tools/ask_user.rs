@@ -41,6 +41,10 @@ impl Tool for AskUser {
         false
     }
 
+    fn masks_keys(&self) -> bool {
+        false
+    }
+
     fn subject(&self, input: &Value) -> String {
         input::subject(input, "question")
     }

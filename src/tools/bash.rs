@@ -203,7 +203,7 @@ async fn work(input: &Value, with: RunContext) -> Result<Outcome, Halt> {
     let over = running.see_it_through(&mut output, &with.stop).await;
     let kept = output.kept;
     if over.stopped {
-        return Err(RunError::Stopped(over.when_stopped(kept.text()).await?).into());
+        return Err(over.when_stopped(kept.text()).await?.into());
     }
     match kept.data() {
         None => over.outcome(kept.text()).await,

@@ -75,7 +75,7 @@ impl Tool for CallLlm {
             let stop = with.stop.clone();
             tokio::select! {
                 outcome = ask(call, text, &with) => Ok(outcome.unwrap_or_else(Outcome::error)),
-                () = stop.cancelled() => Err(RunError::Stopped(String::new())),
+                () = stop.cancelled() => Err(RunError::stopped("")),
             }
         })
     }

@@ -341,7 +341,7 @@ mod tests {
         ] {
             let facts = bench.inspect(tool, &input).unwrap();
             let ended = bench.run_with(tool, input, facts);
-            assert_eq!(ended, Err(RunError::Stopped(String::new())), "{tool}");
+            assert_eq!(ended, Err(RunError::stopped("")), "{tool}");
         }
         assert_eq!(bench.content("f"), b"one\n");
         assert!(!bench.path("made").exists() && !bench.path("new").exists());

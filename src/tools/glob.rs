@@ -106,7 +106,7 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
         found.push((changed, entry.into_path()));
     }
     if cut == Some(Cut::Stopped) {
-        return Err(RunError::Stopped(String::new()).into());
+        return Err(RunError::stopped("").into());
     }
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let total = found.len();

@@ -170,7 +170,7 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
         search.file(&call.root, &call, (&with.place, asked)).map_err(|e| read::explain(e, &call.root, &with.place))?;
     }
     if search.cut == Some(Cut::Stopped) {
-        return Err(RunError::Stopped(search.text).into());
+        return Err(RunError::stopped(search.text).into());
     }
     Ok(search.outcome())
 }

@@ -7,8 +7,25 @@ use crate::domain::tool::CallFacts;
 pub enum RunError {
     /// The facts differ from those decided on: decide again.
     FactsChanged(Box<CallFacts>),
-    /// Stopped; the text so far.
-    Stopped(String),
+    /// Stopped before its end.
+    Stopped(StoppedRun),
+}
+
+impl RunError {
+    /// A call that was stopped, with its text so far.
+    #[must_use]
+    pub fn stopped(text: impl Into<String>) -> Self {
+        Self::Stopped(StoppedRun { text: text.into(), protected: Vec::new() })
+    }
+}
+
+/// What a call leaves that was stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoppedRun {
+    /// The text so far.
+    pub text: String,
+    /// Protected files that it made or changed, and what became of that, a line each.
+    pub protected: Vec<String>,
 }
 
 /// Early end of a tool's work: a sentence for the model, or a message for the engine.

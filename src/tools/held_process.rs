@@ -6,7 +6,7 @@ use super::guarded::Breaches;
 use super::held::{self, Confinement, ForUser, NamedPlaces};
 use super::host::Host;
 use super::input;
-use super::{CallPlace, Halt};
+use super::{CallPlace, Halt, RunError, StoppedRun};
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::rule::NETWORK;
@@ -336,15 +336,15 @@ impl Over {
         Ok((text, notes.user))
     }
 
-    /// Output of a command that was stopped. Its changes of protected files do not stay either.
-    pub async fn when_stopped(self, mut text: String) -> Result<String, Halt> {
+    /// End of a command that was stopped. Its changes of protected files do not stay either.
+    pub async fn when_stopped(self, mut text: String) -> Result<RunError, Halt> {
         let held = self.held;
         let output = text.clone();
         let notes = blocking(move || held.notes(&output, held::CommandEnd { code: Some(0), opened: None })).await?;
         if !notes.lines.is_empty() {
             text.push_str(&format!("\n{}", lines(&notes.lines)));
         }
-        Ok(text)
+        Ok(RunError::Stopped(StoppedRun { text, protected: notes.user.protected }))
     }
 
     /// The result of a call that was nothing but this command.

@@ -230,7 +230,7 @@ impl Jobs {
                 break;
             }
             tokio::select! {
-                () = stop.cancelled() => return Err(super::RunError::Stopped(String::new()).into()),
+                () = stop.cancelled() => return Err(super::RunError::stopped("").into()),
                 () = tokio::time::sleep_until(last_moment) => {}
                 more = changed.changed() => if more.is_err() { break },
             }

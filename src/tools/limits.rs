@@ -38,15 +38,6 @@ pub fn most_tokens(window: u64) -> u64 {
     (window / 10).clamp(2_000, 12_000)
 }
 
-/// Tools whose results are what lies on this machine.
-const OF_THE_MACHINE: &[&str] = &["read", "grep", "bash", "job_output", "job_kill", "transform_data"];
-
-/// True if what a tool gives may hold keys that nobody meant to show.
-#[must_use]
-pub fn shows_machine(tool: &str) -> bool {
-    OF_THE_MACHINE.contains(&tool)
-}
-
 /// The call was decided on as one that shows a secret, or that nothing holds.
 #[must_use]
 pub fn was_decided(facts: &CallFacts, place: &CallPlace) -> bool {

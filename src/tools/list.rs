@@ -115,7 +115,7 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
         children.entry(parent.to_owned()).or_default().push((entry.file_name().to_owned(), kind));
     }
     if cut == Some(Cut::Stopped) {
-        return Err(RunError::Stopped(String::new()).into());
+        return Err(RunError::stopped("").into());
     }
     let known: BTreeSet<OsString> = children.get(&root).into_iter().flatten().map(|(name, _)| name.clone()).collect();
     let mut page = ListPage::default();

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use call_place::CallPlace;
 pub(crate) use halt::Halt;
-pub use halt::RunError;
+pub use halt::{RunError, StoppedRun};
 
 /// Resources of a running call.
 #[derive(Clone)]
@@ -46,7 +46,7 @@ impl RunContext {
     /// # Errors
     /// [`RunError::Stopped`]; nothing was changed.
     pub(crate) fn before_changing(&self) -> Result<(), RunError> {
-        if self.stop.is_cancelled() { Err(RunError::Stopped(String::new())) } else { Ok(()) }
+        if self.stop.is_cancelled() { Err(RunError::stopped("")) } else { Ok(()) }
     }
 }
 
@@ -57,6 +57,12 @@ pub trait Tool: Send + Sync {
 
     /// True if it changes nothing: calls of one response may run side by side.
     fn reads_only(&self) -> bool;
+
+    /// True if its results may hold keys of this machine that nobody meant to show: they are masked. False for what comes
+    /// from elsewhere, or from the user.
+    fn masks_keys(&self) -> bool {
+        true
+    }
 
     /// Subject of a call on one line: the path, the command, the pattern. Works on any input, also
     /// an invalid one.

@@ -1,7 +1,7 @@
 //! All tools by name, each behind the two checks that hold for every tool: the facts are gathered again right before
 //! it runs, and its result is cut to what the model may get.
 
-use super::{CallPlace, RunContext, RunError, Tool, limits, seen::Seen, summary};
+use super::{CallPlace, RunContext, RunError, StoppedRun, Tool, limits, seen::Seen, summary};
 use crate::domain::foreign;
 use crate::domain::tool::{CallFacts, INTENT, Outcome, ToolSpec, intent};
 use futures_util::future::BoxFuture;
@@ -79,6 +79,10 @@ impl Tool for Guarded {
         self.0.reads_only()
     }
 
+    fn masks_keys(&self) -> bool {
+        self.0.masks_keys()
+    }
+
     fn subject(&self, input: &Value) -> String {
         self.0.subject(&foreign::input(&self.0.spec().name, input))
     }
@@ -92,7 +96,7 @@ impl Tool for Guarded {
         let input = foreign::input(&tool.spec().name, &input).into_owned();
         Box::pin(async move {
             if with.stop.is_cancelled() {
-                return Err(RunError::Stopped(String::new()));
+                return Err(RunError::stopped(""));
             }
             let checked = {
                 let (tool, input, with) = (Arc::clone(&tool), input.clone(), with.clone());
@@ -107,7 +111,7 @@ impl Tool for Guarded {
             let (name, place) = (tool.spec().name, with.place.clone());
             let (host, stop) = (Arc::clone(&with.host), with.stop.clone());
             let asked = intent(&input);
-            let masks = limits::shows_machine(&name) && !limits::was_decided(&with.facts, &place);
+            let masks = tool.masks_keys() && !limits::was_decided(&with.facts, &place);
             match tool.run(input, with).await {
                 Ok(mut outcome) => {
                     let mut fitted = fitted(outcome.text, (name.clone(), masks), place).await;
@@ -122,7 +126,10 @@ impl Tool for Guarded {
                     outcome.figures.full_result = fitted.full.or(outcome.figures.full_result);
                     Ok(outcome)
                 }
-                Err(RunError::Stopped(text)) => Err(RunError::Stopped(fitted(text, (name, masks), place).await.text)),
+                Err(RunError::Stopped(run)) => {
+                    let text = fitted(run.text, (name, masks), place).await.text;
+                    Err(RunError::Stopped(StoppedRun { text, ..run }))
+                }
                 Err(changed) => Err(changed),
             }
         })
@@ -177,6 +184,9 @@ mod tests {
                 "set_labels"
             ]
         );
+        let unmasked: Vec<String> =
+            Registry::standard().0.iter().filter(|tool| !tool.masks_keys()).map(|tool| tool.spec().name).collect();
+        assert_eq!(unmasked, ["fetch", "ask_user"]);
         for spec in &specs {
             assert!(spec.description.len() > 100, "{}", spec.name);
             assert_eq!(spec.schema["type"], "object", "{}", spec.name);
@@ -283,6 +293,6 @@ mod tests {
         bench.write("a", "x");
         bench.stop.cancel();
         let facts = bench.inspect("read", &json!({"path": "a"})).unwrap();
-        assert_eq!(bench.run_with("read", json!({"path": "a"}), facts), Err(RunError::Stopped(String::new())));
+        assert_eq!(bench.run_with("read", json!({"path": "a"}), facts), Err(RunError::stopped("")));
     }
 }

@@ -150,7 +150,7 @@ pub fn moved(path: &Path, bytes: &[u8], mode: u32, from: &Path) -> Result<Vec<St
     put(path, bytes, mode, &Thing::Absent, FileSource::At(from))
 }
 
-/// FileSource of a file's owner and attributes.
+/// Origin of a file's owner and attributes.
 #[derive(Clone, Copy, Debug)]
 enum FileSource<'a> {
     /// The file that stands there.

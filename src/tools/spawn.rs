@@ -83,7 +83,7 @@ impl Tool for Spawn {
                     outcome.figures.child = Some(Box::new(spawned.child));
                     Ok(outcome)
                 }
-                Err(NotDone::Stopped(said)) => Err(RunError::Stopped(said)),
+                Err(NotDone::Stopped(said)) => Err(RunError::stopped(said)),
                 Err(NotDone::Failed { text, child }) => {
                     let text = match &child {
                         Some(child) => format!("The spawned session {} has no answer. {text}", child.session),

@@ -253,7 +253,7 @@ async fn work(input: &Value, with: RunContext) -> Result<Outcome, Halt> {
     drop(script);
     let printed = printed.0.text();
     if over.stopped {
-        return Err(RunError::Stopped(over.when_stopped(printed).await?).into());
+        return Err(over.when_stopped(printed).await?.into());
     }
     let well = over.is_well();
     let mut outcome = over.outcome(printed).await?;

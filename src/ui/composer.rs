@@ -12,6 +12,7 @@ use crate::app::state::Focus;
 use crate::app::state::composer::Picked;
 use crate::app::state::empty_enter::EmptyEnter;
 use crate::app::state::files::File;
+use crate::app::state::panel::Stage;
 use crate::app::state::vim::Mode;
 use crate::domain::message::Body;
 use crate::domain::sanitise::clean_line;
@@ -259,7 +260,7 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     if open.turn.stopping {
         return vec![role(format!("{} stopping", paint.signs.session.stopping), Role::Dim)];
     }
-    if state.connecting.checking.is_some() || !state.running() {
+    if state.checked_key().is_some() || !state.running() {
         return checking(paint, room).into_iter().collect();
     }
     // In a panel or an overlay the key that goes back does only that; with modes it ends the typing, and no turn.
@@ -319,9 +320,10 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
 
 /// `⠹ 2s  checking the key of openai`, while its server is asked.
 fn checking(paint: &FrameContext<'_>, room: usize) -> Option<Piece<'static>> {
-    let (connection, since) = paint.state.connecting.checking.as_ref()?;
-    let (spin, since) = (paint.spin(), elapsed(paint.state.clock.now.since(*since)));
-    let text = format!("{spin} {since}  checking the key of {}", clean_line(connection.as_str()));
+    // The field for the key says it too.
+    let field = paint.state.panel().is_some_and(|(panel, _)| matches!(panel.stage, Stage::Secret { .. }));
+    let check = paint.state.checked_key().filter(|_| !field)?;
+    let text = super::panel::checking(paint, check);
     Some(piece(cells::cut(&text, room, paint.signs.cut).into_owned(), paint.style(Role::Running)))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`render`] draws the whole screen and reports what it found out: where things are for the mouse, how far can be
 //! scrolled, and where the real cursor stands. Each part of the screen has a file or folder: `session_list`, `status`
-//! (header and last line), `conversation` over `chat`, `panel`, `composer`, `overlay`. They draw with a `frame_context`;
+//! (header and status line), `bar` (keys and notices, the last rows), `conversation` over `chat`, `panel`, `composer`, `overlay`. They draw with a `frame_context`;
 //! below that are `layout` (divides the screen), `layout_cache` (what earlier frames laid out), `glyphs`, `cells` and `text`
 //! (measure and wrap). No part imports this file. `linear` words the same state in lines.
 

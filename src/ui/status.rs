@@ -1,4 +1,4 @@
-//! The header above the conversation and the status line below everything: where one is and in which mode.
+//! The header above the conversation and the status line below the conversation: where one is and in which mode.
 
 use super::cells::{self, Piece, piece};
 use super::figures::{age, count, dollars, tokens};
@@ -7,6 +7,7 @@ use super::mode::{mode, mode_role};
 use crate::app::msg::Target;
 use crate::app::state::{Focus, State};
 use crate::domain::Mode;
+use crate::domain::ids::shown_name;
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::TodoStatus;
 use crate::domain::workspace::{USUAL, colour};
@@ -28,7 +29,7 @@ pub(super) fn model(state: &State) -> (String, Option<&'static str>) {
     };
     let named = meta.and_then(|meta| meta.model.as_deref());
     let model = named.or(default.map(|known| known.default_model.as_str())).unwrap_or("");
-    (clean_line(model).into_owned(), meta.map(|meta| meta.thinking.word()))
+    (clean_line(shown_name(model)).into_owned(), meta.map(|meta| meta.thinking.word()))
 }
 
 /// The model without its vendor's path (`vendor/model` is how routers name them).

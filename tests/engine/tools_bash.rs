@@ -10,7 +10,7 @@ use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::Outcome;
 use lisle::sandbox::{Ended, Invocation, RunReport};
 use lisle::tools::registry::Registry;
-use lisle::tools::{CallPlace, RunContext, RunError, seen::Seen};
+use lisle::tools::{CallPlace, RunContext, RunError, StoppedRun, seen::Seen};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -232,7 +232,7 @@ fn stop_ends_everything_within_two_and_a_half_seconds() {
         }
     });
     let took = since.unwrap().elapsed();
-    let Err(RunError::Stopped(text)) = result else { panic!("{result:?}") };
+    let Err(RunError::Stopped(StoppedRun { text, .. })) = result else { panic!("{result:?}") };
     assert!(text.starts_with("begin\nready "), "{text}");
     for pid in escaped(&shown) {
         assert!(!alive(&pid), "{pid} lives");
@@ -251,7 +251,7 @@ fn a_polite_command_gets_its_time_to_end() {
             stop.cancel();
         }
     });
-    assert!(matches!(&result, Err(RunError::Stopped(text)) if text.starts_with("ready\n")), "{result:?}");
+    assert!(matches!(&result, Err(RunError::Stopped(run)) if run.text.starts_with("ready\n")), "{result:?}");
     assert_eq!(std::fs::read_to_string(bench.cwd.join("done")).unwrap(), "cleaned\n");
 }
 
@@ -432,8 +432,9 @@ fn a_command_that_is_stopped_or_left_alone_leaves_nothing_that_runs_code_either(
     let outcome = bench.call(json!({"command": "echo x > .envrc; sleep 1000", "timeout_s": 1}), |_| {}).unwrap();
     assert!(outcome.text.contains(".envrc is new") && !bench.cwd.join(".envrc").exists(), "{}", outcome.text);
     let stopped = bench.call(json!({"command": "echo x > .envrc; echo ready; sleep 1000"}), |_| bench.stop.cancel());
-    let Err(RunError::Stopped(text)) = stopped else { panic!("{stopped:?}") };
+    let Err(RunError::Stopped(StoppedRun { text, protected })) = stopped else { panic!("{stopped:?}") };
     assert!(text.contains(".envrc is new") && !bench.cwd.join(".envrc").exists(), "{text}");
+    assert_eq!(protected.len(), 1, "the user is told: {protected:?}");
 }
 
 /// git with a name and a mail address; `None` where there is none.

@@ -149,7 +149,7 @@ async fn a_wait_ends_with_the_turn() {
         tokio::task::yield_now().await;
         stop.cancel();
     });
-    assert_eq!(waited, Err(RunError::Stopped(String::new())));
+    assert_eq!(waited, Err(RunError::stopped("")));
     bench.jobs.end_all().await;
 }
 

@@ -84,11 +84,11 @@ fn end(reason: &str) -> String {
         + &event(&json!({"type": "message_stop"}))
 }
 
-fn says(text: &str) -> Script {
+pub fn says(text: &str) -> Script {
     Script::sse(begin() + &words(0, text) + &end("end_turn"))
 }
 
-fn refuses(status: u16, kind: &str, message: &str) -> Script {
+pub fn refuses(status: u16, kind: &str, message: &str) -> Script {
     Script::json(status, &json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_1"}))
 }
 

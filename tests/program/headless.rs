@@ -67,7 +67,7 @@ impl Place {
     }
 
     fn rehearse(&self, prompt: &str) -> Output {
-        self.lisle(&["run", "--connection", "rehearsal", prompt])
+        self.lisle(&["run", "--connection", "demo", prompt])
     }
 }
 
@@ -93,7 +93,7 @@ fn the_answer_is_all_of_stdout() {
 #[test]
 fn a_plan_is_printed_and_is_a_good_end() {
     let place = Place::new();
-    let done = place.lisle(&["run", "--connection", "rehearsal", "--mode", "explore", "list, then plan a tidy-up"]);
+    let done = place.lisle(&["run", "--connection", "demo", "--mode", "explore", "list, then plan a tidy-up"]);
     assert_eq!(code(&done), Some(0));
     assert!(out(&done).starts_with("# a tidy-up"), "{}", out(&done));
     assert!(!place.project.path().join("TIDY-UP.md").exists());
@@ -103,17 +103,17 @@ fn a_plan_is_printed_and_is_a_good_end() {
 fn what_would_ask_is_refused_and_told() {
     let place = Place::new();
     for mode in ["explore", "ask"] {
-        let done = place.lisle(&["run", "--connection", "rehearsal", "--mode", mode, "write a.txt: hello"]);
+        let done = place.lisle(&["run", "--connection", "demo", "--mode", mode, "write a.txt: hello"]);
         assert_eq!(code(&done), Some(3), "{mode}");
         assert!(err(&done).contains("refused: write a.txt"), "{}", err(&done));
         assert!(!place.project.path().join("a.txt").exists());
     }
-    let done = place.lisle(&["run", "--connection", "rehearsal", "--mode", "execute", "write a.txt: hello"]);
+    let done = place.lisle(&["run", "--connection", "demo", "--mode", "execute", "write a.txt: hello"]);
     assert_eq!(code(&done), Some(0));
     assert_eq!(std::fs::read_to_string(place.project.path().join("a.txt")).unwrap().trim(), "hello");
-    let done = place.lisle(&["run", "--connection", "rehearsal", "--mode", "execute", "run rm -rf /"]);
+    let done = place.lisle(&["run", "--connection", "demo", "--mode", "execute", "run rm -rf /"]);
     assert_eq!(code(&done), Some(3), "what is catastrophic is refused in every mode");
-    let done = place.lisle(&["run", "--connection", "rehearsal", "ask which way? | left | right"]);
+    let done = place.lisle(&["run", "--connection", "demo", "ask which way? | left | right"]);
     assert!(out(&done).to_lowercase().contains("nobody can answer"), "{}", out(&done));
 }
 
@@ -124,10 +124,10 @@ fn wrong_arguments_and_missing_connections_have_their_own_codes() {
     assert_eq!(code(&place.lisle(&["--mode", "yolo", "run", "x"])), Some(2));
     let none = place.lisle(&["run", "hello"]);
     assert_eq!((code(&none), out(&none)), (Some(4), String::new()));
-    assert!(err(&none).contains("--connection rehearsal"), "{}", err(&none));
+    assert!(err(&none).contains("--connection demo"), "{}", err(&none));
     let unknown = place.lisle(&["run", "--connection", "nope", "hello"]);
     assert_eq!(code(&unknown), Some(2));
-    assert!(err(&unknown).contains("rehearsal"), "it names what there is: {}", err(&unknown));
+    assert!(err(&unknown).contains("demo"), "it names what there is: {}", err(&unknown));
     let found = place.command(&["run", "hello"]).env("OPENAI_API_KEY", "sk-secret-1234567890").output().unwrap();
     assert_eq!(code(&found), Some(4), "a key that was found is not used before it was chosen");
     assert!(err(&found).contains("openai") && !err(&found).contains("sk-secret"), "{}", err(&found));
@@ -139,7 +139,7 @@ fn wrong_arguments_and_missing_connections_have_their_own_codes() {
 fn what_is_piped_in_is_added() {
     let place = Place::new();
     let mut child = place
-        .command(&["run", "--connection", "rehearsal", "what is this?"])
+        .command(&["run", "--connection", "demo", "what is this?"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -155,7 +155,7 @@ fn what_is_piped_in_is_added() {
 #[test]
 fn json_is_the_events_one_a_line() {
     let place = Place::new();
-    let done = place.lisle(&["run", "--connection", "rehearsal", "--output", "json", "list"]);
+    let done = place.lisle(&["run", "--connection", "demo", "--output", "json", "list"]);
     let events: Vec<Value> = out(&done).lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
     for kind in ["opened", "turn-started", "row", "delta", "turn-ended", "ended"] {
@@ -243,7 +243,7 @@ fn without_a_place_to_write_it_works_in_memory_and_says_so() {
     let file = place.home.path().join("a-file");
     std::fs::write(&file, "").unwrap();
     let done = place
-        .command(&["run", "--connection", "rehearsal", "read README.md"])
+        .command(&["run", "--connection", "demo", "read README.md"])
         .env("LISLE_HOME", file.join("home"))
         .output()
         .unwrap();
@@ -388,7 +388,7 @@ fn what_the_sandbox_keeps_is_told_with_the_rule_that_opens_it() {
     let place = Place::new();
     std::fs::write(place.project.path().join(".env"), "KEY=real\n").unwrap();
     std::fs::write(place.project.path().join("reads.sh"), "f=.en; grep real ${f}v\n").unwrap();
-    let run = |command: &str| place.lisle(&["run", "--connection", "rehearsal", "--mode", "execute", command]);
+    let run = |command: &str| place.lisle(&["run", "--connection", "demo", "--mode", "execute", command]);
     let hidden = run("run sh reads.sh");
     assert!(err(&hidden).contains("the sandbox kept from bash sh reads.sh: hidden secret: .env"), "{}", err(&hidden));
     let named = run("run cat .env");
@@ -402,7 +402,7 @@ fn what_the_sandbox_keeps_is_told_with_the_rule_that_opens_it() {
         assert_eq!((code(&shown), err(&shown).as_str()), (Some(0), ""), "{command}");
     }
     // Explore stays as it is.
-    let explore = place.lisle(&["run", "--connection", "rehearsal", "--mode", "explore", "run cat .env"]);
+    let explore = place.lisle(&["run", "--connection", "demo", "--mode", "explore", "run cat .env"]);
     assert_eq!(code(&explore), Some(3), "{}", err(&explore));
     // A repository's file opens nothing.
     std::fs::remove_file(&rules).unwrap();
@@ -441,7 +441,7 @@ fn the_rule_that_a_refusal_names_works_when_it_is_pasted() {
         (clone.as_str(), "copy/.git/HEAD"),
     ] {
         for mode in ["execute", "ask"] {
-            let run = || place.lisle(&["run", "--connection", "rehearsal", "--mode", mode, &format!("run {command}")]);
+            let run = || place.lisle(&["run", "--connection", "demo", "--mode", mode, &format!("run {command}")]);
             let refused = err(&run());
             let (_, named) = refused.split_once("without a question: ").unwrap_or_else(|| panic!("{refused}"));
             std::fs::write(&rules, format!("{{\"rules\": [{}]}}", named.lines().next().unwrap())).unwrap();
@@ -595,7 +595,7 @@ fn a_session_without_a_connection_asks_the_default_one() {
 fn an_open_pipe_that_sends_nothing_is_left_alone_unless_it_is_asked_for() {
     let place = Place::new();
     let begin = |words: &[&str]| {
-        let mut command = place.command(&[&["run", "--connection", "rehearsal"], words].concat());
+        let mut command = place.command(&[&["run", "--connection", "demo"], words].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap()
     };
@@ -625,7 +625,7 @@ fn an_open_pipe_that_sends_nothing_is_left_alone_unless_it_is_asked_for() {
 #[test]
 fn a_word_that_is_no_command_goes_to_no_model() {
     let place = Place::new();
-    for words in [&["sesions"][..], &["sesions", "list"], &["--connection", "rehearsal", "hello"]] {
+    for words in [&["sesions"][..], &["sesions", "list"], &["--connection", "demo", "hello"]] {
         let done = place.lisle(words);
         assert_eq!((code(&done), out(&done)), (Some(2), String::new()), "{words:?}");
         assert!(err(&done).contains("there is no command") && err(&done).contains("lisle run"), "{}", err(&done));
@@ -637,7 +637,7 @@ fn a_word_that_is_no_command_goes_to_no_model() {
 #[cfg(target_os = "linux")]
 fn a_result_that_cannot_be_written_is_told() {
     let place = Place::new();
-    for words in [&["run", "--connection", "rehearsal", "say it"][..], &["doctor"], &["sessions", "list", "--json"]] {
+    for words in [&["run", "--connection", "demo", "say it"][..], &["doctor"], &["sessions", "list", "--json"]] {
         let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
         let done = place.command(words).stdout(full).output().unwrap();
         assert_eq!(code(&done), Some(1), "{words:?}: {}", err(&done));

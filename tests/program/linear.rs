@@ -183,14 +183,14 @@ fn a_plan_is_approved() {
 fn a_question_is_answered_by_its_number() {
     let place = Place::new();
     let lines = ["ask which way? | left | right", "2"];
-    golden("question", &lines, &place.tell(&["--connection", "rehearsal"], &lines));
+    golden("question", &lines, &place.tell(&["--connection", "demo"], &lines));
 }
 
 #[test]
 fn a_question_without_an_answer_ends_with_the_input() {
     let place = Place::new();
     let lines = ["ask which way? | left | right"];
-    golden("unanswered", &lines, &place.tell(&["--connection", "rehearsal"], &lines));
+    golden("unanswered", &lines, &place.tell(&["--connection", "demo"], &lines));
 }
 
 #[test]
@@ -237,7 +237,7 @@ fn lists_are_chosen_from_by_number() {
         "",
         "/quit",
     ];
-    golden("lists", &lines, &place.tell(&["--connection", "rehearsal"], &lines));
+    golden("lists", &lines, &place.tell(&["--connection", "demo"], &lines));
 }
 
 #[test]
@@ -330,7 +330,7 @@ fn at_a_terminal(home: &Path, term: &str) -> Start {
 #[test]
 fn a_dumb_terminal_gets_lines_and_no_escape_sequence() {
     let home = tempfile::tempdir().unwrap();
-    let mut pty = at_a_terminal(home.path(), "dumb").args(["--connection", "rehearsal"]).go();
+    let mut pty = at_a_terminal(home.path(), "dumb").args(["--connection", "demo"]).go();
     pty.sent("session: ");
     pty.keys("hello\n");
     pty.sent("done: ");
@@ -350,7 +350,7 @@ fn a_dumb_terminal_gets_lines_and_no_escape_sequence() {
 #[test]
 fn a_capable_terminal_gets_the_marks_of_turns_alone() {
     let home = tempfile::tempdir().unwrap();
-    let mut pty = at_a_terminal(home.path(), "xterm-256color").args(["--linear", "--connection", "rehearsal"]).go();
+    let mut pty = at_a_terminal(home.path(), "xterm-256color").args(["--linear", "--connection", "demo"]).go();
     pty.sent("session: ");
     // Pasted lines are one message, which Enter sends.
     pty.keys("hello\nyou\nthere\n");
@@ -374,7 +374,7 @@ fn a_capable_terminal_gets_the_marks_of_turns_alone() {
 #[test]
 fn a_key_is_not_shown_while_it_is_written() {
     let home = tempfile::tempdir().unwrap();
-    let mut pty = at_a_terminal(home.path(), "dumb").args(["--connection", "rehearsal"]).go();
+    let mut pty = at_a_terminal(home.path(), "dumb").args(["--connection", "demo"]).go();
     pty.sent("session: ");
     pty.keys("/connection openai\n");
     pty.sent("it is not shown");

@@ -426,7 +426,7 @@ fn labels_statuses_and_views_are_listed_and_added() {
 fn mistakes_in_the_definitions_do_not_keep_anybody_from_working() {
     let place = Place::new();
     std::fs::write(place.workspace().join("views.json"), "{").unwrap();
-    let done = place.lisle(&["run", "--connection", "rehearsal", "hello"]);
+    let done = place.lisle(&["run", "--connection", "demo", "hello"]);
     assert_eq!(code(&done), 0, "{}", err(&done));
     assert!(!out(&done).is_empty(), "{}", err(&done));
     // Whoever looks at the list is told.

@@ -1,5 +1,5 @@
 //! The real binary in a pseudo-terminal: what only shows when all parts are together, and that the terminal is always
-//! given back. No keys are set, so it runs on the rehearsal.
+//! given back. No keys are set, so it runs on the demo.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 use crate::pty;
@@ -87,10 +87,10 @@ fn assert_given_back(pty: &Pty) {
 }
 
 #[test]
-fn it_starts_on_the_rehearsal_and_answers() {
+fn it_starts_on_the_demo_and_answers() {
     let home = tempfile::tempdir().unwrap();
     let pty = ready(lisle(home.path()));
-    pty.until("rehearsal");
+    pty.until("demo");
     pty.wait_for("the real cursor stands in the composer", |seen| !seen.screen().hide_cursor());
     pty.keys("what can you do?");
     pty.until("what can you do?");

@@ -289,11 +289,11 @@ fn empty_start() {
 fn an_empty_session_says_where_one_is_and_who_answers() {
     let mut state = used();
     let mut new = SessionMeta::new(id("260902-new-leaf"), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
-    new.connection = Some(ConnectionName::new("rehearsal"));
+    new.connection = Some(ConnectionName::new("demo"));
     state.engine.config.connections.push(ConnectionInfo {
-        name: ConnectionName::new("rehearsal"),
-        provider: "rehearsal".to_owned(),
-        default_model: "rehearsal".to_owned(),
+        name: ConnectionName::new("demo"),
+        provider: "demo".to_owned(),
+        default_model: "demo".to_owned(),
         small_model: String::new(),
         models: Vec::new(),
         host: String::new(),
@@ -398,11 +398,14 @@ fn plans_and_questions() {
 fn overlays() {
     let mut state = used();
     talk(&mut state);
-    state.overlays =
-        vec![Overlay::Help(Help { page: HelpPage::Keys(vec![Context::Composer, Context::Global]), scroll: 0 })];
+    state.overlays = vec![Overlay::Help(Help {
+        page: HelpPage::Keys(vec![Context::Composer, Context::Global]),
+        query: Default::default(),
+        scroll: 0,
+    })];
     shots("help", &state);
     let topic = manual::find("undo").unwrap();
-    state.overlays = vec![Overlay::Help(Help { page: HelpPage::Topic(topic), scroll: 2 })];
+    state.overlays = vec![Overlay::Help(Help { page: HelpPage::Topic(topic), query: Default::default(), scroll: 2 })];
     shots("topic", &state);
     let items = [("claude-sonnet", "anthropic"), ("claude-opus", "anthropic"), ("qwen3-coder:30b", "local")]
         .map(|(label, detail)| Item::new(label, detail, Value::Text(String::new())));
@@ -720,7 +723,7 @@ fn any_state() -> impl Strategy<Value = State> {
             1 => {
                 let topic = &manual::TOPICS[usize::from(scroll) % manual::TOPICS.len()];
                 let page = if flags[0] { HelpPage::Topic(topic) } else { HelpPage::Keys(Context::ALL.to_vec()) };
-                state.overlays.push(Overlay::Help(Help { page, scroll }));
+                state.overlays.push(Overlay::Help(Help { page, query: Default::default(), scroll }));
             }
             2 => {
                 let item = Item::new(text.clone(), text.clone(), Value::Remark);

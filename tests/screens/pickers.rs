@@ -41,7 +41,7 @@ fn act(state: &mut State, action: impl Into<Action>) -> Vec<Effect> {
 fn connection(name: &str, host: &str, models: &[&str]) -> ConnectionInfo {
     ConnectionInfo {
         name: ConnectionName::new(name),
-        provider: if host.is_empty() { "rehearsal" } else { "openai-compatible" }.to_owned(),
+        provider: if host.is_empty() { "demo" } else { "openai-compatible" }.to_owned(),
         default_model: models.first().copied().unwrap_or_default().to_owned(),
         small_model: String::new(),
         models: models.iter().map(|model| (*model).to_owned()).collect(),
@@ -64,7 +64,7 @@ fn figures(model: &str, window: u64, price: Option<(f64, f64)>, thinks: bool, pi
     }
 }
 
-/// Four connections: one that answered, one that is asked, one without a key, the rehearsal.
+/// Four connections: one that answered, one that is asked, one without a key, the demo.
 fn connected() -> State {
     let mut state = one_session();
     let mut local = connection("local", "http://127.0.0.1:11434", &[]);
@@ -72,7 +72,7 @@ fn connected() -> State {
     let connections = vec![
         connection("work", "https://models.example.com", &["sonnet-5", "haiku-5"]),
         local,
-        connection("rehearsal", "", &["rehearsal"]),
+        connection("demo", "", &["demo"]),
     ];
     let vendor = ConnectionInfo {
         key_from: None,
@@ -324,13 +324,13 @@ fn sessions() {
 fn who_comes_for_the_first_time_is_offered_what_was_found() {
     let mut state = one_session();
     let offered = ConnectionInfo { offered: true, ..connection("anthropic", "https://api.example.com", &["sonnet-5"]) };
-    let connections = vec![offered, connection("rehearsal", "", &["rehearsal"])];
+    let connections = vec![offered, connection("demo", "", &["demo"])];
     let configured = Configured { connections, ..Configured::default() };
     engine(&mut state, EngineEvent::Configured(Box::new(configured)));
     shots("welcome-found", &state);
     let vendor = ConnectionInfo { key_from: None, ..connection("openai", "https://api.openai.com", &["gpt-5-mini"]) };
     let configured = Configured {
-        connections: vec![connection("rehearsal", "", &["rehearsal"])],
+        connections: vec![connection("demo", "", &["demo"])],
         vendors: vec![vendor],
         ..Configured::default()
     };

@@ -311,7 +311,7 @@ impl Machine {
         let Some(one) = self.open_call(id).filter(|one| one.stage == Stage::Running) else { return };
         match ended {
             Ok(outcome) => self.finish(now, id, outcome, out),
-            Err(RunError::Stopped(text)) => self.finish(now, id, Outcome::error(stopped_text(&text)), out),
+            Err(RunError::Stopped(run)) => self.finish(now, id, Outcome::error(stopped_text(&run.text)), out),
             Err(RunError::FactsChanged(facts)) => {
                 let call = one.call.clone();
                 one.stage = Stage::Inspecting;

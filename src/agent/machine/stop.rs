@@ -166,11 +166,15 @@ impl Machine {
             return self.end_stopping(now, out);
         }
         // Its row says that it was interrupted, so this is said behind it.
-        let Ok(outcome) = ended else { return };
-        if outcome.figures.changes().next().is_none() {
-            return;
-        }
-        let text = format!("It could not be stopped any more, and was done: {}", outcome.text.trim());
+        let text = match ended {
+            Ok(outcome) if outcome.figures.changes().next().is_some() => {
+                format!("It could not be stopped any more, and was done: {}", outcome.text.trim())
+            }
+            Err(RunError::Stopped(run)) if !run.protected.is_empty() => {
+                format!("The stopped command changed what configures or runs code:\n{}", run.protected.join("\n"))
+            }
+            _ => return,
+        };
         self.job_ended(now, text, out);
     }
 

@@ -35,7 +35,7 @@ use crate::domain::usage::RequestUsage;
 use crate::permit;
 use crate::protocol::{QueueEdit, Queued, SessionCommand, SessionEvent, TurnEnd};
 use crate::provider::{Chunk, ConversationItem, ProposedCall, ProviderError, Stop};
-use crate::tools::RunError;
+use crate::tools::{RunError, StoppedRun};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::time::Duration;

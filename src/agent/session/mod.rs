@@ -1,7 +1,7 @@
 //! Actor of one session: feeds the machine, does its steps in order, and tells the clients.
 //!
-//! It decides nothing. A step that keeps something has been kept when the next step begins, which is how a message is on
-//! disk before its request leaves and a call before its tool runs.
+//! It decides nothing. A step that keeps something has been handed to the disk when the next step begins: a message before its
+//! request leaves, a call before its tool runs. What a disk refuses is kept in memory, tried again, and clients are told.
 //!
 //! Its data are groups with fields of their own, each in a leaf file: `attachments`, `background_jobs`, `calls`,
 //! `follower_task`, `idle_work`, `parent_link`, `saving`, `side_requests`, `sources` and `view`. The other files do things with

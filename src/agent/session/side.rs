@@ -73,7 +73,7 @@ impl SessionActor {
         let connections = &self.shared.setup.connections;
         let Some(info) = meta.asked().and_then(|name| connections.info(name)) else { return false };
         // What follows rules makes no better title than the start of the message.
-        if info.provider == "rehearsal" || info.missing.is_some() {
+        if info.provider == crate::domain::ids::DEMO || info.missing.is_some() {
             return false;
         }
         !info.small_model.is_empty()

@@ -58,7 +58,7 @@ async fn a_compaction_is_on_disk_and_the_session_goes_on_from_there() {
         .await;
     let (told, carried) = engine.compacted().await;
     assert!(told.contains("with a summary"), "{told}");
-    assert!(carried.summary.contains("Rehearsal's summary. Goal: \"list\""), "{}", carried.summary);
+    assert!(carried.summary.contains("Demo summary. Goal: \"list\""), "{}", carried.summary);
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
 

@@ -82,13 +82,13 @@ async fn what_is_said_waits_until_a_connection_stands_in_and_then_goes_in_its_or
     assert_eq!(engine.ended().await, TurnEnd::Done);
     let opened = engine.open(&id).await;
     assert_eq!(texts(&opened), ["hello", "say one", "say two"]);
-    assert_eq!(opened.meta.asked().map(ConnectionName::as_str), Some("rehearsal"));
+    assert_eq!(opened.meta.asked().map(ConnectionName::as_str), Some("demo"));
     assert_eq!(opened.meta.connection.as_ref().map(ConnectionName::as_str), Some("theirs"), "the file keeps its word");
     engine.end().await;
 
     let mut engine = Engine::new(home.path());
     let opened = engine.open(&id).await;
-    assert_eq!((opened.meta.unmapped, opened.meta.asked().map(ConnectionName::as_str)), (false, Some("rehearsal")));
+    assert_eq!((opened.meta.unmapped, opened.meta.asked().map(ConnectionName::as_str)), (false, Some("demo")));
     engine.send(Command::Engine(EngineCommand::Branch { session: id.clone(), at: None, title: None })).await;
     let branch = engine
         .until(
@@ -96,7 +96,7 @@ async fn what_is_said_waits_until_a_connection_stands_in_and_then_goes_in_its_or
         )
         .await;
     let opened = engine.open(&branch).await;
-    assert_eq!(opened.meta.asked().map(ConnectionName::as_str), Some("rehearsal"), "a branch inherits it");
+    assert_eq!(opened.meta.asked().map(ConnectionName::as_str), Some("demo"), "a branch inherits it");
     let other = theirs(&engine.store, "260101-c-d");
     assert!(engine.open(&other).await.meta.unmapped, "it was said for one session");
     engine.end().await;
@@ -124,16 +124,13 @@ async fn a_session_without_a_connection_asks_the_default_and_stays_with_it() {
     let mut engine = Engine::new(home.path());
     let id = stored(&engine.store, "260101-a-b", |_| {});
     let opened = engine.open(&id).await;
-    assert_eq!((opened.meta.unmapped, opened.meta.asked().map(ConnectionName::as_str)), (false, Some("rehearsal")));
+    assert_eq!((opened.meta.unmapped, opened.meta.asked().map(ConnectionName::as_str)), (false, Some("demo")));
     engine.act(&id, SessionCommand::send("say it")).await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     engine.end().await;
     let mut engine = Engine::new(home.path());
     let meta = engine.open(&id).await.meta;
-    assert_eq!(
-        (meta.connection.as_ref().map(ConnectionName::as_str), meta.connection_locked),
-        (Some("rehearsal"), true)
-    );
+    assert_eq!((meta.connection.as_ref().map(ConnectionName::as_str), meta.connection_locked), (Some("demo"), true));
     engine.end().await;
 }
 

@@ -3,6 +3,7 @@
 use crate::app::composer::{enter, own_commands, send};
 use crate::app::effect::Effect;
 use crate::app::msg::Found;
+use crate::app::shell::command_table::{self, Command, CommandRow};
 use crate::app::shell::{connections, draft, labels, models, text};
 use crate::app::slash::{self, Slash};
 use crate::app::state::chat::Density;
@@ -120,24 +121,20 @@ fn matching(typed: &str, rows: Vec<OfferRow>) -> Vec<OfferRow> {
     hits.into_iter().filter_map(pick).take(ROWS).collect()
 }
 
-/// The commands: the one of exactly that name comes before those that begin with it, and these before all others.
+/// The commands that fit, in the order of [`command_table::rank`].
 fn command_rows(state: &State, typed: &str) -> Vec<OfferRow> {
-    let built_in = Slash::ALL.iter().map(|slash| OfferRow {
-        usage: slash.usage().to_owned(),
-        ..row(Value::Command(*slash), slash.word(), slash.description())
-    });
-    let own = state.drafts.commands.iter().enumerate().map(|(n, own)| OfferRow {
-        usage: own.hint.clone(),
-        ..row(Value::Own(n), own.name.clone(), format!("{}: {}", own.origin.word(), text::one_line(&own.description)))
-    });
-    let all: Vec<OfferRow> = built_in.chain(own).collect();
-    let hits = fuzzy::rank(typed, all.iter().map(|row| row.label.as_str()));
-    let mut rows: Vec<OfferRow> = hits
-        .into_iter()
-        .filter_map(|(place, marks)| all.get(place).map(|row| OfferRow { marks, ..row.clone() }))
-        .collect();
-    rows.sort_by_key(|row| (row.label != typed, !row.label.starts_with(typed)));
-    rows
+    let rows = command_table::typed(state);
+    let hits = command_table::rank(state, typed, &rows);
+    let offered = |(place, marks): (usize, Vec<usize>)| {
+        let CommandRow { name, usage, about, command, .. } = rows.get(place)?.clone();
+        let value = match command {
+            Command::Slash(slash) => Value::Command(slash),
+            Command::Own(place) => Value::Own(place),
+            Command::Verb(_) | Command::Topic(_) => return None,
+        };
+        Some(OfferRow { usage, marks, ..row(value, name, about) })
+    };
+    hits.into_iter().filter_map(offered).collect()
 }
 
 /// Arguments of a command, as far as they are known here.

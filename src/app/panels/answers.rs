@@ -92,6 +92,7 @@ pub(crate) fn give(
     }
     // Enter pressed twice must not go on to what has the keys now.
     focus::hush(state);
+    state.input.quiet_types = true;
 }
 
 /// The engine did not take an answer: where its request waits on, its panel is shown again. True if nothing is left to

@@ -4,8 +4,8 @@
 
 use crate::app::effect::Effect;
 use crate::app::panels::letters::{self, Did};
-use crate::app::panels::{answers, plan};
-use crate::app::shell::{connecting, draft, focus};
+use crate::app::panels::{answers, key_field, plan};
+use crate::app::shell::{draft, focus};
 use crate::app::state::State;
 use crate::app::state::edit::Editor;
 use crate::app::state::hidden::Hidden;
@@ -221,15 +221,8 @@ pub(crate) fn accept_words(state: &mut State, fx: &mut Vec<Effect>) {
         return;
     }
     let Some((session, panel)) = focus::focused(state) else { return };
-    if let Stage::Secret { key } = &panel.stage {
-        let (request, key) = (panel.request.clone(), key.key());
-        return match key {
-            Some(key) => {
-                connecting::given(state, &session, &request);
-                answers::give(state, &session, &request, UserAnswer::Key(key), fx);
-            }
-            None => state.notify(Notice::new(Level::Info, "Type or paste the key first")),
-        };
+    if let Stage::Secret { .. } = &panel.stage {
+        return key_field::accept(state, fx);
     }
     if plan::accept_comment(panel) {
         return;

@@ -1,45 +1,18 @@
-//! From a wish to a model that answers: the key field gets the focus, the key is checked, the models are offered.
+//! From a wish to a model that answers: who answers is chosen, and once a key is accepted the models are offered.
 
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
 use crate::app::shell::{connections, models, overlay, session, text};
+use crate::app::state::State;
 use crate::app::state::overlay::{Confirm, Deed};
-use crate::app::state::panel::Stage;
-use crate::app::state::{Focus, State};
-use crate::domain::ids::{ConnectionName, RequestId, SessionId};
-use crate::domain::request::Ask;
+use crate::domain::ids::{ConnectionName, DEMO, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::ModelAction;
 use crate::protocol::{Command, EngineCommand, SessionCommand};
 
-/// The engine asks for a key: one that the user wanted to give gets its field, with the focus.
-pub(crate) fn asked(state: &mut State, id: &SessionId) {
-    if state.current_id() != Some(id) || !state.overlays.is_empty() {
-        return;
-    }
-    let Some(open) = state.conversations.open.get_mut(id) else { return };
-    let key = open.requests.iter().find_map(|one| match &one.ask {
-        Ask::Key(wanted) if Some(&wanted.connection) == state.connecting.wanted.as_ref() => Some(one.id.clone()),
-        _ => None,
-    });
-    let Some(panel) = open.panel.as_mut().filter(|panel| Some(&panel.request) == key.as_ref()) else { return };
-    panel.stage = Stage::Secret { key: state.connecting.given.take().unwrap_or_default() };
-    state.connecting.wanted = None;
-    state.connecting.checking = None;
-    state.focus = Focus::Panel;
-}
-
-/// A key was given: its server is asked. Where that refuses it, the field comes back.
-pub(crate) fn given(state: &mut State, session: &SessionId, request: &RequestId) {
-    let Some(Ask::Key(wanted)) = state.request(session, request).map(|request| &request.ask) else { return };
-    let connection = wanted.connection.clone();
-    state.connecting.wanted = Some(connection.clone());
-    state.connecting.checking = Some((connection, state.clock.now));
-}
-
 /// The server of a connection listed its models, or did not.
 pub(crate) fn listed(state: &mut State, connection: &ConnectionName, models: &Result<Vec<String>, String>) {
-    if state.connecting.checking.take_if(|(checked, _)| checked == connection).is_none() {
+    if state.connecting.checking.take_if(|check| check.connection == *connection).is_none() {
         return;
     }
     state.connecting.wanted = None;
@@ -63,14 +36,24 @@ pub(crate) fn listed(state: &mut State, connection: &ConnectionName, models: &Re
 /// Enter on a row of the first screen.
 pub(crate) fn choose_first(state: &mut State, fx: &mut Vec<Effect>) {
     let Some(row) = state.first_choice().and_then(|rows| rows.into_iter().nth(state.connecting.first)) else { return };
-    let Some(info) = connections::all(state).find(|info| info.name == row.connection).cloned() else { return };
-    if info.provider == "rehearsal" {
+    state.connecting.chosen = Some(row.connection);
+    begin(state, fx);
+}
+
+/// Goes on with who was chosen on the first screen, as soon as there is a session to choose it for.
+pub(crate) fn begin(state: &mut State, fx: &mut Vec<Effect>) {
+    if state.connecting.chosen.is_none() || state.current_id().is_none() {
+        return;
+    }
+    let chosen = state.connecting.chosen.take();
+    let Some(info) = connections::all(state).find(|info| Some(&info.name) == chosen.as_ref()).cloned() else { return };
+    if info.provider == DEMO {
         state.connecting.demo = true;
     }
     models::set_model(state, Some(info.name.clone()), &info.default_model, fx);
     if info.wants_key() {
         connections::ask_for_key(state, &info.name, fx);
-    } else if info.provider != "rehearsal" {
+    } else if info.provider != DEMO {
         state.follow_up(Intent::Act(ModelAction::Pick.into()));
     }
 }

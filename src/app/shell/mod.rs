@@ -3,6 +3,7 @@
 //! Imports the state alone; features and the router stand above.
 
 pub(crate) mod attachments;
+pub(crate) mod command_table;
 pub(crate) mod connecting;
 pub(crate) mod connections;
 pub(crate) mod draft;

@@ -89,7 +89,7 @@ pub(crate) fn list(state: &State) -> Listed {
                 about: vec![about(connection, model, known)],
                 current,
                 off: connection.missing.is_some(),
-                health: None,
+                ..Facts::default()
             };
             let value = Value::Model { connection: connection.name.clone(), model: model.clone() };
             out.items.push(overlay::item(model, connection.name.as_str(), value).with(facts));

@@ -3,7 +3,7 @@
 
 use super::State;
 use super::hidden::Hidden;
-use crate::domain::ids::{At, ConnectionName, SessionId};
+use crate::domain::ids::{At, ConnectionName, DEMO, SessionId};
 use crate::protocol::ConnectionInfo;
 
 /// Input on its way.
@@ -13,14 +13,29 @@ pub struct Connecting {
     pub(crate) wanted: Option<ConnectionName>,
     /// Key that goes into the field.
     pub(crate) given: Option<Hidden>,
-    /// The server of this connection is asked for its models with the new key.
-    pub checking: Option<(ConnectionName, At)>,
+    /// Key that a server checks.
+    pub(crate) checking: Option<Check>,
     /// This conversation goes on in a branch, with this model of this connection.
     pub(crate) continues: Option<(SessionId, ConnectionName, String)>,
     /// Selected row of the first screen.
     pub(crate) first: usize,
+    /// Chosen there, while the session is being made.
+    pub(crate) chosen: Option<ConnectionName>,
     /// The demo was chosen there.
     pub(crate) demo: bool,
+}
+
+/// Check of a key: its server is asked for the models.
+#[derive(Debug)]
+pub struct Check {
+    /// The connection.
+    pub connection: ConnectionName,
+    /// Start.
+    pub since: At,
+    /// The key that stands in the field goes next, if the server refuses this one.
+    pub next: bool,
+    /// The key is stored; the list of models may still come.
+    pub(crate) stored: bool,
 }
 
 /// Row of the first screen.
@@ -59,23 +74,29 @@ fn row(info: &ConnectionInfo, keyed: bool) -> FirstRow {
 }
 
 impl State {
+    /// Key that a server checks now.
+    #[must_use]
+    pub fn checked_key(&self) -> Option<&Check> {
+        self.connecting.checking.as_ref().filter(|check| !check.stored)
+    }
+
     /// Rows of the first screen: nothing is configured and nothing was said yet. `None` elsewhere.
     #[must_use]
     pub fn first_choice(&self) -> Option<Vec<FirstRow>> {
         let config = &self.engine.config;
-        let usable = |info: &ConnectionInfo| !info.offered && info.missing.is_none() && info.provider != "rehearsal";
+        let usable = |info: &ConnectionInfo| !info.offered && info.missing.is_none() && info.provider != DEMO;
         let begun = self.current_open().is_some_and(|open| !open.chat.entries.is_empty() || open.panel.is_some());
         let used = self.sessions.metas().any(|meta| meta.messages > 0);
         let configured = config.connections.is_empty() || config.connections.iter().any(usable);
         if configured || begun || used || self.connecting.demo || !self.sessions.loaded {
             return None;
         }
-        let demo = config.connections.iter().find(|info| info.provider == "rehearsal").map(|info| FirstRow {
+        let demo = config.connections.iter().find(|info| info.provider == DEMO).map(|info| FirstRow {
             name: "Demo".to_owned(),
             about: "try lisle without a model or a key".to_owned(),
             connection: info.name.clone(),
         });
-        let others = config.connections.iter().filter(|info| info.provider != "rehearsal");
+        let others = config.connections.iter().filter(|info| info.provider != DEMO);
         // What can be used at once stands before what needs a key.
         let (ready, lacking): (Vec<_>, Vec<_>) = others.partition(|info| info.missing.is_none());
         let known = |info: &&ConnectionInfo| config.connections.iter().all(|one| one.name != info.name);

@@ -4,7 +4,7 @@ use super::composer::History;
 use super::conversations::Current;
 use crate::domain::command::OwnCommand;
 use crate::domain::ids::{RequestId, SessionId};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::path::PathBuf;
 
 /// Text being edited in $EDITOR.
@@ -30,6 +30,8 @@ pub struct Drafts {
     pub commands: Vec<OwnCommand>,
     /// The commands of repositories whose text the user saw before it was sent, by their hash.
     pub seen_commands: BTreeSet<String>,
+    /// Commands used in this run, the last one first, by name or by id.
+    pub(crate) used_commands: VecDeque<String>,
     /// The directory whose commands were asked for last.
     pub(crate) commands_of: Option<PathBuf>,
     /// The number of the last wish to rewrite a draft.

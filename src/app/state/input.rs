@@ -49,6 +49,8 @@ pub struct KeyInput {
     pub(crate) idle_before: u64,
     /// Until then keys are dropped: what they were meant for has just changed under them.
     pub quiet_until: At,
+    /// Text typed in the composer is taken all the same: the user went there by an answer.
+    pub(crate) quiet_types: bool,
     /// Times that decide what a key means.
     pub(crate) moments: Moments,
     /// Keys that were typed where nobody reads them, and went on into the composer.
@@ -70,6 +72,7 @@ impl KeyInput {
             last_key: now,
             idle_before: 0,
             quiet_until: At(i64::MIN),
+            quiet_types: false,
             moments: Moments { panel_seen: At(i64::MIN), closed: At(i64::MIN), escaped: None },
             blind: Blind::No,
             spot: None,

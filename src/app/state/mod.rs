@@ -32,6 +32,7 @@ pub mod panel;
 pub mod panes;
 pub mod picker;
 pub mod plan;
+pub mod ranked;
 pub mod rules;
 pub mod screen;
 pub mod search;
@@ -310,6 +311,8 @@ impl State {
 
     fn overlay_context(&self, overlay: &Overlay) -> Context {
         match overlay {
+            // What is typed filters the keys; a page is read.
+            Overlay::Help(help) if matches!(help.page, overlay::HelpPage::Keys(_)) => Context::Picker,
             Overlay::Help(_) => Context::Help,
             Overlay::Picker(_) => Context::Picker,
             Overlay::Find => Context::Find,

@@ -247,6 +247,8 @@ pub struct Card {
 pub struct Help {
     /// Content.
     pub page: HelpPage,
+    /// Filter of the keys.
+    pub query: Line,
     /// Lines scrolled away above.
     pub scroll: u16,
 }

@@ -3,6 +3,7 @@
 use super::Focus;
 use super::edit::Line;
 use super::fuzzy;
+use super::ranked::{self, Named};
 use super::sessions::Facet;
 use crate::domain::Mode;
 use crate::domain::attachment::Attachment;
@@ -238,6 +239,10 @@ pub struct Facts {
     pub off: bool,
     /// Health, for kinds that show it.
     pub health: Option<Health>,
+    /// Id that is searched and not shown.
+    pub id: &'static str,
+    /// Number of other commands used since this one; `None` if it was not used.
+    pub recent: Option<usize>,
 }
 
 impl Item {
@@ -347,6 +352,9 @@ impl Picker {
     /// Finds the hits anew, after something was typed: first those that hold it as it stands, in what is shown beside
     /// them too, then those that hold its letters.
     pub fn filter(&mut self) {
+        if self.kind == Kind::Palette {
+            return self.rank();
+        }
         let labels = self.items.iter().map(|item| item.label.as_str());
         let query = self.query.text();
         self.hits = fuzzy::rank(query, labels).into_iter().map(|(item, marks)| Hit { item, marks }).collect();
@@ -372,6 +380,26 @@ impl Picker {
             }
             self.hits.sort_by_key(|hit| order.get(group(hit)).copied());
         }
+    }
+
+    /// Ranks the commands of the palette as the slash menu ranks them.
+    fn rank(&mut self) {
+        let named: Vec<Named<'_>> = self
+            .items
+            .iter()
+            .map(|item| Named {
+                name: item.label.trim_start_matches('/'),
+                about: &item.detail,
+                id: item.facts.id,
+                recent: item.facts.recent,
+            })
+            .collect();
+        let slash = |place: usize| usize::from(self.items.get(place).is_some_and(|item| item.label.starts_with('/')));
+        self.hits = ranked::rank(self.query.text(), &named)
+            .into_iter()
+            .map(|(item, marks)| Hit { item, marks: marks.into_iter().map(|mark| mark + slash(item)).collect() })
+            .collect();
+        self.selected = 0;
     }
 
     /// The rows to draw. Headings without items stand there too, as long as nothing was typed.
@@ -448,7 +476,7 @@ mod tests {
         let items = [("search the messages", "history"), ("choose the colours", "app.theme"), ("the menu", "x")];
         let items = items.map(|(label, detail)| Item::new(label, detail, Value::Remark));
         let found = |query: &str| {
-            let mut picker = Picker::new(Kind::Palette, items.to_vec(), 0);
+            let mut picker = Picker::new(Kind::Theme, items.to_vec(), 0);
             picker.query.insert(query);
             picker.filter();
             picker.hits.iter().map(|hit| hit.item).collect::<Vec<_>>()

@@ -103,7 +103,7 @@ fn title(state: &mut State, fx: &mut Vec<Effect>) {
 fn tick(state: &mut State, fx: &mut Vec<Effect>) {
     let running = state.sessions.any_running();
     // Somebody looks at a list that is being filled.
-    let awaits = state.connecting.checking.is_some()
+    let awaits = state.checked_key().is_some()
         || state.overlays.iter().any(|overlay| match overlay {
             Overlay::Picker(picker) => {
                 picker.awaits() || (picker.kind == Kind::Connection && state.engine.catalogue.asks())

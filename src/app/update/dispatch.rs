@@ -5,6 +5,8 @@ use crate::app::composer::{key_text, own_commands};
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
 use crate::app::panels::answers;
+use crate::app::shell::command_table;
+use crate::app::slash::Slash;
 use crate::app::state::{Focus, Shown, State};
 use crate::keymap::action::{Action, SessionAction};
 use crate::keymap::key::Key;
@@ -20,9 +22,19 @@ pub(super) fn follow_ups(state: &mut State, fx: &mut Vec<Effect>) {
     while let Some(intent) = state.intents.pop_front() {
         match intent {
             Intent::Act(action) => act(state, action, None, fx),
-            Intent::ActFrom { action, from } => from_palette(state, action, from, fx),
-            Intent::Run(call) => slash::run(state, call, fx),
-            Intent::BeginOwn(name) => own_commands::begin_own(state, &name, fx),
+            Intent::ActFrom { action, from } => {
+                let slash = Slash::ALL.iter().find(|slash| slash.action() == action);
+                command_table::used(state, slash.map_or(action.name(), |slash| slash.word()));
+                from_palette(state, action, from, fx);
+            }
+            Intent::Run(call) => {
+                command_table::used(state, call.slash.word());
+                slash::run(state, call, fx);
+            }
+            Intent::BeginOwn(name) => {
+                command_table::used(state, &name);
+                own_commands::begin_own(state, &name, fx);
+            }
             Intent::SendOwn { hash, text } => own_commands::send_own(state, hash, text, fx),
             Intent::UseKey(connection) => key_text::use_key(state, &connection, fx),
             Intent::SendKey => key_text::send_anyway(state, fx),

@@ -8,7 +8,7 @@ use crate::app::effect::Effect;
 use crate::app::overlays::{
     audit, connection_picker, context, find, health, inbox, model_picker, properties, queue, rules, trash, undo, usage,
 };
-use crate::app::panels::answers;
+use crate::app::panels::{answers, key_field};
 use crate::app::sessions::{deleted, export, walk};
 use crate::app::shell::{connecting, quit, session, trail};
 use crate::app::state::State;
@@ -21,7 +21,7 @@ use crate::domain::request::{Ask, Request};
 use crate::domain::session::SessionMeta;
 use crate::domain::{Level, Message, Notice};
 use crate::protocol::{
-    Command, Configured, EngineCommand, EngineEvent, Event, SessionEvent, Stamped, TurnEnd, VERSION,
+    Command, Configured, EngineCommand, EngineEvent, Event, SessionCommand, SessionEvent, Stamped, TurnEnd, VERSION,
 };
 
 pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) {
@@ -127,6 +127,9 @@ fn of_session(state: &mut State, id: &SessionId, seq: u64, event: SessionEvent, 
         SessionEvent::Reidentified { to } => snapshot::reidentified(state, id, &to),
         // Also where the conversation is read anew: what the user wrote is not in it.
         SessionEvent::Refused { command, why: _ } => {
+            if matches!(*command, SessionCommand::Answer { .. }) {
+                state.connecting.checking = None;
+            }
             if !answers::refused(state, id, &command) {
                 send::refused(state, id, &command);
             }
@@ -207,7 +210,7 @@ fn loaded(state: &mut State, id: &SessionId, event: SessionEvent, fx: &mut Vec<E
         SessionEvent::ModelWanted { why, .. } if shown => model_picker::wanted(state, &why, fx),
         SessionEvent::ConnectionWanted { connection } if shown => connection_picker::wanted(state, &connection, fx),
         SessionEvent::Attached { path, made } => attach::came(state, id, &path, made, fx),
-        SessionEvent::Asked(request) => asked(state, id, *request),
+        SessionEvent::Asked(request) => asked(state, id, *request, fx),
         SessionEvent::Settled { request } => settled(state, id, &request),
         SessionEvent::Todo(items) => open.todo = items,
         SessionEvent::Plan(plan) => open.plan = plan,
@@ -260,15 +263,6 @@ fn grown(open: &mut Open, row: &MessageId, add: &str, (now, shown): (At, bool)) 
     open.turn.stopping || grow(open, row, add)
 }
 
-fn settled(state: &mut State, id: &SessionId, request: &RequestId) {
-    let Some(open) = state.conversations.open.get_mut(id) else { return };
-    for given in open.given.iter_mut().filter(|given| given.request.id == *request) {
-        given.settled = true;
-    }
-    open.requests.retain(|other| other.id != *request);
-    answers::sync(state, id, Some(request));
-}
-
 fn turn_ended(state: &mut State, id: &SessionId, end: TurnEnd) {
     let Some(open) = state.conversations.open.get_mut(id) else { return };
     open.turn = Turn::default();
@@ -294,9 +288,25 @@ fn row_came(open: &mut Open, row: Message, now: At) {
     rows::put(open, row);
 }
 
-fn asked(state: &mut State, id: &SessionId, request: Request) {
+fn asked(state: &mut State, id: &SessionId, request: Request, fx: &mut Vec<Effect>) {
+    let typed = key_field::open_field(state, id);
     taken(state, id, request);
-    connecting::asked(state, id);
+    key_field::asked(state, id, typed, fx);
+}
+
+fn settled(state: &mut State, id: &SessionId, request: &RequestId) {
+    let quiet = state.input.quiet_until;
+    let key = key_field::settled(state, id, request);
+    let Some(open) = state.conversations.open.get_mut(id) else { return };
+    for given in open.given.iter_mut().filter(|given| given.request.id == *request) {
+        given.settled = true;
+    }
+    open.requests.retain(|other| other.id != *request);
+    answers::sync(state, id, Some(request));
+    if key {
+        // The list of models follows, and its Enter is one that the user waits to press.
+        state.input.quiet_until = quiet;
+    }
 }
 
 fn taken(state: &mut State, id: &SessionId, request: Request) {

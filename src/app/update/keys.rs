@@ -4,8 +4,9 @@ use crate::app::conversation::mark;
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::panels::letters;
-use crate::app::state::{Blind, Quit, State};
+use crate::app::state::{Blind, Focus, Quit, State};
 use crate::app::update::{dispatch, list_letters, redelivery, text_input};
+use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, Context};
 use crate::keymap::key::{Code, Key, Mods};
 
@@ -30,11 +31,28 @@ fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
         state.ending.quit = Quit::No;
         fx.push(Effect::Disarm(Timer::Quit));
     }
-    let drop = state.clock.now < state.input.quiet_until;
+    let drop = state.clock.now < state.input.quiet_until && !is_text(state, key);
     if drop {
         swallowed(state, key);
+        too_soon(state, key);
     }
     drop
+}
+
+/// True if the key writes a character into the draft after an answer: it is seen, and it answers nothing.
+fn is_text(state: &State, key: Key) -> bool {
+    let composer = [Context::Composer, Context::Slash, Context::Insert];
+    let here = state.contexts().first().is_some_and(|context| composer.contains(context));
+    here && state.input.quiet_types && key.printable().is_some()
+}
+
+/// Says that a key which could have answered came too soon.
+fn too_soon(state: &mut State, key: Key) {
+    let asks = !state.overlays.is_empty() || state.focus == Focus::Panel;
+    if asks && (key.code == Code::Enter || (letters::chooses(state) && key.printable().is_some())) {
+        let notice = Notice::new(Level::Info, "Too soon after it appeared: nothing was done");
+        state.notify(notice.hint(format!("press {key} again")));
+    }
 }
 
 /// A key is typed where an overlay has no text that it could go into.

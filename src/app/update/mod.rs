@@ -22,7 +22,7 @@ use crate::app::msg::{Msg, Timer};
 use crate::app::overlays::{doctor, find, settings, workspaces};
 use crate::app::panels::{letters, plan};
 use crate::app::sessions::list;
-use crate::app::shell::{quit, session, session_changes};
+use crate::app::shell::{connecting, quit, session, session_changes};
 use crate::app::state::{Current, Editing, Size, State};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::{Level, Notice};
@@ -116,6 +116,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Workspace(found) => workspaces::found(state, found, &mut fx),
         Msg::Terminate => quit::quit(state, &mut fx),
     }
+    connecting::begin(state, &mut fx);
     dispatch::follow_ups(state, &mut fx);
     find::settle(state, &mut fx);
     redelivery::settle(state, &mut fx);

@@ -7,7 +7,7 @@ use crate::app::overlays::{properties, workspaces};
 use crate::app::panels::letters;
 use crate::app::shell::focus;
 use crate::app::state::edit::Done;
-use crate::app::state::overlay::Overlay;
+use crate::app::state::overlay::{HelpPage, Overlay};
 use crate::app::state::panel::Stage;
 use crate::app::state::{Focus, State};
 use crate::keymap::action::{ComposerAction as Verb, Context};
@@ -40,6 +40,10 @@ pub(super) fn insert(state: &mut State, text: &str) {
             workspaces::offer_new(state);
         }
         Some(Overlay::Find) => state.searches.sessions.query.insert(text),
+        Some(Overlay::Help(help)) if matches!(help.page, HelpPage::Keys(_)) => {
+            help.query.insert(text);
+            help.scroll = 0;
+        }
         Some(Overlay::Rename(rename)) => rename.title.insert(text),
         Some(Overlay::Prompt(prompt)) => {
             prompt.line.insert(text);
@@ -108,18 +112,16 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             }
             return;
         }
+        Some(Overlay::Help(help)) if matches!(help.page, HelpPage::Keys(_)) => {
+            help.query.edit(verb);
+            help.scroll = 0;
+            return;
+        }
         Some(Overlay::Rename(rename)) => {
             rename.title.edit(verb);
             return;
         }
-        Some(Overlay::Inbox(_)) => {
-            if let Some(words) = focus::words(state) {
-                words.edit(verb);
-            } else if let Some(key) = focus::secret(state) {
-                key.edit(verb);
-            }
-            return;
-        }
+        Some(Overlay::Inbox(_)) => return edit_answer(state, verb),
         Some(Overlay::Find) => {
             state.searches.sessions.query.edit(verb);
             return;
@@ -147,13 +149,7 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
         None => {}
     }
     match state.focus {
-        Focus::Panel => {
-            if let Some(words) = focus::words(state) {
-                words.edit(verb);
-            } else if let Some(key) = focus::secret(state) {
-                key.edit(verb);
-            }
-        }
+        Focus::Panel => edit_answer(state, verb),
         Focus::List if state.sessions.filter_open() => {
             if let Some(filter) = state.sessions.filter.as_mut() {
                 filter.query.edit(verb);
@@ -167,6 +163,15 @@ pub(super) fn edit(state: &mut State, verb: Verb, fx: &mut Vec<Effect>) {
             search::search_again(state);
         }
         _ => editing::edit_draft(state, verb, fx),
+    }
+}
+
+/// Edits the words or the key of an answer.
+fn edit_answer(state: &mut State, verb: Verb) {
+    if let Some(words) = focus::words(state) {
+        words.edit(verb);
+    } else if let Some(key) = focus::secret(state) {
+        key.edit(verb);
     }
 }
 

@@ -376,7 +376,7 @@ choice! {
         /// OpenAI's at Azure.
         AzureOpenai = "azure-openai",
         /// The built-in, rule-based agent.
-        Rehearsal = "rehearsal",
+        Rehearsal = "demo",
     }
 }
 choice! {

@@ -6,6 +6,7 @@ use super::{
     ProviderKind, Sandbox, SandboxNetwork, SandboxProfile, Settings, StatedFigures, Thinks, Ui, Undo, WhileRunning,
 };
 use crate::domain::ids::ConnectionName;
+use crate::domain::ids::{DEMO, shown_name};
 use crate::domain::permission::Mode;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -71,7 +72,7 @@ pub(super) fn root(section: &Section<'_>, out: &mut Settings) {
     if let Some(connections) = section.table("connections") {
         for (name, section) in connections.tables() {
             let Some(connection) = connection(&section) else { continue };
-            if name == "rehearsal" && connection.provider != ProviderKind::Rehearsal {
+            if shown_name(&name) == DEMO && connection.provider != ProviderKind::Rehearsal {
                 section.name_taken();
                 continue;
             }
@@ -179,7 +180,11 @@ fn sandbox(section: &Section<'_>, out: &mut Sandbox) {
 /// A connection; `None` when it is not known whose interface it speaks, or where its server is.
 fn connection(section: &Section<'_>) -> Option<Connection> {
     let mut out = Connection::default();
-    let provider = section.choice_of("provider", ProviderKind::CHOICES);
+    let provider = match section.text("provider") {
+        // The older word for the demo.
+        Some((word, _)) if shown_name(&word) != word => Some(Some(ProviderKind::Rehearsal)),
+        _ => section.choice_of("provider", ProviderKind::CHOICES),
+    };
     let owned = |key| section.text(key).map(|(text, _)| text);
     out.base_url = section.url("base_url").map(|url| url.trim_end_matches('/').to_owned());
     out.api = section.choice_of("api", Api::CHOICES).flatten();

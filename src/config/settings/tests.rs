@@ -160,7 +160,7 @@ x = 1
             (
                 18,
                 "`connections.c.provider` is \"opnai\", but it has to be \"anthropic\", \"openai\", \
-                 \"openai-compatible\", \"gemini\", \"azure-openai\" or \"rehearsal\"."
+                 \"openai-compatible\", \"gemini\", \"azure-openai\" or \"demo\"."
             ),
             (19, "[connections.d] holds a key; keys do not belong into config.toml, and it was not read."),
             (
@@ -194,6 +194,11 @@ fn an_empty_cycle_and_a_taken_name_are_told() {
     assert_eq!((settings.permissions.cycle.len(), settings.connections.len()), (3, 0));
     let (settings, problems) = parse("[connections.rehearsal]\nprovider = \"rehearsal\"\n");
     assert_eq!((settings.connections.len(), problems), (1, vec![]));
+    for name in ["demo", "rehearsal"] {
+        let (settings, problems) = parse(&format!("[connections.{name}]\nprovider = \"{name}\"\n"));
+        assert_eq!(problems, vec![]);
+        assert_eq!(settings.connections[&ConnectionName::new("demo")].provider, ProviderKind::Rehearsal, "{name}");
+    }
 }
 
 #[test]

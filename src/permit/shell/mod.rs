@@ -94,7 +94,7 @@ pub struct CommandPart {
     pub writes: Vec<String>,
 }
 
-/// Judges a command line with what the executor found out about it: no program of it may be a file of the working
+/// Judges a command line with what the tool found out about it: no program of it may be a file of the working
 /// directory, and what the shell expands must have been looked up.
 #[must_use]
 pub fn judge_found(command: &str, hold: Hold, programs: &[StartedProgram], unseen: Option<&str>) -> Judgement {

@@ -77,7 +77,7 @@ fn everyday_looks_only_read() {
 }
 
 #[test]
-fn the_executor_guards_the_names_of_all_that_only_read() {
+fn the_tool_guards_the_names_of_all_that_only_read() {
     let mut known = super::programs::names();
     known.sort_unstable();
     let mut guarded = crate::domain::permission::READERS.to_vec();

@@ -40,7 +40,7 @@ fn a_setting_is_named_and_only_one_that_may_run_something_stops_execute() {
 }
 
 #[test]
-fn what_the_executor_opens_says_which_setting_it_is_for() {
+fn what_the_tool_opens_says_which_setting_it_is_for() {
     let mut facts = command("make && git push -u origin topic");
     facts.touches.push(Touch::Access(Access::Write { path: "/w/p/.git/config".into(), program: None }));
     let question = question(Mode::Execute, &facts).unwrap();

@@ -455,7 +455,7 @@ fn a_rule_never_answers_for_what_configures_code_however_it_gets_there() {
     let copies = below("cp", &["-rT", "./**", "./**"]);
     let mut facts = command("cp -rT payload sub");
     assert_eq!(in_ask(std::slice::from_ref(&copies), &facts), 'a');
-    // The folder holds what configures code, as the executor sees.
+    // The folder holds what configures code, as the tool sees.
     facts.touches.push(Touch::Write { path: "/w/p/sub/.envrc".into(), place: PathPlace::Protected });
     for mode in [Mode::Ask, Mode::Execute] {
         assert_eq!(letter(&decide(mode, std::slice::from_ref(&copies), &facts, false)), 'Q', "{mode:?}");

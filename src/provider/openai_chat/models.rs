@@ -1,4 +1,4 @@
-//! The names in a list of models. Pure; `told` reads the rest of it.
+//! The names in a list of models. Pure; `model_catalogue` reads the rest of it.
 
 use serde_json::Value;
 

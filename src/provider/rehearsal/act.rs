@@ -33,7 +33,7 @@ fn sum_up(items: &[ConversationItem]) -> String {
     let before =
         if text.contains("The summary of what was before") { "It goes on from an earlier summary. " } else { "" };
     format!(
-        "{before}Rehearsal's summary. Goal: {}. State: {} tool calls. Said last: {last}",
+        "{before}Demo summary. Goal: {}. State: {} tool calls. Said last: {last}",
         if wished.is_empty() { "none".to_owned() } else { wished.join(", then ") },
         of("CALL ").count()
     )
@@ -250,7 +250,7 @@ impl<'a> RehearsedTurn<'a> {
             n => format!("Done, but {} did not work.", count(n, "step")),
         };
         let bullets = self.bullets.join("\n");
-        self.say(&format!("**{head}**\n\n{bullets}\n\n*A rehearsal by rules, not a language model.*\n"));
+        self.say(&format!("**{head}**\n\n{bullets}\n\n*Demo: rules, not a language model.*\n"));
     }
 
     // -- plans --------------------------------------------------------------------------------------------------
@@ -426,7 +426,7 @@ fn help(why: &str) -> String {
         out.push_str(why);
         out.push_str("\n\n");
     }
-    out.push_str("I am the rehearsal: a few rules, not a language model. I understand:\n\n");
+    out.push_str("I am the demo: a few rules, not a language model. I understand:\n\n");
     for (verb, what) in VERBS {
         out.push_str(&format!("- `{verb}`: {what}\n"));
     }

@@ -43,7 +43,7 @@ pub(super) fn failure(kind: FailKind) -> ProviderError {
     ProviderError {
         code,
         title: title.to_owned(),
-        text: format!("{text}. This is a rehearsal: you asked for this failure, nothing is wrong."),
+        text: format!("{text}. This is the demo: you asked for this failure, nothing is wrong."),
         detail: String::new(),
         retry,
         after,

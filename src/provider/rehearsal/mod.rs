@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// The name of its only model.
-pub const MODEL: &str = "rehearsal";
+pub const MODEL: &str = crate::domain::ids::DEMO;
 /// Its context window in tokens.
 pub const WINDOW: u64 = 200_000;
 /// The pace at which it writes when nothing else was set: the time between two words.
@@ -108,7 +108,7 @@ impl Provider for Rehearsal {
     }
 
     fn level(&self, _model: &str, _level: ThinkingLevel) -> Result<String, String> {
-        Ok("the rehearsal follows its rules at any level".to_owned())
+        Ok("the demo follows its rules at any level".to_owned())
     }
 }
 

@@ -76,6 +76,10 @@ impl Tool for Fetch {
         true
     }
 
+    fn masks_keys(&self) -> bool {
+        false
+    }
+
     fn subject(&self, input: &Value) -> String {
         input::subject(input, "url")
     }
@@ -92,7 +96,7 @@ impl Tool for Fetch {
         Box::pin(async move {
             let stop = with.stop.clone();
             tokio::select! {
-                () = stop.cancelled() => Err(RunError::Stopped(String::new())),
+                () = stop.cancelled() => Err(RunError::stopped("")),
                 done = work(&input, &with, &*names) => settled(done),
             }
         })

@@ -3,6 +3,7 @@
 use super::opts::ChatOpts;
 use super::style::ChatStyle;
 use crate::app::state::chat::{Chat, Entry};
+use crate::domain::ids::shown_name;
 use crate::domain::sanitise::clean_line;
 use crate::domain::{At, Body, plan};
 use crate::theme::Role;
@@ -123,7 +124,8 @@ impl Heads<'_> {
     fn model(&self, index: usize) -> String {
         let answer = (index..self.chat.entries.len()).take(ANSWER).filter_map(|i| self.entry(i));
         let mut written = answer.take_while(|e| speaker(e) != Speaker::User).filter_map(|e| e.message.model.as_deref());
-        let model = written.next().map_or(self.opts.model, |model| model.rsplit('/').next().unwrap_or(model));
+        let model =
+            written.next().map_or(self.opts.model, |model| shown_name(model.rsplit('/').next().unwrap_or(model)));
         clean_line(model).into_owned()
     }
 }

@@ -33,7 +33,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, picker: &Picker, body: Rect) {
     let below = picker.kind.about_lines();
     // The height comes from all items: the sheet stays as it is while one types.
     let read = matches!(picker.kind, Kind::Doctor | Kind::Notice);
-    let wide = read || !columns.is_empty();
+    let wide = read || !columns.is_empty() || picker.kind == Kind::Palette;
     let most = if wide { MORE_ROWS } else { ROWS };
     let all = picker.items.len() + picker.groups.len();
     let least = if picker.kind == Kind::Doctor { MORE_ROWS } else { 1 };

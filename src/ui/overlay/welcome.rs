@@ -3,6 +3,7 @@
 use super::super::cells::{self, Piece};
 use super::super::frame_context::FrameContext;
 use crate::app::state::connecting::FirstRow;
+use crate::domain::ids::DEMO;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{Action, AppAction, ComposerAction, Context, ModeAction, ModelAction, SessionAction};
 use crate::protocol::ConnectionInfo;
@@ -112,10 +113,10 @@ fn who_answers(paint: &FrameContext<'_>, low: bool) -> Option<(String, Role)> {
         None => usable,
     };
     match (answers, connections.first()) {
-        (Some(known), _) if known.provider == "rehearsal" && low => {
+        (Some(known), _) if known.provider == DEMO && low => {
             Some(("Demo mode: no language model".to_owned(), Role::Warning))
         }
-        (Some(known), _) if known.provider == "rehearsal" => {
+        (Some(known), _) if known.provider == DEMO => {
             let text = "Demo mode: rule-based, no language model. Try: list, read FILE, plan TEXT";
             Some((text.to_owned(), Role::Warning))
         }
@@ -147,7 +148,7 @@ fn found(paint: &FrameContext<'_>) -> Option<(String, Role)> {
         let text = format!("Found here: {}. /connect uses one", offered.join(", "));
         return Some((text, Role::Text));
     }
-    let others = config.connections.iter().any(|info| info.provider != "rehearsal");
+    let others = config.connections.iter().any(|info| info.provider != DEMO);
     (!config.vendors.is_empty() && !others)
         .then(|| ("Add a model: /connect (Anthropic, OpenAI, Gemini, OpenRouter, local)".to_owned(), Role::Text))
 }

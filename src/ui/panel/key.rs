@@ -1,8 +1,10 @@
 //! The key of a connection that is asked for: where it goes, where it is kept, and the field that shows nothing of it.
 
 use super::super::cells;
+use super::super::figures::elapsed;
 use super::super::frame_context::FrameContext;
 use super::lines::words;
+use crate::app::state::connecting::Check;
 use crate::app::state::hidden::Hidden;
 use crate::domain::lookalike::expose;
 use crate::domain::request::KeyRequest;
@@ -23,14 +25,28 @@ pub(super) fn body(paint: &FrameContext<'_>, wanted: &KeyRequest, width: u16) ->
     lines
 }
 
-/// The field: one sign for each character, whatever it is.
+/// `⠹ 2s  checking the key of openai`, while its server is asked.
+pub(in crate::ui) fn checking(paint: &FrameContext<'_>, check: &Check) -> String {
+    let (spin, since) = (paint.spin(), elapsed(paint.state.clock.now.since(check.since)));
+    format!("{spin} {since}  checking the key of {}", clean_line(check.connection.as_str()))
+}
+
+/// The field: one sign for each character, whatever it is. It stays open while a key is checked.
 pub(super) fn field(paint: &mut FrameContext<'_>, key: &Hidden, area: Rect, focused: bool) {
     let send = paint.key(Action::Picker(PickerAction::Accept), Context::Input);
     let back = paint.key(Action::App(AppAction::Back), Context::Global);
-    let label = "the key, not shown";
-    let left = [paint.piece(label, Role::Strong)];
-    let hints = paint.hints(&[(send, "keep and use"), (back, "back")]);
-    paint.sides(cells::row(area, 0), &left, &hints, label.len());
+    let check = paint.state.checked_key();
+    let (label, role) = match check {
+        None => ("the key, not shown".to_owned(), Role::Strong),
+        Some(check) if check.next => (format!("{}, then the next one", checking(paint, check)), Role::Running),
+        Some(check) => (checking(paint, check), Role::Running),
+    };
+    let gives = if check.is_some() { "use this one if refused" } else { "keep and use" };
+    let sends = check.is_none_or(|check| !check.next && !key.is_empty());
+    let mut hints = if sends { vec![(send, gives)] } else { Vec::new() };
+    hints.push((back, "back"));
+    let (left, hints) = ([paint.piece(label.clone(), role)], paint.hints(&hints));
+    paint.sides(cells::row(area, 0), &left, &hints, cells::width(&label));
     if area.height < 2 {
         return;
     }

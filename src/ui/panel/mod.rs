@@ -32,6 +32,7 @@ use ratatui::text::Line;
 use std::rc::Rc;
 
 use heading::heading;
+pub(in crate::ui) use key::checking;
 use lines::words;
 pub(in crate::ui) use view::View;
 use view::context;

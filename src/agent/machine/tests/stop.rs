@@ -59,7 +59,7 @@ fn a_write_that_was_done_all_the_same_is_the_result_of_its_call() {
 #[test]
 fn a_write_that_was_stopped_in_time_or_failed_says_so() {
     for (ended_so, says, status) in [
-        (Err(RunError::Stopped(String::new())), "interrupted: the user stopped the turn", ToolStatus::Error),
+        (Err(RunError::stopped("")), "interrupted: the user stopped the turn", ToolStatus::Error),
         (Err(RunError::FactsChanged(Box::new(write("/w/y")))), "interrupted: the user", ToolStatus::Error),
         (Ok(Outcome::error("x could not be written: full.")), "x could not be written: full.", ToolStatus::Error),
     ] {
@@ -91,6 +91,18 @@ fn a_write_whose_end_does_not_come_is_not_told_as_one_that_was_not_done() {
         assert!(info.kind == InfoKind::JobEnded && info.text.ends_with("was done: Changed x."), "{}", info.text);
         assert_eq!(kept(&b.feed(late(run, Ok(Outcome::ok("nothing"))))), vec![], "it changed nothing");
     }
+}
+
+#[test]
+fn what_a_stopped_command_changed_of_what_runs_code_is_told_behind_it() {
+    let (mut b, run) = stopped(CutBy::User);
+    b.act(SessionCommand::Stop);
+    let mut put_back = StoppedRun { text: String::new(), protected: vec![".envrc: moved aside".to_owned()] };
+    let rows = kept(&b.feed(late(run, Err(RunError::Stopped(put_back.clone())))));
+    let Body::Info(info) = &rows[0].body else { panic!("{rows:?}") };
+    assert!(info.text.contains(".envrc: moved aside"), "{}", info.text);
+    put_back.protected.clear();
+    assert_eq!(kept(&b.feed(late(run, Err(RunError::Stopped(put_back))))), vec![]);
 }
 
 #[test]

@@ -13,10 +13,10 @@ use crate::protocol::{Command, ConnectionInfo, EngineCommand, EngineEvent, Sessi
 const SECRET: &str = "sk-ant-api03-unique0123456789abcdefghijklmnop";
 
 fn info(name: &str, missing: Option<&str>) -> ConnectionInfo {
-    let rehearsal = name == "rehearsal";
+    let rehearsal = name == "demo";
     ConnectionInfo {
         name: ConnectionName::new(name),
-        provider: if rehearsal { "rehearsal".into() } else { name.to_owned() },
+        provider: if rehearsal { "demo".into() } else { name.to_owned() },
         default_model: format!("{name}-usual"),
         small_model: String::new(),
         models: vec![],
@@ -35,7 +35,7 @@ fn configured(connections: Vec<ConnectionInfo>) -> EngineEvent {
 /// Nothing is configured but the demo, and nothing was said.
 fn new_here() -> Screen {
     let mut screen = Screen::new();
-    screen.whole(configured(vec![info("rehearsal", None)]));
+    screen.whole(configured(vec![info("demo", None)]));
     screen.fx.clear();
     screen
 }
@@ -73,13 +73,13 @@ fn the_first_screen_is_a_choice_and_five_keys_lead_to_a_model() {
     let given =
         SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
     assert!(screen.acts().contains(&given));
-    assert_eq!(screen.state.connecting.checking.as_ref().map(|(name, _)| name.as_str()), Some("anthropic"));
+    assert_eq!(screen.state.connecting.checking.as_ref().map(|check| check.connection.as_str()), Some("anthropic"));
 
     screen.ask(wanted("The server refused the key."));
     assert!(in_the_field(&screen) && screen.state.connecting.checking.is_none(), "a refused key is asked for again");
     screen.type_text(SECRET).keys("enter").wait(400);
     screen.session("s", SessionEvent::Settled { request: RequestId::new("k1") });
-    screen.whole(EngineEvent::Connections(vec![info("anthropic", None), info("rehearsal", None)]));
+    screen.whole(EngineEvent::Connections(vec![info("anthropic", None), info("demo", None)]));
     screen.whole(EngineEvent::Models {
         connection: ConnectionName::new("anthropic"),
         models: Ok(vec!["claude-a".into()]),
@@ -131,7 +131,7 @@ fn a_draft_that_holds_a_key_is_asked_about_and_kept_nowhere() {
 #[test]
 fn a_session_that_stays_with_its_connection_goes_on_in_a_branch() {
     let mut screen = Screen::new();
-    screen.whole(configured(vec![info("openai", None), info("rehearsal", None)]));
+    screen.whole(configured(vec![info("openai", None), info("demo", None)]));
     let mut locked = meta("s");
     (locked.connection, locked.connection_locked) = (Some(ConnectionName::new("rehearsal")), true);
     screen.session("s", SessionEvent::Changed(Box::new(locked)));
@@ -164,4 +164,19 @@ fn enter_on_an_empty_draft_retries_and_continues() {
         screen.keys("enter");
         assert_eq!(screen.acts(), vec![], "another process writes it");
     }
+}
+
+#[test]
+fn a_choice_before_the_session_is_there_is_kept() {
+    let mut state = State::new(Arc::clone(&TABLE), Size { width: 120, height: 40 }, At(NOON), 0);
+    let fx = start(&mut state, None);
+    let mut screen = Screen { state, fx, seqs: Default::default() };
+    screen.whole(configured(vec![info("demo", None)]));
+    screen.whole(EngineEvent::Listed { sessions: vec![] });
+    screen.keys("down enter");
+    let command = SessionCommand::AskKey { connection: ConnectionName::new("anthropic") };
+    let asked = Command::Session { id: id("s"), command };
+    assert!(!screen.sent().contains(&asked), "there is no session yet");
+    screen.session("s", SessionEvent::Opened(Box::new(snapshot(meta("s")))));
+    assert!(screen.sent().contains(&asked));
 }

@@ -39,7 +39,10 @@ fn it_is_written_or_pasted_and_given() {
     assert!(!format!("{:?}", screen.state.panel().unwrap().0).contains("unique"));
     screen.keys("enter");
     assert_eq!(screen.acts(), given);
+    assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Panel, ""), "the field stays while it is checked");
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1") });
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, ""));
+    assert!(screen.state.checked_key().is_none());
     let mut screen = writing();
     screen.type_text(SECRET).keys("enter");
     assert_eq!(screen.acts(), given);
@@ -97,4 +100,67 @@ fn the_command_asks_and_keeps_no_key_that_stands_behind_a_name() {
     assert_eq!(screen.text(), "");
     let sent = format!("{:?}", screen.sent());
     assert!(!sent.contains("unique"), "{sent}");
+}
+
+/// What the field holds, if the keys go there.
+fn field(screen: &Screen) -> Option<usize> {
+    match &screen.state.panel()?.0.stage {
+        Stage::Secret { key } if screen.state.focus == Focus::Panel => Some(key.len()),
+        _ => None,
+    }
+}
+
+fn refused_again(screen: &mut Screen) {
+    let mut again = key_request();
+    if let Ask::Key(wanted) = &mut again.ask {
+        wanted.why = "a.test does not accept the key.".into();
+    }
+    screen.ask(again);
+}
+
+#[test]
+fn no_key_is_lost_around_a_refusal_however_fast() {
+    for (before, after) in [("", "sk-2"), ("sk-", "2"), ("sk-2", "")] {
+        let mut screen = writing();
+        screen.type_text(SECRET).keys("enter");
+        screen.fx.clear();
+        screen.type_text(before);
+        refused_again(&mut screen);
+        screen.type_text(after);
+        assert_eq!(field(&screen), Some(4), "{before:?} {after:?}");
+        assert_eq!(screen.text(), "", "and nothing of it is in the draft");
+        screen.keys("enter");
+        let acts = screen.acts();
+        assert_eq!(answered(&acts), [UserAnswer::Key(Key::new("sk-2").unwrap())]);
+    }
+    // The next one with its Enter, before the first is refused.
+    let mut screen = writing();
+    screen.type_text(SECRET).keys("enter").type_text("sk-2").keys("enter");
+    assert_eq!(answered(&screen.acts()).len(), 1, "one check at a time");
+    refused_again(&mut screen);
+    assert_eq!(answered(&screen.acts()), [UserAnswer::Key(Key::new("sk-2").unwrap())]);
+    assert_eq!(field(&screen), Some(0));
+}
+
+#[test]
+fn who_left_the_field_during_the_check_keeps_the_focus() {
+    let mut screen = writing();
+    screen.type_text(SECRET).keys("enter esc esc");
+    screen.type_text("hello");
+    refused_again(&mut screen);
+    screen.type_text(" you");
+    assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, "hello you"));
+    assert!(screen.state.connecting.checking.is_none());
+}
+
+#[test]
+fn a_key_that_comes_too_soon_says_so_and_text_is_never_dropped() {
+    let mut screen = Screen::new();
+    screen.ask(approval("r1")).draw(true).wait(2_000).keys("f3 y");
+    assert!(screen.last_notice().contains("Too soon"), "{}", screen.last_notice());
+    let mut screen = Screen::new();
+    screen.ask(approval("r1")).draw(true).wait(2_000).keys("f3").wait(300).keys("y enter");
+    assert_eq!(answered(&screen.acts()), [UserAnswer::Once]);
+    screen.type_text("next");
+    assert_eq!(screen.text(), "next", "typed at once after the answer");
 }

@@ -339,7 +339,7 @@ fn taking_over_asks() {
     screen.keys("ctrl+p");
     let Some(Overlay::Picker(picker)) = screen.state.overlay() else { panic!("a picker") };
     let first = &picker.items[picker.hits[picker.selected].item];
-    assert_eq!(first.detail, "session.take_over", "first in the palette of what can only be read");
+    assert_eq!(first.label, "/takeover", "first in the palette of what can only be read");
     screen.keys("esc");
     command(&mut screen, "/takeover");
     assert!(asked(&screen).contains("process 7"));
@@ -468,7 +468,7 @@ fn the_chosen_entry_is_meant_from_the_palette_too() {
         screen.session("s", SessionEvent::Row(Box::new(user_row(row, row))));
     }
     screen.draw(true);
-    screen.keys("tab tab K K ctrl+p").type_text("branch off here").keys("enter");
+    screen.keys("tab tab K K ctrl+p").type_text("branch").keys("enter");
     let at = Some(MessageId::new("m1"));
     assert_eq!(
         screen.sent().last(),

@@ -83,7 +83,7 @@ fn no_trick_of_the_record_passes_for_reading() {
 }
 
 #[test]
-fn the_executor_looks_up_every_program_of_the_table() {
+fn the_tool_looks_up_every_program_of_the_table() {
     // Builtins that no file stands for.
     let builtin = ["cd", ":", "exit", "break", "continue", "command"];
     let more =

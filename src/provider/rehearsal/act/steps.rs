@@ -33,7 +33,7 @@ impl RehearsedTurn<'_> {
         if self.all_used() {
             let topic = if text.is_empty() { "this" } else { text };
             self.beats.push(Beat::Thinking(format!(
-                "I am to think about {topic}. As a rehearsal I follow rules: I look at what was asked, at what \
+                "I am to think about {topic}. As a demo I follow rules: I look at what was asked, at what \
                  was done so far ({} results), and at what comes next. ",
                 self.deeds.len()
             )));

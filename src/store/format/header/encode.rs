@@ -53,7 +53,7 @@ pub fn encode(fields: &mut JsonFields, base: Option<&SessionMeta>, meta: &Sessio
     put("workingDirectory", changed!(cwd), Some(path(&meta.cwd)));
     let other_model = base.is_none_or(|base| base.stored_model() != meta.stored_model());
     put("model", other_model, meta.stored_model().map(text));
-    put("llmConnection", changed!(connection), meta.connection.as_ref().map(|c| text(c.as_str())));
+    put("llmConnection", changed!(connection), meta.connection.as_ref().map(|c| text(c.stored())));
     put("connectionLocked", changed!(connection_locked) && (!new || meta.connection_locked), {
         flag(meta.connection_locked)
     });
