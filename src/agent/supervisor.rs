@@ -328,9 +328,9 @@ impl Supervisor {
     fn start(&mut self, session: SessionId, new: Option<SessionMeta>) -> Mailbox {
         let (to, from) = Mailbox::new();
         self.shared.sessions.insert(session.clone(), to.clone());
-        let mailbox = SessionActor::new(self.shared.clone(), session, new, to.clone());
+        let actor = SessionActor::new(self.shared.clone(), session, new, to.clone());
         self.ends.retain(|end| !end.is_finished());
-        self.ends.push(tokio::spawn(mailbox.work(from)));
+        self.ends.push(tokio::spawn(actor.work(from)));
         to
     }
 

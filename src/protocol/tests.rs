@@ -92,14 +92,15 @@ fn names<T: for<'a> Deserialize<'a> + std::fmt::Debug>(tag: &str) -> BTreeSet<St
     names
 }
 
-/// The JSON of a wire is pinned: a client of another version reads it. Every variant of every addressee is among the lines.
+/// The JSON of a wire is pinned: a client of another version reads it. Every variant of every addressee, of
+/// answers and of changes of the queue is among the lines.
 fn pinned(name: &str, lines: &[String], all: &[(&str, BTreeSet<String>)]) {
     for (addressee, variants) in all {
         let has = |line: &String, value: &str| line.contains(&format!("\":\"{value}\""));
         let of: Vec<&String> = lines.iter().filter(|line| has(line, addressee)).collect();
         let missing: Vec<&String> =
             variants.iter().filter(|variant| !of.iter().any(|line| has(line, variant))).collect();
-        assert!(missing.is_empty(), "no value of these of the {addressee} is pinned: {missing:?}");
+        assert!(missing.is_empty(), "no value of these is pinned, {addressee}: {missing:?}");
     }
     insta::assert_snapshot!(name, lines.join("\n"));
 }
@@ -114,12 +115,17 @@ fn every_command_crosses_a_wire() {
         SessionCommand::Queue(QueueEdit::Move { id: MessageId::new("m"), to: 3 }),
         SessionCommand::Type { command: "ls".into() },
         SessionCommand::Queue(QueueEdit::Release),
+        SessionCommand::Queue(QueueEdit::Hold),
+        SessionCommand::Queue(QueueEdit::Remove { id: MessageId::new("m") }),
         SessionCommand::Queue(QueueEdit::Replace { id: MessageId::new("m"), text: "t".into() }),
         SessionCommand::Stop,
         SessionCommand::Cut { by: CutBy::TimeLimit },
         SessionCommand::Retry,
         SessionCommand::Compact { wish: "keep the paths".into() },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Once },
         SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::No(None) },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanDecline },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Reply("a".into()) },
         SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanChanges("x".into()) },
         SessionCommand::Answer {
             request: RequestId::new("r"),
@@ -227,7 +233,12 @@ fn every_command_crosses_a_wire() {
         Command::Engine(EngineCommand::Shutdown),
     ]);
     let lines = there_and_back(commands);
-    let all = [("engine", names::<EngineCommand>("command")), ("session", names::<SessionCommand>("command"))];
+    let all = [
+        ("engine", names::<EngineCommand>("command")),
+        ("session", names::<SessionCommand>("command")),
+        ("answer", names::<UserAnswer>("answer")),
+        ("queue", names::<QueueEdit>("edit")),
+    ];
     pinned("commands", &lines, &all);
 }
 

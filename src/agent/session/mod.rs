@@ -96,7 +96,7 @@ impl SessionActor {
         let files = SessionFiles::new(shared.setup.store.clone(), meta.id, is_new, mailbox.clone());
         let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
         let jobs = BackgroundJobs::new(&mailbox);
-        let mut mailbox = Self {
+        let mut actor = Self {
             shared,
             mailbox,
             machine,
@@ -113,9 +113,9 @@ impl SessionActor {
             side: SideRequests::default(),
             sources: Sources::new(is_new),
         };
-        mailbox.automatic();
-        mailbox.reach();
-        mailbox
+        actor.automatic();
+        actor.reach();
+        actor
     }
 
     pub(super) async fn work(mut self, mut from: MailReader) {

@@ -226,7 +226,43 @@ fn path(text: &str) -> String {
     if cut.is_empty() || cut.ends_with('/') { bare.to_owned() } else { unquoted(cut).to_owned() }
 }
 
+/// Words that stand around a path in a sentence.
+const AROUND_A_PATH: &[&str] = &[
+    "the",
+    "all",
+    "of",
+    "in",
+    "file",
+    "files",
+    "folder",
+    "directory",
+    "content",
+    "contents",
+    "here",
+    "this",
+    "please",
+    "me",
+];
+
+/// A text without the words around its path, if one word or none is left: `the files in src, please` is `src`.
+fn without_words_around(text: &str) -> &str {
+    let is_around = |word: &str| {
+        let word = word.trim_end_matches(['.', ',', ';', '!', '?']).to_lowercase();
+        !word.is_empty() && AROUND_A_PATH.contains(&&*word)
+    };
+    if quoted(text).is_some() || text.split_whitespace().count() < 2 {
+        return text;
+    }
+    let mut left = text.split_whitespace().filter(|word| !is_around(word));
+    match (left.next(), left.next()) {
+        (None, _) => "",
+        (Some(path), None) => path,
+        _ => text,
+    }
+}
+
 fn step(verb: Verb, rest: &str) -> Result<ScriptStep, String> {
+    let rest = if matches!(verb, Verb::List | Verb::Read) { without_words_around(rest) } else { rest };
     let needs = |what: &str| -> Result<&str, String> { if rest.is_empty() { Err(what.to_owned()) } else { Ok(rest) } };
     Ok(match verb {
         Verb::List => ScriptStep::List { path: if rest.is_empty() { ".".to_owned() } else { path(rest) } },
@@ -432,6 +468,11 @@ mod tests {
             ("list .", list(".")),
             ("list ..", list("..")),
             ("please list ./", list("./")),
+            ("list the files here, please", list(".")),
+            ("List all files in src.", list("src")),
+            ("list here", list("here")),
+            ("read the file README.md, please", read("README.md")),
+            ("read my notes", read("my notes")),
             ("read README.md", read("README.md")),
             ("READ README.md.", read("README.md")),
             ("read \"a file.txt\"", read("a file.txt")),
