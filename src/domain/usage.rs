@@ -49,6 +49,13 @@ fn is_zero(tokens: &u64) -> bool {
 }
 
 impl Usage {
+    /// Part of the context window in percent, and the window in tokens, where it is known.
+    #[must_use]
+    pub fn context_share(&self) -> Option<(u64, u64)> {
+        let window = self.context_window.filter(|window| *window > 0)?;
+        Some((self.context_tokens.saturating_mul(100) / window, window))
+    }
+
     /// Adds one request: the context figures are replaced, input, output and cost are added up.
     pub fn add(&mut self, one: RequestUsage, cost_usd: f64, window: Option<u64>) {
         self.input_tokens = self.input_tokens.saturating_add(one.input);

@@ -141,12 +141,11 @@ fn context(paint: &mut FrameContext<'_>, area: Rect, y: &mut u16) {
     heading(paint, area, y, "Context", &cost);
     let row = cells::row(area, *y);
     *y += 1;
-    let Some(window) = usage.context_window.filter(|window| *window > 0) else {
+    let Some((percent, window)) = usage.context_share() else {
         let text = format!("{} tokens; the window is not known", tokens(usage.context_tokens));
         paint.text(row, &text, Role::Dim);
         return;
     };
-    let percent = usage.context_tokens.saturating_mul(100) / window;
     let role = if percent >= 80 { Role::Warning } else { Role::Text };
     let words = format!(" {percent}% of {}", tokens(window));
     let room = usize::from(row.width).saturating_sub(cells::width(&words));

@@ -223,8 +223,7 @@ fn facts<'t>(paint: &FrameContext<'_>) -> Vec<(u8, Piece<'t>)> {
         let path = paint.home_path(&meta.cwd);
         let path = clean_line(&path);
         facts.push((4, piece(cells::cut_start(&path, 32, paint.signs.cut).into_owned(), paint.style(Role::Status))));
-        if let Some(window) = meta.usage.context_window.filter(|window| *window > 0) {
-            let percent = meta.usage.context_tokens.saturating_mul(100) / window;
+        if let Some((percent, window)) = meta.usage.context_share() {
             let role = if percent >= 80 { Role::Warning } else { Role::Status };
             facts.push((2, piece(format!("{percent}% of {}", tokens(window)), paint.style(role))));
         } else if meta.usage.context_tokens > 0 {

@@ -30,9 +30,9 @@ pub(crate) fn open(state: &mut State) {
         items.push(fact("model", format!("{} · thinking {}", text::one_line(&model), meta.thinking.word())));
     }
     items.push(fact("permission mode", meta.mode.shown()));
-    if let Some(window) = meta.usage.context_window.filter(|window| *window > 0) {
+    if let Some((percent, window)) = meta.usage.context_share() {
         let used = meta.usage.context_tokens;
-        items.push(fact("context", format!("{}% · {used} of {window} tokens", used * 100 / window)));
+        items.push(fact("context", format!("{percent}% · {used} of {window} tokens")));
     }
     let (waiting, held) = state.current_open().map_or((0, false), |open| (open.waits(), open.queue_held));
     let paused = if held && waiting > 0 { ", paused" } else { "" };

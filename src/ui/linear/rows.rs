@@ -211,9 +211,8 @@ impl Printer {
         }
         let mut line = format!("done: {}", row::lasted(state.clock.now.since(began)));
         if let Some(usage) = state.current_meta().map(|meta| &meta.usage) {
-            if let Some(window) = usage.context_window.filter(|window| *window > 0 && usage.context_tokens > 0) {
-                let part = usage.context_tokens.saturating_mul(100) / window;
-                line.push_str(&format!(", {part}% of {} tokens", tokens(window)));
+            if let Some((percent, window)) = usage.context_share().filter(|_| usage.context_tokens > 0) {
+                line.push_str(&format!(", {percent}% of {} tokens", tokens(window)));
             }
             if usage.cost_usd > 0.0 {
                 line.push_str(&format!(", cost so far {}", dollars(usage.cost_usd)));
