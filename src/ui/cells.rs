@@ -32,32 +32,55 @@ pub fn wrap(text: &str, max: usize) -> Vec<String> {
 fn wrap_line(line: &str, max: usize, lines: &mut Vec<String>) {
     let mut now = String::new();
     let mut used = 0;
-    for word in line.split_word_bounds() {
-        let wide = width(word);
-        if used + wide <= max {
-            now.push_str(word);
-            used += wide;
-        } else if word.chars().all(char::is_whitespace) {
-            lines.push(std::mem::take(&mut now));
-            used = 0;
-        } else if wide <= max && used > 0 {
-            let kept = now.trim_end().len();
-            now.truncate(kept);
-            lines.push(std::mem::replace(&mut now, word.to_owned()));
-            used = wide;
-        } else {
-            for grapheme in word.graphemes(true) {
-                let wide = width(grapheme);
-                if used + wide > max && used > 0 {
-                    lines.push(std::mem::take(&mut now));
-                    used = 0;
-                }
-                now.push_str(grapheme);
+    for part in parts(line) {
+        // What is longer than a line is broken at its words.
+        let words = if width(part) > max { part.split_word_bounds().collect() } else { vec![part] };
+        for word in words {
+            let wide = width(word);
+            if used + wide <= max {
+                now.push_str(word);
                 used += wide;
+            } else if word.chars().all(char::is_whitespace) {
+                lines.push(std::mem::take(&mut now));
+                used = 0;
+            } else if wide <= max && used > 0 {
+                let kept = now.trim_end().len();
+                now.truncate(kept);
+                lines.push(std::mem::replace(&mut now, word.to_owned()));
+                used = wide;
+            } else {
+                for grapheme in word.graphemes(true) {
+                    let wide = width(grapheme);
+                    if used + wide > max && used > 0 {
+                        lines.push(std::mem::take(&mut now));
+                        used = 0;
+                    }
+                    now.push_str(grapheme);
+                    used += wide;
+                }
             }
         }
     }
     lines.push(now);
+}
+
+/// Parts between which a line may be broken: at blanks, and between signs of scripts that have none. A bracket or a comma stays
+/// with its word.
+fn parts(line: &str) -> Vec<&str> {
+    let is_wide = |word: &str| word.graphemes(true).any(|sign| width(sign) > 1);
+    let is_blank = |word: &str| word.chars().all(char::is_whitespace);
+    let mut parts = Vec::new();
+    let (mut from, mut before) = (0, "");
+    for (at, word) in line.split_word_bound_indices() {
+        let breaks = is_blank(word) != is_blank(before) || is_wide(word) || is_wide(before);
+        if at > from && breaks {
+            parts.extend(line.get(from..at));
+            from = at;
+        }
+        before = word;
+    }
+    parts.extend(line.get(from..).filter(|rest| !rest.is_empty()));
+    parts
 }
 
 /// Writes `text` from the left edge of `area`'s first row, no further than its right edge, and returns the cells used.
@@ -156,6 +179,14 @@ pub fn put_sides(buf: &mut Buffer, area: Rect, left: &[Piece<'_>], right: &[Piec
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn punctuation_stays_with_its_word() {
+        assert_eq!(wrap("of (one, local)", 14), ["of (one,", "local)"]);
+        assert_eq!(wrap("say “yes”!", 8), ["say", "“yes”!"]);
+        assert_eq!(wrap("漢字漢字", 4), ["漢字", "漢字"]);
+        assert_eq!(wrap("a /long/path/of/it", 10), ["a /long/", "path/of/it"]);
+    }
 
     #[test]
     fn wraps_at_words_and_keeps_indents() {

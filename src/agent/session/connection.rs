@@ -4,6 +4,7 @@
 use super::super::mailbox::{Control, Report};
 use super::SessionActor;
 use crate::domain::ConnectionName;
+use crate::domain::ids::shown_name;
 use crate::domain::notice::{Level, Notice};
 use crate::protocol::{EngineEvent, SessionCommand, SessionEvent};
 
@@ -49,7 +50,7 @@ impl SessionActor {
         let Some((model, answers)) = self.sources.take_unfit() else { return };
         let usual = self.shared.setup.connections.info(&answers).map(|info| info.default_model).unwrap_or_default();
         let usual = if usual.is_empty() { "its own model".to_owned() } else { usual };
-        let text = format!("{answers} does not offer {model}: {usual} answers here.");
+        let text = format!("{answers} does not offer {model}: {} answers here.", shown_name(&usual));
         self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/model chooses another"))).await;
     }
 

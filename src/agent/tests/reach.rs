@@ -185,7 +185,7 @@ async fn a_models_name_does_not_travel_to_a_connection_that_never_had_it() {
     let none = make(&engine, "260101-e-f", None, "their-model");
     engine.open(&strange).await;
     engine.act(&strange, stand_in(false)).await;
-    engine.notice("rehearsal does not offer their-model: rehearsal answers here").await;
+    engine.notice("demo does not offer their-model: demo answers here").await;
     assert_eq!(engine.changed(|meta| meta.id == strange && !meta.unmapped).await.model, None);
     engine.open(&known).await;
     engine.act(&known, stand_in(false)).await;
@@ -193,7 +193,7 @@ async fn a_models_name_does_not_travel_to_a_connection_that_never_had_it() {
     assert_eq!(kept.model.as_deref(), Some("rehearsal"), "what is offered stays");
     assert_eq!(engine.open(&none).await.meta.model, None, "the default connection has its own models");
     engine.act(&none, SessionCommand::send("say it")).await;
-    engine.notice("rehearsal does not offer their-model").await;
+    engine.notice("demo does not offer their-model").await;
     assert_eq!(engine.ended().await, TurnEnd::Done);
     // What is chosen here stays, though no list has it.
     engine.act(&strange, SessionCommand::Model { connection: None, model: "unlisted".into() }).await;

@@ -5,6 +5,7 @@ use crate::app::state::State;
 use crate::app::state::picker::{Facts, Item, Kind, Value};
 use crate::domain::attention::Attention;
 use crate::domain::count::count;
+use crate::domain::ids::shown_name;
 
 fn fact(name: &str, value: impl Into<String>) -> Item {
     overlay::item(name, "", Value::Remark).with(Facts { columns: vec![value.into()], ..Facts::default() })
@@ -27,7 +28,8 @@ pub(crate) fn open(state: &mut State) {
         items.push(fact("connection", at.map_or_else(|| name.to_string(), |at| format!("{name} · {at}"))));
     }
     if let Some((_, model)) = models::in_force(state) {
-        items.push(fact("model", format!("{} · thinking {}", text::one_line(&model), meta.thinking.word())));
+        items
+            .push(fact("model", format!("{} · thinking {}", text::one_line(shown_name(&model)), meta.thinking.word())));
     }
     items.push(fact("permission mode", meta.mode.shown()));
     if let Some((percent, window)) = meta.usage.context_share() {
