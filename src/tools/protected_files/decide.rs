@@ -1,7 +1,7 @@
 //! Changes that a command was not to make: what becomes of them, and the words about it.
 
 use super::put_back::{self, ChangeFate};
-use crate::sandbox::guard::{ChangedBy, Guard, GuardedChange, What};
+use crate::sandbox::protected_files::{ChangedBy, Guard, GuardedChange, What};
 use crate::sandbox::unseen::Unseen;
 use crate::tools::CallPlace;
 use std::collections::HashMap;
