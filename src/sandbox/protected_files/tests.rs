@@ -1,0 +1,365 @@
+//! Changes of protected files on real directories.
+
+use super::*;
+use crate::sandbox::Allowances;
+use crate::sandbox::places::Moves;
+
+fn site<'a>(cwd: &'a Path, session_dir: &'a Path, allowances: &'a Allowances) -> Site<'a> {
+    Site {
+        cwd,
+        session_dir,
+        own_dirs: &[],
+        allowances,
+        named: &[],
+        approved: &[],
+        moves: Moves::default(),
+        home: None,
+        namespaces: Namespaces::Without,
+    }
+}
+
+#[test]
+fn a_change_of_the_same_length_with_its_time_set_back_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (cwd, session_dir) = (root.join("p"), root.join("session"));
+    std::fs::create_dir_all(cwd.join("sub")).unwrap();
+    let file = cwd.join("sub/.envrc");
+    std::fs::write(&file, "use flake").unwrap();
+    let allowances = Allowances::default();
+    let site = site(&cwd, &session_dir, &allowances);
+    let guard = Guard::before(&site, None);
+    let times = std::fs::metadata(&file).unwrap().modified().unwrap();
+    let change = |text: &str| {
+        let open = std::fs::OpenOptions::new().write(true).open(&file).unwrap();
+        std::io::Write::write_all(&mut &open, text.as_bytes()).unwrap();
+        open.set_modified(times).unwrap();
+    };
+    change("use evil!");
+    let found = guard.after(&site, &HashSet::new());
+    let [GuardedChange { path, what: What::Changed(Some(earlier)), by: ChangedBy::Command }] = &found[..] else {
+        panic!("{found:?}")
+    };
+    assert_eq!((path, &earlier.content[..], earlier.is_link()), (&file, &b"use flake"[..], false));
+    change("use flake");
+    assert_eq!(guard.after(&site, &HashSet::new()), []);
+    // What was away with its folder is gone, and what came with another one is new.
+    std::fs::rename(cwd.join("sub"), cwd.join("other")).unwrap();
+    let found: Vec<PathBuf> = guard.after(&site, &HashSet::new()).into_iter().map(|change| change.path).collect();
+    assert_eq!(found, [cwd.join("other/.envrc"), file.clone()]);
+}
+
+#[test]
+fn many_files_hide_no_other_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (cwd, session_dir) = (root.join("p"), root.join("session"));
+    let write = |name: &str, text: &str| {
+        std::fs::create_dir_all(cwd.join(name).parent().unwrap()).unwrap();
+        std::fs::write(cwd.join(name), text).unwrap();
+    };
+    (0..2_500).for_each(|n| write(&format!(".vscode/old/{n}"), "x"));
+    let allowances = Allowances::default();
+    let site = site(&cwd, &session_dir, &allowances);
+    let guard = Guard::before(&site, None);
+    assert!(guard.is_whole());
+    for name in ["HEAD", "objects/x", "refs/x"] {
+        write(&format!("v/.git/{name}"), "x");
+    }
+    (0..MOST_CHANGES + 10).for_each(|n| write(&format!("v/.git/hooks/{n}.sample"), ""));
+    write("z/.envrc", "x");
+    write(".idea/a/b/c/d/e/f/g/h.xml", "x");
+    let found = guard.after(&site, &HashSet::new());
+    let made: Vec<(&Path, ChangedBy)> =
+        found.iter().map(|change| (change.path.strip_prefix(&cwd).unwrap(), change.by)).collect();
+    let expected = [".idea/a/b/c/d/e/f/g/h.xml", "z/.envrc"].map(|path| (Path::new(path), ChangedBy::Command));
+    assert_eq!(made, expected);
+}
+
+#[test]
+fn steps_of_a_rebase_that_run_programs_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let (cwd, session_dir) = (root.join("p"), root.join("session"));
+    for folder in [".git/objects", ".git/refs", ".git/rebase-merge"] {
+        std::fs::create_dir_all(cwd.join(folder)).unwrap();
+    }
+    std::fs::write(cwd.join(".git/HEAD"), "x").unwrap();
+    let allowances = Allowances::default();
+    let site = site(&cwd, &session_dir, &allowances);
+    let todo = cwd.join(".git/rebase-merge/git-rebase-todo");
+    let guard = Guard::before(&site, None);
+    std::fs::write(&todo, "pick 0123 one\n").unwrap();
+    assert_eq!(guard.after(&site, &HashSet::new()), []);
+    std::fs::write(&todo, "pick 0123 one\nexec make\n").unwrap();
+    assert!(matches!(
+        &guard.after(&site, &HashSet::new())[..],
+        [GuardedChange { what: What::Made, by: ChangedBy::Command, .. }]
+    ));
+    // The user's own steps go on.
+    let guard = Guard::before(&site, None);
+    std::fs::write(&todo, "exec make\n").unwrap();
+    assert_eq!(guard.after(&site, &HashSet::new()), []);
+    std::fs::write(&todo, "x make install\n").unwrap();
+    assert!(matches!(
+        &guard.after(&site, &HashSet::new())[..],
+        [GuardedChange { what: What::Changed(_), by: ChangedBy::Command, .. }]
+    ));
+    std::fs::remove_file(&todo).unwrap();
+    assert_eq!(guard.after(&site, &HashSet::new()), []);
+}
+
+#[test]
+fn what_is_made_changed_and_removed_is_found_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().canonicalize().unwrap();
+    let cwd = root.join("p");
+    for folder in [".git/objects", ".git/refs", ".git/hooks", ".vscode", "src"] {
+        std::fs::create_dir_all(cwd.join(folder)).unwrap();
+    }
+    let write = |name: &str, text: &str| std::fs::write(cwd.join(name), text).unwrap();
+    write(".git/HEAD", "x");
+    write(".git/config", "[core]\n");
+    write(".envrc", "a");
+    write(".vscode/tasks.json", "{}");
+    let session_dir = root.join("session");
+    let allowances = Allowances::default();
+    let site = site(&cwd, &session_dir, &allowances);
+    let guard = Guard::before(&site, None);
+    assert_eq!(guard.after(&site, &HashSet::new()), []);
+    write("src/main.rs", "fn main() {}");
+    write(".git/index", "x");
+    write(".git/hooks/pre-commit.sample", "x");
+    // Written anew with the same text.
+    write(".git/config", "[core]\n");
+    assert_eq!(guard.after(&site, &HashSet::new()), []);
+    write(".git/hooks/pre-commit", "#!/bin/sh\n");
+    write(".git/config", "[core]\nfsmonitor = x\n");
+    std::fs::remove_file(cwd.join(".envrc")).unwrap();
+    std::fs::create_dir_all(cwd.join(".github/workflows")).unwrap();
+    write(".github/workflows/ci.yml", "x");
+    let expected = [
+        "gone .envrc a",
+        "changed .git/config [core]\n",
+        "made .git/hooks/pre-commit",
+        "made .github/workflows/ci.yml",
+    ];
+    assert_eq!(found(&guard, &site), expected);
+}
+
+fn found(guard: &Guard, site: &Site<'_>) -> Vec<String> {
+    let said = |change: GuardedChange| {
+        let path = change.path.strip_prefix(site.cwd).unwrap().display().to_string();
+        let text = |earlier: Option<Earlier>| String::from_utf8(earlier.unwrap().content).unwrap();
+        let by = if change.by == ChangedBy::Command { String::new() } else { format!(" {:?}", change.by) };
+        match change.what {
+            What::Made => format!("made {path}{by}"),
+            What::Changed(earlier) => format!("changed {path} {}{by}", text(earlier)),
+            What::Gone(earlier) => format!("gone {path} {}{by}", text(earlier)),
+            What::Unseen(why) => format!("unseen {path} {why:?}"),
+        }
+    };
+    guard.after(site, &HashSet::new()).into_iter().map(said).collect()
+}
+
+/// A repository's folder as `git init` makes it.
+fn repository(git: &Path) {
+    for folder in ["objects", "refs", "hooks"] {
+        std::fs::create_dir_all(git.join(folder)).unwrap();
+    }
+    std::fs::write(git.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+    std::fs::write(git.join("config"), "[core]\n\tbare = false\n").unwrap();
+    std::fs::write(git.join("hooks/pre-push.sample"), "x").unwrap();
+}
+
+struct Folder {
+    _dir: tempfile::TempDir,
+    cwd: PathBuf,
+    session: PathBuf,
+    allowances: Allowances,
+    moves: Moves,
+}
+
+impl Folder {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (cwd, session) = (root.join("p"), root.join("session"));
+        std::fs::create_dir_all(&cwd).unwrap();
+        repository(&cwd.join(".git"));
+        Self { _dir: dir, cwd, session, allowances: Allowances::default(), moves: Moves::default() }
+    }
+
+    /// Changes that are found after this was done.
+    fn after(&self, act: impl FnOnce(&dyn Fn(&str, &str))) -> Vec<String> {
+        let site = Site { moves: self.moves, ..site(&self.cwd, &self.session, &self.allowances) };
+        let guard = Guard::before(&site, None);
+        act(&|name, text| {
+            let path = self.cwd.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        });
+        found(&guard, &site)
+    }
+}
+
+#[test]
+fn all_that_a_repository_reads_is_looked_at_whether_it_was_there_or_not() {
+    let folder = Folder::new();
+    let own = folder.cwd.join(".git/worktrees/w");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::create_dir_all(folder.cwd.join("w")).unwrap();
+    std::fs::write(own.join("commondir"), "../..\n").unwrap();
+    std::fs::write(own.join("gitdir"), folder.cwd.join("w/.git").display().to_string()).unwrap();
+    std::fs::write(folder.cwd.join("w/.git"), format!("gitdir: {}\n", own.display())).unwrap();
+    let found = folder.after(|write| {
+        repository(&folder.cwd.join(".git/modules/m"));
+        write(".git/modules/m/config", "[core]\n\tfsmonitor = x\n");
+        write(".git/modules/m/hooks/pre-commit", "x");
+        write(".git/commondir", "/elsewhere\n");
+        write(".git/config.worktree", "[core]\n\tpager = x\n");
+        write(".git/info/attributes", "* filter=x\n");
+        write(".git/worktrees/w/commondir", "/elsewhere\n");
+    });
+    let expected = [
+        "made .git/commondir",
+        "made .git/config.worktree",
+        "made .git/info/attributes",
+        "made .git/modules/m/config",
+        "made .git/modules/m/hooks/pre-commit",
+        "changed .git/worktrees/w/commondir ../..\n",
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn what_settings_name_is_looked_at() {
+    let folder = Folder::new();
+    let config =
+        "[core]\n\thooksPath = hooks\n[filter \"f\"]\n\tclean = python3 tools/clean.py\n[include]\n\tpath = ../more\n";
+    std::fs::write(folder.cwd.join(".git/config"), config).unwrap();
+    std::fs::create_dir_all(folder.cwd.join("tools")).unwrap();
+    std::fs::write(folder.cwd.join("tools/clean.py"), "x").unwrap();
+    let long = "n".repeat(300);
+    std::fs::write(folder.cwd.join(".git/config.worktree"), format!("[core]\n\thooksPath = {long}\n")).unwrap();
+    let found = folder.after(|write| {
+        write("tools/clean.py", "evil");
+        write("tools/other.py", "x");
+        write("hooks/pre-commit", "x");
+        write("more", "[core]\n\tpager = x\n");
+    });
+    assert_eq!(found, ["made hooks/pre-commit", "made more", "changed tools/clean.py x"]);
+}
+
+#[test]
+fn bytes_count_and_not_stamps_where_a_command_may_have_written() {
+    let folder = Folder::new();
+    let file = folder.cwd.join(".envrc");
+    std::fs::write(&file, "mine").unwrap();
+    let site = site(&folder.cwd, &folder.session, &folder.allowances);
+    // Another content was read under the stamp that the file has at the end.
+    let guard = Guard::before(&site, None);
+    std::fs::write(&file, "evil").unwrap();
+    let meta = file.symlink_metadata().unwrap();
+    look::remember(&meta, b"mine");
+    let found: Vec<What> = guard.after(&site, &HashSet::new()).into_iter().map(|change| change.what).collect();
+    assert!(matches!(&found[..], [What::Changed(Some(earlier))] if earlier.content == b"mine"), "{found:?}");
+}
+
+#[test]
+fn nothing_is_put_back_that_a_command_of_another_process_may_have_made() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.cwd.join(name);
+    let site = site(&folder.cwd, &folder.session, &folder.allowances);
+    std::fs::write(at(".envrc"), "mine").unwrap();
+    let since = loop {
+        // The clock of files is behind.
+        let since = SystemTime::now();
+        let changed = look::changed(&look::seen(&at(".envrc").symlink_metadata().unwrap()));
+        if since.duration_since(UNIX_EPOCH).unwrap() > changed + LAG * 2 {
+            break since;
+        }
+        std::thread::yield_now();
+    };
+    for name in [".git/commondir", ".git/info/attributes"] {
+        std::fs::create_dir_all(at(name).parent().unwrap()).unwrap();
+        std::fs::write(at(name), "evil").unwrap();
+    }
+    let mut guard = Guard::before(&site, None);
+    guard.doubt(since);
+    // The other process takes back what its command did, and this one's changes what is the user's.
+    std::fs::remove_file(at(".git/commondir")).unwrap();
+    std::fs::write(at(".git/info/attributes"), "other").unwrap();
+    std::fs::write(at(".envrc"), "evil").unwrap();
+    let found = guard.after(&site, &HashSet::new());
+    let said: Vec<(PathBuf, bool, ChangedBy)> = found
+        .iter()
+        .map(|one| (one.path.clone(), matches!(one.what, What::Changed(Some(_)) | What::Gone(Some(_))), one.by))
+        .collect();
+    let expected = [
+        (at(".envrc"), true, ChangedBy::Command),
+        (at(".git/commondir"), false, ChangedBy::Unknown),
+        (at(".git/info/attributes"), false, ChangedBy::Command),
+    ];
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn a_link_that_is_protected_is_looked_at_with_what_it_leads_to() {
+    let folder = Folder::new();
+    std::fs::write(folder.cwd.join("env"), "a").unwrap();
+    std::os::unix::fs::symlink("env", folder.cwd.join(".envrc")).unwrap();
+    assert_eq!(folder.after(|write| write("env", "evil")), ["changed env a"]);
+    let found = folder.after(|_| {
+        std::fs::remove_file(folder.cwd.join(".envrc")).unwrap();
+        std::os::unix::fs::symlink("other", folder.cwd.join(".envrc")).unwrap();
+    });
+    assert_eq!(found, ["changed .envrc env"]);
+}
+
+#[test]
+fn a_new_repository_is_no_alarm_and_one_that_runs_something_is() {
+    let folder = Folder::new();
+    let found = folder.after(|write| {
+        repository(&folder.cwd.join("new/.git"));
+        write("new/.git/config", "[core]\n\tbare = false\n[remote \"origin\"]\n\turl = https://example.org/x\n");
+        write("new/.envrc", "use flake");
+        write("new/sub/.envrc", "not in a commit");
+        std::fs::write(folder.cwd.join("new/.git/index"), crate::sandbox::places::tests_index(&[".envrc"])).unwrap();
+    });
+    assert_eq!(found, ["made new/.envrc NewRepository", "made new/sub/.envrc"]);
+    let found = folder.after(|write| {
+        repository(&folder.cwd.join("other/.git"));
+        write("other/.git/config", "[core]\n\tfsmonitor = x\n");
+        write("other/.git/hooks/post-checkout", "x");
+        // A folder that a pointer leads to, and that has another name.
+        repository(&folder.cwd.join("lure"));
+        write("lure/config", "[core]\n\tpager = x\n\tworktree = ../tree\n");
+        write("tree/.git", "gitdir: ../lure\n");
+    });
+    let expected =
+        ["made lure/config", "made other/.git/config", "made other/.git/hooks/post-checkout", "made tree/.git"];
+    assert_eq!(found, expected);
+    // One that is made of the working directory itself makes nothing its own.
+    let bare = Folder::new();
+    std::fs::remove_dir_all(bare.cwd.join(".git")).unwrap();
+    let found = bare.after(|write| {
+        repository(&bare.cwd.join(".git"));
+        write(".envrc", "evil");
+        std::fs::write(bare.cwd.join(".git/index"), crate::sandbox::places::tests_index(&[".envrc"])).unwrap();
+    });
+    assert_eq!(found, ["made .envrc"]);
+}
+
+#[test]
+fn git_may_note_what_runs_nothing_where_it_was_asked_to() {
+    let mut folder = Folder::new();
+    folder.moves = Moves { notes: true, ..Moves::default() };
+    let track = "[core]\n\tbare = false\n[branch \"x\"]\n\tremote = .\n\tmerge = refs/heads/x\n";
+    assert_eq!(folder.after(|write| write(".git/config", track)), Vec::<String>::new());
+    let found = folder.after(|write| write(".git/config", "[core]\n\tpager = x\n"));
+    assert_eq!(found, [format!("changed .git/config {track}")]);
+    folder.moves = Moves { settings: true, ..Moves::default() };
+    let found = folder.after(|write| write(".git/config", track));
+    assert_eq!(found, ["changed .git/config [core]\n\tpager = x\n Git"]);
+}
