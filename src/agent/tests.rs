@@ -16,7 +16,7 @@ mod undo;
 use super::{Connections, Inbox, Link, Settings, Setup, open};
 use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Body, Message, UserText};
-use crate::domain::request::TrustRequest;
+use crate::domain::request::{Request, TrustRequest};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::{At, ConnectionName, MessageId, Mode, Notice, SessionId, SessionMeta};
 use crate::protocol::{
@@ -71,6 +71,15 @@ impl super::RuleBook for NoFiles {
 }
 
 impl Engine {
+    /// The next request to the user.
+    async fn asked(&mut self) -> Request {
+        self.until(|event| match event {
+            Event::Session { event: SessionEvent::Asked(request), .. } => Some((**request).clone()),
+            _ => None,
+        })
+        .await
+    }
+
     fn new(home: &Path) -> Self {
         Self::with(home, |_| {})
     }

@@ -2,19 +2,6 @@
 
 use super::*;
 use crate::domain::attention::Attention;
-use crate::domain::request::Request;
-
-async fn asked(engine: &mut Engine) -> Request {
-    engine
-        .until(|event| {
-            if let Event::Session { event: SessionEvent::Asked(request), .. } = event {
-                Some((**request).clone())
-            } else {
-                None
-            }
-        })
-        .await
-}
 
 /// State of the only session that is not spawned, as the list has it.
 fn listed(store: &Store) -> SessionMeta {
@@ -35,7 +22,7 @@ async fn a_request_that_waited_at_the_end_comes_back_as_interrupted_and_goes_on(
     engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let session = engine.opened().await.meta.id;
     engine.act(&session, SessionCommand::send("write x.txt: hi")).await;
-    asked(&mut engine).await;
+    engine.asked().await;
     engine.end().await;
     let meta = listed(&store(home.path()));
     assert!(interrupted(&meta).is_some_and(|why| why.contains("write x.txt")), "{meta:?}");
@@ -60,7 +47,7 @@ async fn a_spawned_session_that_waited_is_not_forgotten_either() {
     engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let session = engine.opened().await.meta.id;
     engine.act(&session, SessionCommand::send("delegate write x.txt: hi")).await;
-    asked(&mut engine).await;
+    engine.asked().await;
     engine.changed(|meta| meta.id == session && meta.needs_you()).await;
     engine.end().await;
     let sessions = store(home.path()).list().sessions;
@@ -92,7 +79,7 @@ async fn what_the_user_stopped_needs_nobody() {
     engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let session = engine.opened().await.meta.id;
     engine.act(&session, SessionCommand::send("write x.txt: hi")).await;
-    asked(&mut engine).await;
+    engine.asked().await;
     engine.act(&session, SessionCommand::Stop).await;
     engine.ended().await;
     engine.end().await;
@@ -120,7 +107,7 @@ async fn after_a_death_the_list_says_interrupted_and_meanwhile_running() {
     engine.send(Command::Engine(EngineCommand::Create(NewSession::default()))).await;
     let session = engine.opened().await.meta.id;
     engine.act(&session, SessionCommand::send("write x.txt: hi")).await;
-    asked(&mut engine).await;
+    engine.asked().await;
     // The header is written after the request is told.
     engine.act(&session, SessionCommand::Rename { title: "Writing".into() }).await;
     engine.changed(|meta| meta.title == "Writing").await;

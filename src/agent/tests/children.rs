@@ -21,16 +21,9 @@ impl Engine {
         self.seen[self.read - 1].0.clone().unwrap()
     }
 
-    async fn asked(&mut self) -> (SessionId, Request) {
-        let request = self
-            .until(|event| {
-                if let Event::Session { event: SessionEvent::Asked(request), .. } = event {
-                    Some((**request).clone())
-                } else {
-                    None
-                }
-            })
-            .await;
+    /// The next request to the user, and the session that it is of.
+    async fn asked_by(&mut self) -> (SessionId, Request) {
+        let request = self.asked().await;
         (self.from(), request)
     }
 
@@ -94,7 +87,7 @@ async fn what_a_child_waits_for_is_seen_at_its_parent_and_answered_in_the_child(
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let parent = engine.told(Mode::Ask, "delegate write x.txt: hi").await;
-    let (child, request) = engine.asked().await;
+    let (child, request) = engine.asked_by().await;
     assert_ne!(child, parent);
     assert!(matches!(request.ask, Ask::Approval(_)));
     let seen = engine.changed(|meta| matches!(&meta.activity, Activity::NeedsYou(_)) && meta.parent.is_none()).await;
@@ -111,7 +104,7 @@ async fn a_child_follows_its_parent_down_at_once_and_never_up() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let parent = engine.told(Mode::Ask, "delegate write x.txt: hi").await;
-    let (child, request) = engine.asked().await;
+    let (child, request) = engine.asked_by().await;
     engine.act(&child, SessionCommand::Mode { mode: Mode::Execute, drop_plan: false }).await;
     engine.notice("it goes no further").await;
     engine.act(&parent, SessionCommand::Mode { mode: Mode::Execute, drop_plan: false }).await;
@@ -136,7 +129,7 @@ async fn stopping_the_parent_stops_the_child() {
     let home = tempfile::tempdir().unwrap();
     let mut engine = Engine::new(home.path());
     let parent = engine.told(Mode::Ask, "delegate write x.txt: hi").await;
-    let (child, _) = engine.asked().await;
+    let (child, _) = engine.asked_by().await;
     engine.act(&parent, SessionCommand::Stop).await;
     let mut ended = [engine.ended().await, engine.ended().await];
     ended.sort_by_key(|end| *end != TurnEnd::Stopped);
@@ -158,7 +151,7 @@ async fn a_child_says_what_ended_its_parents_turn() {
         let home = tempfile::tempdir().unwrap();
         let mut engine = Engine::new(home.path());
         let parent = engine.told(Mode::Ask, "delegate write x.txt: hi").await;
-        let (child, _) = engine.asked().await;
+        let (child, _) = engine.asked_by().await;
         engine.act(&parent, act).await;
         engine.ended().await;
         engine.ended().await;
@@ -212,7 +205,7 @@ async fn the_answer_of_a_child_in_the_background_comes_as_a_message() {
     let request = opened.requests.first().cloned();
     let request = match request {
         Some(request) => request,
-        None => engine.asked().await.1,
+        None => engine.asked().await,
     };
     engine.act(&child.session, SessionCommand::Answer { request: request.id, answer: UserAnswer::No(None) }).await;
     let text = engine

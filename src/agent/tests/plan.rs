@@ -12,21 +12,9 @@ async fn planned(engine: &mut Engine) -> (SessionId, Request) {
         .await;
     let id = engine.opened().await.meta.id;
     engine.act(&id, SessionCommand::send("plan a tidy-up")).await;
-    let request = asked(engine).await;
+    let request = engine.asked().await;
     assert_eq!(engine.ended().await, TurnEnd::Plan);
     (id, request)
-}
-
-async fn asked(engine: &mut Engine) -> Request {
-    engine
-        .until(|event| {
-            if let Event::Session { event: SessionEvent::Asked(request), .. } = event {
-                Some((**request).clone())
-            } else {
-                None
-            }
-        })
-        .await
 }
 
 fn review(request: &Request) -> &PlanReview {
@@ -92,7 +80,7 @@ async fn a_changed_file_asks_again_and_one_that_is_gone_is_written_anew() {
     let path = review(&request).path.clone();
     std::fs::write(&path, "# A tidy-up\n\n1. Something else\n").unwrap();
     engine.act(&id, approve(&request, Mode::Execute, false, &[])).await;
-    let again = asked(&mut engine).await;
+    let again = engine.asked().await;
     assert_eq!((&again.id, review(&again).origin), (&request.id, PlanOrigin::ChangedOnDisk));
     assert!(review(&again).markdown.contains("Something else"));
     std::fs::remove_file(&path).unwrap();
@@ -112,7 +100,7 @@ async fn an_edited_plan_is_kept_in_its_file() {
     let (id, request) = planned(&mut engine).await;
     let answer = UserAnswer::PlanEdited("# Mine\n\n1. Only list\n".into());
     engine.act(&id, SessionCommand::Answer { request: request.id.clone(), answer }).await;
-    let again = asked(&mut engine).await;
+    let again = engine.asked().await;
     assert_eq!(review(&again).origin, PlanOrigin::EditedByUser);
     engine.end().await;
     assert_eq!(std::fs::read_to_string(&review(&again).path).unwrap(), "# Mine\n\n1. Only list\n");

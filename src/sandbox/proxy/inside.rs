@@ -2,7 +2,8 @@
 
 #![allow(unsafe_code, reason = "the state of a network interface is set by a call that takes a structure")]
 
-use super::handover::{self, PORT};
+use super::handover::PORT;
+use crate::sandbox::runner::descriptor_passing;
 use rustix::net::{AddressFamily, SocketType};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::fd::{AsFd, AsRawFd};
@@ -27,7 +28,7 @@ pub(crate) fn begin(way: WayOut) -> Result<(), String> {
     }
     let failed = |e: std::io::Error| format!("the way to the proxy could not be made: {e}");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, PORT)).map_err(failed)?;
-    handover::send(std::io::stdin().as_fd(), listener.as_fd()).map_err(|e| failed(e.into()))?;
+    descriptor_passing::send(std::io::stdin().as_fd(), &[listener.as_fd()]).map_err(failed)?;
     let nothing = std::fs::File::open("/dev/null").map_err(failed)?;
     rustix::stdio::dup2_stdin(&nothing).map_err(|e| failed(e.into()))
 }

@@ -415,7 +415,11 @@ async fn nothing_that_is_sent_stops_the_proxy() {
 async fn only_a_listener_at_the_right_place_is_taken() {
     let (ours, theirs) = UnixStream::pair().unwrap();
     let fds = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    handover::send(std::os::fd::AsFd::as_fd(&theirs), std::os::fd::AsFd::as_fd(&fds)).unwrap();
+    crate::sandbox::runner::descriptor_passing::send(
+        std::os::fd::AsFd::as_fd(&theirs),
+        &[std::os::fd::AsFd::as_fd(&fds)],
+    )
+    .unwrap();
     let came = handover::receive(&ours).await.unwrap();
     assert!(listener(came).is_err(), "another port");
     drop(theirs);

@@ -1,5 +1,5 @@
-//! Descriptors of a command's hidden places, on their way from lisle to the command's parent: behind the order, through the same
-//! socket, some with each byte.
+//! Descriptors through a socket, some with each byte: those of hidden places from lisle to a command's parent, behind the
+//! order, and the listener of a command's own network to lisle.
 
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags,
@@ -13,7 +13,7 @@ const PORTION: usize = 128;
 /// Numbers below this one are for streams.
 const FIRST: i32 = 16;
 
-/// Sends them all.
+/// Sends all descriptors.
 ///
 /// # Errors
 /// Whatever the system says.
@@ -29,7 +29,7 @@ pub(in crate::sandbox) fn send(through: BorrowedFd<'_>, fds: &[BorrowedFd<'_>]) 
     Ok(())
 }
 
-/// Takes that many, and nothing that comes after them.
+/// Takes `count` descriptors, and nothing that comes after them.
 ///
 /// # Errors
 /// Fewer came, or the system refuses one.
@@ -54,7 +54,7 @@ pub(in crate::sandbox) fn receive(through: BorrowedFd<'_>, count: usize) -> Resu
             }
         }
         if out.len() == before {
-            return Err(Error::new(ErrorKind::UnexpectedEof, "not all hidden places were handed over"));
+            return Err(Error::new(ErrorKind::UnexpectedEof, "not all descriptors arrived"));
         }
     }
     Ok(out)
