@@ -19,7 +19,7 @@ impl RunError {
     }
 }
 
-/// What a call leaves that was stopped.
+/// Result of a call that was stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoppedRun {
     /// The text so far.

@@ -86,7 +86,7 @@ fn say(paint: &mut FrameContext<'_>, rest: &mut Rect) {
 /// Cells of what is said that stay beside what helps.
 const SAID: usize = 24;
 
-/// What is said, and what helps. On a narrow row that is its keys alone.
+/// Message on the left, help on the right; on a narrow row the keys alone.
 fn sides(paint: &mut FrameContext<'_>, row: Rect, left: &[Piece<'_>], right: &[Piece<'_>]) {
     let fits = cells::pieces_width(right) + SAID < usize::from(row.width);
     let key = paint.style(Role::Key);

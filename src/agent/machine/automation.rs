@@ -23,7 +23,7 @@ pub(super) struct Automation {
     allowed: Automatic,
     /// The user set the status since the last message that began a turn.
     status_by_user: bool,
-    /// What waits was left by a death, in a session that may go on by itself once somebody looks at it.
+    /// Waiting messages were left by a death; the session may send them by itself once somebody looks at it.
     redelivers: bool,
     redelivery: Option<At>,
 }

@@ -11,7 +11,7 @@ pub struct MachineConfig {
     pub tools: Vec<(ToolSpec, bool)>,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
-    /// What the user's settings change in the table of the modes.
+    /// Changes of the mode table by the user's settings.
     pub policy: crate::permit::Policy,
     /// Nobody can be asked.
     pub headless: bool,
@@ -21,7 +21,7 @@ pub struct MachineConfig {
     pub loosest: Mode,
     /// The mode of the session that spawned this one and waits for it: no mode is looser.
     pub ceiling: Option<Mode>,
-    /// Where `plans/` and `data/` of this session lie.
+    /// Folder of this session, with its `plans/` and `data/`.
     pub session_dir: PathBuf,
     /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
     pub compact_at: f64,

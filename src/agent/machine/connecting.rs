@@ -51,7 +51,7 @@ impl Machine {
         matches!(&self.turn, Some(Turn { typed: true, .. }))
     }
 
-    /// What the user types runs as in Execute.
+    /// Mode of the running commands; Execute for those that the user typed.
     fn mode_of_commands(&self, now: At) -> Mode {
         match self.meta.mode {
             _ if self.is_typed() => Mode::Execute,
@@ -93,7 +93,7 @@ impl Machine {
         self.reconsider(now, out);
     }
 
-    /// What waits is decided on anew: a stricter mode or a rule refuses it, an answer that was kept lets it through. A
+    /// Decides anew on connections that wait: a stricter mode or a rule refuses it, an answer that was kept lets it through. A
     /// looser mode only offers that.
     pub(super) fn reconsider_connecting(&mut self, now: At, out: &mut Vec<Step>) {
         let mode = self.mode_of_commands(now);

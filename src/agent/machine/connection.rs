@@ -10,7 +10,7 @@ use crate::protocol::{Queued, SessionEvent};
 use crate::provider::ProviderError;
 
 impl Machine {
-    /// Whether no request can be made before somebody says what answers; that is asked for then. Headless nobody can say it, and
+    /// Asks for a connection where the session has none that can answer, and tells if it did. Headless nobody can be asked, and
     /// the request fails with what to do.
     pub(super) fn wants_connection(&self, out: &mut Vec<Step>) -> bool {
         let wanted = self.meta.connection.clone().filter(|_| self.meta.unmapped && !self.config.headless);
@@ -19,7 +19,7 @@ impl Machine {
         true
     }
 
-    /// What was said last waits until a connection stands in.
+    /// Holds the queue until a connection stands in.
     pub(super) fn hold_for_connection(&mut self, out: &mut Vec<Step>) {
         self.queue.hold();
         self.show_activity();
@@ -131,7 +131,7 @@ impl Machine {
         self.answering.is_missing()
     }
 
-    /// What the session's connection comes to here, as it was found out from outside.
+    /// Sets the reach of the session's connection, which was found out outside of the machine.
     pub fn set_reach(&mut self, missing: bool, stand_in: Option<ConnectionName>, unmapped: bool) {
         self.answering.set_missing(missing);
         self.meta.stand_in = stand_in;

@@ -37,7 +37,7 @@ pub struct Own {
     /// Tools are told to the model in full; `None` for what the settings say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rich_tool_descriptions: Option<bool>,
-    /// What a newer version keeps here, unchanged.
+    /// Fields of a newer version, unchanged.
     #[serde(flatten)]
     pub other: serde_json::Map<String, Value>,
 }

@@ -109,7 +109,7 @@ impl Machine {
         Some(Authority::Grant(words))
     }
 
-    /// What a call that was decided in this mode gets beside its sandbox.
+    /// Access beside its sandbox of a call that was decided in this mode.
     #[must_use]
     pub fn extras(&self, mode: Mode, facts: &CallFacts) -> Extras {
         // What a person types is not held to the session's mode.

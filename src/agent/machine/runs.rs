@@ -53,7 +53,7 @@ impl Runs {
         stopped
     }
 
-    /// What ended a turn early last.
+    /// Cause of the last early end of a turn.
     pub(super) fn last_cut(&self) -> Option<CutBy> {
         self.last_cut
     }

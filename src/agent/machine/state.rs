@@ -51,7 +51,7 @@ pub struct Machine {
 pub struct LeftBehind {
     /// The program died in the last turn.
     pub died: Option<Death>,
-    /// What waits may be sent by itself once somebody looks at the session.
+    /// Waiting messages may be sent by themselves once somebody looks at the session.
     pub redelivers: bool,
     /// The last row of the files.
     pub last_row: Option<MessageId>,
@@ -167,7 +167,7 @@ impl Machine {
         }
     }
 
-    /// What waits for the user.
+    /// Requests that wait for the user.
     #[must_use]
     pub fn requests(&self) -> Vec<Request> {
         let mut all: Vec<Request> = match self.turn.as_ref().map(|turn| &turn.work) {
@@ -181,7 +181,7 @@ impl Machine {
         all
     }
 
-    /// What was sent into the turn that runs and is not delivered yet.
+    /// Messages sent into the running turn and not delivered yet.
     #[must_use]
     pub fn steers(&self) -> &[Queued] {
         self.turn.as_ref().map(|turn| turn.steers.as_slice()).unwrap_or_default()

@@ -73,7 +73,7 @@ fn drop_call(one: &mut Underway, now: At, why: impl Fn(&str) -> String) {
 }
 
 impl Machine {
-    /// What ended a turn early the last time.
+    /// Cause of the last early end of a turn.
     #[must_use]
     pub fn last_cut(&self) -> Option<CutBy> {
         self.runs.last_cut()

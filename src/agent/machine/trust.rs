@@ -90,7 +90,7 @@ impl Trust {
         self.request.clone_from(&earlier.request);
     }
 
-    /// What a call that was decided in this mode gets beside its sandbox.
+    /// Access beside its sandbox of a call that was decided in this mode.
     pub(super) fn extras(&self, policy: Policy, mode: Mode, facts: &CallFacts) -> Extras {
         permit::extras(policy, mode, &self.rules, facts)
     }

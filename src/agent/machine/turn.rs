@@ -352,7 +352,7 @@ impl Machine {
         self.fail(now, failure, out);
     }
 
-    /// What a response showed before it broke off stays for the next attempt.
+    /// Keeps the shown part of a response that broke off, for the next attempt.
     fn keep_broken(&mut self, response: Response, out: &mut Vec<Step>) {
         if let Some(turn) = &mut self.turn {
             turn.broken = Some(Box::new(response.begin_again(out)));

@@ -28,11 +28,11 @@ pub(super) struct Turn {
     pub(super) recovered: bool,
     /// An answer was empty, and it was asked for again.
     pub(super) emptied: bool,
-    /// What all requests of the turn begin with. A compaction begins anew.
+    /// Beginning of all requests of the turn. A compaction begins anew.
     pub(super) standing: Option<Standing>,
     /// The last row that the last request told of.
     pub(super) sent: Option<MessageId>,
-    /// What attempts that broke off showed, while no request is on its way.
+    /// Shown parts of attempts that broke off, while no request is on its way.
     pub(super) broken: Option<Box<Response>>,
     pub(super) work: Work,
 }

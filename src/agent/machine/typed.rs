@@ -41,7 +41,7 @@ impl Machine {
         self.propose(now, None, vec![call], out);
     }
 
-    /// What the user types is closed in like a command of the agent's, which a shell of theirs is not: said once.
+    /// Tells once that typed commands are confined like the agent's, unlike those in a shell of the user's.
     fn tell_confined(&mut self, out: &mut Vec<Step>) {
         let policy = self.config.policy;
         let closed = policy.hold != Hold::None && policy.sandbox != Sandbox::None;

@@ -22,7 +22,7 @@ struct Family {
     members: Vec<(SessionId, Mailbox)>,
     /// Number including those that wait for their turn.
     count: usize,
-    /// What ended the parent's turn the last time.
+    /// Cause of the last early end of the parent's turn.
     cut_by: Option<CutBy>,
 }
 
@@ -72,7 +72,7 @@ impl Families {
         }
     }
 
-    /// What ended the turn of the parent; the user, where nobody says.
+    /// Cause of the end of the parent's turn; the user, where nobody says.
     pub(in crate::agent) fn cut_by(&self, parent: &SessionId) -> CutBy {
         let families = self.lock();
         families.get(parent).and_then(|family| family.cut_by).unwrap_or(CutBy::User)

@@ -39,7 +39,7 @@ pub(in crate::agent) struct ChildProgress {
     /// The last text that it said, and whether that is an answer.
     said: Arc<str>,
     failure: Option<String>,
-    /// What ended its turn early, where the user did not.
+    /// Cause of an early end of its turn, where it was not the user.
     cut: Option<String>,
     ended: Option<TurnEnd>,
 }

@@ -1,4 +1,4 @@
-//! What becomes of the screen when a session is gone.
+//! Changes of the screen when a session is gone.
 
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;

@@ -1,4 +1,4 @@
-//! What features share: the shown session, the draft, focus, overlays opened and closed, changes of sessions, quitting.
+//! Shared by features: the shown session, the draft, focus, overlays opened and closed, changes of sessions, quitting.
 //!
 //! Imports the state alone; features and the router stand above.
 

@@ -1,4 +1,4 @@
-//! What drafts of all sessions share: texts sent earlier, commands of the user's own, and what runs for a draft outside.
+//! Data that drafts of all sessions share: texts sent earlier, commands of the user's own, and what runs for a draft outside.
 
 use super::composer::History;
 use super::conversations::Current;
@@ -21,7 +21,7 @@ pub(crate) enum Editing {
     },
 }
 
-/// What drafts share.
+/// Data that drafts share.
 #[derive(Debug, Default)]
 pub struct Drafts {
     /// Texts sent earlier, from all sessions.

@@ -1,4 +1,4 @@
-//! What the engine told of the workspace and its models.
+//! Facts from the engine about the workspace and its models.
 
 use super::catalogue::Catalogue;
 use crate::domain::ids::{ConnectionName, SessionId};

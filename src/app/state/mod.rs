@@ -100,7 +100,7 @@ pub struct State {
     pub lobby: Lobby,
     /// The way to a model.
     pub connecting: Connecting,
-    /// What drafts of all sessions share.
+    /// Data that drafts of all sessions share.
     pub drafts: Drafts,
     /// Overlays, the topmost last.
     pub overlays: Vec<Overlay>,
@@ -108,7 +108,7 @@ pub struct State {
     pub searches: Searches,
     /// Words to the user.
     pub notices: Notices,
-    /// What the engine told.
+    /// Facts from the engine.
     pub engine: EngineFacts,
     /// Themes.
     pub theme: ThemeChoice,

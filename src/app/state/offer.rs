@@ -98,7 +98,7 @@ impl Menu {
         self.touched || !(self.typed.is_empty() || self.names_folder())
     }
 
-    /// What is typed names a folder: Enter means that one, and not the first thing in it.
+    /// The typed text names a folder: Enter means that one, and not the first thing in it.
     fn names_folder(&self) -> bool {
         let is_it =
             |row: &OfferRow| matches!(&row.value, Value::Folder(path) if path.trim_end_matches('/') == self.typed);

@@ -43,7 +43,7 @@ fn not_hidden(path: &Path) -> impl Fn(Errno) -> String {
 }
 
 impl<'a> Covers<'a> {
-    /// Where the names of held places can be read, which is to be opened first.
+    /// Folder in which the names of held places can be read; it is opened first.
     pub(in crate::sandbox) fn names(bounds: &Bounds) -> Result<Option<OwnedFd>, String> {
         if bounds.held.is_empty() {
             return Ok(None);

@@ -18,7 +18,7 @@ fn index_stamp(path: &Path) -> Option<Stamp> {
     path.metadata().ok().map(|meta| stamp(&meta))
 }
 
-/// What git's lists say of some files.
+/// Entries of git's lists for some files.
 #[derive(Debug, Default)]
 pub(super) struct TrackedFiles {
     /// Hashes of files that the lists name, with what tells whether they changed.

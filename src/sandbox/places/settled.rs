@@ -49,7 +49,7 @@ pub(super) fn profile(site: &Site<'_>, make: fn(&Site<'_>, &ScanFindings, Option
     }
 }
 
-/// What of findings another program may have changed.
+/// Parts of findings that another program may have changed.
 type FindingsState<'a> = (u64, &'a [PathBuf]);
 
 fn states((found, of_top): &Looks) -> (FindingsState<'_>, Option<FindingsState<'_>>) {

@@ -1,7 +1,7 @@
 //! Visible part of the conversation, and the lines between the rows: who speaks, when, how long.
 //!
 //! Only what is seen is laid out: from the top of the pane downwards, or from the end upwards while the end is followed.
-//! What a frame costs does not depend on how long the conversation is: nothing here goes over all rows.
+//! The cost of a frame does not depend on the length of the conversation: nothing here goes over all rows.
 
 use super::cache::{Anchor, Cache, Laid, RowAt};
 use super::colours;

@@ -62,7 +62,7 @@ pub(super) enum Withdrawn {
     Words,
 }
 
-/// What was asked last, and what happened to it since.
+/// Question that was printed last, and its state since.
 #[derive(Debug)]
 pub(super) struct PrintedQuestion {
     pub(super) asked: PendingPrompt,

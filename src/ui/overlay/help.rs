@@ -100,7 +100,7 @@ fn keys(paint: &mut FrameContext<'_>, help: &Help, contexts: &[Context], body: R
     }
 }
 
-/// What most people press most, in the order of a first hour.
+/// Keys that most people press most, in the order of a first hour.
 const MOST_USED: [(Action, &str); 10] = [
     (Action::Composer(ComposerAction::Send), "send the message"),
     (Action::Composer(ComposerAction::Newline), "new line"),

@@ -13,7 +13,7 @@ use crate::ui::figures::count;
 use crate::ui::frame_context::FrameContext;
 
 /// The request in a few words: `Run this command?  in ~/src/app`, `Change src/main.rs?  +14 −3`.
-/// Where the row is `alone`, nothing below names the subject, so this does.
+/// A row that is `alone` names the subject, since nothing below does.
 pub(super) fn heading(paint: &FrameContext<'_>, request: &Request, width: u16, alone: bool) -> Vec<Piece<'static>> {
     let loud = |text: &str| piece(text.to_owned(), paint.style(Role::NeedsYou));
     let strong = |text: String| piece(text, paint.style(Role::PanelTitle));

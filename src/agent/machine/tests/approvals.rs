@@ -1,4 +1,4 @@
-//! What asks, what an answer lets run, and what a change of the mode does to it.
+//! Approvals: calls that ask, calls that an answer lets run, and changes of the mode meanwhile.
 
 use super::*;
 

@@ -20,7 +20,7 @@ impl Bench {
     }
 }
 
-/// What commands of these numbers were told.
+/// Answers to the commands of these numbers.
 fn reached(steps: &[Step]) -> Vec<(u64, bool)> {
     let told = steps.iter().filter_map(|step| match step {
         Step::Reached(number, answer) => Some((*number, answer.is_ok())),

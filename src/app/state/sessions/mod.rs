@@ -651,7 +651,7 @@ impl Sessions {
     }
 
     /// Folds or unfolds a group. The cursor goes to its heading with its session, and back to its first session.
-    /// Whether anything changed.
+    /// True if anything changed.
     pub fn fold(&mut self, group: &Group, folded: bool) -> bool {
         if !group.is_headed() || self.matching.is_some() {
             return false;

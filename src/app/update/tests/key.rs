@@ -102,7 +102,7 @@ fn the_command_asks_and_keeps_no_key_that_stands_behind_a_name() {
     assert!(!sent.contains("unique"), "{sent}");
 }
 
-/// What the field holds, if the keys go there.
+/// Text of the field, if the keys go there.
 fn field(screen: &Screen) -> Option<usize> {
     match &screen.state.panel()?.0.stage {
         Stage::Secret { key } if screen.state.focus == Focus::Panel => Some(key.len()),
