@@ -302,7 +302,7 @@ impl Guard {
 
     /// Change of a file that is there.
     fn change(&self, path: &Path, meta: &Metadata, room: &mut u64) -> Option<What> {
-        let is_plain = || repository::is_plain(path, &self.known);
+        let is_plain = || repository::is_plain(path, &self.known, &self.scope);
         let Some(before) = self.before.get(path) else { return (!is_plain()).then_some(What::Made) };
         let now = look::seen(meta);
         // What was written in the last moment before may be written again within the same tick of the clock.
@@ -320,11 +320,11 @@ impl Guard {
 
     /// Author of the change, as far as it is known without git's list of files; `None` for what is in order.
     fn by(&self, site: &Site<'_>, path: &Path, what: &What) -> Option<ChangedBy> {
-        if repository::is_todo(path) {
+        if repository::is_unfinished(path) {
             return match what {
                 What::Gone(_) => None,
                 What::Changed(Some(before)) if repository::runs_no_more(&before.content, path) => None,
-                What::Changed(_) if repository::is_plain(path, &self.known) => None,
+                What::Changed(_) if repository::is_plain(path, &self.known, &self.scope) => None,
                 _ => Some(ChangedBy::Command),
             };
         }
@@ -333,7 +333,7 @@ impl Guard {
             // put back all the same: whoever wrote it can do so again when no command runs.
             let runs = matches!(what, What::Changed(Some(before))
                 if repository::is_config(path) && !repository::only_harmless(&before.content, path));
-            return Some(if runs { ChangedBy::Command } else { ChangedBy::Unknown });
+            return Some(if runs || self.has_another_name(path) { ChangedBy::Command } else { ChangedBy::Unknown });
         }
         let own = self.repository.as_ref().filter(|one| path.starts_with(&one.common) || path.starts_with(&one.own));
         match what {
@@ -344,6 +344,13 @@ impl Guard {
             }
             _ => Some(ChangedBy::Command),
         }
+    }
+
+    /// True for a file that is there as before and had several names: a cover lies over one of them, and whoever writes
+    /// through another one writes this one.
+    fn has_another_name(&self, path: &Path) -> bool {
+        let Some(before) = self.before.get(path).filter(|before| before.names > 1) else { return false };
+        path.symlink_metadata().is_ok_and(|now| (now.dev(), now.ino()) == (before.seen.0, before.seen.1))
     }
 
     /// Marks what git changed because it was asked to: files outside of its own folders that it has, or had; and what came
@@ -690,6 +697,28 @@ mod tests {
             (at(".git/info/attributes"), false, ChangedBy::Command),
         ];
         assert_eq!(said, expected);
+    }
+
+    #[test]
+    fn what_is_written_through_another_name_is_the_commands_doing() {
+        let folder = Folder::new();
+        let at = |name: &str| folder.cwd.join(name);
+        std::fs::create_dir_all(at(".git/hooks")).unwrap();
+        for name in ["linked", "alone"] {
+            std::fs::write(at(&format!(".git/hooks/{name}")), "mine").unwrap();
+        }
+        std::fs::hard_link(at(".git/hooks/linked"), at("script")).unwrap();
+        let site = site(&folder.cwd, &folder.session, &folder.allowances);
+        let bounds = Bounds { protected: vec![at(".git/hooks")], namespaces: Namespaces::With, ..Bounds::default() };
+        let guard = Guard::before(&site, Some(&bounds));
+        std::fs::write(at("script"), "evil").unwrap();
+        std::fs::remove_file(at("script")).unwrap();
+        // Saved by somebody outside, whom no cover stops.
+        std::fs::remove_file(at(".git/hooks/alone")).unwrap();
+        std::fs::write(at(".git/hooks/alone"), "new").unwrap();
+        let found: Vec<_> = guard.after(&site, &HashSet::new()).into_iter().map(|one| (one.path, one.by)).collect();
+        let expected = [(at(".git/hooks/alone"), ChangedBy::Unknown), (at(".git/hooks/linked"), ChangedBy::Command)];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -57,6 +57,7 @@ mod mounts;
 mod numbers;
 #[cfg(target_os = "linux")]
 mod opened;
+pub mod own_folders;
 pub mod parent;
 pub mod places;
 pub mod plain_file;
