@@ -188,7 +188,8 @@ fn decoded(line: &str) -> String {
 }
 
 fn line(command: &str, word: VerdictWord, reasons: &[String]) -> String {
-    format!("{}\n", json!({"command": command, "verdict": word.text(), "reasons": reasons}))
+    let line = json!({"command": command, "verdict": word.text(), "reasons": reasons}).to_string();
+    sanitise::reveal_json(&line).into_owned() + "\n"
 }
 
 #[cfg(test)]

@@ -123,6 +123,7 @@ impl Bootstrap {
         };
         let store = store(&workspace, &paths, &settings)?;
         crate::sandbox::places::hidden::keep_in(paths.data.join("hidden.jsonl"));
+        crate::sandbox::own_folders::note(paths.own_dirs());
         crate::tools::protected_files::other_processes::keep_in(paths.data.join("commands"));
         // Before any command runs.
         let finished = crate::tools::protected_files::interrupted::finish_in(paths.data.join("unfinished"));
@@ -377,6 +378,7 @@ impl Bootstrap {
     fn own_dirs(&self) -> Vec<PathBuf> {
         let mut own = self.paths.own_dirs();
         own.push(self.workspace.join("permissions.json"));
+        own.extend(crate::tools::protected_files::other_processes::user_folder());
         own
     }
 

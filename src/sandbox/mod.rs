@@ -13,6 +13,7 @@
 //! | [`protected_files`], [`withheld`] | findings after a command: changed files; what a failed one was refused |
 //! | [`plain_file`], [`unseen`] | reads of files that may be changed meanwhile; what cannot be looked at |
 //! | [`system_support`] | kinds of confinement that this system has |
+//! | [`own_folders`] | lisle's folders, where no repository may lie |
 //! | [`own_process`] | memory, keys and open files of lisle's own process |
 //!
 //! # Protocol
@@ -32,6 +33,7 @@ use std::time::Duration;
 mod allowances;
 #[cfg(target_os = "linux")]
 pub mod linux;
+pub mod own_folders;
 pub mod own_process;
 pub mod places;
 pub mod plain_file;

@@ -43,9 +43,9 @@ impl TrackedFiles {
             self.indexes.insert(list.clone(), index_stamp(&list));
             for (below, blob) in git_index::tracked(&list, &wanted) {
                 let path = top.join(below);
-                // Of a folder each file counts by itself.
+                // Of a folder each file counts by itself. Of a file that is no folder a made-up list alone says so.
                 let Some(blob) = blob else {
-                    tracked.insert(path);
+                    tracked.extend(path.symlink_metadata().is_ok_and(|meta| meta.is_dir()).then_some(path));
                     continue;
                 };
                 let Ok(stamp) = path.symlink_metadata().map(|meta| stamp(&meta)) else { continue };

@@ -221,6 +221,10 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
             }
             masked.extend(hidden);
             masked.extend(secrets(site, found));
+            // Nobody looks into git's own folder, where helpers and hooks keep some.
+            let gits: HashSet<&PathBuf> = repository.iter().flat_map(|one| [&one.common, &one.own]).collect();
+            let of_git = gits.into_iter().flat_map(|git| names(git).map(|name| git.join(name)));
+            masked.extend(of_git.filter(|path| is_secret(path)));
             let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
             masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).masked()));
             masked.extend(SYSTEM.iter().flat_map(|top| private_in(Path::new(top))));
@@ -321,11 +325,10 @@ pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     let own: Vec<&Path> = repository.iter().map(|one| one.common.as_path()).collect();
     let pointer = [site.cwd.join(".git")];
     let entries: Vec<PathBuf> = pointer.into_iter().chain(found.repositories.iter().cloned()).collect();
-    let is_inner = |git: &PathBuf| {
-        own.iter()
-            .any(|own| *git == *own || ["modules", "worktrees"].iter().any(|name| git.starts_with(own.join(name))))
-    };
-    let within: Vec<&Path> = std::iter::once(site.cwd).chain(own.iter().copied()).collect();
+    let inner: HashSet<PathBuf> = own.iter().flat_map(|git| repository::inner(git)).collect();
+    let is_inner = |git: &PathBuf| own.contains(&git.as_path()) || inner.contains(git);
+    let granted = site.allowances.granted.writable.iter().map(PathBuf::as_path);
+    let within: Vec<&Path> = std::iter::once(site.cwd).chain(own.iter().copied()).chain(granted).collect();
     let led: Vec<PathBuf> = repository::led_to(&entries, &within).into_iter().filter(|git| !is_inner(git)).collect();
     paths.extend(led.iter().flat_map(|git| repository::protected_in(git)));
     repositories.extend(led);

@@ -20,6 +20,8 @@ pub(super) const LAG: Duration = Duration::from_millis(50);
 pub(super) struct FileState {
     pub seen: Seen,
     pub mode: u32,
+    /// Number of its names.
+    pub names: u64,
     pub content: Option<Arc<[u8]>>,
     /// A command of another process of lisle may have made it so: it is nothing to go back to.
     pub doubtful: bool,
@@ -50,7 +52,10 @@ pub(super) fn states(paths: &[PathBuf], most: usize) -> Looked {
         if whole {
             let seen = seen(meta);
             let content = content(path, meta, &mut room, Reading::Remembered(seen));
-            files.insert(path.to_owned(), FileState { seen, mode: meta.mode(), content, doubtful: false });
+            files.insert(
+                path.to_owned(),
+                FileState { seen, mode: meta.mode(), names: meta.nlink(), content, doubtful: false },
+            );
         }
         whole
     });

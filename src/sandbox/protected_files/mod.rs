@@ -228,7 +228,7 @@ impl Guard {
 
     /// Change of a file that is there.
     fn change(&self, path: &Path, meta: &Metadata, room: &mut u64) -> Option<What> {
-        let is_plain = || repository::is_plain(path, &self.known);
+        let is_plain = || repository::is_plain(path, &self.known, &self.scope);
         let Some(before) = self.before.get(path) else { return (!is_plain()).then_some(What::Made) };
         let now = look::seen(meta);
         // What was written in the last moment before may be written again within the same tick of the clock.
@@ -246,11 +246,11 @@ impl Guard {
 
     /// Author of the change, as far as it is known without git's list of files; `None` for what is in order.
     fn by(&self, site: &Site<'_>, path: &Path, what: &What) -> Option<ChangedBy> {
-        if repository::is_todo(path) {
+        if repository::is_unfinished(path) {
             return match what {
                 What::Gone(_) => None,
                 What::Changed(Some(before)) if repository::runs_no_more(&before.content, path) => None,
-                What::Changed(_) if repository::is_plain(path, &self.known) => None,
+                What::Changed(_) if repository::is_plain(path, &self.known, &self.scope) => None,
                 _ => Some(ChangedBy::Command),
             };
         }
@@ -259,7 +259,7 @@ impl Guard {
             // put back all the same: whoever wrote it can do so again when no command runs.
             let runs = matches!(what, What::Changed(Some(before))
                 if repository::is_config(path) && !repository::only_harmless(&before.content, path));
-            return Some(if runs { ChangedBy::Command } else { ChangedBy::Unknown });
+            return Some(if runs || self.has_another_name(path) { ChangedBy::Command } else { ChangedBy::Unknown });
         }
         let own = self.repository.as_ref().filter(|one| path.starts_with(&one.common) || path.starts_with(&one.own));
         match what {
@@ -270,6 +270,13 @@ impl Guard {
             }
             _ => Some(ChangedBy::Command),
         }
+    }
+
+    /// True for a file that is there as before and had several names: a cover lies over one of them, and whoever writes
+    /// through another one writes this one.
+    fn has_another_name(&self, path: &Path) -> bool {
+        let Some(before) = self.before.get(path).filter(|before| before.names > 1) else { return false };
+        path.symlink_metadata().is_ok_and(|now| (now.dev(), now.ino()) == (before.seen.0, before.seen.1))
     }
 
     /// Marks what git changed because it was asked to: files outside of its own folders that it has, or had; and what came

@@ -2,8 +2,12 @@
 //!
 //! A file `.git` names another folder, and that folder would be writable for commands. A command could have written that
 //! file, so the folder must point back: as a worktree's does by its `gitdir`, a submodule's by `core.worktree`.
+//!
+//! What git would take for a repository is one here, too, or could become one by a file more: nothing that a command can make of
+//! it, such as a `HEAD` that is a link, ends its protection. Pointers are read byte for byte as git reads them.
 
 use self::git_config::Ground;
+use super::own_folders;
 use super::plain_file;
 use super::unseen;
 use std::collections::HashSet;
@@ -35,19 +39,16 @@ impl Repository {
         let entry = top.join(".git");
         let kind = entry.symlink_metadata().ok()?.file_type();
         if kind.is_dir() {
-            return is_repository(&entry).then(|| Self { top: top.to_owned(), common: entry.clone(), own: entry });
+            return Some(Self { top: top.to_owned(), common: entry.clone(), own: entry });
         }
         // A link could lead anywhere, and nothing points back.
         if !kind.is_file() {
             return None;
         }
-        let text = small(&entry)?;
-        let own = top.join(text.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-        match small(&own.join("commondir")) {
+        let own = led_by(&entry)?;
+        match shared_by(&own) {
             Some(common) => {
-                let common = own.join(common.trim()).canonicalize().ok()?;
-                let back = small(&own.join("gitdir"))?;
-                let back = own.join(back.trim()).canonicalize().ok()?;
+                let back = pointer(&own.join("gitdir"), "")?.canonicalize().ok()?;
                 let belongs = own.starts_with(common.join("worktrees")) && back == entry && is_repository(&common);
                 belongs.then(|| Self { top: top.to_owned(), common, own })
             }
@@ -116,12 +117,10 @@ impl Repository {
     #[must_use]
     pub fn linked(&self) -> Vec<PathBuf> {
         let file = |own: PathBuf| {
-            let file = own.join(small(&own.join("gitdir"))?.trim());
-            let back = small(&file)?;
-            let back = file.parent()?.join(back.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
-            (file.file_name()? == ".git" && back == own.canonicalize().ok()?).then_some(file)
+            let file = pointer(&own.join("gitdir"), "")?;
+            (file.file_name()? == ".git" && led_by(&file)? == own.canonicalize().ok()?).then_some(file)
         };
-        folders(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
+        Inner::default().list(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
     }
 
     /// Addresses of its remotes, by name. Blocks.
@@ -189,8 +188,15 @@ impl Repository {
 const CODE: &[&str] = &["hooks", "config", "config.worktree", "info/attributes"];
 /// Files that say where a repository and its working tree are.
 const POINTERS: &[&str] = &["commondir", "gitdir"];
-/// Steps of a rebase that is not over, of which some run a program. Compared and not held, like the pointers.
+/// Steps of a rebase that is not over, of which some run a program.
 const TODO: &str = "rebase-merge/git-rebase-todo";
+/// Work of git that is not over, as far as it names programs: steps, and strategies, each of which is one. Compared and not
+/// held, like the pointers.
+const UNFINISHED: &[&str] = &[TODO, "rebase-merge/strategy", "sequencer/opts"];
+/// The strategies that git brings.
+const STRATEGIES: &[&str] = &["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
+/// Settings that other programs read in git's folder. Compared alone: hardly anybody has them.
+const OF_OTHERS: &[&str] = &["lazygit.yml", "sl/config", "branchless/config", "gitweb/gitweb_config.perl"];
 /// The user's own settings, from the home directory on.
 const USERS: &[&str] = &[".gitconfig", ".config/git/config"];
 
@@ -205,26 +211,31 @@ pub fn protected_in(git: &Path) -> Vec<PathBuf> {
 /// [`Repository::pointers`] of a repository of which nothing else is known.
 #[must_use]
 pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
-    let inner = inner(git);
-    let todo = std::iter::once(git.to_owned()).chain(inner.iter().cloned()).map(|dir| dir.join(TODO));
-    let todo: Vec<PathBuf> = todo.collect();
-    inner.into_iter().flat_map(|dir| POINTERS.iter().map(move |name| dir.join(name))).chain(todo).collect()
+    let inner = Inner::of(git);
+    let all = std::iter::once(git).chain(inner.folders.iter().map(PathBuf::as_path));
+    let unfinished = all.flat_map(|dir| UNFINISHED.iter().map(move |name| dir.join(name)));
+    let mut out: Vec<PathBuf> =
+        inner.folders.iter().flat_map(|dir| POINTERS.iter().map(move |name| dir.join(name))).collect();
+    out.extend(unfinished);
+    out.extend(OF_OTHERS.iter().map(|name| git.join(name)));
+    out.extend(inner.links);
+    out
 }
 
 /// True if a file that git makes with a new working tree, submodule or repository says nothing but what git writes
 /// there itself, and so runs nothing and leads nowhere else. `known` are the folders of repositories that were there
-/// before.
+/// before, `within` those where all that is written is looked at: elsewhere a repository could be another one at any time.
 #[must_use]
-pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
+pub fn is_plain(path: &Path, known: &[PathBuf], within: &[PathBuf]) -> bool {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return false;
     };
-    let resolved = |below: &str| dir.join(below.trim()).canonicalize().ok();
     match name {
         _ if dir.ends_with("hooks") => is_example(path),
         "config" | "config.worktree" => {
             let is_plain = |one: &(String, String)| {
                 git_config::is_harmless(one)
+                    && !leads_to_a_session(dir, one)
                     && (name == "config" || is_of_one_tree(&one.0))
                     && (one.0 != "core.worktree" || leads_back(dir, &one.1))
             };
@@ -233,13 +244,22 @@ pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
         "git-rebase-todo" => {
             plain_file::text(path, LARGEST_TODO).is_some_and(|text| programs_in(&text).next().is_none())
         }
+        "strategy" if dir.ends_with("rebase-merge") => {
+            small(path).is_some_and(|text| STRATEGIES.contains(&text.trim_end_matches(['\n', '\r'])))
+        }
+        "opts" if dir.ends_with("sequencer") => {
+            let is_plain = |(key, value): &(String, String)| {
+                key.starts_with("options.") && (key != "options.strategy" || STRATEGIES.contains(&value.as_str()))
+            };
+            settings(path).is_some_and(|settings| settings.iter().all(is_plain))
+        }
         "commondir" => {
             let above = dir.parent().filter(|above| above.ends_with("worktrees")).and_then(Path::parent);
             let common = above.and_then(|common| common.canonicalize().ok());
-            common.is_some() && small(path).and_then(|said| resolved(&said)) == common
+            common.is_some() && shared_by(dir) == common
         }
         "gitdir" => {
-            let back = small(path).map(|said| dir.join(said.trim()));
+            let back = pointer(path, "");
             let tree = back.as_deref().filter(|back| back.ends_with(".git")).and_then(Path::parent);
             let own = tree.and_then(|tree| Repository::of(&tree.canonicalize().ok()?)).map(|found| found.own);
             own.is_some() && own == dir.canonicalize().ok()
@@ -248,9 +268,9 @@ pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
             dir.canonicalize().ok().and_then(|top| Repository::of(&top).filter(|found| found.top == top)).is_some_and(
                 // Another folder could have been made for it to lead to.
                 |found| {
-                    let known =
-                        known.iter().any(|git| found.common == *git || found.common.starts_with(git.join("modules")));
-                    known || runs_nothing(&found.common)
+                    let known = known.iter().any(|git| found.common == *git || inner(git).contains(&found.common));
+                    let is_looked_at = || within.iter().any(|folder| found.common.starts_with(folder));
+                    known || is_looked_at() && runs_nothing(&found.common)
                 },
             )
         }
@@ -262,6 +282,15 @@ pub fn is_plain(path: &Path, known: &[PathBuf]) -> bool {
 /// an address there would redirect a remote.
 fn is_of_one_tree(key: &str) -> bool {
     ["core.", "index.", "extensions."].iter().any(|section| key.starts_with(section))
+}
+
+/// True for the address of a remote in a folder of lisle's own: commands write there, and git runs the hooks of a repository
+/// that it pushes to.
+fn leads_to_a_session(git: &Path, (key, value): &(String, String)) -> bool {
+    let is_address = ["url", "pushurl", "remote", "pushremote"].iter().any(|last| key.ends_with(&format!(".{last}")));
+    let path = value.strip_prefix("file://").unwrap_or(value);
+    let real = |top: &Path| top.join(path).canonicalize().is_ok_and(|real| own_folders::holds(&real));
+    is_address && (real(git) || git.parent().is_some_and(real))
 }
 
 /// True if a repository's working tree, as its settings name it, says that it belongs to this repository: any other folder
@@ -285,15 +314,18 @@ fn programs_in(todo: &str) -> impl Iterator<Item = &str> {
     todo.lines().filter(|line| matches!(line.split_whitespace().next(), Some("exec" | "x")))
 }
 
-/// True if a path is that of the steps of a rebase.
+/// True if a path belongs to work of git that is not over.
 #[must_use]
-pub fn is_todo(path: &Path) -> bool {
-    path.ends_with(TODO)
+pub fn is_unfinished(path: &Path) -> bool {
+    UNFINISHED.iter().any(|name| path.ends_with(name))
 }
 
 /// True if the steps of a rebase run nothing now that they did not run before.
 #[must_use]
 pub fn runs_no_more(before: &[u8], after: &Path) -> bool {
+    if !after.ends_with(TODO) {
+        return false;
+    }
     let before = String::from_utf8_lossy(before);
     let known: HashSet<&str> = programs_in(&before).collect();
     plain_file::text(after, LARGEST_TODO).is_some_and(|now| programs_in(&now).all(|line| known.contains(line)))
@@ -302,7 +334,7 @@ pub fn runs_no_more(before: &[u8], after: &Path) -> bool {
 /// True if nothing in a repository's folder runs anything.
 fn runs_nothing(git: &Path) -> bool {
     let is_missing = |name: &str| git.join(name).symlink_metadata().is_err_and(|error| !unseen::is_in_the_way(&error));
-    let plain = |name: &str| is_missing(name) || is_plain(&git.join(name), &[]);
+    let plain = |name: &str| is_missing(name) || is_plain(&git.join(name), &[], &[]);
     let hooks = match std::fs::read_dir(git.join("hooks")) {
         Ok(hooks) => hooks.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<PathBuf>, _>>(),
         Err(error) if !unseen::is_in_the_way(&error) => Ok(Vec::new()),
@@ -311,7 +343,7 @@ fn runs_nothing(git: &Path) -> bool {
     plain("config")
         && plain("config.worktree")
         && is_missing("info/attributes")
-        && hooks.is_ok_and(|hooks| hooks.iter().all(|path| is_plain(path, &[])))
+        && hooks.is_ok_and(|hooks| hooks.iter().all(|path| is_plain(path, &[], &[])))
 }
 
 /// The settings in a file; `None` for one that cannot be read as such.
@@ -327,6 +359,10 @@ pub fn only_harmless(before: &[u8], after: &Path) -> bool {
     let Some((mut before, mut now)) = before.zip(settings(after)) else { return false };
     let is_shared = after.file_name().is_some_and(|name| name == "config");
     if !is_shared && now.iter().any(|one| !before.contains(one) && !is_of_one_tree(&one.0)) {
+        return false;
+    }
+    let git = after.parent().unwrap_or(after);
+    if now.iter().any(|one| !before.contains(one) && leads_to_a_session(git, one)) {
         return false;
     }
     // A submodule's repository names its working tree, which must name it as well, or none where it has none.
@@ -347,9 +383,11 @@ pub fn only_harmless(before: &[u8], after: &Path) -> bool {
 #[must_use]
 pub fn is_config(path: &Path) -> bool {
     let named = path.file_name().is_some_and(|name| name == "config" || name == "config.worktree");
-    let in_hooks = || path.components().any(|part| part.as_os_str() == "hooks");
+    let is_hooks = |dir: &&Path| dir.ends_with("hooks") && dir.parent().is_some_and(is_repository);
+    let in_hooks = || path.ancestors().any(|above| is_hooks(&above));
     let dir = path.parent();
-    named && !in_hooks() && dir.is_some_and(|dir| is_repository(dir) || dir.join("commondir").is_file())
+    let is_linked = |dir: &Path| dir.join("commondir").symlink_metadata().is_ok();
+    named && !in_hooks() && dir.is_some_and(|dir| is_repository(dir) || is_linked(dir))
 }
 
 /// Hooks that are there and that these subcommands of git run, `git lfs` and git's examples left out.
@@ -378,39 +416,79 @@ fn is_hook_of_lfs(text: &str, name: &str) -> bool {
         })
 }
 
-/// Folders of working trees and submodules in a repository's folder.
-fn inner(git: &Path) -> Vec<PathBuf> {
-    let mut out = folders(&git.join("worktrees"));
-    out.extend(submodules(&git.join("modules")).0);
-    out
+/// Working trees and submodules in a repository's folder.
+#[derive(Default)]
+struct Inner {
+    folders: Vec<PathBuf>,
+    /// Links in the place of one of them, or of a folder above one: git follows them, and makes none.
+    links: Vec<PathBuf>,
+    /// Folders that cannot be listed, so that nobody knows those in them.
+    unlisted: Vec<PathBuf>,
+}
+
+impl Inner {
+    fn of(git: &Path) -> Self {
+        let mut out = Self::default();
+        out.folders = out.list(&git.join("worktrees"));
+        let mut open = vec![git.join("modules")];
+        // Folders of submodules lie below folders that are parts of their names, and in those of other submodules.
+        while let Some(dir) = open.pop() {
+            for dir in out.list(&dir) {
+                if may_be_repository(&dir) {
+                    out.folders.push(dir.clone());
+                }
+                if !is_store(&dir) {
+                    open.push(dir);
+                }
+            }
+        }
+        out
+    }
+
+    /// The folders in a folder, which may be missing.
+    fn list(&mut self, dir: &Path) -> Vec<PathBuf> {
+        let entries = match std::fs::read_dir(dir) {
+            Ok(_) if unseen::is_too_long(dir) => Err(()),
+            Ok(entries) => entries.map(|entry| entry.map_err(drop)).collect::<Result<Vec<_>, ()>>(),
+            Err(error) if !unseen::is_in_the_way(&error) => return Vec::new(),
+            Err(_) => Err(()),
+        };
+        let Ok(entries) = entries else {
+            self.unlisted.push(dir.to_owned());
+            return Vec::new();
+        };
+        let is_link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        self.links.extend(entries.iter().filter(|entry| is_link(entry)).map(std::fs::DirEntry::path));
+        let folders = entries.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.map(std::fs::DirEntry::path).collect()
+    }
+}
+
+/// True for the folders of a repository with most entries: objects, and what git keeps by their numbers.
+fn is_store(dir: &Path) -> bool {
+    let names = ["objects", "refs", "logs", "lfs", "rr-cache", "hooks", "info"];
+    names.iter().any(|name| dir.ends_with(name)) && dir.parent().is_some_and(is_repository)
 }
 
 /// Folders in a repository's folder that cannot be listed, so that nobody knows the working trees and submodules in it.
 #[must_use]
 pub fn unlisted_in(git: &Path) -> Vec<PathBuf> {
-    let mut out = submodules(&git.join("modules")).1;
-    let worktrees = git.join("worktrees");
-    out.extend(listed(&worktrees).is_err().then_some(worktrees));
-    out
+    Inner::of(git).unlisted
+}
+
+/// Folders of the working trees and submodules of a repository.
+#[must_use]
+pub fn inner(git: &Path) -> Vec<PathBuf> {
+    Inner::of(git).folders
 }
 
 /// Folders of repositories that files `.git`, and links in their place, lead to, and those that these name as what they
 /// share. git reads them wherever they lie. Below `within` alone: nothing else can be written by a command.
 #[must_use]
 pub fn led_to(entries: &[PathBuf], within: &[&Path]) -> Vec<PathBuf> {
-    let leads = |entry: &PathBuf| {
-        let kind = entry.symlink_metadata().ok()?.file_type();
-        let to = if kind.is_symlink() {
-            entry.clone()
-        } else {
-            entry.parent()?.join(small(entry)?.strip_prefix("gitdir:")?.trim())
-        };
-        to.canonicalize().ok()
-    };
-    let shares = |git: &PathBuf| git.join(small(&git.join("commondir"))?.trim()).canonicalize().ok();
     let files = entries.iter().filter(|entry| !entry.symlink_metadata().is_ok_and(|meta| meta.is_dir()));
-    let first: Vec<PathBuf> = files.filter_map(leads).collect();
-    let shared: Vec<PathBuf> = first.iter().chain(entries).filter_map(shares).collect();
+    let first: Vec<PathBuf> = files.filter_map(|entry| led_by(entry)).collect();
+    let shared: Vec<PathBuf> = first.iter().chain(entries).filter_map(|git| shared_by(git)).collect();
     let mut out: Vec<PathBuf> = first.into_iter().chain(shared).collect();
     out.retain(|git| git.is_dir() && within.iter().any(|folder| git.starts_with(folder)));
     out.sort();
@@ -425,55 +503,45 @@ pub fn folder_of(path: &Path) -> Option<PathBuf> {
     [real.join(".git"), real].into_iter().find(|folder| folder.is_dir() && is_repository(folder))
 }
 
-fn folders(dir: &Path) -> Vec<PathBuf> {
-    listed(dir).unwrap_or_default()
+/// True if git could take a folder for a repository, now or after it got one of these files.
+fn may_be_repository(dir: &Path) -> bool {
+    ["HEAD", "config", "hooks", "commondir"].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
 }
 
-/// The folders in a folder, which may be missing.
-fn listed(dir: &Path) -> Result<Vec<PathBuf>, ()> {
-    let entries = match std::fs::read_dir(dir) {
-        Ok(_) if unseen::is_too_long(dir) => return Err(()),
-        Ok(entries) => entries,
-        Err(error) => return if !unseen::is_in_the_way(&error) { Ok(Vec::new()) } else { Err(()) },
-    };
-    let mut out = Vec::new();
-    for entry in entries {
-        let entry = entry.map_err(drop)?;
-        out.extend(entry.file_type().is_ok_and(|kind| kind.is_dir()).then(|| entry.path()));
-    }
-    Ok(out)
-}
-
-/// Folders of submodules, which lie below folders that are parts of their names; and folders that cannot be listed.
-fn submodules(dir: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
-    let (mut out, mut unlisted) = (Vec::new(), Vec::new());
-    let mut open = vec![dir.to_owned()];
-    while let Some(dir) = open.pop() {
-        let Ok(below) = listed(&dir) else {
-            unlisted.push(dir);
-            continue;
-        };
-        for dir in below {
-            if is_repository(&dir) {
-                open.push(dir.join("modules"));
-                out.push(dir);
-            } else {
-                open.push(dir);
-            }
-        }
-    }
-    (out, unlisted)
-}
-
+/// True for a folder that has what git asks for, of whatever kind: a link is as good as a file to it.
 fn is_repository(dir: &Path) -> bool {
-    dir.join("HEAD").is_file() && dir.join("objects").is_dir() && dir.join("refs").is_dir()
+    ["HEAD", "objects", "refs"].iter().all(|name| dir.join(name).symlink_metadata().is_ok())
+}
+
+/// Folder to which a file `.git`, or a link in its place, leads.
+fn led_by(entry: &Path) -> Option<PathBuf> {
+    let is_link = entry.symlink_metadata().ok()?.is_symlink();
+    let to = if is_link { entry.to_owned() } else { pointer(entry, "gitdir: ")? };
+    to.canonicalize().ok()
+}
+
+/// Folder that a repository's folder shares with others, as its `commondir` says.
+fn shared_by(git: &Path) -> Option<PathBuf> {
+    pointer(&git.join("commondir"), "")?.canonicalize().ok()
+}
+
+/// Path that a file of git names after these words, from the folder of the file on. All but the end of the line counts: git
+/// takes a blank for a part of the name.
+fn pointer(file: &Path, words: &str) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let text = plain_file::bytes(file, SMALL)?;
+    let mut said = text.strip_prefix(words.as_bytes())?;
+    while let Some(rest) = said.strip_suffix(b"\n").or_else(|| said.strip_suffix(b"\r")) {
+        said = rest;
+    }
+    Some(file.parent()?.join(std::ffi::OsStr::from_bytes(said)))
 }
 
 /// The folder that `core.worktree` names.
 fn worktree(git: &Path) -> Option<PathBuf> {
-    let text = small(&git.join("config"))?;
-    let value = text.lines().find_map(|line| line.trim().strip_prefix("worktree")?.trim_start().strip_prefix('='))?;
-    git.join(value.trim().trim_matches('"')).canonicalize().ok()
+    let all = settings(&git.join("config"))?;
+    let (_, value) = all.into_iter().rfind(|(key, _)| key == "core.worktree")?;
+    git.join(value).canonicalize().ok()
 }
 
 fn small(path: &Path) -> Option<String> {
@@ -527,28 +595,33 @@ mod tests {
         let main = Repository::of(&root.join("main")).unwrap();
         assert_eq!(main.linked(), [root.join("w/.git")]);
         assert!(!main.protected().contains(&own.join("commondir")), "git removes other working trees");
-        let todo = [git.join(TODO), own.join(TODO)];
-        assert_eq!(main.pointers()[..2], [own.join("commondir"), own.join("gitdir")]);
-        assert_eq!(main.pointers()[2..], todo);
+        let all = main.pointers();
+        for path in
+            [own.join("commondir"), own.join("gitdir"), git.join(TODO), own.join(TODO), git.join("sequencer/opts")]
+        {
+            assert!(all.contains(&path), "{}", path.display());
+        }
         for path in [own.join("commondir"), own.join("gitdir"), root.join("w/.git"), git.join("config")] {
-            assert!(is_plain(&path, &[]), "{}", path.display());
+            assert!(is_plain(&path, &[], std::slice::from_ref(&root)), "{}", path.display());
         }
         std::fs::write(git.join("config"), format!("[core]\n\tworktree = {}\n", root.join("w").display())).unwrap();
-        assert!(!is_plain(&git.join("config"), &[]), "another folder would be overwritten");
+        assert!(!is_plain(&git.join("config"), &[], &[]), "another folder would be overwritten");
         let of_tree = own.join("config.worktree");
         std::fs::write(&of_tree, "[core]\n\tsparseCheckout = true\n").unwrap();
-        assert!(is_plain(&of_tree, &[]));
+        assert!(is_plain(&of_tree, &[], &[]));
         std::fs::write(&of_tree, "[remote \"origin\"]\n\tpushurl = https://elsewhere.example/x\n").unwrap();
-        assert!(!is_plain(&of_tree, &[]), "a remote would be another one");
+        assert!(!is_plain(&of_tree, &[], &[]), "a remote would be another one");
         std::fs::remove_file(&of_tree).unwrap();
         std::fs::write(git.join("config"), "[core]\n\tpager = x\n").unwrap();
-        assert!(!is_plain(&root.join("w/.git"), &[]) && is_plain(&root.join("w/.git"), std::slice::from_ref(&git)));
+        let pointer = root.join("w/.git");
+        let within = std::slice::from_ref(&root);
+        assert!(!is_plain(&pointer, &[], within) && is_plain(&pointer, std::slice::from_ref(&git), &[]));
         std::fs::write(git.join("config"), "[core]\n").unwrap();
         std::fs::write(own.join("commondir"), "/somewhere/else\n").unwrap();
-        assert!(!is_plain(&own.join("commondir"), &[]) && !is_plain(&root.join("w/.git"), &[]));
+        assert!(!is_plain(&own.join("commondir"), &[], &[]) && !is_plain(&root.join("w/.git"), &[], &[]));
         std::fs::write(own.join("commondir"), "../..\n").unwrap();
         std::fs::write(own.join("gitdir"), "/somewhere/else/.git\n").unwrap();
-        assert!(!is_plain(&own.join("gitdir"), &[]));
+        assert!(!is_plain(&own.join("gitdir"), &[], &[]));
         assert_eq!(Repository::of(&root.join("w")), None);
 
         let sub = make(&root, "main/.git/modules/libs/sub");
@@ -558,6 +631,129 @@ mod tests {
         std::fs::write(sub.join("config"), "[core]\n\tworktree = ../../../../libs/sub\n").unwrap();
         assert_eq!(Repository::of(&root.join("main/libs/sub")).unwrap().common, sub);
         assert!(Repository::of(&root.join("main")).unwrap().protected().contains(&sub.join("hooks")));
+    }
+
+    #[test]
+    fn a_repository_is_one_whatever_becomes_of_its_head() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let git = make(&root, "r/.git");
+        let sub = make(&root, "r/.git/modules/group/hooks/sub");
+        let own = git.join("worktrees/w");
+        std::fs::create_dir_all(&own).unwrap();
+        let expected = Repository::of(&root.join("r")).unwrap().protected();
+        assert!(expected.contains(&sub.join("config")) && expected.contains(&own.join("config.worktree")));
+        for repository in [&git, &sub] {
+            let head = repository.join("HEAD");
+            std::fs::remove_file(&head).unwrap();
+            assert_eq!(Repository::of(&root.join("r")).unwrap().protected(), expected);
+            std::os::unix::fs::symlink("refs/heads/none-yet", &head).unwrap();
+            assert_eq!(Repository::of(&root.join("r")).unwrap().protected(), expected);
+            assert!(is_config(&repository.join("config")));
+        }
+        // A link in the place of a folder is what git follows, and nothing that it makes.
+        std::os::unix::fs::symlink(root.join("elsewhere"), git.join("modules/group/other")).unwrap();
+        assert!(pointers_in(&git).contains(&git.join("modules/group/other")));
+    }
+
+    #[test]
+    fn a_pointer_names_what_git_reads_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let git = make(&root, "r/.git");
+        for (name, more) in [("lure", ""), ("lure ", "\tfsmonitor = x\n"), (" lure", "\tpager = x\n")] {
+            let lure = make(&root, &format!("r/.git/{name}"));
+            std::fs::write(lure.join("config"), format!("[core]\n\tworktree = ../../sub\n{more}")).unwrap();
+        }
+        std::fs::create_dir_all(root.join("r/sub")).unwrap();
+        let entry = root.join("r/sub/.git");
+        let within = std::slice::from_ref(&root);
+        for (text, led, plain) in [
+            ("gitdir: ../.git/lure\n", "lure", true),
+            ("gitdir: ../.git/lure\r\n\n", "lure", true),
+            ("gitdir: ../.git/lure ", "lure ", false),
+            ("gitdir: ../.git/ lure\n", " lure", false),
+            ("gitdir: ../.git/lure\t\n", "", false),
+            ("gitdir:../.git/lure\n", "", false),
+            (" gitdir: ../.git/lure\n", "", false),
+        ] {
+            std::fs::write(&entry, text).unwrap();
+            let found = led_to(std::slice::from_ref(&entry), &[&root]);
+            let expected: Vec<PathBuf> = (!led.is_empty()).then(|| git.join(led)).into_iter().collect();
+            assert_eq!((found, is_plain(&entry, &[], within)), (expected, plain), "{text:?}");
+        }
+        // What nobody looks at may be another repository tomorrow.
+        std::fs::write(&entry, "gitdir: ../.git/lure\n").unwrap();
+        assert!(!is_plain(&entry, &[], &[root.join("r/src")]));
+        // The last one counts, and other sections do not.
+        std::fs::write(git.join("config"), "[x]\n\tworktree = ../a\n[core]\n\tworktree = ../b\n\tworktree = ../sub\n")
+            .unwrap();
+        assert_eq!(worktree(&git), Some(root.join("r/sub")));
+    }
+
+    #[test]
+    fn a_new_repository_leads_into_no_folder_of_a_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let session = make(&root, "session/tmp/origin");
+        std::fs::write(root.join("session/session.jsonl"), "").unwrap();
+        make(&root, "beside");
+        let git = make(&root, "r/new/.git");
+        for (address, plain) in [
+            (session.display().to_string(), false),
+            (format!("file://{}", session.display()), false),
+            ("../../session/tmp/origin".to_owned(), false),
+            ("../../beside".to_owned(), true),
+            ("https://example.org/x".to_owned(), true),
+        ] {
+            std::fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = {address}\n")).unwrap();
+            assert_eq!(is_plain(&git.join("config"), &[], &[]), plain, "{address}");
+            assert!(plain || !only_harmless(b"[core]\n", &git.join("config")), "{address}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_listed_counts_as_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let git = make(&root, "r/.git");
+        // Deeper than git ever makes one.
+        for name in ["modules/x", "modules/x/objects/foo", "worktrees/x/foo"] {
+            let lure = make(&root, &format!("r/.git/{name}"));
+            std::fs::write(
+                lure.join("config"),
+                format!("[core]\n\tpager = x\n\tworktree = {}\n", root.join("r/zz").display()),
+            )
+            .unwrap();
+        }
+        std::fs::create_dir_all(root.join("r/zz")).unwrap();
+        let entry = root.join("r/zz/.git");
+        for (name, known) in [("modules/x", true), ("modules/x/objects/foo", false), ("worktrees/x/foo", false)] {
+            std::fs::write(&entry, format!("gitdir: ../.git/{name}\n")).unwrap();
+            let within = std::slice::from_ref(&root);
+            assert_eq!(is_plain(&entry, std::slice::from_ref(&git), within), known, "{name}");
+        }
+    }
+
+    #[test]
+    fn unfinished_work_names_no_strategy_but_those_of_git() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = make(dir.path(), ".git");
+        for (name, text, plain) in [
+            ("rebase-merge/strategy", "ort\n", true),
+            ("rebase-merge/strategy", "x/../evil\n", false),
+            ("rebase-merge/strategy", "evil", false),
+            ("sequencer/opts", "[options]\n\tsignoff = true\n\tstrategy = recursive\n\tstrategy-option = ours\n", true),
+            ("sequencer/opts", "[options]\n\tstrategy = evil\n", false),
+            ("sequencer/opts", "[include]\n\tpath = evil\n", false),
+            ("lazygit.yml", "x", false),
+        ] {
+            let path = git.join(name);
+            assert!(pointers_in(&git).contains(&path));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(is_plain(&path, &[], &[]), plain, "{name}: {text}");
+        }
     }
 
     #[test]

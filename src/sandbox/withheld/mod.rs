@@ -6,6 +6,7 @@ use self::refusal::{HIDDEN, REFUSED};
 use super::profile::Bounds;
 use crate::domain::access::Service;
 use crate::domain::paths::{is_protected_for_commands, is_secret, is_secret_file, lexical};
+use crate::domain::sanitise::reveal_line;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -276,7 +277,7 @@ impl Withheld {
     #[must_use]
     pub fn words(&self, cwd: &Path) -> Vec<String> {
         let paths = |what: &'static str, list: &[PathBuf]| -> Vec<String> {
-            list.iter().map(|path| format!("{what}: {}", short(path, cwd))).collect()
+            list.iter().map(|path| format!("{what}: {}", reveal_line(&short(path, cwd)))).collect()
         };
         let sockets = self.sockets.iter().map(|service| match service.files() {
             [] => format!("socket not there: {}", service.name()),
@@ -285,7 +286,7 @@ impl Withheld {
         let mut out = paths("hidden secret", &self.secrets);
         out.extend(paths("secret, not changed", &self.changed));
         let hidden = |path: &PathBuf| if is_secret(path) { "hidden secret" } else { "hidden" };
-        out.extend(self.read.iter().map(|path| format!("{}: {}", hidden(path), short(path, cwd))));
+        out.extend(self.read.iter().map(|path| format!("{}: {}", hidden(path), reveal_line(&short(path, cwd)))));
         out.extend(paths("read-only", &self.write));
         out.extend(sockets);
         out

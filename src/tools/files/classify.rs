@@ -57,6 +57,12 @@ fn is_named(path: &Path, cwd: &Path) -> bool {
     named().is_some_and(|named| named.iter().any(|named| path.starts_with(named)))
 }
 
+/// True for a file of a repository that only the disk makes one: what was harmless there before may make git run programs.
+#[must_use]
+pub fn is_of_made_repository(path: &Path, cwd: &Path) -> bool {
+    !paths::is_protected(path) && is_of_repository(path, cwd)
+}
+
 /// True if the file lies in a folder that git takes for a repository, or will once the file is there. By its entries, since
 /// a repository may have any name.
 fn is_of_repository(path: &Path, cwd: &Path) -> bool {

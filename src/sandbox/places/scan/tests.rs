@@ -28,6 +28,26 @@ fn key() -> String {
 }
 
 #[test]
+fn links_into_folders_of_a_session_are_protected() {
+    let (_dir, top) = root();
+    let root = top.join("p");
+    for folder in ["p/src/sub", "sessions/s/tmp/lib", "beside/lib"] {
+        std::fs::create_dir_all(top.join(folder)).unwrap();
+    }
+    write(top.join("sessions/s/session.jsonl"), "");
+    let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, root.join(at)).unwrap();
+    link(top.join("sessions/s/tmp/lib").to_str().unwrap(), "absolute");
+    link("../sessions/s/tmp", "relative");
+    link("../../../sessions/s", "src/sub/deep");
+    link("../beside/lib", "beside");
+    link("sub", "src/inner");
+    link("../sessions/s/session.jsonl", "file");
+    link("relative/lib", "chain");
+    let found = look(&root, &[]);
+    assert_eq!(below(&root, &found.protected), ["absolute", "relative", "src/sub/deep"]);
+}
+
+#[test]
 fn secrets_are_found_by_name_and_by_content_at_any_depth() {
     let (_dir, root) = root();
     let token = "a1B2c3D4e5F6g7H8i9";
@@ -173,6 +193,9 @@ fn what_git_has_with_its_content_is_no_secret() {
     assert_eq!(below(&root, &look(&root, &[]).secrets), ["b/.env"]);
     write(root.join("a/.env"), "changed since");
     assert_eq!(below(&root, &look(&root, &[]).secrets), ["a/.env", "b/.env"]);
+    // Nor does one below a file, which git never makes.
+    std::fs::write(root.join(".git/index"), index(&["a/.env/x", "b/.env", "b/.env/y"])).unwrap();
+    assert_eq!(below(&root, &look(&root, &[]).secrets), [".env.local", "a/.env", "b/.env"]);
 }
 
 #[test]

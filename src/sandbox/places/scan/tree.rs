@@ -4,6 +4,7 @@ use super::ScanFindings;
 use super::content::is_public;
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
+use crate::sandbox::own_folders;
 use crate::sandbox::places::git_tracked::{Stamp, TrackedFiles, stamp};
 use crate::sandbox::places::inherited::Inherited;
 use crate::sandbox::places::sight::{self, FolderSight, Unlooked};
@@ -28,7 +29,7 @@ pub(super) const MOST_READ: u64 = 256 * 1024 * 1024;
 pub(super) const SMALL: u64 = 256 * 1024;
 
 /// Folders of a version control system, which reads its settings there.
-const STORES: &[&str] = &[".hg", ".jj", ".jj/repo", ".svn"];
+const STORES: &[&str] = &[".hg", ".jj", ".jj/repo", ".svn", ".sl", ".bzr/branch", ".pijul", "_darcs/prefs"];
 
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
@@ -270,8 +271,8 @@ impl Tree {
             let judged = folders.join(&name);
             let holds = kind.is_symlink() && !protected_entries(&judged).is_empty();
             // Nobody looks for repositories in git's own folder.
-            let into_git = kind.is_symlink() && leads_into_git(&dir.join(&name));
-            let is_protected = into_git || is_own && (holds || is_protected_for_commands(&judged));
+            let is_unseen = kind.is_symlink() && leads_unseen(&self.root, &dir.join(&name));
+            let is_protected = is_unseen || is_own && (holds || is_protected_for_commands(&judged));
             names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
             if kind.is_dir() {
                 if name == ".git" {
@@ -435,10 +436,20 @@ impl Tree {
     }
 }
 
-/// True for a link to a folder in git's own folder: a repository may lie there. Links to files are those of large contents.
-fn leads_into_git(link: &Path) -> bool {
-    let names_git = |to: PathBuf| to.iter().any(|part| part == ".git");
-    std::fs::read_link(link).is_ok_and(names_git) && link.metadata().is_ok_and(|meta| meta.is_dir())
+/// True for a link to a folder that commands write and where nobody looks for repositories: git's own, and lisle's. Links to
+/// files are those of large contents.
+fn leads_unseen(root: &Path, link: &Path) -> bool {
+    let Ok(to) = std::fs::read_link(link) else { return false };
+    let is_of_git = |path: &Path| path.iter().any(|part| part == ".git");
+    // Links that stay below their folder lead to what is looked at, or to a link that is.
+    if !is_of_git(&to) && !to.is_absolute() && !to.iter().any(|part| part == "..") {
+        return false;
+    }
+    if !link.metadata().is_ok_and(|meta| meta.is_dir()) {
+        return false;
+    }
+    let Ok(real) = link.canonicalize() else { return true };
+    is_of_git(&to) || real.strip_prefix(root).map_or_else(|_| own_folders::holds(&real), is_of_git)
 }
 
 /// The end of a path, by which entries are protected: no rule names more than two folders.
