@@ -4,7 +4,7 @@
 use super::args::{AssumedSandbox, Check, PermissionsCommand};
 use super::exit::Exit;
 use super::output::{complain, say};
-use crate::agent::rules::RuleBook;
+use crate::agent::rule_files::RuleBook;
 use crate::domain::permission::Mode;
 use crate::domain::sanitise;
 use crate::domain::tool::{CallFacts, Touch};

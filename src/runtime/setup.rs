@@ -304,7 +304,7 @@ impl Bootstrap {
         let hosts = self.settings.sandbox.network == settings::SandboxNetwork::Hosts;
         let held = self.sandbox_setting() == Sandbox::Workspace;
         match enforced {
-            true if hosts && held && sandbox::able::own_network(&self.runner).is_err() => Holding::NoHosts,
+            true if hosts && held && sandbox::system_support::own_network(&self.runner).is_err() => Holding::NoHosts,
             true => Holding::Held(self.sandbox_setting()),
             false => Holding::Nothing,
         }

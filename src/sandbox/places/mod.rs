@@ -5,15 +5,16 @@
 //! folders that are the workspace's own instead of the user's. How a profile is enforced is not known here.
 
 pub mod caches;
-pub mod depends;
+pub mod dependencies;
 pub mod drafts;
-mod environment;
 mod excludes;
 mod folders;
+pub(super) mod git_index;
+mod git_tracked;
 pub mod hidden;
-pub(super) mod index;
 mod inherited;
-mod points;
+mod mount_points;
+mod python_environment;
 mod readable;
 pub mod removal;
 pub mod scan;
@@ -21,12 +22,11 @@ mod secrecy;
 mod settled;
 mod sight;
 mod site;
-mod tracked;
 mod watch;
 
-pub use folders::{below_temp, session_temp};
 #[cfg(test)]
-pub(super) use index::tests::{index as tests_index, index_of as tests_index_of};
+pub(super) use self::git_index::tests::{index as tests_index, index_of as tests_index_of};
+pub use folders::{below_temp, session_temp};
 pub use secrecy::SecrecyView;
 pub use site::{Moves, Site};
 
@@ -96,7 +96,7 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     if let Some(file) = excludes::write(site, repository, &bounds.masked) {
         bounds.readable.push(file);
     }
-    points::make(&bounds);
+    mount_points::make(&bounds);
     Profile::Workspace(bounds)
 }
 
@@ -112,7 +112,7 @@ fn read_only_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     if site.namespaces == Namespaces::With {
         bounds.replaced.extend(own_caches(site).into_iter().filter(|one| !one.at.is_dir()));
     }
-    points::make(&bounds);
+    mount_points::make(&bounds);
     Profile::ReadOnly(bounds)
 }
 
@@ -169,8 +169,8 @@ pub fn packages_outside(cwd: &Path) -> Vec<PathBuf> {
     const MOST: usize = 200;
     let found = scan::look(cwd, &[]);
     let read = |path: &PathBuf| Some((path.clone(), plain_file::text(path, LARGEST)?));
-    let manifests: Vec<depends::Manifest> = found.manifests.iter().filter_map(read).take(MOST).collect();
-    depends::outside(cwd, &manifests)
+    let manifests: Vec<dependencies::Manifest> = found.manifests.iter().filter_map(read).take(MOST).collect();
+    dependencies::outside(cwd, &manifests)
 }
 
 fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::ScanFindings> {

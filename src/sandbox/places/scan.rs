@@ -8,11 +8,11 @@
 //! Links are never followed. A file that git has with just this content is no secret: a command can add names to git's list,
 //! but no content that it does not know. A file that was hidden once stays so under every name (`hidden`).
 
+use super::git_tracked::{Stamp, TrackedFiles, stamp};
 use super::inherited::Inherited;
 use super::sight::{self, FolderSight, Unlooked};
-use super::tracked::{Stamp, TrackedFiles, stamp};
 use super::watch::{Watch, WatchEvents};
-use super::{environment, hidden};
+use super::{hidden, python_environment};
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
 use crate::sandbox::own_folders;
@@ -376,7 +376,7 @@ impl Tree {
                     continue;
                 }
             };
-            let withheld = inherited.named && !environment::is_of_tools(&name);
+            let withheld = inherited.named && !python_environment::is_of_tools(&name);
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
             let judged = folders.join(&name);
@@ -393,7 +393,7 @@ impl Tree {
                 }
                 let path = dir.join(&name);
                 let secret = inherited.secret || withheld || is_secret_folder(&below);
-                if secret && !environment::is_one(&path) || stays(&entry, &path) {
+                if secret && !python_environment::is_one(&path) || stays(&entry, &path) {
                     out.secrets.push(name.clone());
                 }
                 if is_protected {
@@ -595,8 +595,8 @@ pub fn is_key(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::index::tests::index;
     use super::*;
+    use crate::sandbox::places::git_index::tests::index;
 
     fn root() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();

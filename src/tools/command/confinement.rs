@@ -6,18 +6,17 @@ use super::own_secrets;
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
 use crate::domain::sanitise::reveal_line;
-use crate::sandbox::guard::ChangedBy;
 use crate::sandbox::places::drafts::{self, DraftPath};
 use crate::sandbox::places::{self, Moves, Site, hidden};
+use crate::sandbox::protected_files::ChangedBy;
 use crate::sandbox::proxy::Refusals;
-use crate::sandbox::refusal::HostFiles;
 use crate::sandbox::repository::Repository;
+use crate::sandbox::withheld::refusal::{self, HostFiles};
 use crate::sandbox::withheld::{self, EndedCommand, Withheld};
-use crate::sandbox::{Allowances, Network, Profile, able, refusal};
+use crate::sandbox::{Allowances, Network, Profile, system_support};
 use crate::tools::CallPlace;
 use crate::tools::protected_files::decide::SettledChange;
-use crate::tools::protected_files::watch;
-use crate::tools::protected_files::watch::{Breaches, GuardedCommand};
+use crate::tools::protected_files::watch::{self, Breaches, GuardedCommand};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -122,7 +121,7 @@ impl Confinement {
         if *self.network() != Network::Proxy {
             return None;
         }
-        let why = able::own_network(&self.place.runner).err()?;
+        let why = system_support::own_network(&self.place.runner).err()?;
         Some(format!(
             "The command was not started: the user's setting sandbox.network = \"hosts\" holds a command to certain hosts, \
              which needs namespaces, and this system does not allow them ({why}). Only the user can change that, with \
@@ -343,6 +342,6 @@ pub(in crate::tools) fn site<'a>(place: &'a CallPlace, told: &'a NamedPlaces, ho
         approved: &told.approved,
         moves: told.moves,
         home,
-        namespaces: able::spaces(&place.runner),
+        namespaces: system_support::spaces(&place.runner),
     }
 }

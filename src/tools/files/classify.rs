@@ -9,7 +9,7 @@ use crate::domain::secret::MOST;
 use crate::domain::{paths, tool};
 use crate::sandbox::places::{SecrecyView, hidden, holds_beside, holds_secret as holds_any, protected_in, secrets_in};
 use crate::sandbox::repository::Repository;
-use crate::sandbox::{Allowances, Namespaces, able};
+use crate::sandbox::{Allowances, Namespaces, system_support};
 use crate::tools::CallPlace;
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
@@ -124,7 +124,7 @@ pub fn is_secret_place(path: &Path, place: &CallPlace) -> bool {
 /// masks the others, where it can.
 #[must_use]
 pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
-    let unmasked = able::spaces(&place.runner) == Namespaces::Without;
+    let unmasked = system_support::spaces(&place.runner) == Namespaces::Without;
     is_secret_name(path, place) || unmasked && (view(place, home().as_deref()).is_masked(path) || is_moved(path))
 }
 
@@ -213,7 +213,7 @@ pub fn is_key(path: &Path, mut file: &std::fs::File, place: &CallPlace) -> bool 
 /// looked for where they are masked. Blocks.
 #[must_use]
 pub fn secrets_here(place: &CallPlace, named: &[PathBuf]) -> bool {
-    able::spaces(&place.runner) == Namespaces::Without
+    system_support::spaces(&place.runner) == Namespaces::Without
         && (holds_any(&place.cwd, home().as_deref()) || named.iter().any(|path| path.is_dir() && holds_beside(path)))
 }
 

@@ -2,7 +2,7 @@
 
 use super::put_back::{self, ChangeFate};
 use crate::domain::sanitise::reveal_path;
-use crate::sandbox::guard::{ChangedBy, Guard, GuardedChange, What};
+use crate::sandbox::protected_files::{ChangedBy, Guard, GuardedChange, What};
 use crate::sandbox::unseen::Unseen;
 use crate::tools::CallPlace;
 use std::collections::HashMap;

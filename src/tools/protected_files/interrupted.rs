@@ -4,7 +4,7 @@
 use super::process_notes::{self, Note};
 use super::put_back::{self, ChangeFate};
 use crate::domain::sanitise::reveal_path;
-use crate::sandbox::guard::{ChangedBy, Earlier, GuardedChange, What};
+use crate::sandbox::protected_files::{ChangedBy, Earlier, GuardedChange, What};
 use crate::sandbox::unseen::Unseen;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

@@ -3,15 +3,14 @@
 //! A command must not take for given, and even put back, what another one made. So one that begins while others
 //! run is compared with what was there before them, and what one of them was allowed to do counts for the others from then on.
 
-use super::decide;
-use super::decide::SettledChange;
+use super::decide::{self, SettledChange};
 use super::interrupted::Unfinished;
 use super::other_processes;
 use super::process_notes::Note;
 use crate::sandbox::Bounds;
-use crate::sandbox::guard::{ChangedBy, Guard, GuardedChange, MOST_CHANGES, What};
 use crate::sandbox::places::Moves;
 use crate::sandbox::places::hidden::HeldPlaces;
+use crate::sandbox::protected_files::{ChangedBy, Guard, GuardedChange, MOST_CHANGES, What};
 use crate::tools::CallPlace;
 use crate::tools::command::confinement::{NamedPlaces, site};
 use std::collections::HashSet;
