@@ -196,21 +196,21 @@ fn to_the_field(pty: &pty::Pty) {
     again_until(pty, "\x1bOR", "later");
     // Just after it got the focus its keys do nothing.
     again_until(pty, "\x1b[B", "▌›1");
-    again_until(pty, "\r", "the key, not shown");
+    again_until(pty, "\r", "the key, not shown", |text| text.contains("the key, not shown"));
 }
 
 #[track_caller]
-fn again_until(pty: &pty::Pty, keys: &str, shown: &str) {
+pub(crate) fn again_until(pty: &pty::Pty, keys: &str, what: &str, reached: impl Fn(&str) -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while Instant::now() < end {
         pty.keys(keys);
         let again = Instant::now() + Duration::from_secs(1);
         while Instant::now() < again {
-            if pty.text().contains(shown) {
+            if reached(&pty.text()) {
                 return;
             }
             std::thread::yield_now();
         }
     }
-    panic!("{shown} did not come\n{}", pty.text());
+    panic!("{what}: not reached\n{}", pty.text());
 }

@@ -27,6 +27,15 @@ pub(crate) enum Blind {
     WentOn,
 }
 
+/// Key that may be held down: legacy terminals report its repeats as presses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// The key.
+    pub key: Key,
+    /// End of the time in which it counts as a repeat.
+    pub until: At,
+}
+
 /// Times that decide what a key means.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moments {
@@ -51,6 +60,10 @@ pub struct KeyInput {
     pub quiet_until: At,
     /// Text typed in the composer is taken all the same: the user went there by an answer.
     pub(crate) quiet_types: bool,
+    /// Key that may still be held down from before its meaning changed.
+    pub(crate) held: Option<Held>,
+    /// The last key.
+    pub(crate) last: Option<Key>,
     /// Times that decide what a key means.
     pub(crate) moments: Moments,
     /// Keys that were typed where nobody reads them, and went on into the composer.
@@ -73,6 +86,8 @@ impl KeyInput {
             idle_before: 0,
             quiet_until: At(i64::MIN),
             quiet_types: false,
+            held: None,
+            last: None,
             moments: Moments { panel_seen: At(i64::MIN), closed: At(i64::MIN), escaped: None },
             blind: Blind::No,
             spot: None,

@@ -1,6 +1,7 @@
 //! Router of messages. Each file beside this one changes one concern; this one only decides which.
 
 mod after_update;
+mod appeared;
 mod dispatch;
 mod escape;
 mod events;
@@ -27,7 +28,7 @@ use crate::app::state::{Current, Editing, Size, State};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::Fed;
-use crate::keymap::key::Key;
+use crate::keymap::key::{Code, Key};
 use crate::protocol::{Command, EngineCommand};
 
 /// Message for a key: the runtime asks for each key and passes the answer to [`update`].
@@ -44,11 +45,17 @@ pub fn resolve(state: &State, key: Key) -> Msg {
     }
 }
 
-/// True while answers have the keys: several characters in one read are one text for the composer then, and keys that
-/// repeat by themselves are no answers.
+/// True while answers have the keys: several characters in one read are one text for the composer then.
 #[must_use]
 pub fn chooses(state: &State) -> bool {
     letters::chooses(state)
+}
+
+/// True if a repeat of a held key does something: it answers nothing, and chooses nothing in a dialog.
+#[must_use]
+pub fn repeats(state: &State, key: Key) -> bool {
+    let asks = chooses(state) || !state.overlays.is_empty();
+    !(chooses(state) && key.printable().is_some() || asks && key.code == Code::Enter)
 }
 
 /// The first effects: the list, and the session to begin with (a new one without `resume`).
@@ -66,6 +73,7 @@ pub fn start(state: &mut State, resume: Option<SessionId>) -> Vec<Effect> {
 pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     state.clock.now = now;
     let mut fx = Vec::new();
+    let dialog = appeared::Dialog::before(state, &msg);
     match msg {
         Msg::Act { action, key: Some(key) } => keys::bound(state, action, key, &mut fx),
         Msg::Act { action, key: None } => dispatch::act(state, action, None, &mut fx),
@@ -123,6 +131,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     completion::settle(state, &mut fx);
     pictures::settle(state, &mut fx);
     mark::settle(state);
+    appeared::settle(state, dialog);
     after_update::settle(state, &mut fx);
     fx
 }
