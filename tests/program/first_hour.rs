@@ -2,7 +2,7 @@
 
 use crate::anthropic::{refuses, says};
 use crate::pty::{Pty, Start};
-use crate::secrets::again_until;
+use crate::secrets::again;
 use crate::support::model_server::{Gate, ModelServer, Script};
 use serde_json::json;
 use std::path::Path;
@@ -33,7 +33,7 @@ impl Counted {
     /// Presses the key that closes what appeared by itself: as soon as it counts there.
     fn close(&mut self, key: &str, shown: &str) -> &mut Self {
         self.keys += 1;
-        again_until(&self.pty, key, &format!("{shown} is gone"), |text| !text.contains(shown));
+        again(&self.pty, key, &format!("{shown} is gone"), |text| !text.contains(shown));
         self
     }
 

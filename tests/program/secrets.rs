@@ -196,11 +196,17 @@ fn to_the_field(pty: &pty::Pty) {
     again_until(pty, "\x1bOR", "later");
     // Just after it got the focus its keys do nothing.
     again_until(pty, "\x1b[B", "▌›1");
-    again_until(pty, "\r", "the key, not shown", |text| text.contains("the key, not shown"));
+    again_until(pty, "\r", "the key, not shown");
 }
 
 #[track_caller]
-pub(crate) fn again_until(pty: &pty::Pty, keys: &str, what: &str, reached: impl Fn(&str) -> bool) {
+fn again_until(pty: &pty::Pty, keys: &str, shown: &str) {
+    again(pty, keys, shown, |text| text.contains(shown));
+}
+
+/// Presses a key once a second until it has done what it is for: one that comes too soon does nothing.
+#[track_caller]
+pub(crate) fn again(pty: &pty::Pty, keys: &str, what: &str, reached: impl Fn(&str) -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while Instant::now() < end {
         pty.keys(keys);
