@@ -8,7 +8,7 @@ use super::titles::without_thinking;
 use crate::domain::paths::is_secret;
 use crate::protocol::Enhanced;
 use crate::sandbox::plain_file;
-use crate::tools::holding::{HoldingFile, search};
+use crate::tools::files::name_search::{HoldingFile, search};
 use crate::tools::host::{Completion, Host, WhichModel};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -7,7 +7,8 @@
 use super::blocking::blocking;
 use crate::domain::attachment::{LARGEST, copy_in};
 use crate::provider::{ConversationItem, Media};
-use crate::tools::{files, keep, notebook, text};
+use crate::tools::files;
+use crate::tools::files::{attachments, notebook, text};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use image::codecs::jpeg::JpegEncoder;
@@ -184,7 +185,7 @@ fn make(media: &Media, path: &Path) -> Result<Ready, String> {
     }
     let read = files::load(path).map_err(|error| format!("its copy cannot be read: {error}"))?;
     let data = |mime: &str, bytes: &[u8]| Ready::Data(mime.to_owned(), STANDARD.encode(bytes).into());
-    if keep::image(&read.bytes).is_some() {
+    if attachments::image(&read.bytes).is_some() {
         return picture(read.bytes).map(|(mime, bytes)| data(mime, &bytes));
     }
     if read.bytes.starts_with(b"%PDF-") {
@@ -221,7 +222,7 @@ fn fenced(name: &str, content: &str) -> String {
 /// # Errors
 /// Half a sentence: it is broken or far too large.
 pub fn picture(bytes: Vec<u8>) -> Result<(&'static str, Vec<u8>), String> {
-    let mime = keep::image(&bytes).ok_or("it is no picture")?;
+    let mime = attachments::image(&bytes).ok_or("it is no picture")?;
     let broken = |error: image::ImageError| format!("the picture cannot be opened: {error}");
     let open = || ImageReader::new(Cursor::new(&bytes)).with_guessed_format();
     let io = |error: std::io::Error| format!("the picture cannot be opened: {error}");
@@ -321,8 +322,8 @@ mod tests {
         let dir = dir.path().canonicalize().unwrap();
         let (session, outside) = (dir.join("s"), dir.join("secret.txt"));
         std::fs::write(&outside, "secret").unwrap();
-        let picture = keep::keep("a.png", &png(4, 4), &session).unwrap();
-        let text = keep::keep("n.csv", b"a,b\n```\n1,2\n", &session).unwrap();
+        let picture = attachments::keep("a.png", &png(4, 4), &session).unwrap();
+        let text = attachments::keep("n.csv", b"a,b\n```\n1,2\n", &session).unwrap();
         let shelf = Arc::new(Shelf::default());
         shelf.belongs_to(&session);
         let said = || UserContent {
@@ -348,7 +349,7 @@ mod tests {
     fn of_too_many_the_oldest_are_told_in_words() {
         let dir = tempfile::tempdir().unwrap();
         let session = dir.path().canonicalize().unwrap();
-        let picture = keep::keep("a.png", &png(4, 4), &session).unwrap();
+        let picture = attachments::keep("a.png", &png(4, 4), &session).unwrap();
         let shelf = Shelf::default();
         shelf.belongs_to(&session);
         let one =

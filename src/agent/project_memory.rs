@@ -8,8 +8,9 @@
 use crate::domain::paths;
 use crate::domain::problem::Problem;
 use crate::sandbox::plain_file;
-use crate::tools::limits::without_keys;
-use crate::tools::places::{self, MaskedPaths};
+use crate::tools::files::classify;
+use crate::tools::files::classify::MaskedPaths;
+use crate::tools::results::limits::without_keys;
 use std::collections::HashSet;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -190,7 +191,7 @@ impl Loading {
         let of_project = self.cwd.starts_with(root);
         let cwd = &self.cwd;
         let masked = || MaskedPaths::below(cwd);
-        if of_project && !places::is_told(&real, file.text.as_bytes(), self.masked.get_or_insert_with(masked)) {
+        if of_project && !classify::is_told(&real, file.text.as_bytes(), self.masked.get_or_insert_with(masked)) {
             return self.problem(path, None, "The file looks like a secret, so it was not read.".to_owned(), "");
         }
         // The same text under both names is included once.

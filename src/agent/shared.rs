@@ -106,5 +106,5 @@ impl Shared {
 
 /// A folder that is no place to work in has no Execute either.
 pub(super) fn loosest_in(cwd: &Path) -> Mode {
-    if crate::tools::places::is_fit(cwd) { Mode::Execute } else { Mode::Ask }
+    if crate::tools::files::classify::is_fit(cwd) { Mode::Execute } else { Mode::Ask }
 }

@@ -3,7 +3,7 @@
 
 use crate::domain::tool::ToolSpec;
 use crate::provider::{ConversationItem, Media, ModelRequest};
-use crate::tools::limits;
+use crate::tools::results::limits;
 
 /// Estimated tokens of a picture or a page of a document, whatever its size.
 const MEDIA: u64 = 1_500;

@@ -18,7 +18,7 @@ use crate::protocol::{
     Command, EngineCommand, EngineEvent, Event, NewSession, SessionCommand, SessionEvent, Stamped, TurnEnd,
 };
 use crate::runtime::setup::{Bootstrap, StartRequest, Which};
-use crate::tools::unfinished;
+use crate::tools::protected_files::interrupted;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -90,7 +90,7 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         saved = finished(face.finish(link, stopped), patience) => saved,
         // Asked twice, or something that cannot be ended holds the end.
         _ = self::interrupted() => {
-            if unfinished::is_under_way() {
+            if interrupted::is_under_way() {
                 complain("lisle: files that configure or run code are not all taken back: the next start of lisle goes on.");
             }
             return Exit::Interrupted;
@@ -124,10 +124,10 @@ async fn finished(end: impl Future, patience: Duration) -> bool {
     if tokio::time::timeout(patience, &mut end).await.is_ok() {
         return true;
     }
-    if unfinished::is_under_way() {
+    if interrupted::is_under_way() {
         complain("lisle: what a command made of files that configure or run code is still being taken back.");
     }
-    while unfinished::is_under_way() {
+    while interrupted::is_under_way() {
         if tokio::time::timeout(BETWEEN_LOOKS, &mut end).await.is_ok() {
             return true;
         }

@@ -13,7 +13,7 @@ use crate::permit::{self, Policy, Rules, Verdict};
 use crate::runtime::setup::Bootstrap;
 use crate::sandbox;
 use crate::tools::bash::Bash;
-use crate::tools::seen::Seen;
+use crate::tools::read_tracker::Seen;
 use crate::tools::{CallPlace, Tool};
 use serde_json::json;
 use std::fmt::Write;

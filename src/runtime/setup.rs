@@ -123,9 +123,9 @@ impl Bootstrap {
         };
         let store = store(&workspace, &paths, &settings)?;
         crate::sandbox::places::hidden::keep_in(paths.data.join("hidden.jsonl"));
-        crate::tools::elsewhere::keep_in(paths.data.join("commands"));
+        crate::tools::protected_files::other_processes::keep_in(paths.data.join("commands"));
         // Before any command runs.
-        let finished = crate::tools::unfinished::finish_in(paths.data.join("unfinished"));
+        let finished = crate::tools::protected_files::interrupted::finish_in(paths.data.join("unfinished"));
         if !finished.is_empty() {
             let text = "files that configure or run code, which a command had made or changed, were put back at this start, \
                 since lisle was ended before: ";

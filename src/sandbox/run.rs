@@ -55,8 +55,11 @@ pub fn parent_main(args: &[OsString]) -> i32 {
     #[cfg(target_os = "linux")]
     super::keys::hide_arguments();
     let parent = ready.and(order).and_then(|order| start(&order));
-    let (report, last) = match parent {
-        Ok(parent) => parent.see_it_through(),
+    let (report, remains) = match parent {
+        Ok(parent) => {
+            let (report, remains) = parent.see_it_through();
+            (report, Some(remains))
+        }
         Err(error) => {
             let ended = Ended::NotStarted;
             (
@@ -68,7 +71,7 @@ pub fn parent_main(args: &[OsString]) -> i32 {
     let line = serde_json::to_string(&report).unwrap_or_default();
     // lisle may be gone; there is nobody else to tell.
     let _ = writeln!(std::io::stderr(), "{line}");
-    leave(last);
+    leave(remains);
     report.code().unwrap_or(125)
 }
 
@@ -77,13 +80,23 @@ fn go_to(cwd: &Path) -> Result<(), String> {
         .map_err(|e| format!("the working directory {} cannot be entered: {e}", cwd.display()))
 }
 
-/// Everything was said. lisle goes on while the kernel clears away the namespaces of a command.
-fn leave(last: Option<Pid>) {
-    let Some(last) = last else { return };
+/// Remains of a command that is over, which the kernel takes its time to clear away.
+struct Remains {
+    /// The process that is still to be waited for.
+    last: Option<Pid>,
+    /// Its watch of folders: closing one takes several milliseconds.
+    main: Main,
+}
+
+/// Everything was said. lisle goes on while the kernel clears away the namespaces and watches of a command.
+fn leave(remains: Option<Remains>) {
+    let Some(Remains { last, main }) = remains else { return };
     if let Ok(nothing) = std::fs::File::options().write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&nothing);
         let _ = rustix::stdio::dup2_stderr(&nothing);
     }
+    drop(main);
+    let Some(last) = last else { return };
     while let Err(Errno::INTR) = rustix::process::waitpid(Some(last), WaitOptions::empty()) {}
 }
 
@@ -199,8 +212,7 @@ struct CommandParent {
 }
 
 impl CommandParent {
-    /// Report, and the process that is still to be waited for.
-    fn see_it_through(mut self) -> (RunReport, Option<Pid>) {
+    fn see_it_through(mut self) -> (RunReport, Remains) {
         loop {
             let alone = self.reap();
             let now = Instant::now();
@@ -217,7 +229,8 @@ impl CommandParent {
         };
         let (exit, signal) = self.status.unwrap_or((None, None));
         let stuck = u32::try_from(stuck).unwrap_or(u32::MAX);
-        (RunReport { ended, exit, signal, left: self.left, stuck, opened: self.main.opened(), error: None }, self.last)
+        let report = RunReport { ended, exit, signal, left: self.left, stuck, opened: self.main.opened(), error: None };
+        (report, Remains { last: self.last, main: self.main })
     }
 
     /// Takes in what ended. True when there is no child of any kind any more, or one alone that ends now.

@@ -1,7 +1,8 @@
 //! `ask_user`: a question to the user. The engine shows it and makes the answer the call's result.
 
 use super::input::{self, InputFields};
-use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
+use super::read_tracker::Seen;
+use super::{CallPlace, RunContext, RunError, Tool, plain};
 use crate::domain::request::AgentQuestion;
 use crate::domain::tool::{CallFacts, Outcome, Then, ToolSpec, Touch};
 use futures_util::future::BoxFuture;

@@ -2,15 +2,17 @@
 //!
 //! `sandbox` confines and ends its processes; the permission function decides if it may run at all.
 
-use super::held::NamedPlaces;
-use super::held_process::{self, CommandRun, blocking, shell};
+use super::command::confinement::NamedPlaces;
+use super::command::output_buffer::KeptOutput;
+use super::command::process;
+use super::command::process::{CommandRun, blocking, shell};
+use super::command_line::affected_paths::Removed;
+use super::command_line::{access_requests, affected_paths, escaping_links, git_moves, named_paths};
+use super::files::classify;
 use super::input::{self, InputFields};
-use super::kept::KeptOutput;
-use super::reach::Removed;
-use super::{
-    CallPlace, Halt, RunContext, RunError, Tool, access, downloads, leaves, moves, places, reach, same_facts,
-    seen::Seen, settled, words,
-};
+use super::read_tracker::Seen;
+use super::results::downloads;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, same_facts, settled};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use crate::sandbox::Network;
@@ -97,18 +99,18 @@ fn facts(input: &Value, place: &CallPlace) -> Result<CallFacts, String> {
         ));
     }
     let (command, cwd) = (command.to_owned(), place.cwd.clone());
-    let looked = words::look(&command, place);
+    let looked = named_paths::look(&command, place);
     let (programs, unseen) = (looked.programs, looked.unseen);
     let mut touches = vec![Touch::Command { command: command.clone(), cwd: cwd.clone(), programs, unseen }];
     touches.extend(looked.touches);
-    touches.extend(leaves::look(&command, place));
-    touches.extend(reach::look(&command, place));
-    let wanted = access::asked(input, &command, place)?.touches;
-    touches.extend(access::local_remotes(&command, place));
-    let needed = access::pushes(&command, place)
+    touches.extend(escaping_links::look(&command, place));
+    touches.extend(affected_paths::look(&command, place));
+    let wanted = access_requests::asked(input, &command, place)?.touches;
+    touches.extend(access_requests::local_remotes(&command, place));
+    let needed = access_requests::pushes(&command, place)
         .into_iter()
-        .chain(access::settings(&command, place))
-        .chain(access::targets(&command, place));
+        .chain(access_requests::settings(&command, place))
+        .chain(access_requests::targets(&command, place));
     touches.extend(needed.filter(|access| !wanted.contains(access)));
     touches.extend(wanted);
     if InputFields::of("bash", input)?.flag("outside")? {
@@ -118,7 +120,7 @@ fn facts(input: &Value, place: &CallPlace) -> Result<CallFacts, String> {
         tool: "bash".to_owned(),
         subject: input::subject(input, "command"),
         touches,
-        secrets_here: places::secrets_here(place, &words::named(&command, place)),
+        secrets_here: classify::secrets_here(place, &named_paths::named(&command, place)),
         proposal: Proposal::Command { command, cwd },
     })
 }
@@ -154,19 +156,19 @@ fn call(input: &Value) -> Result<BashInput<'_>, String> {
 fn line(place: &CallPlace, command: &str, timeout: Duration, output_limit: u64) -> CommandRun {
     let mut line: Vec<std::ffi::OsString> = shell().into_iter().map(Into::into).collect();
     line.push(command.into());
-    let (named, mut approved) = (words::named(command, place), words::secrets(command, place));
+    let (named, mut approved) = (named_paths::named(command, place), named_paths::secrets(command, place));
     // What is shown anyway and stands anywhere in the line is the line's business, also in a text for a shell.
     let stands =
         |path: &&PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(|name| command.contains(name));
     approved.extend(place.allowances.granted.readable.iter().filter(stands).cloned());
-    let Removed { secrets, mounted } = reach::removed(command, place);
+    let Removed { secrets, mounted } = affected_paths::removed(command, place);
     approved.extend(secrets);
     let told = NamedPlaces {
         line: command.to_owned(),
         named,
         approved,
-        in_temp: words::in_temp(command),
-        moves: moves::at(command, place),
+        in_temp: named_paths::in_temp(command),
+        moves: git_moves::at(command, place),
         mounted,
         waited_for: true,
         ..NamedPlaces::default()
@@ -197,8 +199,9 @@ async fn work(input: &Value, with: RunContext) -> Result<Outcome, Halt> {
         return in_the_background(command, timeout, &with).await;
     }
     let mut line = line(place, command, timeout, OUTPUT_LIMIT);
-    line.told.not_opened = access::asked(input, command, place).map(|asked| asked.not_opened).unwrap_or_default();
-    let running = held_process::start(place, with.sandbox, line, &with.host, &with.call).await?;
+    line.told.not_opened =
+        access_requests::asked(input, command, place).map(|asked| asked.not_opened).unwrap_or_default();
+    let running = process::start(place, with.sandbox, line, &with.host, &with.call).await?;
     let mut output = BashOutput { kept: KeptOutput::default(), progress: &with.progress, shown: 0 };
     let over = running.see_it_through(&mut output, &with.stop).await;
     let kept = output.kept;
@@ -233,7 +236,7 @@ struct BashOutput<'a> {
     shown: u64,
 }
 
-impl held_process::Taker for BashOutput<'_> {
+impl process::Taker for BashOutput<'_> {
     async fn take(&mut self, bytes: &[u8]) {
         self.kept.add(bytes);
     }

@@ -1,7 +1,8 @@
 //! Test bench: a working directory, a session directory and a way to run calls as the engine does.
 
+use super::read_tracker::Seen;
 use super::registry::Registry;
-use super::{CallPlace, RunContext, RunError, seen::Seen};
+use super::{CallPlace, RunContext, RunError};
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Outcome};

@@ -1,9 +1,11 @@
 //! `call_llm`: a question to a model, without tools and without the conversation. Files go along by their paths.
 
 use super::files;
+use super::files::{classify, paths, text};
 use super::host::{Completion, WhichModel};
 use super::input::{self, InputFields};
-use super::{CallPlace, Halt, RunContext, RunError, Tool, paths, places, read, seen::Seen, shape, still, text};
+use super::read_tracker::Seen;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, json_schema, read, still};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -83,7 +85,7 @@ impl Tool for CallLlm {
 
 /// Facts about the call: every attached file.
 fn facts(call: &CallLlmInput, subject: String, place: &CallPlace) -> CallFacts {
-    let mut touches: Vec<Touch> = call.files.iter().map(|path| places::reading(path.clone(), place)).collect();
+    let mut touches: Vec<Touch> = call.files.iter().map(|path| classify::reading(path.clone(), place)).collect();
     if touches.is_empty() {
         touches.push(Touch::Inner);
     }
@@ -149,7 +151,7 @@ fn prepare(input: &Value, with: &RunContext) -> Result<(CallLlmInput, String), H
     for path in &call.files {
         let shown = paths::shown(path, place);
         let loaded = files::load(path).map_err(|error| read::explain(error, path, place))?;
-        if places::holds_secret(path, &loaded, place) {
+        if classify::holds_secret(path, &loaded, place) {
             // The open file counts, whatever had its name a moment ago.
             let mut now = facts(&call, with.facts.subject.clone(), place);
             for touch in &mut now.touches {
@@ -163,8 +165,8 @@ fn prepare(input: &Value, with: &RunContext) -> Result<(CallLlmInput, String), H
         }
         let (content, _) = text::decode(&loaded.bytes)
             .map_err(|kind| format!("{shown} is {kind} ({}), not text.", text::size(loaded.bytes.len() as u64)))?;
-        let shown_as_is = super::limits::was_decided(&with.facts, place);
-        let content = if shown_as_is { content } else { super::limits::without_keys(content) };
+        let shown_as_is = super::results::limits::was_decided(&with.facts, place);
+        let content = if shown_as_is { content } else { super::results::limits::without_keys(content) };
         let whole = content.chars().count();
         let most = LONGEST_FILE.min(left);
         let part: String = content.chars().take(most).collect();
@@ -203,7 +205,7 @@ fn fitting(answer: &str, schema: &Value) -> Result<String, String> {
     let inside = bare.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
     let bare = inside.and_then(|inside| inside.split_once('\n')).map_or(bare, |(_, body)| body.trim());
     let value: Value = serde_json::from_str(bare).map_err(|error| format!("it is no JSON ({error})"))?;
-    match shape::fault(&value, schema) {
+    match json_schema::fault(&value, schema) {
         None => Ok(value.to_string()),
         Some(fault) => Err(fault),
     }

@@ -2,10 +2,13 @@
 //!
 //! It only works out the new text; reading, checking and writing are shared with `write`.
 
+use super::files::paths;
+use super::files::text;
+use super::files::text::Newlines;
 use super::input::{self, InputFields};
-use super::text::{self, Newlines};
+use super::read_tracker::Seen;
 use super::write::{PlannedWrite, carry_out, known};
-use super::{CallPlace, RunContext, RunError, Tool, blocking, paths, seen::Seen};
+use super::{CallPlace, RunContext, RunError, Tool, blocking};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};

@@ -1,9 +1,11 @@
 //! `glob`: files by name, newest first.
 
+use super::files::walk::{Cut, Patience};
+use super::files::{classify, paths, walk};
 use super::input::{self, InputFields};
 use super::list::directory;
-use super::walk::{Cut, Patience};
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, places, plain, seen::Seen, still, walk};
+use super::read_tracker::Seen;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, plain, still};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use globset::{GlobBuilder, GlobMatcher};
@@ -48,7 +50,7 @@ impl Tool for Glob {
 
     fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         let (path, _) = call(input, place)?;
-        Ok(plain("glob", self.subject(input), places::reading(path, place)))
+        Ok(plain("glob", self.subject(input), classify::reading(path, place)))
     }
 
     fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
@@ -88,7 +90,7 @@ pub(crate) fn matcher(pattern: &str, field: &str) -> Result<GlobMatcher, String>
 
 fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let (root, matcher) = call(input, &with.place)?;
-    still(plain("glob", with.facts.subject.clone(), places::reading(root.clone(), &with.place)), with)?;
+    still(plain("glob", with.facts.subject.clone(), classify::reading(root.clone(), &with.place)), with)?;
     let patience = Patience::new(with.stop.clone());
     let mut found: Vec<(SystemTime, PathBuf)> = Vec::new();
     let mut cut = None;

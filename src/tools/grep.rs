@@ -3,12 +3,12 @@
 //! Binary files, ignored files and files that look like secrets are not searched; a secret can only be named directly,
 //! which the permission function then sees.
 
+use super::files::walk::{Cut, Patience};
+use super::files::{classify, paths, walk};
 use super::glob::{matcher, subject};
 use super::input::InputFields;
-use super::walk::{Cut, Patience};
-use super::{
-    CallPlace, Halt, RunContext, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, walk,
-};
+use super::read_tracker::Seen;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, files, plain, read, still};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use globset::GlobMatcher;
@@ -65,7 +65,7 @@ impl Tool for Grep {
 
     fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         let call = GrepInput::of(input, place)?;
-        Ok(plain("grep", self.subject(input), places::reading(call.root, place)))
+        Ok(plain("grep", self.subject(input), classify::reading(call.root, place)))
     }
 
     fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
@@ -125,7 +125,7 @@ impl GrepInput {
 
 fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let call = GrepInput::of(input, &with.place)?;
-    still(plain("grep", with.facts.subject.clone(), places::reading(call.root.clone(), &with.place)), with)?;
+    still(plain("grep", with.facts.subject.clone(), classify::reading(call.root.clone(), &with.place)), with)?;
     // A file that is named itself was decided on as what it is.
     let asked = !with.facts.touches.iter().any(|touch| matches!(touch, Touch::Read { secret: true, .. }));
     let mut search = GrepSearch {
@@ -146,7 +146,7 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
         large: 0,
     };
     if call.is_folder {
-        let masked = places::MaskedPaths::of(&with.place);
+        let masked = classify::MaskedPaths::of(&with.place);
         for entry in walk::below(&call.root).build().flatten() {
             search.cut = search.cut.or_else(|| search.patience.cut());
             if search.cut.is_some() || search.left == 0 {
@@ -214,7 +214,7 @@ impl GrepSearch {
         if matches == 0 || binary {
             return Ok(());
         }
-        if checks && places::is_key(path, &file, place) {
+        if checks && classify::is_key(path, &file, place) {
             self.secrets += 1;
             return Ok(());
         }

@@ -1,8 +1,9 @@
-//! `job_output` and `job_kill`: what a job writes, and its end. What jobs are is in [`super::jobs`].
+//! `job_output` and `job_kill`: what a job writes, and its end. What jobs are is in [`super::command::jobs`].
 
+use super::command::jobs::OutputRequest;
 use super::input::{self, InputFields};
-use super::jobs::OutputRequest;
-use super::{CallPlace, Halt, RunContext, RunError, Tool, plain, seen::Seen, settled};
+use super::read_tracker::Seen;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, plain, settled};
 use crate::domain::tool::{CallFacts, Outcome, ToolFigures, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};

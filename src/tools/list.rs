@@ -1,11 +1,10 @@
 //! `list`: what is in a directory. Names only; it reads no file.
 
+use super::files::walk::{Cut, Patience};
+use super::files::{classify, paths, text, walk};
 use super::input::{self, InputFields};
-use super::walk::{Cut, Patience};
-use super::{
-    CallPlace, Halt, RunContext, RunError, Tool, blocking, files, paths, places, plain, read, seen::Seen, still, text,
-    walk,
-};
+use super::read_tracker::Seen;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, files, plain, read, still};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -54,7 +53,7 @@ impl Tool for ListTool {
 
     fn inspect(&self, input: &Value, place: &CallPlace, _seen: &Seen) -> Result<CallFacts, String> {
         let (path, _) = call(input, place)?;
-        Ok(plain("list", self.subject(input), places::reading(path, place)))
+        Ok(plain("list", self.subject(input), classify::reading(path, place)))
     }
 
     fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
@@ -89,7 +88,7 @@ enum ListedKind {
 
 fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let (root, depth) = call(input, &with.place)?;
-    still(plain("list", with.facts.subject.clone(), places::reading(root.clone(), &with.place)), with)?;
+    still(plain("list", with.facts.subject.clone(), classify::reading(root.clone(), &with.place)), with)?;
     let patience = Patience::new(with.stop.clone());
     // One level more than is shown, to count what is in the last folders.
     let deepest = usize::try_from(depth).unwrap_or(1) + 1;

@@ -26,7 +26,7 @@ pub struct RunContext {
     /// Sandbox profile of commands.
     pub sandbox: Sandbox,
     /// Files read in this session: path and hash, for the rule that a file must be read before it is edited.
-    pub seen: Arc<seen::Seen>,
+    pub seen: Arc<read_tracker::Seen>,
     /// Cancelled when the turn is stopped: processes get SIGTERM, after 2 s SIGKILL, with all descendants.
     pub stop: CancellationToken,
     /// The provider's id of this call; a question carries it.
@@ -34,7 +34,7 @@ pub struct RunContext {
     /// Takes the output of a running command, for the screen: the last lines, whole, at most a few times a second.
     pub progress: tokio::sync::mpsc::Sender<String>,
     /// The commands of the session that go on in the background.
-    pub jobs: Arc<jobs::Jobs>,
+    pub jobs: Arc<crate::tools::command::jobs::Jobs>,
     /// The engine around the call.
     pub host: Arc<dyn host::Host>,
 }
@@ -73,7 +73,7 @@ pub trait Tool: Send + Sync {
     /// # Errors
     /// A sentence for the model when the input is wrong or the call cannot work: the nearest neighbours of a missing
     /// file, the closest text for an edit that does not match, "read the file first".
-    fn inspect(&self, input: &Value, place: &CallPlace, seen: &seen::Seen) -> Result<CallFacts, String>;
+    fn inspect(&self, input: &Value, place: &CallPlace, seen: &read_tracker::Seen) -> Result<CallFacts, String>;
 
     /// Runs the call.
     fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>>;
@@ -130,62 +130,42 @@ pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
     CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain, secrets_here: false }
 }
 
-mod access;
+// One file a tool.
 pub mod ask_user;
-pub mod attributes;
 pub mod bash;
 pub mod call_llm;
-mod call_place;
-pub mod downloads;
 pub mod edit;
-pub mod elsewhere;
 pub mod fetch;
-pub mod files;
 pub mod glob;
 pub mod grep;
-mod guarded;
-mod halt;
-mod held;
-mod held_process;
-pub mod holding;
-pub mod host;
-pub mod input;
 pub mod job_output;
-pub mod jobs;
-pub mod keep;
-mod kept;
-mod leaves;
-pub mod limits;
 pub mod list;
-mod made;
-mod moves;
-pub mod notebook;
 pub mod patch;
-pub mod paths;
-pub mod places;
-mod process_notes;
 pub mod properties;
-mod put_back;
-mod reach;
 pub mod read;
-pub mod registry;
-pub mod restore;
-pub mod seen;
 pub mod sessions;
-mod settle;
-pub mod shape;
 pub mod spawn;
 pub mod step;
 pub mod submit_plan;
-mod summary;
-pub mod text;
 pub mod todo;
 pub mod transform_data;
-pub mod tree;
-pub mod unfinished;
-pub mod walk;
-mod words;
 pub mod write;
+
+// What several of them need.
+pub mod command;
+mod command_line;
+pub mod files;
+pub mod protected_files;
+pub mod results;
+
+// What all of them need.
+mod call_place;
+mod halt;
+pub mod host;
+pub mod input;
+pub mod json_schema;
+pub mod read_tracker;
+pub mod registry;
 
 #[cfg(test)]
 pub(crate) mod bench;

@@ -2,8 +2,9 @@
 //! defines.
 
 use super::input::{self, InputFields};
+use super::read_tracker::Seen;
 use super::sessions::{meant, session};
-use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
+use super::{CallPlace, RunContext, RunError, Tool, plain};
 use crate::domain::ids::SessionId;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::nearest::nearest;

@@ -3,9 +3,11 @@
 //! Files it has read are noted, so that they may be written afterwards. It never blocks on what is not a file.
 
 use super::files::{self, FileError};
+use super::files::{attachments, notebook};
+use super::files::{classify, paths, text};
 use super::input::{self, InputFields};
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, places, plain, seen::Seen, still, text};
-use super::{keep, notebook};
+use super::read_tracker::Seen;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, plain, still};
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -56,7 +58,7 @@ impl Tool for ReadTool {
         let call = ReadInput::of(input)?;
         let path = paths::resolve(call.path, place)?;
         check(&path, place)?;
-        Ok(plain("read", self.subject(input), places::reading(path, place)))
+        Ok(plain("read", self.subject(input), classify::reading(path, place)))
     }
 
     fn run(&self, input: Value, with: RunContext) -> BoxFuture<'static, Result<Outcome, RunError>> {
@@ -85,7 +87,7 @@ impl<'a> ReadInput<'a> {
 fn check(path: &Path, place: &CallPlace) -> Result<(), String> {
     match files::look(path) {
         Ok(meta) if meta.is_dir() => Err(explain(FileError::Directory(path.to_owned()), path, place)),
-        Ok(_) if crate::domain::paths::is_device(path) && !places::is_secret(path, place) => Err(format!(
+        Ok(_) if crate::domain::paths::is_device(path) && !classify::is_secret(path, place) => Err(format!(
             "{} is a device or a file of the kernel, which `read` leaves alone: it may never end. Use a command for it.",
             paths::shown(path, place)
         )),
@@ -123,9 +125,9 @@ fn work(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let path = paths::resolve(call.path, &with.place)?;
     let shown = paths::shown(&path, &with.place);
     let subject = with.facts.subject.clone();
-    still(plain("read", subject.clone(), places::reading(path.clone(), &with.place)), with)?;
+    still(plain("read", subject.clone(), classify::reading(path.clone(), &with.place)), with)?;
     let loaded = files::load(&path).map_err(|e| explain(e, &path, &with.place))?;
-    if places::holds_secret(&path, &loaded, &with.place) {
+    if classify::holds_secret(&path, &loaded, &with.place) {
         // The open file counts, whatever had its name a moment ago.
         still(plain("read", subject, Touch::Read { path: path.clone(), secret: true }), with)?;
     }
@@ -179,12 +181,12 @@ fn shown_whole(
     with: &RunContext,
 ) -> Result<Option<Outcome>, Halt> {
     let bytes = &loaded.bytes;
-    let picture = keep::image(bytes).is_some();
+    let picture = attachments::image(bytes).is_some();
     if !picture && !bytes.starts_with(b"%PDF-") {
         return Ok(None);
     }
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let file = keep::keep(&name, bytes, &with.place.session_dir).map_err(|why| format!("{shown}: {why}."))?;
+    let file = attachments::keep(&name, bytes, &with.place.session_dir).map_err(|why| format!("{shown}: {why}."))?;
     with.seen.note(path, loaded.hash);
     let what = if picture { "picture" } else { "document" };
     let mut outcome =
@@ -259,7 +261,7 @@ mod tests {
             assert!(bench.inspect("transform_data", &script).unwrap().touches.contains(&expected[0]), "{name}");
             let line = bench.inspect("bash", &json!({"command": format!("cat {name}")})).unwrap();
             assert_eq!(line.touches.contains(&expected[0]), is_secret, "{name}");
-            assert_eq!(super::keep::take(&bench.path(name), &bench.place).is_err(), is_secret, "{name}");
+            assert_eq!(super::attachments::take(&bench.path(name), &bench.place).is_err(), is_secret, "{name}");
         }
         // What was not named is left out, also from counts: they would tell the key sign by sign.
         for files_only in [false, true] {

@@ -1,7 +1,9 @@
 //! All tools by name, each behind the two checks that hold for every tool: the facts are gathered again right before
 //! it runs, and its result is cut to what the model may get.
 
-use super::{CallPlace, RunContext, RunError, StoppedRun, Tool, limits, seen::Seen, summary};
+use super::read_tracker::Seen;
+use super::results::{limits, summary};
+use super::{CallPlace, RunContext, RunError, StoppedRun, Tool};
 use crate::domain::foreign;
 use crate::domain::tool::{CallFacts, INTENT, Outcome, ToolSpec, intent};
 use futures_util::future::BoxFuture;

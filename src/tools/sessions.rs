@@ -2,7 +2,8 @@
 
 use super::host::Host;
 use super::input::{self, InputFields};
-use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
+use super::read_tracker::Seen;
+use super::{CallPlace, RunContext, RunError, Tool, plain};
 use crate::domain::attention::Attention;
 use crate::domain::ids::{At, SessionId};
 use crate::domain::message::{Body, Message};

@@ -2,7 +2,8 @@
 
 use super::host::{NotDone, Task, WhichModel};
 use super::input::{self, InputFields};
-use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
+use super::read_tracker::Seen;
+use super::{CallPlace, RunContext, RunError, Tool, plain};
 use crate::domain::permission::Mode;
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::{CallFacts, Outcome, ToolSpec, Touch};

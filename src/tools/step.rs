@@ -1,7 +1,8 @@
 //! `step`: the agent reports how far a step of the approved plan is. Which plan that is the engine knows.
 
 use super::input::{InputFields, one_line};
-use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
+use super::read_tracker::Seen;
+use super::{CallPlace, RunContext, RunError, Tool, plain};
 use crate::domain::plan::StepStatus;
 use crate::domain::tool::{CallFacts, Outcome, Then, ToolSpec, Touch};
 use futures_util::future::BoxFuture;

@@ -1,8 +1,10 @@
 //! `submit_plan`: keeps a plan as a markdown file below the session's `plans/` and hands it to the user.
 
+use super::files::paths;
 use super::files::{self, FileError};
 use super::input::{self, InputFields};
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, plain, seen::Seen};
+use super::read_tracker::Seen;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, plain};
 use crate::domain::plan::Outline;
 use crate::domain::tool::{CallFacts, Outcome, Then, ToolSpec, Touch};
 use futures_util::future::BoxFuture;

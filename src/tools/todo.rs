@@ -1,7 +1,8 @@
 //! `todo`: the agent's own list of what it is doing, for the user to see.
 
 use super::input::{InputFields, one_line};
-use super::{CallPlace, RunContext, RunError, Tool, plain, seen::Seen};
+use super::read_tracker::Seen;
+use super::{CallPlace, RunContext, RunError, Tool, plain};
 use crate::domain::tool::{CallFacts, Outcome, Then, TodoItem, TodoStatus, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};

@@ -1,10 +1,13 @@
 //! `transform_data`: a script that reads files it is given and writes one file to the session's `data/`, and can do nothing
 //! else: it always runs in the read-only profile, without a network, in `data/` as its directory.
 
-use super::held_process::{self, CommandRun, Taker, blocking};
+use super::command::output_buffer::KeptOutput;
+use super::command::process;
+use super::command::process::{CommandRun, Taker, blocking};
+use super::files::{classify, paths, text};
 use super::input::{self, InputFields};
-use super::kept::KeptOutput;
-use super::{CallPlace, Halt, RunContext, RunError, Tool, files, paths, places, same_facts, seen::Seen, settled, text};
+use super::read_tracker::Seen;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, files, same_facts, settled};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use crate::sandbox::environment;
 use futures_util::future::BoxFuture;
@@ -162,15 +165,15 @@ impl TransformCall {
         let hash = files::hex(&files::hash(self.script.as_bytes()));
         let interpreter = paths::follow(&self.interpreter).unwrap_or_else(|_| self.interpreter.clone());
         let mut touches = vec![Touch::Script { interpreter, script: hash }];
-        touches.extend(self.inputs.iter().map(|path| places::reading(path.clone(), place)));
-        touches.push(Touch::Write { path: self.output.clone(), place: places::classify(&self.output, place) });
+        touches.extend(self.inputs.iter().map(|path| classify::reading(path.clone(), place)));
+        touches.push(Touch::Write { path: self.output.clone(), place: classify::classify(&self.output, place) });
         let files = self.inputs.iter().chain([&self.output]).cloned().collect();
         CallFacts {
             tool: "transform_data".to_owned(),
             subject: input::one_line(&paths::shown(&self.output, place), 300),
             touches,
             proposal: Proposal::Script { language: self.language.to_owned(), script: self.script.clone(), files },
-            secrets_here: places::secrets_here(place, &[]),
+            secrets_here: classify::secrets_here(place, &[]),
         }
     }
 }
@@ -245,9 +248,9 @@ async fn work(input: &Value, with: RunContext) -> Result<Outcome, Halt> {
         cwd: wanted.data.clone(),
         timeout: wanted.timeout,
         output_limit: OUTPUT_LIMIT,
-        told: super::held::NamedPlaces::default(),
+        told: super::command::confinement::NamedPlaces::default(),
     };
-    let running = held_process::start(&with.place, with.sandbox, line, &with.host, &with.call).await?;
+    let running = process::start(&with.place, with.sandbox, line, &with.host, &with.call).await?;
     let mut printed = Printed(KeptOutput::default(), &with.progress, 0);
     let over = running.see_it_through(&mut printed, &with.stop).await;
     drop(script);

@@ -2,11 +2,14 @@
 //!
 //! The change that was decided on is worked out again right before it is made, and checked once more at the rename.
 
-use super::attributes;
+use super::files::attributes;
+use super::files::text;
+use super::files::text::{Encoding, Newlines, TextForm};
 use super::files::{self, FileError, LoadedFile};
+use super::files::{classify, paths};
 use super::input::{self, InputFields};
-use super::text::{self, Encoding, Newlines, TextForm};
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, places, read, same_facts, seen::Seen};
+use super::read_tracker::Seen;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, read, same_facts};
 use crate::domain::diff::FileDiff;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
@@ -131,10 +134,10 @@ impl PlannedWrite {
     pub fn touches(&self, place: &CallPlace) -> Vec<Touch> {
         let mut touches = Vec::new();
         // The diff shows what is in the file, so changing a secret is also reading it.
-        if self.before.is_some() && places::is_secret(&self.path, place) {
+        if self.before.is_some() && classify::is_secret(&self.path, place) {
             touches.push(Touch::Read { path: self.path.clone(), secret: true });
         }
-        touches.push(Touch::Write { path: self.path.clone(), place: places::classify(&self.path, place) });
+        touches.push(Touch::Write { path: self.path.clone(), place: classify::classify(&self.path, place) });
         touches
     }
 }

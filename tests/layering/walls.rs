@@ -205,7 +205,7 @@ const PURE: &[(&str, &[&str])] = &[(
     &["tokio", "tokio_util", "std::fs", "std::io", "std::time::Instant", "std::time::SystemTime"],
 )];
 
-/// The files that start programs, each with the reason why: everything else goes through the runner, `tools::held_process`.
+/// The files that start programs, each with the reason why: everything else goes through the runner, `tools::command::process`.
 const STARTS_PROGRAMS: &[(&str, &str)] = &[
     ("src/sandbox/parent.rs", "the runner itself"),
     ("src/sandbox/child.rs", "the runner's command, where nothing closes it in"),

@@ -8,7 +8,7 @@ use super::SessionActor;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::notice::{Level, Notice};
 use crate::protocol::{SessionCommand, SessionEvent};
-use crate::tools::keep;
+use crate::tools::files::attachments;
 use std::path::PathBuf;
 
 impl SessionActor {
@@ -24,7 +24,7 @@ impl SessionActor {
         }
         let (place, mailbox, written) = (self.site(None).place, self.mailbox.clone(), path.clone());
         tokio::spawn(async move {
-            let made = blocking(move || keep::take(&written, &place)).await;
+            let made = blocking(move || attachments::take(&written, &place)).await;
             let made = made.unwrap_or_else(|| Err("The file could not be looked at; the log says more.".to_owned()));
             // An actor that ended has nobody to tell.
             let _ = mailbox.report(Report::Attached { path, made }).await;
@@ -83,7 +83,7 @@ impl SessionActor {
             return;
         }
         let session = self.shared.setup.store.session_dir(&self.machine.meta().id);
-        blocking(move || keep::remove(&path, &session)).await;
+        blocking(move || attachments::remove(&path, &session)).await;
     }
 
     /// Notes that the files now belong to a message.

@@ -2,7 +2,7 @@
 
 use crate::agent::mailbox::{Mailbox, Report};
 use crate::domain::job::{EndedBy, JobShown};
-use crate::tools::jobs::Jobs;
+use crate::tools::command::jobs::Jobs;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;

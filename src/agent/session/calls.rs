@@ -4,7 +4,7 @@ use crate::agent::run_tasks::RunTasks;
 use crate::agent::undo::Keeper;
 use crate::sandbox::proxy::KnownHosts;
 use crate::sandbox::{Allowances, Network};
-use crate::tools::seen::Seen;
+use crate::tools::read_tracker::Seen;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};

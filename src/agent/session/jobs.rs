@@ -6,7 +6,7 @@ use super::SessionActor;
 use crate::domain::job::EndedBy;
 use crate::domain::{Level, Notice};
 use crate::protocol::SessionEvent;
-use crate::tools::jobs;
+use crate::tools::command::jobs;
 
 impl SessionActor {
     /// Shows them, and tells of those that ended.

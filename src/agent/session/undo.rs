@@ -13,7 +13,7 @@ use crate::domain::notice::{Level, Notice};
 use crate::domain::undo::{COMMITS_STAY, UndoAim};
 use crate::domain::{At, MessageId};
 use crate::protocol::SessionEvent;
-use crate::tools::{attributes, paths};
+use crate::tools::files::{attributes, paths};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::path::PathBuf;

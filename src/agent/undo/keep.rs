@@ -14,8 +14,8 @@ use crate::sandbox::plain_file;
 use crate::sandbox::repository::Repository;
 use crate::store::checkpoints::{Checkpoints, NoRoom, Record, Sync};
 use crate::tools::files::LARGEST;
-use crate::tools::restore::{look, see};
-use crate::tools::tree::{DirectoryTable, LAG, Limits, Stopped};
+use crate::tools::files::directory_table::{DirectoryTable, LAG, Limits, Stopped};
+use crate::tools::files::restore::{look, see};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -153,7 +153,7 @@ impl Keeper {
             return None;
         }
         let keeper = self.clone();
-        let cwd = crate::tools::paths::follow(&about.cwd).unwrap_or_else(|_| about.cwd.clone());
+        let cwd = crate::tools::files::paths::follow(&about.cwd).unwrap_or_else(|_| about.cwd.clone());
         let about = About { cwd, ..about };
         if let Some(reach) = reach {
             return Some(self.begin_command(about, reach).await);
@@ -407,7 +407,7 @@ impl Keeper {
     /// Reason why nothing can be kept, if the disk is nearly full.
     fn no_room(&self, checkpoints: &Checkpoints) -> Option<String> {
         let NoRoom { free } = checkpoints.room(self.settings.bounds).err()?;
-        let size = crate::tools::text::size(free);
+        let size = crate::tools::files::text::size(free);
         let text = format!("Undo is off: the disk is nearly full ({size} are free).");
         self.full.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(text.clone());
         Some(text)

@@ -18,7 +18,7 @@ pub(super) use plan::{Known, Since, changes, plan};
 pub(super) use restore::{Done, restore};
 
 use crate::store::checkpoints::Bounds;
-use crate::tools::tree::{Limits, Skip};
+use crate::tools::files::directory_table::{Limits, Skip};
 use std::path::PathBuf;
 
 /// Settings of undo.
@@ -62,7 +62,7 @@ impl Default for UndoSettings {
             enabled: true,
             skip: SKIPPED.iter().map(|name| (*name).to_owned()).collect(),
             bounds: Bounds::default(),
-            file: crate::tools::restore::KNOWN,
+            file: crate::tools::files::restore::KNOWN,
             all: 500_000_000,
             entries: 100_000,
         }

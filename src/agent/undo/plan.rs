@@ -10,8 +10,8 @@ use crate::domain::{At, CallId, MessageId};
 use crate::store::StoreError;
 use crate::store::checkpoints::{Checkpoints, Record};
 use crate::tools::files::LARGEST;
-use crate::tools::restore::{KNOWN, look, see};
-use crate::tools::text;
+use crate::tools::files::restore::{KNOWN, look, see};
+use crate::tools::files::text;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 

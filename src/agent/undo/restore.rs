@@ -4,8 +4,8 @@ use super::plan::{Known, UndoItem, Worked, plan};
 use crate::domain::At;
 use crate::domain::undo::{Thing, UndoAim, UndoEntry, UndoState};
 use crate::store::checkpoints::{Checkpoints, Record, Sync};
+use crate::tools::files::restore as disk;
 use crate::tools::files::{FileError, LARGEST};
-use crate::tools::restore as disk;
 use std::path::PathBuf;
 
 /// Result of a restoration.

@@ -233,7 +233,7 @@ fn a_folder_that_a_command_moved_goes_back_with_files_that_are_older() {
     let before = bench.tree();
     let changed = old.metadata().unwrap();
     let changed = Duration::new(changed.ctime().unsigned_abs(), changed.ctime_nsec() as u32);
-    let lag = Duration::from_nanos(2 * crate::tools::tree::LAG.unsigned_abs());
+    let lag = Duration::from_nanos(2 * crate::tools::files::directory_table::LAG.unsigned_abs());
     while SystemTime::now().duration_since(UNIX_EPOCH).unwrap() < changed + lag {
         std::thread::yield_now();
     }

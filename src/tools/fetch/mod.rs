@@ -10,7 +10,9 @@ mod page;
 
 use super::host::{Completion, WhichModel};
 use super::input::{self, InputFields};
-use super::{CallPlace, Halt, RunContext, RunError, Tool, downloads, seen::Seen, settled};
+use super::read_tracker::Seen;
+use super::results::downloads;
+use super::{CallPlace, Halt, RunContext, RunError, Tool, settled};
 use crate::domain::address;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
 use crate::sandbox::proxy::names::{NameLookup, System, leads_inside};

@@ -1,8 +1,8 @@
 //! Makes the changes of several files, all or none: what was made before one that fails is taken back.
 
 use super::super::files::{self, FileError, LoadedFile};
-use super::super::restore;
 use crate::domain::undo::{Attributes, Thing};
+use crate::tools::files::restore;
 use std::path::{Path, PathBuf};
 
 /// One change on the disk.

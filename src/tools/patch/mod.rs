@@ -7,12 +7,15 @@ mod apply;
 mod commit;
 mod format;
 
-use super::attributes;
+use super::files::attributes;
+use super::files::text;
+use super::files::text::Newlines;
 use super::files::{self, FileError};
+use super::files::{classify, paths};
 use super::input::{self, InputFields};
-use super::text::{self, Newlines};
+use super::read_tracker::Seen;
 use super::write::{PlannedWrite, explain, known, other_names};
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, paths, places, same_facts, seen::Seen};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, same_facts};
 use crate::domain::count::count;
 use crate::domain::diff::FileDiff;
 use crate::domain::tool::{CallFacts, FileChange, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
@@ -190,7 +193,7 @@ impl PreparedChange {
 
     fn touches(&self, place: &CallPlace) -> Vec<Touch> {
         let mut touches = self.change.touches(place);
-        let to = self.to.iter().map(|to| Touch::Write { path: to.clone(), place: places::classify(to, place) });
+        let to = self.to.iter().map(|to| Touch::Write { path: to.clone(), place: classify::classify(to, place) });
         touches.extend(to);
         touches
     }

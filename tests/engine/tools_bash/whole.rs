@@ -5,8 +5,8 @@ use super::access::{bench, git};
 use lisle::domain::permission::Mode;
 use lisle::domain::tool::{Outcome, Touch};
 use lisle::permit::{self, Ground, Policy, Rules, Verdict};
+use lisle::tools::read_tracker::Seen;
 use lisle::tools::registry::Registry;
-use lisle::tools::seen::Seen;
 use serde_json::json;
 
 impl Bench {

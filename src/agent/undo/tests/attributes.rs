@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::undo::Thing;
-use crate::tools::attributes::testing::{ACL, acl, get, set};
+use crate::tools::files::attributes::testing::{ACL, acl, get, set};
 
 const NOTE: &str = "user.note";
 
@@ -80,7 +80,7 @@ fn lists_that_tell_no_attributes_are_read_and_differ_from_nothing() {
     let path = bench.work.join("f");
     write(&path, "text");
     bench.tool("m1", "f", |path| write(path, "other"));
-    let Thing::File { attributes, .. } = crate::tools::restore::see(&path, 1_000).unwrap() else { panic!() };
+    let Thing::File { attributes, .. } = crate::tools::files::restore::see(&path, 1_000).unwrap() else { panic!() };
     assert!(attributes.known().is_some());
     let new = Thing::File { hash: "x".into(), mode: 0o644, attributes };
     assert_eq!(old, new);

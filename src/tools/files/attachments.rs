@@ -1,0 +1,276 @@
+//! Files that go to the model beside text, given by a person or read by a tool: looked at, and copied into the session.
+//!
+//! The copy is made at once, so that what is sent later is what was chosen. Nothing outside the session is read for a
+//! request. What the bytes are decides over what the name says.
+
+use super::FileError;
+use super::{classify, paths, text};
+use crate::domain::attachment::{Attachment, AttachmentKind, FOLDER, LARGEST};
+use crate::tools::CallPlace;
+use crate::tools::files;
+use std::path::Path;
+
+/// Bytes of a file's name that are kept in the copy's.
+const LONGEST_NAME: usize = 100;
+
+/// Copies the file that somebody wrote into the session of this place.
+///
+/// # Errors
+/// A sentence: what was wrong with which file, and what to do.
+pub fn take(written: &Path, place: &CallPlace) -> Result<Attachment, String> {
+    let written = written.to_str().ok_or("Only files whose paths are UTF-8 can be attached.")?;
+    let path = paths::resolve(written, place)?;
+    let shown = paths::shown(&path, place);
+    let secret = || {
+        format!(
+            "{shown} looks like it holds secrets, so it was not attached. Copy what is harmless in it to another file."
+        )
+    };
+    if classify::is_secret(&path, place) || crate::domain::paths::is_secret_file(Path::new(written)) {
+        return Err(secret());
+    }
+    if crate::domain::paths::is_device(&path) {
+        return Err(format!("{shown} is a device or a file of the kernel, which cannot be attached."));
+    }
+    let size = files::look(&path).map_err(|error| explain(error, &shown))?.len();
+    if size > LARGEST {
+        return Err(too_large(&shown, size));
+    }
+    let read = files::load(&path).map_err(|error| explain(error, &shown))?;
+    if classify::holds_secret(&path, &read, place) {
+        return Err(secret());
+    }
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    keep(&name, &read.bytes, &place.session_dir).map_err(|why| format!("{shown}: {why}"))
+}
+
+/// Keeps these bytes as a file of the session.
+///
+/// # Errors
+/// Half a sentence: what was wrong with them.
+pub fn keep(name: &str, bytes: &[u8], session: &Path) -> Result<Attachment, String> {
+    let size = bytes.len() as u64;
+    if bytes.is_empty() {
+        return Err("the file is empty".to_owned());
+    }
+    if size > LARGEST {
+        return Err(format!("{} are more than the {} that are taken", text::size(size), text::size(LARGEST)));
+    }
+    let (kind, mime) = kind_of(name, bytes)?;
+    let stored = format!("{}_{}", id(), sanitised(name));
+    let path = session.join(FOLDER).join(stored);
+    files::create_private(&path, bytes).map_err(|error| format!("it could not be copied: {error}"))?;
+    Ok(Attachment { name: name.to_owned(), path, kind, mime: mime.to_owned(), bytes: size, text: None })
+}
+
+/// Removes a copy. Only a file directly in the session's folder of attachments is ever removed.
+pub fn remove(path: &Path, session: &Path) {
+    let Some(copy) = crate::domain::attachment::copy_in(session, path) else { return };
+    if let Err(error) = std::fs::remove_file(&copy)
+        && error.kind() != std::io::ErrorKind::NotFound
+    {
+        tracing::warn!(%error, "the copy {} stays", copy.display());
+    }
+}
+
+/// Kind of a file for a model, with its media type.
+///
+/// # Errors
+/// Half a sentence, for a file that no model can be given.
+pub fn kind_of(name: &str, bytes: &[u8]) -> Result<(AttachmentKind, &'static str), String> {
+    if let Some(mime) = image(bytes) {
+        return Ok((AttachmentKind::Image, mime));
+    }
+    if bytes.starts_with(b"%PDF-") {
+        return Ok((AttachmentKind::Pdf, "application/pdf"));
+    }
+    match text::decode(bytes) {
+        Ok(_) => Ok((AttachmentKind::Text, text_type(&ending(name)))),
+        Err(kind) => Err(refused(kind, &ending(name))),
+    }
+}
+
+/// The media type of a picture that every provider takes, by its first bytes.
+#[must_use]
+pub fn image(bytes: &[u8]) -> Option<&'static str> {
+    match bytes {
+        _ if bytes.starts_with(b"\x89PNG\r\n\x1a\n") => Some("image/png"),
+        _ if bytes.starts_with(b"\xff\xd8\xff") => Some("image/jpeg"),
+        _ if bytes.starts_with(b"GIF87a") || bytes.starts_with(b"GIF89a") => Some("image/gif"),
+        _ if bytes.starts_with(b"RIFF") && bytes.get(8..12) == Some(b"WEBP") => Some("image/webp"),
+        _ => None,
+    }
+}
+
+fn ending(name: &str) -> String {
+    name.rsplit_once('.').map_or_else(String::new, |(_, ending)| ending.to_ascii_lowercase())
+}
+
+fn refused(kind: &str, ending: &str) -> String {
+    let advice = match ending {
+        "docx" | "doc" | "odt" | "rtf" | "pages" => "save it as PDF or text",
+        "xlsx" | "xls" | "ods" | "numbers" => "save it as CSV or PDF",
+        "pptx" | "ppt" | "odp" | "key" => "save it as PDF",
+        "bmp" | "tif" | "tiff" | "heic" | "heif" | "avif" | "ico" | "jxl" => "save it as PNG or JPEG",
+        "mp3" | "wav" | "ogg" | "flac" | "m4a" | "mp4" | "mov" | "webm" | "mkv" => {
+            "models here are given no sound or film"
+        }
+        _ => "it can be named in the message, and tools can look at it",
+    };
+    format!("it is {kind}, which cannot be sent; {advice}")
+}
+
+fn text_type(ending: &str) -> &'static str {
+    match ending {
+        "csv" => "text/csv",
+        "tsv" => "text/tab-separated-values",
+        "md" | "markdown" => "text/markdown",
+        "html" | "htm" => "text/html",
+        "json" | "ipynb" => "application/json",
+        "svg" => "image/svg+xml",
+        "xml" => "text/xml",
+        "yaml" | "yml" => "application/yaml",
+        _ => "text/plain",
+    }
+}
+
+/// A random id in the form of a UUID, version 4.
+fn id() -> String {
+    let high = (fastrand::u64(..) & !0xf000) | 0x4000;
+    let low = (fastrand::u64(..) & (u64::MAX >> 2)) | (1 << 63);
+    let (a, b, c) = (high >> 32, (high >> 16) & 0xffff, high & 0xffff);
+    format!("{a:08x}-{b:04x}-{c:04x}-{:04x}-{:012x}", low >> 48, low & 0xffff_ffff_ffff)
+}
+
+/// A name that can stand in any path: letters, digits, dots and dashes, at most a hundred bytes, its ending kept.
+fn sanitised(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '-') { c } else { '_' };
+    let name: String = name.chars().map(plain).collect();
+    let name = name.trim_start_matches('.');
+    let (stem, ending) = match name.rsplit_once('.') {
+        Some((stem, ending)) if ending.len() <= 16 && !stem.is_empty() => (stem, Some(ending)),
+        _ => (name, None),
+    };
+    let room = LONGEST_NAME - ending.map_or(0, |ending| ending.len() + 1);
+    let mut end = stem.len().min(room);
+    while !stem.is_char_boundary(end) {
+        end -= 1;
+    }
+    let stem = stem.get(..end).filter(|stem| !stem.is_empty()).unwrap_or("file");
+    ending.map_or_else(|| stem.to_owned(), |ending| format!("{stem}.{ending}"))
+}
+
+fn too_large(shown: &str, size: u64) -> String {
+    let (size, most) = (text::size(size), text::size(LARGEST));
+    format!("{shown} has {size}, and at most {most} are attached. Name it in the message: tools can read parts of it.")
+}
+
+fn explain(error: FileError, shown: &str) -> String {
+    match error {
+        FileError::Missing(_) | FileError::NoFolder(_) => format!("{shown} does not exist."),
+        FileError::Directory(_) => {
+            format!("{shown} is a folder. Attach files, or name the folder in the message: tools can look into it.")
+        }
+        FileError::TooLarge(_, size) => too_large(shown, size),
+        FileError::Special(_, what) => format!("{shown} is {what}, which cannot be attached."),
+        FileError::Changed(_) => format!("{shown} was changed just now, while it was opened. Try again."),
+        FileError::Io { source, .. } => format!("{shown} cannot be read: {source}."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::bench::{place, tree};
+    use proptest::prelude::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_file_is_copied_into_the_session_and_stays_as_it_was() {
+        let (_dir, root) = tree();
+        let place = place(&root);
+        std::fs::write(root.join("work/a plot.png"), b"\x89PNG\r\n\x1a\nrest").unwrap();
+        let file = take(Path::new("a plot.png"), &place).unwrap();
+        assert_eq!(
+            (file.name.as_str(), file.kind, file.mime.as_str(), file.bytes),
+            ("a plot.png", AttachmentKind::Image, "image/png", 12)
+        );
+        assert_eq!(file.path.parent(), Some(place.session_dir.join(FOLDER).as_path()));
+        assert!(file.path.to_string_lossy().ends_with("_a_plot.png"), "{:?}", file.path);
+        std::fs::write(root.join("work/a plot.png"), b"changed").unwrap();
+        assert_eq!(std::fs::read(&file.path).unwrap(), b"\x89PNG\r\n\x1a\nrest");
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&file.path), mode(&place.session_dir.join(FOLDER))), (0o600, 0o700));
+        remove(&file.path, &place.session_dir);
+        assert!(!file.path.exists());
+        remove(&root.join("work/a plot.png"), &place.session_dir);
+        assert!(root.join("work/a plot.png").exists(), "nothing else is ever removed");
+    }
+
+    #[test]
+    fn what_cannot_be_sent_is_refused_with_the_reason() {
+        let (_dir, root) = tree();
+        let place = place(&root);
+        let write = |name: &str, bytes: &[u8]| std::fs::write(root.join("work").join(name), bytes).unwrap();
+        write("empty", b"");
+        write("deck.pptx", b"PK\x03\x04\0\0\0\0");
+        write("song.mp3", b"ID3\x04\0\0\0");
+        write("p.bmp", b"BM\0\0\0\0");
+        write(".env", b"KEY=1");
+        symlink(root.join("work/.env"), root.join("work/harmless.txt")).unwrap();
+        std::fs::File::create(root.join("work/big")).unwrap().set_len(LARGEST + 1).unwrap();
+        for (name, says) in [
+            ("missing", "does not exist"),
+            ("src", "is a folder"),
+            ("empty", "is empty"),
+            ("deck.pptx", "save it as PDF"),
+            ("song.mp3", "no sound"),
+            ("p.bmp", "save it as PNG"),
+            (".env", "secrets"),
+            ("harmless.txt", "secrets"),
+            ("big", "at most 20"),
+            ("/dev/zero", "device"),
+        ] {
+            let why = take(Path::new(name), &place).unwrap_err();
+            assert!(why.contains(says), "{name}: {why}");
+        }
+        assert!(!place.session_dir.join(FOLDER).exists(), "nothing was kept of them");
+    }
+
+    #[test]
+    fn a_folder_that_is_a_link_takes_nothing_out_of_the_session() {
+        let (_dir, root) = tree();
+        let place = place(&root);
+        std::fs::create_dir_all(&place.session_dir).unwrap();
+        symlink(root.join("outside"), place.session_dir.join(FOLDER)).unwrap();
+        assert!(keep("a.txt", b"hello", &place.session_dir).is_err());
+        assert_eq!(std::fs::read_dir(root.join("outside")).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn the_bytes_decide_what_it_is() {
+        let is = |name: &str, bytes: &[u8]| kind_of(name, bytes).unwrap();
+        assert_eq!(is("x.txt", b"GIF89a..."), (AttachmentKind::Image, "image/gif"));
+        assert_eq!(is("x", b"RIFF\0\0\0\0WEBPVP8 "), (AttachmentKind::Image, "image/webp"));
+        assert_eq!(is("x.png", b"%PDF-1.7"), (AttachmentKind::Pdf, "application/pdf"));
+        assert_eq!(is("n.ipynb", b"{}"), (AttachmentKind::Text, "application/json"));
+        assert_eq!(is("t.CSV", b"a,b"), (AttachmentKind::Text, "text/csv"));
+    }
+
+    proptest! {
+        #[test]
+        fn a_copy_has_a_plain_name(name in "\\PC{0,200}") {
+            let plain = sanitised(&name);
+            prop_assert!(!plain.is_empty() && plain.len() <= LONGEST_NAME && !plain.starts_with('.'), "{plain:?}");
+            prop_assert!(plain.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '-' | '_')), "{plain:?}");
+        }
+    }
+
+    #[test]
+    fn ids_look_like_uuids() {
+        let id = id();
+        let lengths: Vec<usize> = id.split('-').map(str::len).collect();
+        assert_eq!(lengths, [8, 4, 4, 4, 12]);
+        assert!(id.as_bytes()[14] == b'4' && b"89ab".contains(&id.as_bytes()[19]), "{id}");
+    }
+}

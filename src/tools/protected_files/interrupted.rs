@@ -1,0 +1,192 @@
+//! Changes of commands that are being taken back, noted on the disk until that is done: what a process that was ended
+//! meanwhile left undone is done by the next one, before any command runs.
+
+use super::process_notes::{self, Note};
+use super::put_back::{self, ChangeFate};
+use crate::sandbox::guard::{ChangedBy, Earlier, GuardedChange, What};
+use crate::sandbox::unseen::Unseen;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The most changes that are told one by one.
+const MOST_TOLD: usize = 10;
+
+static FOLDER: Mutex<Option<PathBuf>> = Mutex::new(None);
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
+
+/// Changes that are being taken back.
+#[derive(Debug)]
+pub(in crate::tools) struct Unfinished {
+    _note: Option<Note>,
+}
+
+impl Unfinished {
+    /// Notes them. Blocks.
+    pub fn begin(changes: &[GuardedChange], folder: &Path, cwd: &Path) -> Self {
+        UNDER_WAY.fetch_add(1, Ordering::Relaxed);
+        let place = FOLDER.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let own = changes.iter().any(|change| change.by == ChangedBy::Command);
+        let note = place.filter(|_| own).and_then(|place| {
+            let note = Note::new(&place, &written(changes, folder, cwd));
+            note.inspect_err(|error| tracing::warn!(%error, "what is taken back is not noted")).ok()
+        });
+        Self { _note: note }
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        UNDER_WAY.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// True while changes of a command are being taken back.
+#[must_use]
+pub fn is_under_way() -> bool {
+    UNDER_WAY.load(Ordering::Relaxed) > 0
+}
+
+/// Keeps the notes in this folder from now on, and does what processes that are gone left undone. A line a change. Blocks.
+pub fn finish_in(folder: PathBuf) -> Vec<String> {
+    let notes = process_notes::others(&folder);
+    *FOLDER.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
+    let mut out = Vec::new();
+    for note in notes.into_iter().filter(|note| !note.lives) {
+        for (change, to, cwd) in read(&note.text).unwrap_or_default() {
+            out.extend(finished(&change, &to, &cwd));
+        }
+        note.remove();
+    }
+    let more = out.len().saturating_sub(MOST_TOLD);
+    out.truncate(MOST_TOLD);
+    out.extend((more > 0).then(|| format!("and {more} more")));
+    out
+}
+
+fn finished(change: &GuardedChange, to: &Path, cwd: &Path) -> Option<String> {
+    let now = change.path.symlink_metadata();
+    let is_there = now.is_ok();
+    // What was restored before the process ended is in order.
+    let is_done = match &change.what {
+        What::Gone(_) => is_there,
+        What::Changed(Some(earlier)) => is_as_before(&change.path, earlier),
+        What::Made | What::Changed(None) | What::Unseen(_) => !is_there,
+    };
+    if is_done {
+        return None;
+    }
+    let change = match &change.what {
+        // It was moved aside, and nothing was put in its place.
+        What::Changed(Some(earlier)) if !is_there => {
+            GuardedChange { what: What::Gone(Some(earlier.clone())), ..change.clone() }
+        }
+        _ => change.clone(),
+    };
+    let fate = put_back::put_back(&change, to);
+    put_back::tidy(&change.path, cwd);
+    let path = crate::tools::input::one_line(&change.path.display().to_string(), 300);
+    Some(match fate {
+        ChangeFate::Aside(copy) => format!("{path}: what a command wrote is in {}", copy.display()),
+        ChangeFate::Restored => format!("{path}: it is there again"),
+        ChangeFate::Left(why) => format!("{path} was left so: {why}"),
+    })
+}
+
+fn is_as_before(path: &Path, earlier: &Earlier) -> bool {
+    if earlier.is_link() {
+        return std::fs::read_link(path).is_ok_and(|to| to.as_os_str().as_bytes() == earlier.content);
+    }
+    let most = u64::try_from(earlier.content.len()).unwrap_or(u64::MAX);
+    crate::sandbox::plain_file::bytes(path, most).is_some_and(|bytes| bytes == earlier.content)
+}
+
+/// The folder for copies, the working directory, then a change each: kind, path, and what was there. Lengths stand before
+/// texts: any byte may be in them.
+fn written(changes: &[GuardedChange], folder: &Path, cwd: &Path) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut text = |bytes: &[u8]| {
+        out.extend(u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_le_bytes());
+        out.extend(bytes);
+    };
+    text(folder.as_os_str().as_bytes());
+    text(cwd.as_os_str().as_bytes());
+    for change in changes.iter().filter(|change| change.by == ChangedBy::Command) {
+        let (kind, earlier) = match &change.what {
+            What::Made => ("made", None),
+            What::Changed(earlier) => ("changed", earlier.as_ref()),
+            What::Gone(earlier) => ("gone", earlier.as_ref()),
+            What::Unseen(Unseen::Barred) => ("unseen", None),
+            What::Unseen(Unseen::Scarce) => continue,
+        };
+        text(kind.as_bytes());
+        text(change.path.as_os_str().as_bytes());
+        text(earlier.map(|earlier| earlier.mode.to_string()).unwrap_or_default().as_bytes());
+        text(earlier.map(|earlier| earlier.content.as_slice()).unwrap_or_default());
+    }
+    out
+}
+
+type NotedChange = (GuardedChange, PathBuf, PathBuf);
+
+fn read(mut bytes: &[u8]) -> Option<Vec<NotedChange>> {
+    let mut text = || {
+        let (length, rest) = bytes.split_first_chunk::<4>()?;
+        let (text, rest) = rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)?;
+        bytes = rest;
+        Some(text)
+    };
+    let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
+    let (folder, cwd) = (path(text()?), path(text()?));
+    let mut out = Vec::new();
+    // One that was being written when the process ended breaks off.
+    while let (Some(kind), Some(at), Some(mode), Some(content)) = (text(), text(), text(), text()) {
+        let mode = std::str::from_utf8(mode).ok().and_then(|mode| mode.parse().ok());
+        let earlier = mode.map(|mode| Earlier { content: content.to_vec(), mode });
+        let what = match kind {
+            b"made" => What::Made,
+            b"changed" => What::Changed(earlier),
+            b"gone" => What::Gone(earlier),
+            _ => What::Unseen(Unseen::Barred),
+        };
+        out.push((GuardedChange { path: path(at), what, by: ChangedBy::Command }, folder.clone(), cwd.clone()));
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_process_left_undone_is_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (cwd, kept) = (root.join("p"), root.join("kept"));
+        std::fs::create_dir_all(cwd.join("new")).unwrap();
+        let at = |name: &str| cwd.join(name);
+        let earlier = || Some(Earlier { content: b"mine".to_vec(), mode: 0o100_644 });
+        let one = |name: &str, what| GuardedChange { path: at(name), what, by: ChangedBy::Command };
+        let changes = [
+            one("new", What::Made),
+            one("changed", What::Changed(earlier())),
+            one("moved", What::Changed(earlier())),
+            one("done", What::Changed(earlier())),
+            one("gone", What::Gone(earlier())),
+            GuardedChange { by: ChangedBy::Git, ..one("gits", What::Made) },
+        ];
+        for (name, text) in [("new/x", "evil"), ("changed", "evil"), ("done", "mine"), ("gits", "x")] {
+            std::fs::write(at(name), text).unwrap();
+        }
+        let text = written(&changes, &kept, &cwd);
+        let told: Vec<String> =
+            read(&text).unwrap().iter().filter_map(|(change, to, cwd)| finished(change, to, cwd)).collect();
+        assert_eq!(told.len(), 4, "{told:?}");
+        let content = |name: &str| std::fs::read_to_string(at(name)).unwrap();
+        assert!(!at("new").exists() && kept.join("1-new/x").exists());
+        assert_eq!(["changed", "moved", "done", "gone", "gits"].map(content), ["mine", "mine", "mine", "mine", "x"]);
+        assert_eq!(read(text.get(..text.len() - 1).unwrap()).unwrap().len(), 4, "the last one breaks off");
+    }
+}

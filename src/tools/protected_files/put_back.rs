@@ -1,0 +1,286 @@
+//! Restoration of files that configure or run code and that a command changed without having asked: what is new is
+//! put aside, what was changed or removed is as it was before. So nothing of it takes effect until the user has seen
+//! it.
+//!
+//! A command may lay links while this happens, so none is followed.
+
+use crate::domain::undo::Thing;
+use crate::sandbox::guard::{Earlier, GuardedChange, What};
+use crate::sandbox::unseen::{self, Unseen};
+use crate::tools::files;
+use crate::tools::files::restore;
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
+use rustix::io::Errno;
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::io::{Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Bytes of a file that is copied because it lies on another disk; of a larger one the beginning is kept.
+const MOST: u64 = 64 * 1024 * 1024;
+
+/// Outcome of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum ChangeFate {
+    /// The command's version lies here now; the path is as it was before.
+    Aside(PathBuf),
+    /// Restored, with nothing to keep.
+    Restored,
+    /// Left as the command made it; why, as the end of a sentence.
+    Left(String),
+}
+
+/// Takes one change back. What was written comes to lie in `folder`. Blocks.
+pub(in crate::tools) fn put_back(change: &GuardedChange, folder: &Path) -> ChangeFate {
+    let done = match &change.what {
+        // What is not known to be as it was must not take effect.
+        What::Made | What::Changed(None) | What::Unseen(Unseen::Barred) => {
+            aside(&change.path, folder).map(ChangeFate::Aside)
+        }
+        What::Unseen(Unseen::Scarce) => Err("the system had no room for a look at it".to_owned()),
+        What::Gone(None) => Err("what it was before was not kept".to_owned()),
+        What::Changed(Some(earlier)) => aside(&change.path, folder).and_then(|copy| {
+            let put = restored(&change.path, earlier);
+            put.map(|()| ChangeFate::Aside(copy.clone()))
+                .map_err(|why| format!("{why}; what was there is in {}", copy.display()))
+        }),
+        What::Gone(Some(earlier)) => restored(&change.path, earlier).map(|()| ChangeFate::Restored),
+    };
+    done.unwrap_or_else(ChangeFate::Left)
+}
+
+fn restored(path: &Path, earlier: &Earlier) -> Result<(), String> {
+    let put = || {
+        if earlier.is_link() {
+            let target = PathBuf::from(OsString::from_vec(earlier.content.clone()));
+            restore::link(path, &target, &Thing::Absent)
+        } else {
+            restore::file(path, &earlier.content, earlier.mode & 0o7777, &Thing::Absent).map(drop)
+        }
+    };
+    put().or_else(|error| if opened(path) { put() } else { Err(error) }).map_err(|error| error.to_string())
+}
+
+/// Gives the user the rights on the thing and on the folders above it that are theirs and lack them. True if one lacked some.
+fn opened(path: &Path) -> bool {
+    let above: Vec<&Path> = path.ancestors().collect();
+    // From the outside: an inner one cannot be reached before.
+    above.into_iter().rev().filter(|path| unseen::open_up(path)).count() > 0
+}
+
+/// Moves what stands there, whatever it is, to a free name in `folder`.
+fn aside(path: &Path, folder: &Path) -> Result<PathBuf, String> {
+    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let to = rustix::fs::open(folder, how, Mode::empty()).map_err(|error| error.to_string())?;
+    let moved = moved(path, folder, &to);
+    moved.or_else(|error| if opened(path) { self::moved(path, folder, &to) } else { Err(error) })
+}
+
+/// Next free number of a name in a folder: of many files of one name not each looks for its own.
+static NEXT: Mutex<Option<HashMap<(PathBuf, OsString), u64>>> = Mutex::new(None);
+
+fn moved(path: &Path, folder: &Path, to: &OwnedFd) -> Result<PathBuf, String> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err("it has no name".to_owned()) };
+    let from = files::open_folder_of(parent).map_err(|error| error.to_string())?;
+    let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
+    let number = next.get_or_insert_default().entry((folder.to_owned(), name.to_owned())).or_insert(1);
+    loop {
+        let mut free = OsString::from(format!("{number}-"));
+        // The longest name leaves no room for a number.
+        let rest = name.as_bytes();
+        free.push(OsStr::from_bytes(rest.get(..LONGEST_NAME).unwrap_or(rest)));
+        match rustix::fs::renameat_with(&from, name, to, &free, RenameFlags::NOREPLACE) {
+            Ok(()) => {
+                *number += 1;
+                return Ok(folder.join(free));
+            }
+            Err(Errno::EXIST) => *number += 1,
+            Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS) => match copied(&from, name, to, &free) {
+                Err(Errno::EXIST) => *number += 1,
+                other => return other.map(|()| folder.join(free)).map_err(|error| error.to_string()),
+            },
+            Err(error) => return Err(error.to_string()),
+        }
+    }
+}
+
+/// Bytes of a name that is kept under a number.
+const LONGEST_NAME: usize = 200;
+/// Depth of folders that are copied to another disk.
+const DEEPEST: usize = 100;
+
+/// The same where it cannot be moved: what it holds is copied, then it is removed.
+fn copied(from: &OwnedFd, name: &OsStr, to: &OwnedFd, free: &OsStr) -> Result<(), Errno> {
+    let kind = rustix::fs::statat(from, name, AtFlags::SYMLINK_NOFOLLOW)?;
+    if FileType::from_raw_mode(kind.st_mode) == FileType::Directory {
+        return copied_folder(from, name, (to, free), DEEPEST);
+    }
+    copied_file(from, name, to, free)
+}
+
+fn copied_folder(from: &OwnedFd, name: &OsStr, (to, free): (&OwnedFd, &OsStr), depth: usize) -> Result<(), Errno> {
+    let below = depth.checked_sub(1).ok_or(Errno::NAMETOOLONG)?;
+    rustix::fs::mkdirat(to, free, Mode::from_raw_mode(0o700))?;
+    let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let copy = rustix::fs::openat(to, free, how, Mode::empty())?;
+    let folder = rustix::fs::openat(from, name, how, Mode::empty())?;
+    let mut names = Vec::new();
+    for entry in rustix::fs::Dir::read_from(&folder)? {
+        names.push(OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned());
+    }
+    for inner in names.iter().filter(|name| *name != "." && *name != "..") {
+        let kind = rustix::fs::statat(&folder, inner, AtFlags::SYMLINK_NOFOLLOW)?;
+        if FileType::from_raw_mode(kind.st_mode) == FileType::Directory {
+            copied_folder(&folder, inner, (&copy, inner), below)?;
+        } else {
+            copied_file(&folder, inner, &copy, inner)?;
+        }
+    }
+    rustix::fs::unlinkat(from, name, AtFlags::REMOVEDIR)
+}
+
+fn copied_file(from: &OwnedFd, name: &OsStr, to: &OwnedFd, free: &OsStr) -> Result<(), Errno> {
+    let how = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut copy = std::fs::File::from(rustix::fs::openat(to, free, how, Mode::from_raw_mode(0o600))?);
+    let how = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let content = match rustix::fs::openat(from, name, how, Mode::empty()) {
+        Ok(file) => {
+            let file = std::fs::File::from(file);
+            let mut bytes = Vec::new();
+            if file.metadata().is_ok_and(|meta| meta.is_file()) {
+                file.take(MOST).read_to_end(&mut bytes).map_err(|_| Errno::IO)?;
+            }
+            bytes
+        }
+        // Where a link leads is all that it holds; a pipe holds nothing.
+        Err(_) => rustix::fs::readlinkat(from, name, Vec::new()).map(|target| target.into_bytes()).unwrap_or_default(),
+    };
+    copy.write_all(&content).map_err(|_| Errno::IO)?;
+    rustix::fs::unlinkat(from, name, AtFlags::empty())
+}
+
+/// Removes folders that are empty now, from this one up to those that are no part of what is protected.
+pub(in crate::tools) fn tidy(path: &Path, cwd: &Path) {
+    let folders = path.ancestors().skip(1).take_while(|above| *above != cwd && above.starts_with(cwd));
+    for folder in folders {
+        let below = folder.strip_prefix(cwd).unwrap_or(folder);
+        let of_git = folder.components().any(|part| part.as_os_str().as_bytes() == b".git");
+        if of_git
+            || !crate::domain::paths::is_protected(below)
+            || !restore::remove_folder(folder).is_ok_and(|removed| removed)
+        {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sandbox::guard::ChangedBy;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn change(path: &Path, what: What) -> GuardedChange {
+        GuardedChange { path: path.to_owned(), what, by: ChangedBy::Command }
+    }
+
+    #[test]
+    fn what_was_done_is_taken_back_and_kept() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (cwd, kept) = (root.join("p"), root.join("session/protected"));
+        std::fs::create_dir_all(cwd.join(".vscode")).unwrap();
+        let at = |name: &str| cwd.join(name);
+        let earlier = |content: &str, mode: u32| Some(Earlier { content: content.as_bytes().to_vec(), mode });
+        // New.
+        std::fs::write(at(".vscode/tasks.json"), "evil").unwrap();
+        let fate = put_back(&change(&at(".vscode/tasks.json"), What::Made), &kept);
+        assert_eq!(fate, ChangeFate::Aside(kept.join("1-tasks.json")));
+        assert_eq!(std::fs::read_to_string(kept.join("1-tasks.json")).unwrap(), "evil");
+        tidy(&at(".vscode/tasks.json"), &cwd);
+        assert!(!at(".vscode").exists() && cwd.exists());
+        // Changed, by a link in its place, and gone with its folder.
+        symlink("/etc/passwd", at("hook")).unwrap();
+        let fate = put_back(&change(&at("hook"), What::Changed(earlier("mine", 0o100_755))), &kept);
+        assert_eq!(fate, ChangeFate::Aside(kept.join("1-hook")));
+        assert!(!at("hook").is_symlink() && kept.join("1-hook").is_symlink());
+        assert_eq!(std::fs::metadata(at("hook")).unwrap().permissions().mode() & 0o777, 0o755);
+        let fate = put_back(&change(&at("sub/.envrc"), What::Gone(earlier("target", 0o120_777))), &kept);
+        assert_eq!((fate, std::fs::read_link(at("sub/.envrc")).unwrap()), (ChangeFate::Restored, "target".into()));
+        // What is not known to be as it was takes no effect either, and nothing is followed.
+        std::fs::write(at("x"), "new").unwrap();
+        let fate = put_back(&change(&at("x"), What::Changed(None)), &kept);
+        assert_eq!((fate, at("x").exists()), (ChangeFate::Aside(kept.join("1-x")), false));
+        std::fs::create_dir(root.join("outside")).unwrap();
+        std::fs::write(root.join("outside/f"), "mine").unwrap();
+        symlink(root.join("outside"), at("lure")).unwrap();
+        assert!(matches!(put_back(&change(&at("lure/f"), What::Made), &kept), ChangeFate::Left(_)));
+        assert_eq!(std::fs::read_to_string(root.join("outside/f")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn rights_that_a_command_took_away_keep_nothing_in_its_place() {
+        if rustix::process::geteuid().is_root() {
+            return eprintln!("not tested: root has all rights");
+        }
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (cwd, kept) = (root.join("p"), root.join("kept"));
+        std::fs::create_dir_all(cwd.join("zz/.git/hooks")).unwrap();
+        std::fs::write(cwd.join("zz/.git/config"), "evil").unwrap();
+        for (folder, mode) in [("zz/.git/hooks", 0o000), ("zz/.git", 0o555), ("zz", 0o111)] {
+            std::fs::set_permissions(cwd.join(folder), std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let earlier = Earlier { content: b"mine".to_vec(), mode: 0o100_644 };
+        let fate = put_back(&change(&cwd.join("zz/.git/config"), What::Changed(Some(earlier))), &kept);
+        assert_eq!(fate, ChangeFate::Aside(kept.join("1-config")));
+        assert_eq!(std::fs::read_to_string(cwd.join("zz/.git/config")).unwrap(), "mine");
+        let hooks = change(&cwd.join("zz/.git/hooks"), What::Unseen(Unseen::Barred));
+        assert_eq!(put_back(&hooks, &kept), ChangeFate::Aside(kept.join("1-hooks")));
+    }
+
+    #[test]
+    fn a_folder_goes_aside_as_a_whole_at_any_depth() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let mut deep = root.join("p");
+        std::fs::create_dir(&deep).unwrap();
+        let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let mut open = rustix::fs::open(&deep, how, Mode::empty()).unwrap();
+        for _ in 0..24 {
+            let name = "d".repeat(250);
+            rustix::fs::mkdirat(&open, name.as_str(), Mode::from_raw_mode(0o755)).unwrap();
+            open = rustix::fs::openat(&open, name.as_str(), how, Mode::empty()).unwrap();
+            deep.push(name);
+        }
+        assert!(deep.symlink_metadata().is_err(), "no path of the system leads there");
+        let fate = put_back(&change(&deep, What::Unseen(Unseen::Barred)), &root.join("kept"));
+        let ChangeFate::Aside(copy) = fate else { panic!("{fate:?}") };
+        assert!(copy.is_dir());
+    }
+
+    #[test]
+    fn what_cannot_be_moved_is_copied() {
+        let dir = tempfile::tempdir().unwrap();
+        let open = |name: &str| {
+            std::fs::create_dir(dir.path().join(name)).unwrap();
+            rustix::fs::open(dir.path().join(name), OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty()).unwrap()
+        };
+        let (from, to) = (open("from"), open("to"));
+        std::fs::write(dir.path().join("from/f"), "text").unwrap();
+        symlink("there", dir.path().join("from/l")).unwrap();
+        for (name, content) in [("f", "text"), ("l", "there")] {
+            copied(&from, OsStr::new(name), &to, OsStr::new(name)).unwrap();
+            assert_eq!(std::fs::read_to_string(dir.path().join("to").join(name)).unwrap(), content);
+        }
+        std::fs::create_dir_all(dir.path().join("from/d/e")).unwrap();
+        std::fs::write(dir.path().join("from/d/e/f"), "inner").unwrap();
+        copied(&from, OsStr::new("d"), &to, OsStr::new("1-d")).unwrap();
+        assert_eq!(std::fs::read_to_string(dir.path().join("to/1-d/e/f")).unwrap(), "inner");
+        assert_eq!(std::fs::read_dir(dir.path().join("from")).unwrap().count(), 0);
+    }
+}
