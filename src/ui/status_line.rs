@@ -1,7 +1,7 @@
 //! The status line below the conversation: its parts by name, those of the left end and those of the right. Where there is
 //! too little room the parts that matter least are left out.
 
-use super::cells::{self, Piece, piece};
+use super::cells::{self, Piece};
 use super::figures::{count, dollars, tokens};
 use super::frame_context::FrameContext;
 use super::mode::{mode, mode_role};
@@ -27,14 +27,14 @@ const GAP: usize = 3;
 const HINT_GAP: usize = 2;
 
 /// Part as it is drawn.
-struct Shown<'t> {
+struct StatusItem<'t> {
     /// How soon it is left out: the highest number goes first.
     weight: u8,
     pieces: Vec<Piece<'t>>,
     target: Option<Target>,
 }
 
-impl<'t> Shown<'t> {
+impl<'t> StatusItem<'t> {
     fn new(weight: u8, one: Piece<'t>) -> Self {
         Self { weight, pieces: vec![one], target: None }
     }
@@ -62,7 +62,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect, bar: bool) {
         paint.pieces(inner, said);
         return;
     }
-    let parts = |names: &[StatusPart]| -> Vec<Shown<'_>> { names.iter().flat_map(|name| part(paint, *name)).collect() };
+    let parts =
+        |names: &[StatusPart]| -> Vec<StatusItem<'_>> { names.iter().flat_map(|name| part(paint, *name)).collect() };
     let (mut left, mut right) = (parts(&paint.state.screen.status.left), parts(&paint.state.screen.status.right));
     let room = usize::from(inner.width);
     fit(&mut left, &mut right, room);
@@ -74,11 +75,10 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect, bar: bool) {
 }
 
 /// Leaves out parts until both ends fit: first the facts that find no room even without hints, then hints.
-fn fit(left: &mut Vec<Shown<'_>>, right: &mut Vec<Shown<'_>>, room: usize) {
-    for hints in [false, true] {
-        let counts = |one: &&Shown<'_>| hints || one.weight < HINT;
-        while taken(left, right, counts) > room && left.iter().chain(right.iter()).filter(counts).count() > 2 {
-            let heaviest = |end: &[Shown<'_>]| end.iter().filter(counts).map(|one| one.weight).max();
+fn fit<'t>(left: &mut Vec<StatusItem<'t>>, right: &mut Vec<StatusItem<'t>>, room: usize) {
+    for below in [HINT, u8::MAX] {
+        while taken(left, right, below) > room && counted(left, below).chain(counted(right, below)).count() > 2 {
+            let heaviest = |end: &[StatusItem<'_>]| counted(end, below).map(|one| one.weight).max();
             let end = if heaviest(right) >= heaviest(left) { &mut *right } else { &mut *left };
             let Some(weight) = heaviest(end) else { break };
             let Some(at) = end.iter().rposition(|one| one.weight == weight) else { break };
@@ -87,20 +87,26 @@ fn fit(left: &mut Vec<Shown<'_>>, right: &mut Vec<Shown<'_>>, room: usize) {
     }
 }
 
+/// Parts whose weight is below a limit.
+fn counted<'s, 't>(parts: &'s [StatusItem<'t>], below: u8) -> impl Iterator<Item = &'s StatusItem<'t>> {
+    parts.iter().filter(move |one| one.weight < below)
+}
+
 /// Cells of parts beside each other.
-fn width<'s, 't: 's>(parts: impl Iterator<Item = &'s Shown<'t>>) -> usize {
-    let wide = |(n, one): (usize, &Shown<'_>)| cells::pieces_width(&one.pieces) + if n > 0 { one.gap() } else { 0 };
+fn width<'s, 't: 's>(parts: impl Iterator<Item = &'s StatusItem<'t>>) -> usize {
+    let wide =
+        |(n, one): (usize, &StatusItem<'_>)| cells::pieces_width(&one.pieces) + if n > 0 { one.gap() } else { 0 };
     parts.enumerate().map(wide).sum()
 }
 
-/// Cells of both ends, as far as their parts count.
-fn taken(left: &[Shown<'_>], right: &[Shown<'_>], counts: impl Fn(&&Shown<'_>) -> bool) -> usize {
-    let (left, right) = (width(left.iter().filter(&counts)), width(right.iter().filter(&counts)));
+/// Cells of both ends, as far as the weight of their parts is below a limit.
+fn taken(left: &[StatusItem<'_>], right: &[StatusItem<'_>], below: u8) -> usize {
+    let (left, right) = (width(counted(left, below)), width(counted(right, below)));
     left + right + if left == 0 || right == 0 { 0 } else { GAP }
 }
 
 /// Draws parts from the left of an area, each to be clicked.
-fn parts_at(paint: &mut FrameContext<'_>, area: Rect, parts: &[Shown<'_>]) {
+fn parts_at(paint: &mut FrameContext<'_>, area: Rect, parts: &[StatusItem<'_>]) {
     let mut rest = area;
     for (n, one) in parts.iter().enumerate() {
         if n > 0 {
@@ -115,14 +121,14 @@ fn parts_at(paint: &mut FrameContext<'_>, area: Rect, parts: &[Shown<'_>]) {
 }
 
 /// What is drawn for a part; nothing where there is nothing to say.
-fn part<'t>(paint: &FrameContext<'_>, name: StatusPart) -> Vec<Shown<'t>> {
+fn part<'t>(paint: &FrameContext<'_>, name: StatusPart) -> Vec<StatusItem<'t>> {
     let state = paint.state;
     let meta = state.current_meta();
     match name {
         StatusPart::Mode => {
             let mode = mode(state);
             let word = paint.piece(format!("{} {}", paint.signs.mode(mode), mode.shown()), mode_role(mode));
-            vec![Shown { target: Some(Target::Mode), ..Shown::new(0, word) }]
+            vec![StatusItem { target: Some(Target::Mode), ..StatusItem::new(0, word) }]
         }
         StatusPart::NeedsYou => needs_you(paint).into_iter().collect(),
         StatusPart::Sandbox => sandbox(paint).into_iter().collect(),
@@ -131,59 +137,60 @@ fn part<'t>(paint: &FrameContext<'_>, name: StatusPart) -> Vec<Shown<'t>> {
         StatusPart::Connection => {
             let name = meta.and_then(|meta| meta.asked());
             let shown = |name: &crate::domain::ids::ConnectionName| {
-                Shown::new(4, paint.piece(clean_line(name.as_str()).into_owned(), Role::Status))
+                StatusItem::new(4, paint.piece(clean_line(name.as_str()).into_owned(), Role::Status))
             };
             name.map(shown).map(|one| one.at(ModelAction::Connection)).into_iter().collect()
         }
         StatusPart::Directory => meta.map(|meta| directory(paint, meta)).into_iter().collect(),
         StatusPart::Context => meta.and_then(|meta| context(paint, meta)).into_iter().collect(),
         StatusPart::NextCost => {
-            let cost = next_cost(state).map(|text| Shown::new(1, paint.piece(text, Role::Warning)));
+            let cost = next_cost(state).map(|text| StatusItem::new(1, paint.piece(text, Role::Warning)));
             cost.map(|one| one.at(SessionAction::Context)).into_iter().collect()
         }
         StatusPart::Cost => meta.map(|meta| costs(paint, meta)).unwrap_or_default(),
         StatusPart::Status => {
             let status = |meta: &SessionMeta| paint.piece(clean_line(&meta.status).into_owned(), Role::Status);
-            meta.map(|meta| Shown::new(5, status(meta)).at(SessionAction::Status)).into_iter().collect()
+            meta.map(|meta| StatusItem::new(5, status(meta)).at(SessionAction::Status)).into_iter().collect()
         }
-        StatusPart::Workspace => vec![Shown::new(5, workspace(paint)).at(SessionAction::Workspace)],
+        StatusPart::Workspace => vec![StatusItem::new(5, workspace(paint)).at(SessionAction::Workspace)],
         StatusPart::Keys => keys(paint),
     }
 }
 
-fn needs_you<'t>(paint: &FrameContext<'_>) -> Option<Shown<'t>> {
+fn needs_you<'t>(paint: &FrameContext<'_>) -> Option<StatusItem<'t>> {
     let needing = paint.state.sessions.needing();
     let text = format!("{} {} you", paint.signs.session.needs_you, count(needing, "needs", "need"));
-    (needing > 0).then(|| Shown::new(0, paint.piece(text, Role::NeedsYou)).at(AnswerAction::Inbox))
+    (needing > 0).then(|| StatusItem::new(0, paint.piece(text, Role::NeedsYou)).at(AnswerAction::Inbox))
 }
 
-fn sandbox<'t>(paint: &FrameContext<'_>) -> Option<Shown<'t>> {
+fn sandbox<'t>(paint: &FrameContext<'_>) -> Option<StatusItem<'t>> {
     let text = paint.state.engine.config.sandbox.in_words(mode(paint.state));
     let weight = if mode(paint.state) == Mode::Explore { 1 } else { 6 };
-    (!text.is_empty()).then(|| Shown::new(weight, paint.piece(text.to_owned(), Role::Warning)).at(AppAction::Doctor))
+    (!text.is_empty())
+        .then(|| StatusItem::new(weight, paint.piece(text.to_owned(), Role::Warning)).at(AppAction::Doctor))
 }
 
-fn jobs<'t>(paint: &FrameContext<'_>) -> Option<Shown<'t>> {
+fn jobs<'t>(paint: &FrameContext<'_>) -> Option<StatusItem<'t>> {
     let jobs = paint.state.current_open().map_or(0, |open| open.running_jobs());
-    (jobs > 0).then(|| Shown::new(1, paint.piece(count(jobs, "job", "jobs"), Role::Running)).at(JobAction::List))
+    (jobs > 0).then(|| StatusItem::new(1, paint.piece(count(jobs, "job", "jobs"), Role::Running)).at(JobAction::List))
 }
 
-fn model_part<'t>(paint: &FrameContext<'_>) -> Option<Shown<'t>> {
+fn model_part<'t>(paint: &FrameContext<'_>) -> Option<StatusItem<'t>> {
     let (model, thinking) = model(paint.state);
     let text = match thinking {
         Some(level) => format!("{model} {} {level}", paint.signs.dot),
         None => model.clone(),
     };
-    (!model.is_empty()).then(|| Shown::new(3, paint.piece(text, Role::Status)).at(ModelAction::Pick))
+    (!model.is_empty()).then(|| StatusItem::new(3, paint.piece(text, Role::Status)).at(ModelAction::Pick))
 }
 
-fn directory<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> Shown<'t> {
+fn directory<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> StatusItem<'t> {
     let path = paint.home_path(&meta.cwd);
     let path = cells::cut_start(&clean_line(&path), 32, paint.signs.cut).into_owned();
-    Shown::new(4, paint.piece(path, Role::Status)).at(SessionAction::Cwd)
+    StatusItem::new(4, paint.piece(path, Role::Status)).at(SessionAction::Cwd)
 }
 
-fn context<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> Option<Shown<'t>> {
+fn context<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> Option<StatusItem<'t>> {
     let one = match meta.usage.context_share() {
         Some((percent, window)) => {
             let role = if percent >= 80 { Role::Warning } else { Role::Status };
@@ -194,11 +201,11 @@ fn context<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> Option<Shown<'t>
         }
         None => return None,
     };
-    Some(Shown::new(2, one).at(SessionAction::Context))
+    Some(StatusItem::new(2, one).at(SessionAction::Context))
 }
 
 /// Cost of the session, and of those that it spawned.
-fn costs<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Shown<'t>> {
+fn costs<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<StatusItem<'t>> {
     let mut texts = Vec::new();
     if meta.usage.cost_usd == 0.0 && meta.usage.output_tokens > 0 && meta.next_cost.is_none() {
         texts.push("price unknown".to_owned());
@@ -209,7 +216,7 @@ fn costs<'t>(paint: &FrameContext<'_>, meta: &SessionMeta) -> Vec<Shown<'t>> {
     if below > 0.0 {
         texts.push(format!("+ {} spawned", dollars(below)));
     }
-    texts.into_iter().map(|text| Shown::new(5, paint.piece(text, Role::Status)).at(SessionAction::Usage)).collect()
+    texts.into_iter().map(|text| StatusItem::new(5, paint.piece(text, Role::Status)).at(SessionAction::Usage)).collect()
 }
 
 /// Cost of the next request, where it is worth announcing.
@@ -219,7 +226,7 @@ fn next_cost(state: &State) -> Option<String> {
 }
 
 /// Hints, each a part of its own: the last ones are left out first.
-fn keys<'t>(paint: &FrameContext<'_>) -> Vec<Shown<'t>> {
+fn keys<'t>(paint: &FrameContext<'_>) -> Vec<StatusItem<'t>> {
     let here = paint.state.contexts().first().copied().unwrap_or(Context::Global);
     let mut out = Vec::new();
     for (action, word) in hints(paint) {
@@ -230,7 +237,7 @@ fn keys<'t>(paint: &FrameContext<'_>) -> Vec<Shown<'t>> {
         let Some(key) = key else { continue };
         let pieces = vec![paint.piece(key, Role::Key), paint.piece(format!(" {word}"), Role::Dim)];
         let weight = HINT.saturating_add(u8::try_from(out.len()).unwrap_or(u8::MAX));
-        out.push(Shown { weight, pieces, target: action.map(Target::Act) });
+        out.push(StatusItem { weight, pieces, target: action.map(Target::Act) });
     }
     out
 }
@@ -276,17 +283,18 @@ fn hints(paint: &FrameContext<'_>) -> Vec<(Option<Action>, &'static str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ui::cells::piece;
 
-    fn shown(weight: u8, text: &'static str) -> Shown<'static> {
-        Shown::new(weight, piece(text, ratatui::style::Style::default()))
+    fn shown(weight: u8, text: &'static str) -> StatusItem<'static> {
+        StatusItem::new(weight, piece(text, ratatui::style::Style::default()))
     }
 
     #[test]
     fn parts_stand_three_cells_apart_and_hints_two() {
         assert_eq!(width([shown(0, "ab"), shown(3, "cd")].iter()), 7);
         assert_eq!(width([shown(HINT, "ab"), shown(HINT + 1, "cd")].iter()), 6);
-        assert_eq!(taken(&[shown(0, "ab")], &[shown(HINT, "cd")], |_| true), 7);
-        assert_eq!(taken(&[shown(0, "ab")], &[shown(HINT, "cd")], |one| one.weight < HINT), 2);
+        assert_eq!(taken(&[shown(0, "ab")], &[shown(HINT, "cd")], u8::MAX), 7);
+        assert_eq!(taken(&[shown(0, "ab")], &[shown(HINT, "cd")], HINT), 2);
     }
 
     #[test]

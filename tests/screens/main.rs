@@ -755,7 +755,7 @@ proptest! {
 fn the_status_line_shows_the_parts_that_are_named() {
     use lisle::domain::status_line::StatusPart;
     let line = |left: &[StatusPart], right: &[StatusPart], width: u16| {
-        let mut state = base();
+        let mut state = screen::one_session();
         (state.screen.status.left, state.screen.status.right) = (left.to_vec(), right.to_vec());
         // The line stands above the bar of keys.
         shot("status", &state, width, 30).lines().nth(28).unwrap().trim().to_owned()

@@ -1,7 +1,8 @@
 //! Keys and the mouse on their way: chords, times between keys, and what was pressed where.
 
 use super::mark;
-use crate::domain::ids::At;
+use crate::domain::Mode;
+use crate::domain::ids::{At, SessionId};
 use crate::keymap::key::Key;
 
 /// Keys of an unfinished chord.
@@ -72,6 +73,8 @@ pub struct KeyInput {
     pub(crate) spot: Option<mark::Spot>,
     /// The mouse on the conversation.
     pub(crate) pressed: Option<mark::Pressed>,
+    /// Mode that the user passes through: it is set once the key has rested.
+    pub(crate) resting_mode: Option<(SessionId, Mode)>,
     /// The mouse was given to the terminal.
     pub mouse_given: bool,
 }
@@ -92,6 +95,7 @@ impl KeyInput {
             blind: Blind::No,
             spot: None,
             pressed: None,
+            resting_mode: None,
             mouse_given: false,
         }
     }

@@ -19,15 +19,16 @@ mod written_line;
 use crate::app::composer::{attach, completion, editing};
 use crate::app::conversation::{colours, drawn, mark, pictures};
 use crate::app::effect::Effect;
-use crate::app::msg::{Msg, Timer};
+use crate::app::msg::{MouseKind, Msg, Timer};
 use crate::app::overlays::{doctor, find, settings, workspaces};
 use crate::app::panels::{letters, plan};
-use crate::app::sessions::list;
+use crate::app::sessions::{list, turn};
 use crate::app::shell::{connecting, quit, session, session_changes};
 use crate::app::state::{Current, Editing, Size, State};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::Fed;
+use crate::keymap::action::{Action, ModeAction};
 use crate::keymap::key::{Code, Key};
 use crate::protocol::{Command, EngineCommand};
 
@@ -74,6 +75,9 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     state.clock.now = now;
     let mut fx = Vec::new();
     let dialog = appeared::Dialog::before(state, &msg);
+    if dialog.is_none() && goes_on(&msg) {
+        turn::mode_rested(state, &mut fx);
+    }
     match msg {
         Msg::Act { action, key: Some(key) } => keys::bound(state, action, key, &mut fx),
         Msg::Act { action, key: None } => dispatch::act(state, action, None, &mut fx),
@@ -136,6 +140,17 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     fx
 }
 
+/// True if the user does something else than to choose the next permission mode.
+fn goes_on(msg: &Msg) -> bool {
+    let next = |action: &Action| *action == ModeAction::Next.into();
+    match msg {
+        Msg::Act { action, .. } => !next(action),
+        Msg::Chord(_) | Msg::Timer(_) => false,
+        Msg::Mouse(mouse) => mouse.kind == MouseKind::Press,
+        _ => true,
+    }
+}
+
 fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
     match timer {
         Timer::Chord => state.input.chord.strip = !state.input.chord.keys.is_empty(),
@@ -155,6 +170,7 @@ fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
         // The frame shows the seconds that are left; the next one is waited for again.
         Timer::Countdown => state.clock.countdown = None,
         Timer::Pull => mark::pull(state, fx),
+        Timer::Mode => turn::mode_rested(state, fx),
     }
 }
 
