@@ -21,4 +21,4 @@ pub use effect::Effect;
 pub use line::Line;
 pub use msg::Msg;
 pub use state::State;
-pub use update::{chooses, resolve, start, update};
+pub use update::{chooses, repeats, resolve, start, update};

@@ -186,6 +186,8 @@ pub enum Timer {
     Countdown,
     /// The mouse is held over an edge of the conversation: it scrolls on.
     Pull,
+    /// The key of the permission mode has rested.
+    Mode,
 }
 
 /// A rectangle of the screen in cells.

@@ -48,6 +48,7 @@ pub mod session;
 pub mod setting;
 pub mod spending;
 pub mod splice;
+pub mod status_line;
 pub mod title;
 pub mod tool;
 pub mod undo;

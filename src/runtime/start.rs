@@ -113,6 +113,7 @@ async fn shown(
             },
             pictures: ui.pictures,
             notify: ui.notify,
+            status: ui.status,
         },
     };
     Ok(if lines { linear::run(link, options).await? } else { screen::run(link, options).await? })

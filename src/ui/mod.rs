@@ -29,6 +29,7 @@ pub mod printed;
 mod queue;
 mod session_list;
 mod status;
+mod status_line;
 pub mod text;
 
 pub use frame_context::Appearance;
@@ -70,7 +71,7 @@ pub fn render(state: &State, look: &Appearance<'_>, cache: &mut LayoutCache, buf
     paint.found.both_panes = layout.shape == Shape::Both;
     paint.found.list_cells = layout.list.width;
     panes(&mut paint, &layout);
-    status::line(&mut paint, cells::row(layout.status, 0), !layout.bar().is_empty());
+    status_line::draw(&mut paint, cells::row(layout.status, 0), !layout.bar().is_empty());
     bar::draw(&mut paint, layout.bar());
     paint.settle_selected();
     if layout.shape != Shape::Tiny {

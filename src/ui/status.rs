@@ -1,17 +1,13 @@
-//! The header above the conversation and the status line below the conversation: where one is and in which mode.
+//! The header above the conversation: where one is. The status line is in `status_line`.
 
 use super::cells::{self, Piece, piece};
-use super::figures::{age, count, dollars, tokens};
+use super::figures::{age, count};
 use super::frame_context::FrameContext;
-use super::mode::{mode, mode_role};
-use crate::app::msg::Target;
 use crate::app::state::{Focus, State};
-use crate::domain::Mode;
 use crate::domain::ids::shown_name;
 use crate::domain::sanitise::clean_line;
 use crate::domain::tool::TodoStatus;
 use crate::domain::workspace::{USUAL, colour};
-use crate::keymap::action::{Action, AppAction, ComposerAction, Context, ListAction, PaneAction, SessionAction};
 use crate::theme::Role;
 use ratatui::layout::Rect;
 
@@ -106,7 +102,7 @@ pub(super) fn header(paint: &mut FrameContext<'_>, area: Rect, details: Rect) {
 }
 
 /// The workspace's name, in its own colour.
-fn workspace<'p>(paint: &FrameContext<'_>) -> Piece<'p> {
+pub(super) fn workspace<'p>(paint: &FrameContext<'_>) -> Piece<'p> {
     let name = &paint.state.engine.config.workspace;
     let style = colour(name).map_or_else(|| paint.style(Role::Dim), |colour| paint.look.theme.tag(colour));
     piece(clean_line(name).into_owned(), style)
@@ -139,156 +135,4 @@ fn spaced(pieces: Vec<Piece<'_>>) -> Vec<Piece<'_>> {
 
 fn spaced_width(pieces: &[Piece<'_>]) -> usize {
     cells::pieces_width(pieces) + 2 * pieces.len().saturating_sub(1)
-}
-
-/// Mode, who waits, model, directory, context, cost; at the right the keys of this place. `bar`: notices stand below; else
-/// one takes the row for its time.
-pub(super) fn line(paint: &mut FrameContext<'_>, area: Rect, bar: bool) {
-    if area.is_empty() {
-        return;
-    }
-    paint.fill(area, Role::Status);
-    let inner = cells::after(area, 1);
-    let inner = Rect { width: inner.width.saturating_sub(1), ..inner };
-    let mut rest = inner;
-    let said = if bar { Vec::new() } else { super::bar::said(paint, usize::MAX / 4) };
-    if let Some(said) = said.first() {
-        paint.pieces(rest, said);
-        return;
-    }
-    let mode = mode(paint.state);
-    let word = [paint.piece(format!("{} {}", paint.signs.mode(mode), mode.shown()), mode_role(mode))];
-    let used = paint.pieces(rest, &word);
-    paint.target(Rect { width: used, ..rest }, Target::Mode);
-    rest = cells::after(rest, used + 3);
-    let facts = facts(paint);
-    let hints = hints(paint);
-    // What matters least goes first: hints, then facts by their weight.
-    let mut kept: Vec<(u8, Piece<'_>)> = facts;
-    let room = usize::from(rest.width);
-    let wide = |kept: &[(u8, Piece<'_>)]| {
-        kept.iter().map(|(_, piece)| cells::width(&piece.0) + 3).sum::<usize>().saturating_sub(3)
-    };
-    while wide(&kept) > room {
-        let Some(least) = kept.iter().enumerate().max_by_key(|(_, (weight, _))| *weight).map(|(n, _)| n) else { break };
-        if kept.len() == 1 {
-            break;
-        }
-        kept.remove(least);
-    }
-    let used = wide(&kept);
-    let mut pieces = Vec::new();
-    for (_, one) in kept {
-        if !pieces.is_empty() {
-            pieces.push(piece("   ", one.1));
-        }
-        pieces.push(one);
-    }
-    let mut hints = hints;
-    while !hints.is_empty() && cells::pieces_width(&hints) + used + 3 > room {
-        // A hint is a key, its word, and the gap before the next.
-        let keep = hints.len().saturating_sub(3);
-        hints.truncate(keep);
-    }
-    paint.sides(rest, &pieces, &hints, used);
-}
-
-/// The facts in their order, each with how soon it is left out: the highest number goes first.
-fn facts<'t>(paint: &FrameContext<'_>) -> Vec<(u8, Piece<'t>)> {
-    let state = paint.state;
-    let mut facts = Vec::new();
-    let needing = state.sessions.needing();
-    if needing > 0 {
-        let text = format!("{} {} you", paint.signs.session.needs_you, count(needing, "needs", "need"));
-        facts.push((0, piece(text, paint.style(Role::NeedsYou))));
-    }
-    let sandbox = state.engine.config.sandbox.in_words(mode(state));
-    if !sandbox.is_empty() {
-        let weight = if mode(state) == Mode::Explore { 1 } else { 6 };
-        facts.push((weight, piece(sandbox.to_owned(), paint.style(Role::Warning))));
-    }
-    let jobs = state.current_open().map_or(0, |open| open.running_jobs());
-    if jobs > 0 {
-        facts.push((1, piece(count(jobs, "job", "jobs"), paint.style(Role::Running))));
-    }
-    let (model, thinking) = model(state);
-    if !model.is_empty() {
-        let text = match thinking {
-            Some(level) => format!("{model} {} {level}", paint.signs.dot),
-            None => model,
-        };
-        facts.push((3, piece(text, paint.style(Role::Status))));
-    }
-    if let Some(meta) = state.current_meta() {
-        let path = paint.home_path(&meta.cwd);
-        let path = clean_line(&path);
-        facts.push((4, piece(cells::cut_start(&path, 32, paint.signs.cut).into_owned(), paint.style(Role::Status))));
-        if let Some((percent, window)) = meta.usage.context_share() {
-            let role = if percent >= 80 { Role::Warning } else { Role::Status };
-            facts.push((2, piece(format!("{percent}% of {}", tokens(window)), paint.style(role))));
-        } else if meta.usage.context_tokens > 0 {
-            facts.push((2, piece(format!("{} tokens", tokens(meta.usage.context_tokens)), paint.style(Role::Status))));
-        }
-        if let Some(text) = next_cost(state) {
-            facts.push((1, piece(text, paint.style(Role::Warning))));
-        }
-        if meta.usage.cost_usd == 0.0 && meta.usage.output_tokens > 0 && meta.next_cost.is_none() {
-            facts.push((5, piece("price unknown".to_owned(), paint.style(Role::Status))));
-        } else if meta.usage.cost_usd > 0.0 {
-            facts.push((5, piece(dollars(meta.usage.cost_usd), paint.style(Role::Status))));
-        }
-        let below: f64 = state.sessions.spawned_by(&meta.id).iter().map(|meta| meta.usage.cost_usd).sum();
-        if below > 0.0 {
-            facts.push((5, piece(format!("+ {} spawned", dollars(below)), paint.style(Role::Status))));
-        }
-    }
-    facts
-}
-
-/// Cost of the next request, where it is worth announcing.
-fn next_cost(state: &State) -> Option<String> {
-    let cost = state.current_meta()?.next_cost.filter(|cost| *cost > state.engine.config.warn_cost && *cost > 0.0)?;
-    Some(format!("next request up to {}", dollars(cost)))
-}
-
-/// The keys of this place.
-fn hints(paint: &FrameContext<'_>) -> Vec<Piece<'static>> {
-    let state = paint.state;
-    if !state.overlays.is_empty() {
-        return Vec::new();
-    }
-    let contexts = state.contexts();
-    let here = contexts.first().copied().unwrap_or(Context::Global);
-    let key = |action: Action| paint.key(action, here);
-    let help = (key(Action::App(AppAction::HelpIfEmpty)).or_else(|| key(Action::App(AppAction::Help))), "help");
-    let one_pane = paint.buf.area.width < super::layout::NARROW;
-    let panes = (key(Action::Pane(PaneAction::Swap)), "sessions");
-    match state.focus {
-        Focus::List if !state.sessions.marks.is_empty() => paint.hints(&[
-            (key(Action::Session(SessionAction::Archive)), "archive"),
-            (key(Action::Session(SessionAction::Status)), "status"),
-            (key(Action::Session(SessionAction::Delete)), "delete"),
-            (key(Action::App(AppAction::Back)), "unmark"),
-        ]),
-        Focus::List => paint.hints(&[
-            (key(Action::List(ListAction::Open)), "open"),
-            (key(Action::List(ListAction::Filter)), "filter"),
-            (key(Action::List(ListAction::New)).or_else(|| key(Action::Session(SessionAction::New))), "new"),
-            help,
-        ]),
-        Focus::Composer if state.composer().is_empty() => {
-            let commands = (Some("/".to_owned()), "commands");
-            if one_pane { paint.hints(&[panes, help, commands]) } else { paint.hints(&[help, commands]) }
-        }
-        Focus::Composer => paint.hints(&[
-            (key(Action::Composer(ComposerAction::Send)), if state.running() { "queue" } else { "send" }),
-            (key(Action::Composer(ComposerAction::Newline)), "new line"),
-        ]),
-        Focus::Chat => paint.hints(&[
-            (key(Action::Chat(crate::keymap::action::ChatAction::Fold)), "unfold"),
-            (key(Action::Chat(crate::keymap::action::ChatAction::Search)), "search"),
-            help,
-        ]),
-        Focus::Panel => Vec::new(),
-    }
 }

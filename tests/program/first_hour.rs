@@ -2,6 +2,7 @@
 
 use crate::anthropic::{refuses, says};
 use crate::pty::{Pty, Start};
+use crate::secrets::again;
 use crate::support::model_server::{Gate, ModelServer, Script};
 use serde_json::json;
 use std::path::Path;
@@ -26,6 +27,13 @@ impl Counted {
     /// Writes a message or a key, which is no choice to be learned.
     fn write(&mut self, text: &str) -> &mut Self {
         self.pty.keys(text);
+        self
+    }
+
+    /// Presses the key that closes what appeared by itself: as soon as it counts there.
+    fn close(&mut self, key: &str, shown: &str) -> &mut Self {
+        self.keys += 1;
+        again(&self.pty, key, &format!("{shown} is gone"), |text| !text.contains(shown));
         self
     }
 
@@ -81,7 +89,7 @@ fn a_key_and_the_first_answer_take_five_keys_and_a_refused_one_is_pasted_again_a
     screen.until("Who answers?").press("\x1b[B").press("\r").until("the key, not shown");
     // The server answers within a millisecond; nothing that follows waits for the user to be slow.
     screen.write(&pasted(WRONG)).press("\r").until("does not accept the key");
-    screen.write(&pasted(RIGHT)).until("****").press("\r").until("claude-listed-1").press("\r");
+    screen.write(&pasted(RIGHT)).until("****").press("\r").until("claude-listed-1").close("\r", "refresh");
     screen.write("hello").press("\r").until("Hello from the server");
     assert_eq!(screen.keys, 5 + 1, "one of them gave the key that was refused");
     let keys: Vec<_> = server.asked().iter().filter_map(|asked| asked.header("x-api-key").map(str::to_owned)).collect();
@@ -99,7 +107,7 @@ fn what_is_typed_while_a_key_is_checked_goes_into_the_field() {
     // Typed, not pasted, and its Enter before the first one is refused.
     screen.write(RIGHT).until("****").press("\r");
     gate.open();
-    screen.until("claude-listed-1").press("\r").write("hello").press("\r").until("Hello from the server");
+    screen.until("claude-listed-1").close("\r", "refresh").write("hello").press("\r").until("Hello from the server");
     let keys: Vec<_> = server.asked().iter().filter_map(|asked| asked.header("x-api-key").map(str::to_owned)).collect();
     assert_eq!(keys[..3], [WRONG, RIGHT, RIGHT]);
     let text = screen.pty.text();

@@ -201,16 +201,22 @@ fn to_the_field(pty: &pty::Pty) {
 
 #[track_caller]
 fn again_until(pty: &pty::Pty, keys: &str, shown: &str) {
+    again(pty, keys, shown, |text| text.contains(shown));
+}
+
+/// Presses a key once a second until it has done what it is for: one that comes too soon does nothing.
+#[track_caller]
+pub(crate) fn again(pty: &pty::Pty, keys: &str, what: &str, reached: impl Fn(&str) -> bool) {
     let end = Instant::now() + Duration::from_secs(20);
     while Instant::now() < end {
         pty.keys(keys);
         let again = Instant::now() + Duration::from_secs(1);
         while Instant::now() < again {
-            if pty.text().contains(shown) {
+            if reached(&pty.text()) {
                 return;
             }
             std::thread::yield_now();
         }
     }
-    panic!("{shown} did not come\n{}", pty.text());
+    panic!("{what}: not reached\n{}", pty.text());
 }

@@ -750,3 +750,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_status_line_shows_the_parts_that_are_named() {
+    use lisle::domain::status_line::StatusPart;
+    let line = |left: &[StatusPart], right: &[StatusPart], width: u16| {
+        let mut state = screen::one_session();
+        (state.screen.status.left, state.screen.status.right) = (left.to_vec(), right.to_vec());
+        // The line stands above the bar of keys.
+        shot("status", &state, width, 30).lines().nth(28).unwrap().trim().to_owned()
+    };
+    let usual = line(&[StatusPart::Mode, StatusPart::Model], &[StatusPart::Keys], 100);
+    assert!(usual.contains("Ask to Edit") && usual.ends_with("/ commands"), "{usual}");
+    let other = line(&[StatusPart::Directory], &[StatusPart::Status, StatusPart::Mode], 100);
+    assert!(other.starts_with('~') && other.ends_with("Ask to Edit") && !other.contains("commands"), "{other}");
+    let narrow = line(&[StatusPart::Directory, StatusPart::Model], &[StatusPart::Mode, StatusPart::Keys], 40);
+    assert!(narrow.contains("Ask to Edit"), "the mode goes last: {narrow}");
+    assert_eq!(line(&[], &[], 100), "");
+}

@@ -216,6 +216,9 @@ impl Machine {
         if matches!(facts.proposal, Proposal::Command { .. }) && call.input.get("background") == Some(&true.into()) {
             question.risks.push("goes on in the background until it is ended".to_owned());
         }
+        // Execute has not stood long enough to count for this call.
+        let settles = self.mode_for(call) != self.meta.mode;
+        let would_run_now = settles && matches!(self.verdict(self.meta.mode, &facts), Verdict::Allow(_));
         let parts = permit::parts(self.config.policy, self.trust.rules(), &facts);
         let request = Request {
             id: self.request_id(now),
@@ -230,7 +233,7 @@ impl Machine {
                 parts,
                 offers: question.offers,
                 scopes: question.scopes,
-                would_run_now: false,
+                would_run_now,
                 irreversible: permit::is_catastrophic(&facts),
             })),
         };

@@ -8,7 +8,7 @@ use crate::app::state::picker::{Facts, Item, Kind, Picker, Value};
 use crate::app::state::{Current, Focus, State};
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::message::{Body, UserText};
-use crate::domain::plan::is_approval;
+use crate::domain::plan::{approval_mode, is_approval};
 use crate::domain::undo::UndoAim;
 use crate::domain::{Level, Notice};
 use crate::protocol::{Command, EngineCommand, SessionCommand};
@@ -88,8 +88,11 @@ fn asked(chat: &Chat) -> Vec<(usize, MessageId, String, Behind)> {
     out
 }
 
-/// The text of a message, or the names of its files.
+/// The text of a message, or the names of its files. The one of an approval was typed by nobody.
 fn shown(user: &UserText) -> String {
+    if let Some(mode) = approval_mode(&user.text) {
+        return format!("Plan approved · {}", mode.shown());
+    }
     let text = text::one_line(&user.text);
     if !text.is_empty() {
         return text;

@@ -1,13 +1,18 @@
 //! The turn of the shown session: stopped, tried again; and its permission mode.
 
 use crate::app::effect::Effect;
+use crate::app::msg::Timer;
 use crate::app::shell::session;
 use crate::app::state::State;
 use crate::domain::message::{Body, FailureAction};
+use crate::domain::request::Ask;
 use crate::domain::session::{Activity, SessionMeta};
 use crate::domain::{Level, Mode, Notice};
 use crate::keymap::action::{ModeAction, TurnAction};
 use crate::protocol::SessionCommand;
+
+/// Milliseconds for which the key of the permission mode rests before a mode that refuses what waits is set.
+const RESTS: u64 = 1_000;
 
 pub(crate) fn turn(state: &mut State, verb: TurnAction, fx: &mut Vec<Effect>) {
     match verb {
@@ -49,20 +54,54 @@ fn retry(state: &mut State, fx: &mut Vec<Effect>) {
 
 pub(crate) fn mode(state: &mut State, verb: ModeAction, fx: &mut Vec<Effect>) {
     match verb {
-        ModeAction::Next => {
-            let asked = state.current_open().and_then(|open| open.asked_mode);
-            let Some(now) = asked.or_else(|| state.current_meta().map(|meta| meta.mode)) else { return };
-            let cycle: &[Mode] =
-                if state.engine.config.cycle.is_empty() { &Mode::ALL } else { &state.engine.config.cycle };
-            let next = cycle.iter().position(|mode| *mode == now).map_or(0, |at| (at + 1) % cycle.len());
-            if let Some(next) = cycle.get(next).copied() {
-                session::set_mode(state, next, false, fx);
-            }
-        }
+        ModeAction::Next => next_mode(state, fx),
         // The router opens it.
         ModeAction::Pick => {}
         ModeAction::Explore => session::set_mode(state, Mode::Explore, false, fx),
         ModeAction::Ask => session::set_mode(state, Mode::Ask, false, fx),
         ModeAction::Execute => session::set_mode(state, Mode::Execute, false, fx),
+    }
+}
+
+/// The next mode of the cycle. Explore refuses what waits for an approval, and other modes lie behind it: it is set when the
+/// key has rested.
+fn next_mode(state: &mut State, fx: &mut Vec<Effect>) {
+    let resting = state.input.resting_mode.take().filter(|(session, _)| Some(session) == state.current_id());
+    if resting.is_some() {
+        fx.push(Effect::Disarm(Timer::Mode));
+    }
+    let asked = resting.map(|(_, mode)| mode).or_else(|| state.current_open().and_then(|open| open.asked_mode));
+    let set = state.current_meta().map(|meta| meta.mode);
+    let Some(now) = asked.or(set) else { return };
+    let cycle: &[Mode] = if state.engine.config.cycle.is_empty() { &Mode::ALL } else { &state.engine.config.cycle };
+    let next = cycle.iter().position(|mode| *mode == now).map_or(0, |at| (at + 1) % cycle.len());
+    let Some(next) = cycle.get(next).copied() else { return };
+    match state.current_id().cloned().filter(|_| next == Mode::Explore && set != Some(next) && refuses(state)) {
+        Some(session) => {
+            state.input.resting_mode = Some((session, next));
+            fx.push(Effect::Arm { timer: Timer::Mode, ms: RESTS });
+            let key = state.keys.key_for(ModeAction::Next);
+            let notice = Notice::new(Level::Info, "Explore refuses what waits for your approval");
+            state.notify(notice.hint(format!("{key} again passes it")));
+        }
+        None => session::set_mode(state, next, false, fx),
+    }
+}
+
+/// True if an approval waits in the shown session or in one that it spawned: those follow its mode.
+fn refuses(state: &State) -> bool {
+    let here = state
+        .current_open()
+        .is_some_and(|open| open.requests.iter().any(|request| matches!(request.ask, Ask::Approval(_))));
+    let spawned = state.current_id().into_iter().flat_map(|id| state.sessions.spawned_by(id));
+    here || spawned.into_iter().any(|meta| matches!(meta.activity, Activity::NeedsYou(_)))
+}
+
+/// Sets the mode at which the key rests.
+pub(crate) fn mode_rested(state: &mut State, fx: &mut Vec<Effect>) {
+    let Some((session, mode)) = state.input.resting_mode.take() else { return };
+    fx.push(Effect::Disarm(Timer::Mode));
+    if state.current_id() == Some(&session) {
+        session::set_mode(state, mode, false, fx);
     }
 }

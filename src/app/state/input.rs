@@ -1,7 +1,8 @@
 //! Keys and the mouse on their way: chords, times between keys, and what was pressed where.
 
 use super::mark;
-use crate::domain::ids::At;
+use crate::domain::Mode;
+use crate::domain::ids::{At, SessionId};
 use crate::keymap::key::Key;
 
 /// Keys of an unfinished chord.
@@ -25,6 +26,15 @@ pub(crate) enum Blind {
     Swallowed,
     /// The overlay closed while keys were coming, and the rest of them goes into the composer.
     WentOn,
+}
+
+/// Key that may be held down: legacy terminals report its repeats as presses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Held {
+    /// The key.
+    pub key: Key,
+    /// End of the time in which it counts as a repeat.
+    pub until: At,
 }
 
 /// Times that decide what a key means.
@@ -51,6 +61,10 @@ pub struct KeyInput {
     pub quiet_until: At,
     /// Text typed in the composer is taken all the same: the user went there by an answer.
     pub(crate) quiet_types: bool,
+    /// Key that may still be held down from before its meaning changed.
+    pub(crate) held: Option<Held>,
+    /// The last key.
+    pub(crate) last: Option<Key>,
     /// Times that decide what a key means.
     pub(crate) moments: Moments,
     /// Keys that were typed where nobody reads them, and went on into the composer.
@@ -59,6 +73,8 @@ pub struct KeyInput {
     pub(crate) spot: Option<mark::Spot>,
     /// The mouse on the conversation.
     pub(crate) pressed: Option<mark::Pressed>,
+    /// Mode that the user passes through: it is set once the key has rested.
+    pub(crate) resting_mode: Option<(SessionId, Mode)>,
     /// The mouse was given to the terminal.
     pub mouse_given: bool,
 }
@@ -73,10 +89,13 @@ impl KeyInput {
             idle_before: 0,
             quiet_until: At(i64::MIN),
             quiet_types: false,
+            held: None,
+            last: None,
             moments: Moments { panel_seen: At(i64::MIN), closed: At(i64::MIN), escaped: None },
             blind: Blind::No,
             spot: None,
             pressed: None,
+            resting_mode: None,
             mouse_given: false,
         }
     }

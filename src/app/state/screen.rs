@@ -3,6 +3,7 @@
 use super::focus::Shown;
 use super::panes::Panes;
 use crate::app::msg::Frame;
+use crate::domain::status_line::StatusLine;
 
 /// Columns and rows of the terminal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub struct ScreenLayout {
     pub size: Size,
     /// Pane shown where only one fits.
     pub shown: Shown,
+    /// Parts of the status line.
+    pub status: StatusLine,
     /// Division of the screen by the user.
     pub panes: Panes,
     /// The line between list and chat is being drawn to a side.
@@ -32,7 +35,14 @@ impl ScreenLayout {
     /// A screen of this size, of which nothing was drawn.
     #[must_use]
     pub fn new(size: Size) -> Self {
-        Self { size, shown: Shown::Chat, panes: Panes::default(), dragging: false, frame: Frame::default() }
+        Self {
+            size,
+            shown: Shown::Chat,
+            status: StatusLine::default(),
+            panes: Panes::default(),
+            dragging: false,
+            frame: Frame::default(),
+        }
     }
 
     /// Rows that the list has for sessions and headings.

@@ -304,7 +304,7 @@ fn settled(state: &mut State, id: &SessionId, request: &RequestId) {
     open.requests.retain(|other| other.id != *request);
     answers::sync(state, id, Some(request));
     if key {
-        // The list of models follows, and its Enter is one that the user waits to press.
+        // Nothing took the place of the field yet: what is typed next is a message.
         state.input.quiet_until = quiet;
     }
 }

@@ -4,7 +4,7 @@ use crate::app::conversation::mark;
 use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::panels::letters;
-use crate::app::state::{Blind, Focus, Quit, State};
+use crate::app::state::{Blind, Focus, Held, Quit, State};
 use crate::app::update::{dispatch, list_letters, redelivery, text_input};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, Context};
@@ -16,10 +16,14 @@ const STRIP_AFTER: u64 = 400;
 /// Milliseconds between keys below which they were typed in one go.
 const PAUSE: u64 = 700;
 
+/// Milliseconds between the repeats of a key that is held down, at most.
+const REPEAT: u64 = 150;
+
 /// Takes note of a key. Whether it is dropped: what has the focus has changed too short a time ago to be meant by it.
 fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
     state.input.idle_before = state.clock.now.since(state.input.last_key);
     state.input.last_key = state.clock.now;
+    state.input.last = Some(key);
     state.notices.heard(state.clock.now);
     if state.input.idle_before >= PAUSE {
         state.input.blind = Blind::No;
@@ -31,12 +35,20 @@ fn dropped(state: &mut State, key: Key, fx: &mut Vec<Effect>) -> bool {
         state.ending.quit = Quit::No;
         fx.push(Effect::Disarm(Timer::Quit));
     }
-    let drop = state.clock.now < state.input.quiet_until && !is_text(state, key);
+    let repeats = repeats(state, key);
+    let drop = (repeats || state.clock.now < state.input.quiet_until) && !is_text(state, key);
     if drop {
+        state.input.held = Some(Held { key, until: state.clock.now.plus(REPEAT) });
         swallowed(state, key);
         too_soon(state, key);
     }
     drop
+}
+
+/// True for an Enter that is held down since before its meaning changed.
+fn repeats(state: &mut State, key: Key) -> bool {
+    let held = state.input.held.take();
+    key.code == Code::Enter && held.is_some_and(|held| held.key == key && state.clock.now < held.until)
 }
 
 /// True if the key writes a character into the draft after an answer: it is seen, and it answers nothing.

@@ -1,6 +1,7 @@
 //! Router of messages. Each file beside this one changes one concern; this one only decides which.
 
 mod after_update;
+mod appeared;
 mod dispatch;
 mod escape;
 mod events;
@@ -18,16 +19,17 @@ mod written_line;
 use crate::app::composer::{attach, completion, editing};
 use crate::app::conversation::{colours, drawn, mark, pictures};
 use crate::app::effect::Effect;
-use crate::app::msg::{Msg, Timer};
+use crate::app::msg::{MouseKind, Msg, Timer};
 use crate::app::overlays::{doctor, find, settings, workspaces};
 use crate::app::panels::{letters, plan};
-use crate::app::sessions::list;
+use crate::app::sessions::{list, turn};
 use crate::app::shell::{connecting, quit, session, session_changes};
 use crate::app::state::{Current, Editing, Size, State};
 use crate::domain::ids::{At, SessionId};
 use crate::domain::{Level, Notice};
 use crate::keymap::Fed;
-use crate::keymap::key::Key;
+use crate::keymap::action::{Action, ModeAction};
+use crate::keymap::key::{Code, Key};
 use crate::protocol::{Command, EngineCommand};
 
 /// Message for a key: the runtime asks for each key and passes the answer to [`update`].
@@ -44,11 +46,17 @@ pub fn resolve(state: &State, key: Key) -> Msg {
     }
 }
 
-/// True while answers have the keys: several characters in one read are one text for the composer then, and keys that
-/// repeat by themselves are no answers.
+/// True while answers have the keys: several characters in one read are one text for the composer then.
 #[must_use]
 pub fn chooses(state: &State) -> bool {
     letters::chooses(state)
+}
+
+/// True if a repeat of a held key does something: it answers nothing, and chooses nothing in a dialog.
+#[must_use]
+pub fn repeats(state: &State, key: Key) -> bool {
+    let asks = chooses(state) || !state.overlays.is_empty();
+    !(chooses(state) && key.printable().is_some() || asks && key.code == Code::Enter)
 }
 
 /// The first effects: the list, and the session to begin with (a new one without `resume`).
@@ -66,6 +74,10 @@ pub fn start(state: &mut State, resume: Option<SessionId>) -> Vec<Effect> {
 pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     state.clock.now = now;
     let mut fx = Vec::new();
+    let dialog = appeared::Dialog::before(state, &msg);
+    if dialog.is_none() && goes_on(&msg) {
+        turn::mode_rested(state, &mut fx);
+    }
     match msg {
         Msg::Act { action, key: Some(key) } => keys::bound(state, action, key, &mut fx),
         Msg::Act { action, key: None } => dispatch::act(state, action, None, &mut fx),
@@ -123,8 +135,20 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
     completion::settle(state, &mut fx);
     pictures::settle(state, &mut fx);
     mark::settle(state);
+    appeared::settle(state, dialog);
     after_update::settle(state, &mut fx);
     fx
+}
+
+/// True if the user does something else than to choose the next permission mode.
+fn goes_on(msg: &Msg) -> bool {
+    let next = |action: &Action| *action == ModeAction::Next.into();
+    match msg {
+        Msg::Act { action, .. } => !next(action),
+        Msg::Chord(_) | Msg::Timer(_) => false,
+        Msg::Mouse(mouse) => mouse.kind == MouseKind::Press,
+        _ => true,
+    }
 }
 
 fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
@@ -146,6 +170,7 @@ fn ran_out(state: &mut State, timer: Timer, fx: &mut Vec<Effect>) {
         // The frame shows the seconds that are left; the next one is waited for again.
         Timer::Countdown => state.clock.countdown = None,
         Timer::Pull => mark::pull(state, fx),
+        Timer::Mode => turn::mode_rested(state, fx),
     }
 }
 

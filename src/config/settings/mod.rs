@@ -13,6 +13,7 @@ pub mod write;
 use crate::domain::ids::ConnectionName;
 use crate::domain::permission::Mode;
 use crate::domain::problem::Problem;
+use crate::domain::status_line::StatusLine;
 use read::{Section, SettingsReport};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -203,6 +204,8 @@ pub struct Ui {
     pub linear: Option<bool>,
     /// In which way pictures are drawn in the conversation.
     pub pictures: Pictures,
+    /// `[ui.status]`: parts of the status line.
+    pub status: StatusLine,
 }
 
 impl Default for Ui {
@@ -216,6 +219,7 @@ impl Default for Ui {
             notify: Notify::Auto,
             linear: None,
             pictures: Pictures::Auto,
+            status: StatusLine::default(),
         }
     }
 }

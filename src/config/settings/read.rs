@@ -104,12 +104,9 @@ impl<'a> Section<'a> {
             return;
         }
         let found = match value.get_ref() {
-            // An address may hold a password, and where the name of a variable belongs a key may stand by mistake.
-            DeValue::String(text) if key == "key_env" || text.contains(['@', '?']) => "something else".to_owned(),
-            DeValue::String(text) => format!("{text:?}"),
-            DeValue::Integer(number) => number.to_string(),
-            DeValue::Float(number) => number.as_str().to_owned(),
-            other => format!("of type {}", other.type_str()),
+            // Where the name of a variable belongs a key may stand by mistake.
+            DeValue::String(_) if key == "key_env" => "something else".to_owned(),
+            _ => shown(value),
         };
         self.report.add(
             Some(self.report.line(&value.span())),
@@ -330,6 +327,39 @@ impl<'a> Section<'a> {
         Some(choice)
     }
 
+    /// A list of words of a few; wrong ones are left out, and so is one that was there before.
+    pub(super) fn choices<T: Copy + PartialEq>(
+        &self,
+        key: &'static str,
+        choices: &[(&'static str, T)],
+    ) -> Option<Vec<T>> {
+        let (_, value) = self.entry(key)?;
+        let words: Vec<String> = choices.iter().map(|(word, _)| format!("{word:?}")).collect();
+        let wanted = format!("a list of {}", or(&words));
+        let first = choices.first().map_or("", |(word, _)| word);
+        let Some(items) = value.get_ref().as_array() else {
+            self.wrong(key, value, &wanted, &format!("[{first:?}]"));
+            return None;
+        };
+        let mut out = Vec::new();
+        for item in items.iter() {
+            let text = item.get_ref().as_str().unwrap_or_default();
+            match choices.iter().find(|(word, _)| *word == text) {
+                Some((_, choice)) if out.contains(choice) => self.wrong(key, item, "in the list once", "[…]"),
+                Some((_, choice)) => out.push(*choice),
+                None => {
+                    let near = nearest(text, choices.iter().map(|(word, _)| *word)).unwrap_or(first);
+                    self.report.add(
+                        Some(self.report.line(&item.span())),
+                        format!("`{}` holds {}, which is none of {}.", self.full(key), shown(item), or(&words)),
+                        format!("Write {near:?} or another of them; until then the rest of the list counts."),
+                    );
+                }
+            }
+        }
+        Some(out)
+    }
+
     /// Puts one word of a few into `slot`.
     pub(super) fn choice<T: Copy>(&self, key: &'static str, choices: &[(&'static str, T)], slot: &mut T) {
         if let Some(Some(choice)) = self.choice_of(key, choices) {
@@ -404,6 +434,18 @@ impl<'a> Section<'a> {
                 fix,
             );
         }
+    }
+}
+
+/// A value as a problem names it.
+fn shown(value: &Spanned<DeValue<'_>>) -> String {
+    match value.get_ref() {
+        // An address may hold a password.
+        DeValue::String(text) if text.contains(['@', '?']) => "something else".to_owned(),
+        DeValue::String(text) => format!("{text:?}"),
+        DeValue::Integer(number) => number.to_string(),
+        DeValue::Float(number) => number.as_str().to_owned(),
+        other => format!("of type {}", other.type_str()),
     }
 }
 

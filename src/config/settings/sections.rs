@@ -8,6 +8,7 @@ use super::{
 use crate::domain::ids::ConnectionName;
 use crate::domain::ids::{DEMO, shown_name};
 use crate::domain::permission::Mode;
+use crate::domain::status_line::StatusPart;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -129,6 +130,14 @@ fn ui(section: &Section<'_>, ui: &mut Ui) {
     section.choice("pictures", Pictures::CHOICES, &mut ui.pictures);
     if let Some(n) = section.whole("fps", 1..=240) {
         ui.fps = u32::try_from(n).unwrap_or(60);
+    }
+    if let Some(section) = section.table("status") {
+        for (key, parts) in [("left", &mut ui.status.left), ("right", &mut ui.status.right)] {
+            if let Some(written) = section.choices(key, StatusPart::ALL) {
+                *parts = written;
+            }
+        }
+        section.finish();
     }
     section.finish();
 }

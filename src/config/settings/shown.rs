@@ -2,6 +2,7 @@
 
 use super::{Settings, read};
 use crate::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
+use crate::domain::status_line::StatusLine;
 
 /// One row of the table: the key, its group, the sentence, how its value is read, what it can be changed to, from when on.
 type Row = (&'static str, SettingGroup, &'static str, fn(&Settings) -> String, &'static [&'static str], Holds);
@@ -60,6 +61,22 @@ const ROWS: &[Row] = {
             |s| s.ui.notify.word().to_owned(),
             &["auto", "osc9", "osc777", "osc99", "bell", "off"],
             Now,
+        ),
+        (
+            "ui.status.left",
+            Screen,
+            "Parts of the status line at its left end.",
+            |s| StatusLine::names(&s.ui.status.left),
+            BY_HAND,
+            NextStart,
+        ),
+        (
+            "ui.status.right",
+            Screen,
+            "Parts of the status line at its right end.",
+            |s| StatusLine::names(&s.ui.status.right),
+            BY_HAND,
+            NextStart,
         ),
         ("ui.keymap", Screen, "The keys.", |s| s.ui.keymap.clone(), &["default", "vim", "emacs"], NextStart),
         (

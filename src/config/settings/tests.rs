@@ -306,3 +306,36 @@ fn lines_in_place_of_the_screen_are_a_switch_or_left_to_the_terminal() {
     assert_eq!((settings.ui.linear, problems[0].line), (None, Some(2)));
     assert!(problems[0].text.contains("true, false or \"auto\""), "{}", problems[0].text);
 }
+
+#[test]
+fn the_status_line_is_made_of_known_parts() {
+    use crate::domain::status_line::{StatusLine, StatusPart};
+    let (settings, problems) = parse("[ui.status]\nleft = [\"mode\", \"cost\"]\nright = []\n");
+    assert_eq!(problems, []);
+    let wanted = StatusLine { left: vec![StatusPart::Mode, StatusPart::Cost], right: vec![] };
+    assert_eq!(settings.ui.status, wanted);
+    for (text, line, says) in [
+        (
+            "[ui.status]\nleft = [\"mode\",\n  \"modle\"]\n",
+            3,
+            "`ui.status.left` holds \"modle\", which is none of \"mode\", ",
+        ),
+        ("[ui.status]\nright = [\"keys\", \"keys\"]\n", 2, "once"),
+        ("[ui.status]\nright = \"keys\"\n", 2, "`ui.status.right` is \"keys\", but it has to be a list of \"mode\", "),
+        ("[ui.status]\nright = [\"keys\", 3]\n", 2, "holds 3"),
+        ("[ui.status]\nmiddle = [\"keys\"]\n", 2, "There is no setting `ui.status.middle`."),
+        ("[ui]\nstatus = \"mode\"\n", 2, "`ui.status` has to be a table"),
+    ] {
+        let (settings, problems) = parse(text);
+        assert_eq!(problems.iter().map(|p| p.line).collect::<Vec<_>>(), [Some(line)], "{text}");
+        assert!(problems[0].text.contains(says), "{text}: {}", problems[0].text);
+        assert!(settings.ui.status.left.starts_with(&[StatusPart::Mode]), "{text}");
+        assert!(settings.ui.status.right.len() < 2, "{text}");
+    }
+    let (_, problems) = parse("[ui.status]\nleft = [\"modle\"]\n");
+    assert!(problems[0].fix.contains("\"model\""), "{}", problems[0].fix);
+    for (name, part) in StatusPart::ALL {
+        assert!(problems[0].text.contains(&format!("{name:?}")), "{name}");
+        assert_eq!(part.name(), *name);
+    }
+}

@@ -113,6 +113,7 @@ impl Client {
     /// The state as it was left last, before anything is asked of the engine.
     pub fn open(link: Link, options: Options, size: Size, events: Events) -> (Self, Start, ScreenOptions) {
         let mut state = State::new(options.keys, size, now(), utc_offset());
+        state.screen.status.clone_from(&options.screen.status);
         state.lobby.sent.extend(options.first.map(Into::into));
         let ui_state = UiStateFile::of(&options.state_dir);
         state.recall(ui_state.recall());

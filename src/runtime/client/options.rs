@@ -5,6 +5,7 @@ use crate::config::settings;
 use crate::domain::Notice;
 use crate::domain::finding::Finding;
 use crate::domain::ids::SessionId;
+use crate::domain::status_line::StatusLine;
 use crate::keymap::Table;
 use crate::runtime::commands::Folders;
 use crate::runtime::terminal::Mouse;
@@ -62,4 +63,6 @@ pub struct ScreenOptions {
     pub pictures: settings::Pictures,
     /// Way of notifying the user.
     pub notify: settings::Notify,
+    /// Parts of the status line.
+    pub status: StatusLine,
 }

@@ -30,7 +30,7 @@ use super::tty::Tty;
 use crate::agent::Link;
 use crate::app::effect::TextTarget;
 use crate::app::msg::MouseKind;
-use crate::app::{Effect, Msg, chooses, resolve};
+use crate::app::{Effect, Msg, chooses, repeats, resolve};
 use crate::domain::{Level, Notice};
 use crate::protocol::{Event, SessionEvent, Stamped};
 use crate::ui;
@@ -257,7 +257,7 @@ impl Screen {
     fn key(&mut self, event: &KeyEvent) {
         let Some(key) = translate::key(event) else { return };
         // A key held down answers nothing.
-        if event.kind == KeyEventKind::Repeat && key.printable().is_some() && chooses(&self.client.state) {
+        if event.kind == KeyEventKind::Repeat && !repeats(&self.client.state, key) {
             return;
         }
         let msg = resolve(&self.client.state, key);

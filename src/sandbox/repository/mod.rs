@@ -120,7 +120,7 @@ impl Repository {
             let file = pointer(&own.join("gitdir"), "")?;
             (file.file_name()? == ".git" && led_by(&file)? == own.canonicalize().ok()?).then_some(file)
         };
-        Inner::default().list(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
+        InnerRepositories::default().list(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
     }
 
     /// Addresses of its remotes, by name. Blocks.
@@ -211,7 +211,7 @@ pub fn protected_in(git: &Path) -> Vec<PathBuf> {
 /// [`Repository::pointers`] of a repository of which nothing else is known.
 #[must_use]
 pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
-    let inner = Inner::of(git);
+    let inner = InnerRepositories::of(git);
     let all = std::iter::once(git).chain(inner.folders.iter().map(PathBuf::as_path));
     let unfinished = all.flat_map(|dir| UNFINISHED.iter().map(move |name| dir.join(name)));
     let mut out: Vec<PathBuf> =
@@ -418,7 +418,7 @@ fn is_hook_of_lfs(text: &str, name: &str) -> bool {
 
 /// Working trees and submodules in a repository's folder.
 #[derive(Default)]
-struct Inner {
+struct InnerRepositories {
     folders: Vec<PathBuf>,
     /// Links in the place of one of them, or of a folder above one: git follows them, and makes none.
     links: Vec<PathBuf>,
@@ -426,7 +426,7 @@ struct Inner {
     unlisted: Vec<PathBuf>,
 }
 
-impl Inner {
+impl InnerRepositories {
     fn of(git: &Path) -> Self {
         let mut out = Self::default();
         out.folders = out.list(&git.join("worktrees"));
@@ -473,13 +473,13 @@ fn is_store(dir: &Path) -> bool {
 /// Folders in a repository's folder that cannot be listed, so that nobody knows the working trees and submodules in it.
 #[must_use]
 pub fn unlisted_in(git: &Path) -> Vec<PathBuf> {
-    Inner::of(git).unlisted
+    InnerRepositories::of(git).unlisted
 }
 
 /// Folders of the working trees and submodules of a repository.
 #[must_use]
 pub fn inner(git: &Path) -> Vec<PathBuf> {
-    Inner::of(git).folders
+    InnerRepositories::of(git).folders
 }
 
 /// Folders of repositories that files `.git`, and links in their place, lead to, and those that these name as what they

@@ -139,7 +139,7 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
         out.push(text.to_owned());
     }
     if approval.would_run_now {
-        out.push("note: the mode has changed since: it would now run without asking".to_owned());
+        out.push("note: the mode has changed: it would now run without asking".to_owned());
     }
     out
 }

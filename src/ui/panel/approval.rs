@@ -212,7 +212,7 @@ pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
         say(paint.signs.dot, Role::Dim, "guessed: the line could not be parsed, so it may do more than is shown here");
     }
     if *would_run_now {
-        say(paint.signs.dot, Role::Good, "the mode has changed since: it would now run without asking");
+        say(paint.signs.dot, Role::Good, "the mode has changed: it would now run without asking");
     }
     let (equal, reach) = view.equal;
     if equal > 0 {

@@ -218,6 +218,7 @@ fn passing_through_execute_lets_nothing_run() {
     b.send("go");
     b.calls(&[("a", "bash")]);
     assert!(runs(&b.found("a", command("make"))).is_empty(), "proposed within a second");
+    assert!(matches!(b.asked().ask, Ask::Approval(a) if a.would_run_now), "and the question says why");
     b.act(SessionCommand::Stop);
     let run = b.run();
     b.feed(Input::Reaped(run));

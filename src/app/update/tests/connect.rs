@@ -180,3 +180,54 @@ fn a_choice_before_the_session_is_there_is_kept() {
     screen.session("s", SessionEvent::Opened(Box::new(snapshot(meta("s")))));
     assert!(screen.sent().contains(&asked));
 }
+
+/// The key was given with Enter, and `ms` later the list of models is there.
+fn accepted(ms: u64) -> Screen {
+    let mut screen = new_here();
+    screen.keys("down enter").ask(wanted("There is no key for it yet."));
+    screen.type_text(SECRET).keys("enter").wait(ms);
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1") });
+    screen.whole(EngineEvent::Connections(vec![info("anthropic", None), info("demo", None)]));
+    let models = Ok(vec!["claude-a".into(), "claude-b".into()]);
+    screen.whole(EngineEvent::Models { connection: ConnectionName::new("anthropic"), models });
+    assert!(choosing(&screen));
+    screen.fx.clear();
+    screen
+}
+
+fn choosing(screen: &Screen) -> bool {
+    matches!(screen.state.overlay(), Some(Overlay::Picker(picker)) if picker.kind == Kind::Model)
+}
+
+#[test]
+fn the_enter_that_gave_a_key_chooses_no_model() {
+    for (name, appeared, presses, chooses) in [
+        ("twice in one go", 20, &[0][..], false),
+        ("twice, slowly", 100, &[190], false),
+        ("held, with the longest delay before the first repeat", 20, &[640, 30, 30, 30, 30, 30], false),
+        ("held, and the server is slow", 600, &[60, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30, 30], false),
+        ("meant", 20, &[700], true),
+        ("too soon, and again", 20, &[200, 400], true),
+        ("after a slow server", 2_000, &[320], true),
+    ] {
+        let mut screen = accepted(appeared);
+        for wait in presses {
+            screen.wait(*wait).keys("enter");
+        }
+        assert_eq!(!choosing(&screen), chooses, "{name}");
+        let chosen = screen.acts().iter().any(|act| matches!(act, SessionCommand::Model { .. }));
+        assert_eq!(chosen, chooses, "{name}");
+    }
+    let mut screen = accepted(20);
+    screen.wait(50).keys("enter");
+    assert!(screen.last_notice().contains("Too soon"), "{}", screen.last_notice());
+}
+
+#[test]
+fn a_key_that_repeats_chooses_nothing_where_a_dialog_is_open() {
+    let enter = crate::keymap::key::Key::parse("enter").unwrap();
+    let down = crate::keymap::key::Key::parse("down").unwrap();
+    let screen = accepted(20);
+    assert!(!repeats(&screen.state, enter) && repeats(&screen.state, down));
+    assert!(repeats(&new_here().state, enter));
+}

@@ -210,7 +210,9 @@ fn what_is_remembered_can_be_changed() {
     assert_eq!((screen.acts(), selected(&screen)), (vec![], Some(Choice::Workspace)), "that is no answer");
     screen.wait(299).keys("enter");
     assert_eq!(screen.acts(), vec![]);
-    screen.wait(1).keys("enter");
+    screen.wait(149).keys("enter");
+    assert_eq!(screen.acts(), vec![], "it may be held down");
+    screen.wait(150).keys("enter");
     let rules = vec![cargo_test(), rule("git", &["add", "./a b"])];
     assert_eq!(answered(&screen.acts()), vec![UserAnswer::Remember { scope: RuleScope::Workspace, rules }]);
 
@@ -261,7 +263,9 @@ fn keys_after_an_answer_are_not_for_what_comes_next() {
     screen.type_text("draft").keys("f3").wait(300).keys("y enter enter").wait(299).keys("enter");
     assert_eq!(answered(&screen.acts()), vec![UserAnswer::Once]);
     assert_eq!(screen.text(), "draft", "it was not sent by the second Enter");
-    screen.wait(1).keys("enter");
+    screen.wait(149).keys("enter");
+    assert_eq!(screen.text(), "draft", "it may be held down");
+    screen.wait(150).keys("enter");
     assert_eq!(screen.acts(), vec![SessionCommand::send("draft")]);
 }
 

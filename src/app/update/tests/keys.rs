@@ -222,6 +222,48 @@ fn shift_tab_cycles_the_mode_also_faster_than_the_engine() {
     assert_eq!(modes, vec![Mode::Execute, Mode::Explore, Mode::Ask]);
 }
 
+fn modes(screen: &mut Screen) -> Vec<Mode> {
+    let mode = |act| match act {
+        SessionCommand::Mode { mode, drop_plan: false } => Some(mode),
+        _ => None,
+    };
+    screen.acts().into_iter().filter_map(mode).collect()
+}
+
+#[test]
+fn explore_is_passed_while_an_approval_waits_and_set_when_the_key_rests() {
+    let executing = || {
+        let mut screen = Screen::new();
+        screen.session("s", SessionEvent::Changed(Box::new(SessionMeta { mode: Mode::Execute, ..meta("s") })));
+        screen.ask(approval("r1")).draw(true);
+        screen.fx.clear();
+        screen
+    };
+    let mut screen = executing();
+    screen.keys("shift+tab");
+    assert_eq!(modes(&mut screen), [], "it would refuse what waits");
+    assert!(screen.last_notice().contains("Explore refuses"), "{}", screen.last_notice());
+    screen.wait(300).keys("ctrl+x m");
+    assert_eq!(modes(&mut screen), [Mode::Ask]);
+    screen.wait(2_000).msg(Msg::Timer(Timer::Mode));
+    assert_eq!(modes(&mut screen), [], "it was passed");
+
+    let mut screen = executing();
+    screen.keys("shift+tab").wait(1_000).msg(Msg::Timer(Timer::Mode));
+    assert_eq!(modes(&mut screen), [Mode::Explore]);
+
+    for go_on in ["x", "f3", "f6"] {
+        let mut screen = executing();
+        screen.keys("shift+tab").wait(100).keys(go_on);
+        assert_eq!(modes(&mut screen), [Mode::Explore], "{go_on}: the user goes on");
+    }
+
+    let mut screen = executing();
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("r1") });
+    screen.keys("shift+tab");
+    assert_eq!(modes(&mut screen), [Mode::Explore], "nothing waits");
+}
+
 #[test]
 fn tab_changes_pane_only_with_an_empty_draft() {
     let mut screen = Screen::new();
