@@ -305,6 +305,28 @@ fn nothing_is_put_back_that_a_command_of_another_process_may_have_made() {
 }
 
 #[test]
+fn what_is_written_through_another_name_is_the_commands_doing() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.cwd.join(name);
+    std::fs::create_dir_all(at(".git/hooks")).unwrap();
+    for name in ["linked", "alone"] {
+        std::fs::write(at(&format!(".git/hooks/{name}")), "mine").unwrap();
+    }
+    std::fs::hard_link(at(".git/hooks/linked"), at("script")).unwrap();
+    let site = site(&folder.cwd, &folder.session, &folder.allowances);
+    let bounds = Bounds { protected: vec![at(".git/hooks")], namespaces: Namespaces::With, ..Bounds::default() };
+    let guard = Guard::before(&site, Some(&bounds));
+    std::fs::write(at("script"), "evil").unwrap();
+    std::fs::remove_file(at("script")).unwrap();
+    // Saved by somebody outside, whom no cover stops.
+    std::fs::remove_file(at(".git/hooks/alone")).unwrap();
+    std::fs::write(at(".git/hooks/alone"), "new").unwrap();
+    let found: Vec<_> = guard.after(&site, &HashSet::new()).into_iter().map(|one| (one.path, one.by)).collect();
+    let expected = [(at(".git/hooks/alone"), ChangedBy::Unknown), (at(".git/hooks/linked"), ChangedBy::Command)];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn a_link_that_is_protected_is_looked_at_with_what_it_leads_to() {
     let folder = Folder::new();
     std::fs::write(folder.cwd.join("env"), "a").unwrap();
