@@ -3,8 +3,8 @@
 //! measure in place of the tree that is made, `LISLE_BENCH_FILES` how many files that has.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program that measures and prints")]
 
-use lisle::sandbox::guard::Guard;
 use lisle::sandbox::places::{self, Moves, Site, caches, scan};
+use lisle::sandbox::protected_files::Guard;
 use lisle::sandbox::{Allowances, Namespaces};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};

@@ -5,9 +5,9 @@
 //! machine; `chrt -f 1` before it keeps others out as root.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a program that measures and prints")]
 
-use lisle::sandbox::parent::{self, Order};
 use lisle::sandbox::places::{self, Moves, Site};
-use lisle::sandbox::{Allowances, Invocation, Namespaces, Profile, RunReport, able};
+use lisle::sandbox::runner::launch::{self, Order};
+use lisle::sandbox::{Allowances, Invocation, Namespaces, Profile, RunReport, system_support};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -31,7 +31,7 @@ fn main() {
     for file in ["work/.git/config", "work/.env", "work/.envrc", "work/.github/workflows/ci.yml", "work/a.rs"] {
         std::fs::write(root.join(file), "content\n").unwrap();
     }
-    let spaces = able::spaces(Path::new(LISLE));
+    let spaces = system_support::spaces(Path::new(LISLE));
     println!("{:<34} {:>12} {:>12} {:>12}", "median of 200", "ready", "from a start", "the other");
     let mut late = Vec::new();
     for namespaces in [spaces, Namespaces::Without] {
@@ -69,7 +69,7 @@ fn line(name: &str, work: &Path, profile: Profile, other: Option<&Path>) -> Dura
     let order = Order { cwd: work.to_owned(), variables: variables.collect(), invocation };
     let mut took: [Vec<Duration>; 3] = Default::default();
     for _ in 0..TIMES {
-        parent::keep_ready(Path::new(LISLE));
+        launch::keep_ready(Path::new(LISLE));
         std::thread::sleep(BETWEEN);
         took[0].push(ordered(&order));
         took[1].push(started(Path::new(LISLE), &order));
@@ -87,7 +87,7 @@ fn line(name: &str, work: &Path, profile: Profile, other: Option<&Path>) -> Dura
 
 fn ordered(order: &Order) -> Duration {
     let began = Instant::now();
-    let mut held = parent::start(Path::new(LISLE), order).unwrap();
+    let mut held = launch::start(Path::new(LISLE), order).unwrap();
     let (mut said, mut report) = (String::new(), String::new());
     held.output.read_to_string(&mut said).unwrap();
     held.report.read_to_string(&mut report).unwrap();

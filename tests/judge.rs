@@ -7,7 +7,7 @@
 #![cfg(unix)]
 
 use lisle::permit::shell::{Hold, Judged, forms, judge};
-use lisle::sandbox::environment;
+use lisle::sandbox::runner::environment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::fs::{MetadataExt, symlink};

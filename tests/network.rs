@@ -9,7 +9,7 @@ mod support;
 use lisle::domain::ids::CallId;
 use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::Touch;
-use lisle::sandbox::{Network, able};
+use lisle::sandbox::{Network, system_support};
 use lisle::tools::RunContext;
 use lisle::tools::read_tracker::Seen;
 use lisle::tools::registry::Registry;
@@ -174,7 +174,7 @@ fn without_namespaces_certain_hosts_are_not_promised_and_off_takes_the_families(
     assert!(held(&["--offline"], "echo a | cat").status.success());
     assert_eq!(*count.lock().unwrap(), 0);
     // The proxy needs somebody at the other end of the standard input.
-    if able::own_network(Path::new(LISLE)).is_ok() {
+    if system_support::own_network(Path::new(LISLE)).is_ok() {
         let out = held(&["--namespaces", "--proxy"], "echo ran");
         assert!(out.stdout.is_empty() && !out.status.success());
     }

@@ -11,7 +11,7 @@ mod walls;
 
 use lisle::sandbox::places::caches::CacheFolder;
 use lisle::sandbox::places::{self, Moves, Site};
-use lisle::sandbox::{Allowances, Bounds, Ended, Invocation, Namespaces, Profile, RunReport, able};
+use lisle::sandbox::{Allowances, Bounds, Ended, Invocation, Namespaces, Profile, RunReport, system_support};
 use std::io::Read;
 use std::net::{TcpListener, UdpSocket};
 use std::os::unix::fs::MetadataExt;
@@ -23,7 +23,7 @@ const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
 
 /// The arguments without namespaces, and with them where the system has them.
 fn spaces() -> impl Iterator<Item = &'static [&'static str]> {
-    let with = able::namespaces(Path::new(LISLE)).is_ok();
+    let with = system_support::namespaces(Path::new(LISLE)).is_ok();
     [&[][..], &["--namespaces"]].into_iter().take(if with { 2 } else { 1 })
 }
 
@@ -296,7 +296,7 @@ fn kinds() -> Vec<Namespaces> {
     if !lisle::sandbox::is_enforced() {
         return Vec::new();
     }
-    match able::spaces(Path::new(LISLE)) {
+    match system_support::spaces(Path::new(LISLE)) {
         Namespaces::With => vec![Namespaces::Without, Namespaces::With],
         Namespaces::Without => vec![Namespaces::Without],
     }

@@ -1,7 +1,7 @@
 //! Mailbox of a session actor: commands, and the reports of its own tasks, on a channel each.
 
-use super::child_progress::ChildLink;
-use super::step::Input;
+use super::machine_io::Input;
+use super::spawned::progress::ChildLink;
 use crate::domain::attachment::Attachment;
 use crate::domain::ids::At;
 use crate::domain::inbox::PropertyChange;

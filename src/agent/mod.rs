@@ -1,58 +1,55 @@
 //! The agent: turns, calls, queues, and many sessions at once.
 //!
-//! In reading order: [`step`] is the vocabulary, [`machine`] decides (pure), [`context`] and [`prompt`] are what the model
-//! gets, [`labels`] what a message gives by itself. Below the actors are [`setup`], `shared` state, the `registry` of
-//! sessions, `mailbox`, `family` (spawned sessions) and `clock`. `tool_host` is what tools ask of the engine, `children` the
-//! sessions that calls spawn, [`titles`] and [`enhance`] what a small model is asked beside the turns, [`worktree`] is where a
-//! session works alone, `run_tasks` holds the requests and calls of a session. `session` is the actor of one session: it
-//! performs the steps of its machine on its `session_files`. `session_ops` works on sessions as a whole, [`supervisor`] keeps
-//! many sessions, [`link`] is the pair of channels that a client holds.
+//! From the inside out:
+//!
+//! | Module | Content |
+//! | --- | --- |
+//! | [`machine_io`], [`machine`] | inputs and steps; the pure machine of one session, an input in, steps out |
+//! | [`model_context`] | what the model gets: prompt, project memory, conversation, compaction |
+//! | [`automatic_labels`], [`message_queue`] | labels that a message gives by itself; messages that wait |
+//! | `session`, `session_files`, `run_tasks` | the actor of one session: does its machine's steps, in its files, with requests and calls |
+//! | [`undo`], [`worktree`] | undo of what calls did to files; the place where a session works alone |
+//! | `tool_host`, `spawned`, [`side_requests`] | requests of tools to the engine; sessions that calls spawn; what a small model is asked |
+//! | [`supervisor`], `registry`, `session_ops` | many sessions; those that have an actor; operations on whole sessions |
+//! | [`client_link`], `event_outbox`, `mailbox` | channels to a client and to a session actor |
+//! | [`engine_setup`], [`connections`], [`rule_files`], `shared_state` | parts that the engine is made of, and what all of it shares |
 
+pub mod automatic_labels;
 mod blocking;
-mod child_progress;
-mod children;
+pub mod client_link;
 mod clock;
-pub mod compact;
 pub mod connections;
-pub mod context;
-pub mod enhance;
-mod family;
+pub mod engine_setup;
+mod event_outbox;
 mod file_gates;
-pub mod labels;
-pub mod link;
 mod list_watcher;
 pub mod machine;
+pub mod machine_io;
 mod mailbox;
-pub mod media;
-mod outbox;
-pub mod project_memory;
-pub mod prompt;
-pub mod queue;
+pub mod message_queue;
+pub mod model_context;
 mod registry;
-pub mod rules;
+pub mod rule_files;
 mod run_tasks;
 mod search;
 mod session;
 mod session_files;
 mod session_ops;
-pub mod setup;
-mod shared;
-pub mod step;
-pub mod summary;
+mod shared_state;
+pub mod side_requests;
+mod spawned;
 pub mod supervisor;
 #[cfg(test)]
 mod tests;
-pub mod titles;
-pub mod tokens;
 mod tool_host;
 pub mod undo;
 mod usage_recorder;
 pub mod worktree;
 
+pub use self::client_link::Link;
+pub use self::engine_setup::{Inbox, Settings, Setup};
+pub use self::rule_files::{Book, RuleBook};
 pub(crate) use clock::day;
 pub use connections::{Connections, Keys, Opened};
-pub use link::Link;
-pub use rules::{Book, RuleBook};
-pub use setup::{Inbox, Settings, Setup};
 pub use supervisor::open;
 pub use undo::UndoSettings;

@@ -1,9 +1,9 @@
 //! The tasks of a run: the request that streams and the calls that execute, and how they are ended.
 
 use super::clock::now;
+use super::machine_io::{Input, RunNo};
 use super::mailbox::{Mailbox, Report};
-use super::media::{self, Shelf};
-use super::step::{Input, RunNo};
+use super::model_context::media::{self, Shelf};
 use super::tool_host::answer;
 use super::undo::{About, Keeping};
 use super::usage_recorder::UsageRecorder;

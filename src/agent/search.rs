@@ -1,6 +1,6 @@
 //! Searching all sessions: one search at a time, and what it finds is sent in batches while it runs.
 
-use super::outbox::Out;
+use super::event_outbox::Out;
 use crate::domain::inbox::{Searched, SessionHits};
 use crate::domain::property::Properties;
 use crate::domain::query::{Query, QueryError};

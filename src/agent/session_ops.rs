@@ -4,13 +4,13 @@
 //! A session with an actor is asked for first, so that nobody works on files that somebody here writes; the others are
 //! changed where they lie. Errors are reported once, with their sessions.
 
+use super::automatic_labels::AutoLabels;
 use super::blocking::blocking;
 use super::clock::{day, minute, now};
-use super::labels::AutoLabels;
+use super::event_outbox::Out;
 use super::mailbox::{Control, Mailbox, Released, Running, SHOWN};
-use super::outbox::Out;
 use super::session_files::trouble;
-use super::shared::Shared;
+use super::shared_state::Shared;
 use super::worktree;
 use crate::domain::export::Format;
 use crate::domain::inbox::{PropertyChange, TrashId};

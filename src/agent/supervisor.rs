@@ -3,19 +3,19 @@
 //! It routes and does nothing else; an actor does the work of its session.
 
 use super::blocking::blocking;
+use super::client_link::{self, EngineEnd, Link};
 use super::clock::now;
-use super::family::{Families, SpawnRequest};
+use super::engine_setup::Setup;
+use super::event_outbox::Out;
 use super::file_gates::FileGates;
-use super::link::{self, EngineEnd, Link};
 use super::list_watcher::ListWatcher;
 use super::mailbox::{Control, Mailbox, Restore, SHOWN};
-use super::outbox::Out;
 use super::registry::SessionRegistry;
 use super::search::Searching;
 use super::session::SessionActor;
 use super::session_ops::{BranchPlace, SessionOps};
-use super::setup::Setup;
-use super::shared::Shared;
+use super::shared_state::Shared;
+use super::spawned::family::{Families, SpawnRequest};
 use crate::domain::model::LevelMeaning;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::{ThinkingLevel, TitleFrom};
@@ -30,7 +30,7 @@ use tokio::sync::{mpsc, oneshot};
 /// Starts the engine on the current runtime and returns the client's end.
 #[must_use]
 pub fn open(setup: Setup) -> Link {
-    let (link, EngineEnd { commands, events }) = link::pair();
+    let (link, EngineEnd { commands, events }) = client_link::pair();
     let out = Out::new(events.clone());
     let (spawn_requests, born) = mpsc::unbounded_channel();
     let (made, ready) = mpsc::unbounded_channel();

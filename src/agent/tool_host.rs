@@ -1,10 +1,10 @@
 //! Requests of running calls to the engine: a side request to a model, the sessions, a session for a task.
 
 use super::blocking::blocking;
+use super::machine_io::{Input, RunNo};
 use super::mailbox::{Control, Mailbox, Report};
 use super::session_ops::SessionOps;
-use super::shared::Shared;
-use super::step::{Input, RunNo};
+use super::shared_state::Shared;
 use super::undo::Keeping;
 use super::usage_recorder::UsageRecorder;
 use crate::domain::inbox::PropertyChange;

@@ -7,7 +7,8 @@
 
 use crate::domain::SessionId;
 use crate::domain::session::Worktree;
-use crate::sandbox::{self, Bounds, Invocation, Network, Profile, RunReport, able, environment, plain_file};
+use crate::sandbox::{self, runner::environment};
+use crate::sandbox::{Bounds, Invocation, Network, Profile, RunReport, plain_file, system_support};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -456,7 +457,7 @@ fn profile(runner: &Path, places: Option<Vec<PathBuf>>) -> Profile {
     }
     let bounds = Bounds {
         readable: vec!["/".into()],
-        namespaces: able::spaces(runner),
+        namespaces: system_support::spaces(runner),
         network: Network::Off,
         ..Bounds::default()
     };

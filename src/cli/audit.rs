@@ -38,7 +38,7 @@ fn json(entry: &LedgerEntry) -> String {
     if let Some(object) = value.as_object_mut() {
         object.insert("fate".to_owned(), entry.fate().word().into());
     }
-    value.to_string()
+    sanitise::reveal_json(&value.to_string()).into_owned()
 }
 
 fn line(out: &mut String, entry: &LedgerEntry) {

@@ -3,7 +3,7 @@
 use super::args::{LabelsCommand, StatusesCommand, ViewsCommand};
 use super::exit::Exit;
 use super::output::{complain, print_json, say};
-use crate::agent::labels::AutoLabels;
+use crate::agent::automatic_labels::AutoLabels;
 use crate::domain::nearest::nearest;
 use crate::domain::property::{Category, Definition, Label, Properties, SavedView, Status};
 use crate::domain::{At, sanitise};

@@ -38,7 +38,7 @@ fn columns() -> Option<usize> {
 }
 
 fn json(facts: &[Finding]) -> String {
-    serde_json::to_string_pretty(facts).unwrap_or_default() + "\n"
+    sanitise::reveal_json(&serde_json::to_string_pretty(facts).unwrap_or_default()).into_owned() + "\n"
 }
 
 /// Below so many columns for what was found it stands under its name.

@@ -5,7 +5,7 @@
 
 use super::args::{RunArgs, RunOutput};
 use super::exit::Exit;
-use super::output::{complain, say};
+use super::output::{complain, say, say_json};
 use super::prompt;
 use crate::agent::{self, Link};
 use crate::domain::ids::CallId;
@@ -293,7 +293,7 @@ impl Face {
         let ours = self.stage != RunStage::Over || stamped.event.session().is_none();
         match self.output {
             RunOutput::Json if ours => match serde_json::to_string(stamped) {
-                Ok(line) => say(&(line + "\n")),
+                Ok(line) => say_json(&line),
                 Err(error) => {
                     complain(&format!("lisle: an event could not be written as JSON: {error}"));
                     true

@@ -33,6 +33,11 @@ pub(super) fn say(text: &str) -> bool {
     checked(written.and_then(|()| out.flush()))
 }
 
+/// Writes a line of JSON to stdout. False when nobody reads any more.
+pub(super) fn say_json(json: &str) -> bool {
+    put(&format!("{}\n", sanitise::reveal_json(json)))
+}
+
 /// Writes what is clean already and may be marked. False when nobody reads any more.
 pub(super) fn put(text: &str) -> bool {
     let mut out = std::io::stdout().lock();
@@ -49,7 +54,7 @@ pub(super) fn complain(text: &str) {
 pub(super) fn print_json(value: &impl serde::Serialize) -> Exit {
     match serde_json::to_string_pretty(value) {
         Ok(text) => {
-            say(&(text + "\n"));
+            say_json(&text);
             Exit::Done
         }
         Err(error) => {

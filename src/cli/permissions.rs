@@ -4,7 +4,7 @@
 use super::args::{AssumedSandbox, Check, PermissionsCommand};
 use super::exit::Exit;
 use super::output::{complain, say};
-use crate::agent::rules::RuleBook;
+use crate::agent::rule_files::RuleBook;
 use crate::domain::permission::Mode;
 use crate::domain::sanitise;
 use crate::domain::tool::{CallFacts, Touch};
@@ -188,7 +188,8 @@ fn decoded(line: &str) -> String {
 }
 
 fn line(command: &str, word: VerdictWord, reasons: &[String]) -> String {
-    format!("{}\n", json!({"command": command, "verdict": word.text(), "reasons": reasons}))
+    let line = json!({"command": command, "verdict": word.text(), "reasons": reasons}).to_string();
+    sanitise::reveal_json(&line).into_owned() + "\n"
 }
 
 #[cfg(test)]

@@ -32,7 +32,9 @@ pub(super) fn search(bootstrap: &Bootstrap, search: &SearchArgs) -> Exit {
     let mut any = false;
     let searched = bootstrap.store.search(&query, &bootstrap.store.properties(), &stop, &mut |found| {
         let text = if search.json {
-            serde_json::to_string(&found).map(|line| line + "\n").unwrap_or_default()
+            serde_json::to_string(&found)
+                .map(|line| sanitise::reveal_json(&line).into_owned() + "\n")
+                .unwrap_or_default()
         } else {
             let between = if any { "\n" } else { "" };
             format!("{between}{}", as_text(&found, marks))

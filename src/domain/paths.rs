@@ -166,6 +166,24 @@ const PROTECTED_FOLDERS: &[&str] = &[
     "launchdaemons",
     "cron.d",
     "crontabs",
+    ".git-hooks",
+    ".cargo-husky",
+    ".shadowenv.d",
+    ".flox",
+    ".bsp",
+    ".externaltoolbuilders",
+    ".lapce",
+    ".atom",
+    ".run",
+    ".trae",
+    ".cline",
+    ".junie",
+    ".factory",
+    ".copilot",
+    ".agents",
+    "zuul.d",
+    ".harness",
+    ".azuredevops",
 ];
 
 /// Files that configure or run code wherever they lie.
@@ -261,6 +279,14 @@ const PROTECTED_FILES: &[&str] = &[
     ".curlrc",
     "authorized_keys",
     "crontab",
+    ".perldb",
+    ".autoenv_leave",
+    ".zlocal",
+    "hk.pkl",
+    ".hk.pkl",
+    "hie.yaml",
+    ".local.vimrc",
+    ".ycm_extra_conf.py",
 ];
 
 /// Endings of files that an editor opens together with the programs they name.
@@ -277,9 +303,14 @@ const PROTECTED_STEMS: &[&str] = &[
     "bazeliskrc",
     "bazelrc",
     "bitbucket-pipelines",
+    "bitrise",
+    "buildspec",
     "bunfig",
+    "captainhook",
     "cirrus",
     "cloudbuild",
+    "codefresh",
+    "codemagic",
     "crush",
     "devcontainer",
     "dir-locals",
@@ -287,25 +318,36 @@ const PROTECTED_STEMS: &[&str] = &[
     "exrc",
     "gitlab-ci",
     "gitpod",
+    "grumphp",
     "huskyrc",
     "lefthook",
     "lintstagedrc",
+    "luarc",
     "lvimrc",
     "mise",
+    "neoconf",
     "npmrc",
     "nuget",
     "nvimrc",
     "opencode",
     "overcommit",
+    "phpactor",
     "pnpmfile",
     "pre-commit-config",
     "pre-commit-hooks",
+    "prek",
     "replit",
+    "rusty-hook",
     "rvmrc",
+    "screwdriver",
+    "simple-git-hooks",
     "travis",
     "vimrc",
+    "vimspector",
+    "wercker",
     "woodpecker",
     "yarnrc",
+    "zuul",
 ];
 
 /// Endings of settings files.
@@ -321,7 +363,13 @@ const PROTECTED_PAIRS: &[(&str, &str)] = &[
     (".git/info", "attributes"),
     (".github", "workflows"),
     (".github", "actions"),
+    (".github", "hooks"),
+    (".github", "dependabot"),
     (".hg", "hgrc"),
+    (".sl", "config"),
+    (".bzr/branch", "branch.conf"),
+    (".pijul", "config"),
+    ("_darcs/prefs", "defaults"),
     (".hg", "requires"),
     (".hg", "sharedpath"),
     (".jj", "workspace-config"),
@@ -351,6 +399,7 @@ const PROTECTED_PAIRS: &[(&str, &str)] = &[
     (".config", "tmux"),
     (".config", "starship.toml"),
     (".config", "lisle"),
+    (".config", "husky"),
 ];
 
 /// Folders that are protected from the file tools as a whole, while programs write them, or are run from them, all the
@@ -402,7 +451,10 @@ fn ends_with(names: &[String], folder: &str) -> bool {
 fn runs_code(names: &[String]) -> bool {
     names.iter().any(|name| PROTECTED_FOLDERS.contains(&name.as_str()) || PROTECTED_FILES.contains(&name.as_str()))
         || names.last().is_some_and(|name| {
-            PROTECTED_ENDINGS.iter().any(|ending| name.ends_with(ending)) || name == ".build.yml" || is_spelling(name)
+            PROTECTED_ENDINGS.iter().any(|ending| name.ends_with(ending))
+                || name == ".build.yml"
+                || name.starts_with("jenkinsfile.")
+                || is_spelling(name)
         })
         || names.iter().enumerate().any(|(at, name)| {
             let folder = names.get(..at).unwrap_or_default();

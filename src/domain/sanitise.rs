@@ -65,6 +65,34 @@ pub fn reveal_line(text: &str) -> String {
     reveal(text).replace('\n', "␊").replace('\t', " ")
 }
 
+/// A path in a line of its own words: whoever named a file can neither begin a line nor hide a part of the name.
+#[must_use]
+pub fn reveal_path(path: &std::path::Path) -> String {
+    reveal_line(&path.to_string_lossy())
+}
+
+/// JSON that shows what it holds wherever it is printed: characters that nobody sees, or that a terminal acts on, stand as
+/// their numbers. It says the same as before.
+#[must_use]
+pub fn reveal_json(json: &str) -> Cow<'_, str> {
+    let is_hidden = |c: char| !c.is_ascii() && is_unseen(c);
+    if !json.contains(is_hidden) {
+        return Cow::Borrowed(json);
+    }
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_hidden(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing into a String cannot fail.
+                let _ = write!(out, "\\u{unit:04x}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
 /// A text that grows at its end, cleaned, with the places where it can be cut.
 #[derive(Debug)]
 pub struct Growing<'a> {
@@ -329,6 +357,22 @@ fn payload(bytes: &[u8], from: usize) -> Sequence {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn json_says_the_same_with_everything_in_sight() {
+        let value = serde_json::json!({"a\u{202e}b": ["\u{9b}2J", "x\u{3164}y", "\u{e0100}", "ä 😀 \u{1b}"]});
+        let text = value.to_string();
+        let shown = reveal_json(&text);
+        assert!(!shown.chars().any(|c| is_unseen(c) || c.is_control()), "{shown}");
+        assert!(shown.contains("\\u202e") && shown.contains("\\udb40\\udd00") && shown.contains("ä 😀"));
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), value);
+    }
+
+    #[test]
+    fn a_path_begins_no_line_and_hides_nothing() {
+        let path = std::path::Path::new("a\u{2028}lisle: all is well\n\u{1b}]0;x\u{7}/b\u{8}\u{8}c");
+        assert_eq!(reveal_path(path), "a⟦U+2028⟧lisle: all is well␊␛]0;x␇/b␈␈c");
+    }
 
     #[test]
     fn what_stays_and_what_goes() {

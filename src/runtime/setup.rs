@@ -123,6 +123,7 @@ impl Bootstrap {
         };
         let store = store(&workspace, &paths, &settings)?;
         crate::sandbox::places::hidden::keep_in(paths.data.join("hidden.jsonl"));
+        crate::sandbox::own_folders::note(paths.own_dirs());
         crate::tools::protected_files::other_processes::keep_in(paths.data.join("commands"));
         // Before any command runs.
         let finished = crate::tools::protected_files::interrupted::finish_in(paths.data.join("unfinished"));
@@ -303,7 +304,7 @@ impl Bootstrap {
         let hosts = self.settings.sandbox.network == settings::SandboxNetwork::Hosts;
         let held = self.sandbox_setting() == Sandbox::Workspace;
         match enforced {
-            true if hosts && held && sandbox::able::own_network(&self.runner).is_err() => Holding::NoHosts,
+            true if hosts && held && sandbox::system_support::own_network(&self.runner).is_err() => Holding::NoHosts,
             true => Holding::Held(self.sandbox_setting()),
             false => Holding::Nothing,
         }
@@ -377,6 +378,7 @@ impl Bootstrap {
     fn own_dirs(&self) -> Vec<PathBuf> {
         let mut own = self.paths.own_dirs();
         own.push(self.workspace.join("permissions.json"));
+        own.extend(crate::tools::protected_files::other_processes::user_folder());
         own
     }
 

@@ -5,20 +5,19 @@
 //!
 //! | Module | Content |
 //! | --- | --- |
-//! | [`parent`], [`run`], [`process`] | starts the parent; the parent itself; finds and ends processes |
-//! | [`environment`] | variables of a command |
 //! | [`Profile`], [`Allowances`] | what a command may reach; what the user's settings and answers add |
 //! | [`places`], [`repository`] | paths of a profile, looked up before each command |
-//! | [`hold`] with `root`, `init`, `rights`, `rules`, `calls`, `numbers` | confines the command before it begins (Linux) |
-//! | [`seatbelt`] | the same on macOS |
-//! | [`guard`], [`refusal`], [`withheld`], `opened` | findings after a command: changed files, refusals, hidden files, opened masks |
-//! | [`able`] | capabilities of this system |
+//! | [`runner`] | starts the parent; the parent itself; the command's process and variables |
+//! | `linux`, [`seatbelt`] | confines the command before it begins, on Linux and on macOS |
 //! | [`proxy`] | network of a command that has none of its own |
-//! | [`memory`], `keys` | lisle's own process |
+//! | [`protected_files`], [`withheld`] | findings after a command: changed files; what a failed one was refused |
+//! | [`plain_file`], [`unseen`] | reads of files that may be changed meanwhile; what cannot be looked at |
+//! | [`system_support`] | kinds of confinement that this system has |
+//! | [`own_process`] | memory, keys and open files of lisle's own process |
 //!
 //! # Protocol
 //! lisle starts `RUNNER __run --timeout-ms N --output-limit N [PROFILE] -- PROGRAM ARG…` in the command's directory, or
-//! `RUNNER __run -`, which gets the directory, variables and arguments as an order ([`parent`]), with
+//! `RUNNER __run -`, which gets the directory, variables and arguments as an order ([`runner::launch`]), with
 //! - descriptor 0: the control pipe. A byte on it, or its end, ends the command with everything it started. lisle's
 //!   death closes it, so nothing outlives lisle, not even after `kill -9`;
 //! - descriptor 1: the command's standard output and error, in the order in which they came;
@@ -30,54 +29,20 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::time::Duration;
 
-pub mod able;
 mod allowances;
 #[cfg(target_os = "linux")]
-mod calls;
-mod child;
-#[cfg(target_os = "linux")]
-mod cover;
-pub mod descriptors;
-pub mod environment;
-mod git_config;
-pub mod guard;
-mod handover;
-#[cfg(target_os = "linux")]
-pub mod hold;
-#[cfg(target_os = "linux")]
-mod init;
-#[cfg(target_os = "linux")]
-pub mod keys;
-#[cfg(target_os = "linux")]
-mod links;
-pub mod memory;
-#[cfg(target_os = "linux")]
-mod mounts;
-#[cfg(target_os = "linux")]
-mod numbers;
-#[cfg(target_os = "linux")]
-mod opened;
-pub mod parent;
+pub mod linux;
+pub mod own_folders;
+pub mod own_process;
 pub mod places;
 pub mod plain_file;
-pub mod process;
 mod profile;
+pub mod protected_files;
 pub mod proxy;
-pub mod refusal;
-#[cfg(target_os = "linux")]
-mod renewal;
 pub mod repository;
-#[cfg(target_os = "linux")]
-mod rights;
-#[cfg(target_os = "linux")]
-mod root;
-#[cfg(target_os = "linux")]
-mod rules;
-pub mod run;
+pub mod runner;
 pub mod seatbelt;
-pub mod services;
-mod ssh;
-mod temp;
+pub mod system_support;
 pub mod unseen;
 pub mod withheld;
 
@@ -103,7 +68,7 @@ pub fn close_to_others() {
 #[must_use]
 pub fn is_enforced() -> bool {
     #[cfg(target_os = "linux")]
-    return hold::is_possible();
+    return self::linux::confine::is_possible();
     #[cfg(target_os = "macos")]
     return seatbelt::is_possible();
     #[cfg(not(any(target_os = "linux", target_os = "macos")))]

@@ -1,7 +1,7 @@
 //! Sandbox profile: the limits of a command beside the permission modes, set before it begins.
 //!
 //! Values and their words on a command line. Which places a profile names is found by `places`, how a process is closed in
-//! is `hold`'s; which command gets which profile is decided with the call.
+//! is up to `linux::confine` and `seatbelt`; which command gets which profile is decided with the call.
 
 use super::places::hidden::HeldPlaces;
 use std::ffi::{OsStr, OsString};

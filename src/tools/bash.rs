@@ -4,8 +4,7 @@
 
 use super::command::confinement::NamedPlaces;
 use super::command::output_buffer::KeptOutput;
-use super::command::process;
-use super::command::process::{CommandRun, blocking, shell};
+use super::command::process::{self, CommandRun, blocking, shell};
 use super::command_line::affected_paths::Removed;
 use super::command_line::{access_requests, affected_paths, escaping_links, git_moves, named_paths};
 use super::files::classify;

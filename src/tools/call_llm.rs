@@ -1,7 +1,6 @@
 //! `call_llm`: a question to a model, without tools and without the conversation. Files go along by their paths.
 
-use super::files;
-use super::files::{classify, paths, text};
+use super::files::{self, classify, paths, text};
 use super::host::{Completion, WhichModel};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;

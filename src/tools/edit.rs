@@ -3,8 +3,7 @@
 //! It only works out the new text; reading, checking and writing are shared with `write`.
 
 use super::files::paths;
-use super::files::text;
-use super::files::text::Newlines;
+use super::files::text::{self, Newlines};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
 use super::write::{PlannedWrite, carry_out, known};

@@ -2,14 +2,13 @@
 //! else: it always runs in the read-only profile, without a network, in `data/` as its directory.
 
 use super::command::output_buffer::KeptOutput;
-use super::command::process;
-use super::command::process::{CommandRun, Taker, blocking};
+use super::command::process::{self, CommandRun, Taker, blocking};
 use super::files::{classify, paths, text};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
 use super::{CallPlace, Halt, RunContext, RunError, Tool, files, same_facts, settled};
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
-use crate::sandbox::environment;
+use crate::sandbox::runner::environment;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::ffi::{OsStr, OsString};

@@ -3,8 +3,7 @@
 //! The change that was decided on is worked out again right before it is made, and checked once more at the rename.
 
 use super::files::attributes;
-use super::files::text;
-use super::files::text::{Encoding, Newlines, TextForm};
+use super::files::text::{self, Encoding, Newlines, TextForm};
 use super::files::{self, FileError, LoadedFile};
 use super::files::{classify, paths};
 use super::input::{self, InputFields};

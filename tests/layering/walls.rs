@@ -207,10 +207,10 @@ const PURE: &[(&str, &[&str])] = &[(
 
 /// The files that start programs, each with the reason why: everything else goes through the runner, `tools::command::process`.
 const STARTS_PROGRAMS: &[(&str, &str)] = &[
-    ("src/sandbox/parent.rs", "the runner itself"),
-    ("src/sandbox/child.rs", "the runner's command, where nothing closes it in"),
-    ("src/sandbox/hold.rs", "a held process becomes its command"),
-    ("src/sandbox/able.rs", "the runner says what the system allows"),
+    ("src/sandbox/runner/launch.rs", "the runner itself"),
+    ("src/sandbox/runner/child.rs", "the runner's command, where nothing closes it in"),
+    ("src/sandbox/linux/confine.rs", "a held process becomes its command"),
+    ("src/sandbox/system_support.rs", "the runner says what the system allows"),
     ("src/sandbox/seatbelt.rs", "macOS says whether it takes profiles; nothing is run in them"),
     (
         "src/agent/worktree.rs",

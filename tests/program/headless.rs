@@ -382,7 +382,7 @@ fn a_spawned_session_answers_its_parent_and_not_the_run() {
 #[test]
 fn what_the_sandbox_keeps_is_told_with_the_rule_that_opens_it() {
     let lisle = Path::new(env!("CARGO_BIN_EXE_lisle"));
-    if lisle::sandbox::able::namespaces(lisle).is_err() {
+    if lisle::sandbox::system_support::namespaces(lisle).is_err() {
         return;
     }
     let place = Place::new();
@@ -415,7 +415,7 @@ fn what_the_sandbox_keeps_is_told_with_the_rule_that_opens_it() {
 #[test]
 fn the_rule_that_a_refusal_names_works_when_it_is_pasted() {
     let lisle = Path::new(env!("CARGO_BIN_EXE_lisle"));
-    if lisle::sandbox::able::namespaces(lisle).is_err() {
+    if lisle::sandbox::system_support::namespaces(lisle).is_err() {
         return;
     }
     let place = Place::new();

@@ -1,8 +1,8 @@
 //! A parent of commands that waits for its order does what one does that was started for it.
 
-use lisle::sandbox::parent::{self, Order, StartedParent};
 use lisle::sandbox::places::hidden::HeldPlaces;
-use lisle::sandbox::{Bounds, Ended, Invocation, Namespaces, Network, Profile, Replaced, RunReport, able};
+use lisle::sandbox::runner::launch::{self, Order, StartedParent};
+use lisle::sandbox::{Bounds, Ended, Invocation, Namespaces, Network, Profile, Replaced, RunReport, system_support};
 use std::io::Read;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -37,7 +37,7 @@ fn waiting() -> Vec<i32> {
     let own = i32::try_from(std::process::id()).unwrap();
     let waits =
         |pid: &i32| std::fs::read(format!("/proc/{pid}/cmdline")).is_ok_and(|line| line.ends_with(b"\0__run\0-\0"));
-    lisle::sandbox::process::descendants(own).into_iter().filter(waits).collect()
+    lisle::sandbox::runner::processes::descendants(own).into_iter().filter(waits).collect()
 }
 
 #[test]
@@ -60,27 +60,27 @@ fn an_order_is_followed_and_a_parent_that_was_killed_is_replaced() {
                 );
             }
         }
-        let (said, report) = outcome(parent::start(Path::new(LISLE), &order(&cwd, Profile::Open, line)).unwrap());
+        let (said, report) = outcome(launch::start(Path::new(LISLE), &order(&cwd, Profile::Open, line)).unwrap());
         assert_eq!((said.as_str(), report.exit, report.ended), (expected.as_str(), Some(3), Ended::Itself));
-        parent::keep_ready(Path::new(LISLE));
+        launch::keep_ready(Path::new(LISLE));
     }
     let gone = cwd.join("gone");
-    let (_, report) = outcome(parent::start(Path::new(LISLE), &order(&gone, Profile::Open, "true")).unwrap());
+    let (_, report) = outcome(launch::start(Path::new(LISLE), &order(&gone, Profile::Open, "true")).unwrap());
     assert_eq!(report.ended, Ended::NotStarted);
     assert!(report.error.unwrap().contains("gone"));
-    assert!(parent::start(Path::new("/no/such/lisle"), &order(&cwd, Profile::Open, "true")).is_err());
+    assert!(launch::start(Path::new("/no/such/lisle"), &order(&cwd, Profile::Open, "true")).is_err());
 }
 
 #[test]
 fn a_held_command_sees_what_is_there_when_it_starts() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let spaces = able::spaces(Path::new(LISLE));
+    let spaces = system_support::spaces(Path::new(LISLE));
     if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
     let cwd = dir.path().canonicalize().unwrap();
-    parent::keep_ready(Path::new(LISLE));
+    launch::keep_ready(Path::new(LISLE));
     std::fs::write(cwd.join("new"), "new\n").unwrap();
     let bounds = Bounds {
         readable: ["/usr", "/bin", "/lib", "/lib64"].map(Into::into).to_vec(),
@@ -90,7 +90,7 @@ fn a_held_command_sees_what_is_there_when_it_starts() {
         ..Bounds::default()
     };
     let line = "cat new; echo x > made; test $PPID = 1 && ls /home /root 2>/dev/null; sleep 1000 & echo over";
-    let held = parent::start(Path::new(LISLE), &order(&cwd, Profile::Workspace(bounds), line)).unwrap();
+    let held = launch::start(Path::new(LISLE), &order(&cwd, Profile::Workspace(bounds), line)).unwrap();
     let (said, report) = outcome(held);
     assert_eq!((said.as_str(), report.exit, report.left), ("new\nover\n", Some(0), 1), "{report:?}");
     assert_eq!(std::fs::read_to_string(cwd.join("made")).unwrap(), "x\n");
@@ -99,7 +99,7 @@ fn a_held_command_sees_what_is_there_when_it_starts() {
 #[test]
 fn a_hidden_place_in_whose_folder_another_one_is_shown_stops_no_command() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let spaces = able::spaces(Path::new(LISLE));
+    let spaces = system_support::spaces(Path::new(LISLE));
     if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
         return;
     }
@@ -123,7 +123,7 @@ fn a_hidden_place_in_whose_folder_another_one_is_shown_stops_no_command() {
     for profile in [Profile::Workspace(bounds.clone()), Profile::ReadOnly(bounds)] {
         let line = "cat .env ../outside/both ../outside/inner/key; cat ../outside/deep/key";
         let order = order(&root.join("work"), profile, line);
-        let (said, report) = outcome(parent::start(Path::new(LISLE), &order).unwrap());
+        let (said, report) = outcome(launch::start(Path::new(LISLE), &order).unwrap());
         let lines: Vec<&str> = said.lines().take(3).collect();
         let hidden = "# hidden by lisle";
         assert_eq!((&lines[..], report.exit), (&[hidden, "instead/both", hidden][..], Some(1)), "{said} {report:?}");
@@ -135,7 +135,7 @@ fn the_end_of_the_control_socket_ends_a_command() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let line = "trap 'echo asked; exit 5' TERM; echo begun; sleep 1000 & wait";
-    let mut held = parent::start(Path::new(LISLE), &order(dir.path(), Profile::Open, line)).unwrap();
+    let mut held = launch::start(Path::new(LISLE), &order(dir.path(), Profile::Open, line)).unwrap();
     let mut begun = [0; 6];
     held.output.read_exact(&mut begun).unwrap();
     held.control.shutdown(std::net::Shutdown::Both).unwrap();
@@ -146,7 +146,7 @@ fn the_end_of_the_control_socket_ends_a_command() {
 #[test]
 fn what_is_replaced_from_outside_is_covered_again() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let spaces = able::spaces(Path::new(LISLE));
+    let spaces = system_support::spaces(Path::new(LISLE));
     if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
         return;
     }
@@ -168,7 +168,7 @@ fn what_is_replaced_from_outside_is_covered_again() {
     };
     let line = "echo ready; until [ -e go ]; do sleep 0.01; done; \
         echo evil >> .envrc || echo kept; echo evil > hooks/x || echo kept; cat .env .aws/x || echo hidden";
-    let mut held = parent::start(Path::new(LISLE), &order(&cwd, Profile::Workspace(bounds), line)).unwrap();
+    let mut held = launch::start(Path::new(LISLE), &order(&cwd, Profile::Workspace(bounds), line)).unwrap();
     let mut begun = [0; 6];
     held.output.read_exact(&mut begun).unwrap();
     // As editors and git save.
@@ -184,7 +184,7 @@ fn what_is_replaced_from_outside_is_covered_again() {
     let own = i32::try_from(held.process.id().unwrap()).unwrap();
     let is_covered = |name: &str| {
         let place = format!(" {} ", cwd.join(name).display());
-        lisle::sandbox::process::descendants(own).iter().any(|pid| {
+        lisle::sandbox::runner::processes::descendants(own).iter().any(|pid| {
             std::fs::read_to_string(format!("/proc/{pid}/mountinfo")).is_ok_and(|mounts| mounts.contains(&place))
         })
     };
@@ -212,7 +212,7 @@ fn held_reader(cwd: &Path, spaces: Namespaces, line: &str) -> StartedParent {
     };
     let line =
         format!("{line}; echo ready; until [ -e go ]; do sleep 0.01; done; cat sub/.env sub2/.env 2>&1; echo over");
-    let mut held = parent::start(Path::new(LISLE), &order(cwd, Profile::Workspace(bounds), &line)).unwrap();
+    let mut held = launch::start(Path::new(LISLE), &order(cwd, Profile::Workspace(bounds), &line)).unwrap();
     let mut begun = [0; 6];
     held.output.read_exact(&mut begun).unwrap();
     held
@@ -221,7 +221,7 @@ fn held_reader(cwd: &Path, spaces: Namespaces, line: &str) -> StartedParent {
 #[test]
 fn a_hidden_file_that_is_written_anew_with_the_same_number_is_covered() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let spaces = able::spaces(Path::new(LISLE));
+    let spaces = system_support::spaces(Path::new(LISLE));
     if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
         return;
     }
@@ -236,7 +236,7 @@ fn a_hidden_file_that_is_written_anew_with_the_same_number_is_covered() {
     let own = i32::try_from(held.process.id().unwrap()).unwrap();
     let place = format!(" {} ", cwd.join("sub/.env").display());
     let is_covered = || {
-        lisle::sandbox::process::descendants(own).iter().any(|pid| {
+        lisle::sandbox::runner::processes::descendants(own).iter().any(|pid| {
             std::fs::read_to_string(format!("/proc/{pid}/mountinfo")).is_ok_and(|mounts| mounts.contains(&place))
         })
     };
@@ -251,7 +251,7 @@ fn a_hidden_file_that_is_written_anew_with_the_same_number_is_covered() {
 #[test]
 fn a_command_that_moved_the_folder_of_a_hidden_file_does_not_get_the_next_one() {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let spaces = able::spaces(Path::new(LISLE));
+    let spaces = system_support::spaces(Path::new(LISLE));
     if !lisle::sandbox::is_enforced() || spaces == Namespaces::Without {
         return;
     }

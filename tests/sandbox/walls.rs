@@ -104,7 +104,7 @@ pub fn ways() -> Vec<Way> {
             asks.args(["__hold", "--try-namespaces"]).current_dir("/").stdout(Stdio::null()).stderr(Stdio::null());
             let with = asks.status().unwrap().success();
             // Versions that this kernel does not have cannot be tried; it limits itself to the older ones.
-            let newest = lisle::sandbox::hold::landlock_version().min(9);
+            let newest = lisle::sandbox::linux::confine::landlock_version().min(9);
             for namespaces in [false, true].into_iter().filter(|namespaces| with || !namespaces) {
                 for profile in ["--read-only", "--workspace"] {
                     out.extend((2..=newest).map(|abi| Way { profile, namespaces, other, abi, lacks: 0 }));
@@ -557,7 +557,7 @@ fn a_socket_that_is_named_can_be_reached_and_no_other() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
         listener
     });
-    let newest = lisle::sandbox::hold::landlock_version();
+    let newest = lisle::sandbox::linux::confine::landlock_version();
     for way in ways().into_iter().filter(|way| way.writes()) {
         let more = ["--socket", text(&named)];
         let said = yard.attack(way, &more, "sockets", &[text(&named), text(&other), text(&other)]);
@@ -582,7 +582,7 @@ fn a_masked_socket_leads_nowhere() {
         assert_eq!(yard.attack(way, &more, "sockets", &[text(&socket), "/none", "/none"]), "", "{way:?}");
     }
     // Rules from version 9 on refuse it by themselves.
-    let newest = lisle::sandbox::hold::landlock_version();
+    let newest = lisle::sandbox::linux::confine::landlock_version();
     assert!(reached || newest < 6 || !ways().iter().any(|way| way.writes() && way.namespaces && way.abi < 9));
 }
 

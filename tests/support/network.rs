@@ -5,7 +5,7 @@ use lisle::domain::ids::CallId;
 use lisle::domain::permission::Sandbox;
 use lisle::domain::tool::{CallFacts, Outcome, Touch};
 use lisle::sandbox::proxy::KnownHosts;
-use lisle::sandbox::{Allowances, Network, able};
+use lisle::sandbox::{Allowances, Network, system_support};
 use lisle::tools::host::{Completion, Host};
 use lisle::tools::read_tracker::Seen;
 use lisle::tools::registry::Registry;
@@ -21,7 +21,7 @@ pub const LISLE: &str = env!("CARGO_BIN_EXE_lisle");
 
 /// The program itself reports what this system can do.
 pub fn held() -> bool {
-    if lisle::sandbox::is_enforced() && able::own_network(Path::new(LISLE)).is_ok() {
+    if lisle::sandbox::is_enforced() && system_support::own_network(Path::new(LISLE)).is_ok() {
         return true;
     }
     eprintln!("skipped: commands get no network of their own on this system");

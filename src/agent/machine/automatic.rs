@@ -3,7 +3,7 @@
 
 use super::automation::{Automatic, REDELIVERED_AFTER_MS};
 use super::state::{Machine, notice};
-use crate::agent::step::Step;
+use crate::agent::machine_io::Step;
 use crate::domain::ids::At;
 use crate::domain::inbox::PropertyChange;
 use crate::domain::message::Body;

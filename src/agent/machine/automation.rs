@@ -1,6 +1,6 @@
 //! Automatic changes of a session: which the workspace allows, and messages that go by themselves.
 
-use crate::agent::labels::AutoLabels;
+use crate::agent::automatic_labels::AutoLabels;
 use crate::domain::ids::At;
 use crate::domain::property::Status;
 use std::sync::Arc;

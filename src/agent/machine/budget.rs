@@ -1,7 +1,7 @@
 //! Sizes that a request goes by: the models' windows, project memory, and how tokens were counted so far.
 
-use crate::agent::project_memory::Memory;
-use crate::agent::tokens::Gauge;
+use crate::agent::model_context::project_memory::Memory;
+use crate::agent::model_context::tokens::Gauge;
 use std::sync::Arc;
 
 /// Facts about the models that a session uses.

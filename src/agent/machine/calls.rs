@@ -4,7 +4,7 @@ use super::batch::{Asking, Batch, Stage, Underway};
 use super::state::Machine;
 use super::stop::stopped_text;
 use super::turn_state::{Turn, Work};
-use crate::agent::step::{Safety, Step};
+use crate::agent::machine_io::{Safety, Step};
 use crate::domain::foreign;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{Body, InfoKind, UserText};

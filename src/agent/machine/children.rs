@@ -4,7 +4,7 @@
 use super::batch::Stage;
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
-use crate::agent::step::{Safety, Step};
+use crate::agent::machine_io::{Safety, Step};
 use crate::domain::ids::{At, CallId, MessageId};
 use crate::domain::notice::Level;
 use crate::domain::permission::Mode;

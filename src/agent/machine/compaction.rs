@@ -8,10 +8,10 @@ use super::compacting::{Compacting, Why};
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
 use super::user_input::give_back;
-use crate::agent::compact::{self, CompactState, Room};
-use crate::agent::step::{Safety, Step, SummaryRequest};
-use crate::agent::summary::{self, Part};
-use crate::agent::{context, tokens};
+use crate::agent::machine_io::{Safety, Step, SummaryRequest};
+use crate::agent::model_context::carried_over::{self, CompactState, Room};
+use crate::agent::model_context::summary::{self, Part};
+use crate::agent::model_context::{conversation, tokens};
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{Body, Info, InfoKind, Message};
 use crate::domain::notice::Level;
@@ -68,7 +68,7 @@ impl Machine {
             out.push(notice(Level::Warning, text, "It can be approved so that it is compacted first."));
             return give_back(SessionCommand::Compact { wish }, text, out);
         }
-        if !compact::has_matter(self.transcript.rows()) {
+        if !carried_over::has_matter(self.transcript.rows()) {
             let text = "There is nothing to compact.";
             out.push(notice(Level::Info, text, ""));
             return give_back(SessionCommand::Compact { wish }, text, out);
@@ -77,11 +77,11 @@ impl Machine {
         let room = self.room();
         let user = self.transcript.rows().iter().rposition(|row| matches!(row.body, Body::User(_)));
         let half = tokens_of(self.transcript.rows()) / 2;
-        let mut cut = compact::cut(self.transcript.rows(), room.keep.min(half), None);
-        if !compact::has_matter(&self.transcript.rows()[..cut]) {
-            cut = compact::cut(self.transcript.rows(), 0, user);
+        let mut cut = carried_over::cut(self.transcript.rows(), room.keep.min(half), None);
+        if !carried_over::has_matter(&self.transcript.rows()[..cut]) {
+            cut = carried_over::cut(self.transcript.rows(), 0, user);
         }
-        if !compact::has_matter(&self.transcript.rows()[..cut]) {
+        if !carried_over::has_matter(&self.transcript.rows()[..cut]) {
             cut = self.transcript.rows().len();
         }
         self.open_compaction(now, Why::Wished, cut, wish, out);
@@ -91,7 +91,7 @@ impl Machine {
     pub(super) fn compact_for_plan(&mut self, now: At, approval: PlanApproval, out: &mut Vec<Step>) {
         let done = |row: &Message| matches!(&row.body, Body::Info(info) if info.kind == InfoKind::Compacted);
         if self.transcript.rows().last().is_some_and(done)
-            || !compact::has_matter(self.transcript.rows())
+            || !carried_over::has_matter(self.transcript.rows())
             || self.meta.unmapped
         {
             // A death came between the compaction and the rest; or nothing answers here yet, and the plan waits for that.
@@ -124,9 +124,9 @@ impl Machine {
         if just_done || self.budget.gauge().at_least(guess) < limit {
             return false;
         }
-        let cut = compact::cut(self.transcript.rows(), self.room().keep, self.unanswered());
+        let cut = carried_over::cut(self.transcript.rows(), self.room().keep, self.unanswered());
         let freed = self.budget.gauge().scaled(tokens_of(&self.transcript.rows()[..cut]));
-        if !compact::has_matter(&self.transcript.rows()[..cut]) || freed < window / WORTH {
+        if !carried_over::has_matter(&self.transcript.rows()[..cut]) || freed < window / WORTH {
             return false;
         }
         self.begin_compaction(Why::Full, cut, String::new(), out);
@@ -150,8 +150,8 @@ impl Machine {
         // Whatever was guessed, it was too little, and the window may be smaller than what is known of it: less stays than
         // usual, and never all of it.
         let keep = (self.room().keep / 2).min(tokens_of(self.transcript.rows()) / 3);
-        let cut = compact::cut(self.transcript.rows(), keep, self.unanswered());
-        if !compact::has_matter(&self.transcript.rows()[..cut]) {
+        let cut = carried_over::cut(self.transcript.rows(), keep, self.unanswered());
+        if !carried_over::has_matter(&self.transcript.rows()[..cut]) {
             return false;
         }
         self.begin_compaction(Why::Overflow, cut, String::new(), out);
@@ -265,15 +265,15 @@ impl Machine {
         };
         // What is named must be there when the model reads it.
         out.extend(
-            compact::wholes(&self.transcript.rows()[..cut], standing.session_dir)
+            carried_over::wholes(&self.transcript.rows()[..cut], standing.session_dir)
                 .into_iter()
                 .map(|(path, text)| Step::KeepLongText(path, text)),
         );
         // A failure in the middle loses no more than the parts that were not looked at: those before are summed up.
         let written = Some(it.so_far.as_str()).filter(|text| !text.is_empty());
         let keeps: Option<MessageId> = self.transcript.rows().get(cut).map(|row| row.id.clone());
-        let carried = compact::carry(&self.transcript.rows()[..cut], &standing, written, keeps, &self.room());
-        let text = compact::label(&carried, self.transcript.rows().len() - cut, why_not);
+        let carried = carried_over::carry(&self.transcript.rows()[..cut], &standing, written, keeps, &self.room());
+        let text = carried_over::label(&carried, self.transcript.rows().len() - cut, why_not);
         let level = if why_not.is_some() { Level::Warning } else { Level::Info };
         let info = Info { text, level, kind: InfoKind::Compacted, carried: Some(Box::new(carried)) };
         let row = self.row(now, Body::Info(info));
@@ -332,5 +332,5 @@ impl Machine {
 
 /// A guess at the tokens of what the model gets of these rows.
 pub(super) fn tokens_of(rows: &[Message]) -> u64 {
-    context::items(rows).iter().map(tokens::item).sum()
+    conversation::items(rows).iter().map(tokens::item).sum()
 }

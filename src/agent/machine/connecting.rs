@@ -4,7 +4,7 @@ use super::asks::Connecting;
 use super::batch::Asking;
 use super::state::Machine;
 use super::turn_state::Turn;
-use crate::agent::step::Step;
+use crate::agent::machine_io::Step;
 use crate::domain::ids::{At, CallId, RequestId};
 use crate::domain::permission::Mode;
 use crate::domain::request::{Approval, Ask, Request, UserAnswer};

@@ -2,7 +2,7 @@
 //! is said waits in the queue, and goes as soon as somebody said what does.
 
 use super::state::{Machine, notice};
-use crate::agent::step::Step;
+use crate::agent::machine_io::Step;
 use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::UserText;
 use crate::domain::notice::Level;

@@ -3,9 +3,9 @@
 use super::state::Machine;
 use super::turn;
 use super::turn_state::{Standing, Work};
-use crate::agent::project_memory::Memory;
-use crate::agent::prompt::{self, PromptPart, Surroundings};
-use crate::agent::{context, tokens};
+use crate::agent::model_context::project_memory::Memory;
+use crate::agent::model_context::prompt::{self, PromptPart, Surroundings};
+use crate::agent::model_context::{conversation, tokens};
 use crate::domain::context::{ContextPart, ContextReport, ContextSort, Measured};
 use crate::domain::ids::At;
 use crate::domain::message::{Body, Failure, FailureAction, Message};
@@ -39,7 +39,7 @@ impl Machine {
         ModelRequest {
             model: self.meta.model.clone().unwrap_or_default(),
             system: standing.system,
-            items: context::items(self.transcript.rows()),
+            items: conversation::items(self.transcript.rows()),
             tools: standing.tools,
             thinking: self.meta.thinking,
         }
@@ -86,8 +86,8 @@ impl Machine {
         }
         let mut live = self.transcript.rows().to_vec();
         live.extend(self.live_rows().into_iter().filter(|row| matches!(row.body, Body::Tool(_))));
-        let items = context::items(&live);
-        let carried = context::Effective::of(&live).carried.is_some();
+        let items = conversation::items(&live);
+        let carried = conversation::Effective::of(&live).carried.is_some();
         let (mut user, mut said, mut calls, mut results) = ((0, 0), (0, 0), (0, 0), (0, 0));
         let one = |slot: &mut (u64, u64), guess: u64| *slot = (slot.0 + 1, slot.1 + guess);
         for (at, item) in items.iter().enumerate() {
@@ -137,11 +137,11 @@ impl Machine {
 
     /// The results that take most.
     fn largest(&self, rows: &[Message]) -> Vec<ContextPart> {
-        let context::Effective { kept, since, .. } = context::Effective::of(rows);
+        let conversation::Effective { kept, since, .. } = conversation::Effective::of(rows);
         let tool = |row: &Message, elided: bool| {
             let call = row.tool()?;
             let result = call.result.as_deref()?;
-            let text = if elided { context::elide(result, context::KEPT_RESULT) } else { result.into() };
+            let text = if elided { conversation::elide(result, conversation::KEPT_RESULT) } else { result.into() };
             let name = format!("{} {}", call.name, call.subject);
             let tokens = self.budget.gauge().scaled(tokens::text(&text));
             Some(ContextPart { sort: ContextSort::Results, name, count: 1, tokens })

@@ -2,7 +2,7 @@
 
 use super::state::Machine;
 use super::turn_state::{Turn, Work};
-use crate::agent::step::{Input, RunNo, Safety, Step};
+use crate::agent::machine_io::{Input, RunNo, Safety, Step};
 use crate::domain::ids::At;
 use crate::domain::message::{CutBy, InfoKind, UserText};
 use crate::domain::notice::Level;

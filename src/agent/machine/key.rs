@@ -4,7 +4,7 @@
 use super::asks::KeyAsked;
 use super::state::{Machine, notice};
 use super::user_input;
-use crate::agent::step::Step;
+use crate::agent::machine_io::Step;
 use crate::domain::ids::{At, ConnectionName, RequestId};
 use crate::domain::notice::Level;
 use crate::domain::request::{Ask, KeyRequest, Request, UserAnswer};

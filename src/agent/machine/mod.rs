@@ -1,4 +1,4 @@
-//! One session's agent as a pure machine: an [`Input`](super::step::Input) goes in, [`Step`](super::step::Step)s come
+//! One session's agent as a pure machine: an [`Input`](super::machine_io::Input) goes in, [`Step`](super::machine_io::Step)s come
 //! out. No clock, no disk, no network.
 //!
 //! `state` holds its parts, each with private fields in a file of its own: `transcript` (rows, ids, times), `turn_state`, `repeats`,

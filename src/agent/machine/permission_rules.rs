@@ -3,7 +3,7 @@
 use super::batch::Asking;
 use super::state::{Machine, notice};
 use super::trust::Answers;
-use crate::agent::step::{FileRules, Safety, Step};
+use crate::agent::machine_io::{FileRules, Safety, Step};
 use crate::domain::access::Extras;
 use crate::domain::ids::At;
 use crate::domain::notice::Level;

@@ -7,7 +7,7 @@ use super::own::PendingPlan;
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
 use super::user_input::stale_answer;
-use crate::agent::step::{PlanFile, Safety, Step};
+use crate::agent::machine_io::{PlanFile, Safety, Step};
 use crate::domain::ids::{At, MessageId, RequestId};
 use crate::domain::message::{Body, InfoKind, Message, Plan};
 use crate::domain::notice::Level;

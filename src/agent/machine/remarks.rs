@@ -1,7 +1,7 @@
 //! Rows that tell what happened beside the conversation: another mode, jobs that ended.
 
 use super::state::Machine;
-use crate::agent::step::{Safety, Step};
+use crate::agent::machine_io::{Safety, Step};
 use crate::domain::ids::At;
 use crate::domain::message::{InfoKind, Message};
 use crate::domain::notice::Level;

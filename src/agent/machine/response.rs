@@ -4,7 +4,7 @@
 //! repeats the same text nothing changes on the screen; as soon as it says more, or something else,
 //! its text replaces the old one.
 
-use crate::agent::step::{Safety, Step};
+use crate::agent::machine_io::{Safety, Step};
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{AssistantText, Body, CutBy, Message, Native, Thinking};
 use crate::domain::usage::RequestUsage;

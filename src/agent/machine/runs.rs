@@ -1,6 +1,6 @@
 //! Numbers of runs, so that late reports of a stopped one are known as such, and how turns ended.
 
-use crate::agent::step::RunNo;
+use crate::agent::machine_io::RunNo;
 use crate::domain::attention::Unfinished;
 use crate::domain::message::CutBy;
 

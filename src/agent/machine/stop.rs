@@ -8,7 +8,7 @@ use super::batch::{Batch, Underway};
 use super::runs::Death;
 use super::state::Machine;
 use super::turn_state::{Stopping, Turn, Work};
-use crate::agent::step::{RunNo, Safety, Step};
+use crate::agent::machine_io::{RunNo, Safety, Step};
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::{CutBy, InfoKind, Message, UserText};
 use crate::domain::notice::Level;

@@ -16,9 +16,9 @@ mod stop;
 
 use super::turn_state::Work;
 use super::*;
-use crate::agent::labels::AutoLabels;
-use crate::agent::queue::Queue;
-use crate::agent::step::{Input, RunNo, Safety, Step};
+use crate::agent::automatic_labels::AutoLabels;
+use crate::agent::machine_io::{Input, RunNo, Safety, Step};
+use crate::agent::message_queue::Queue;
 use crate::domain::SessionMeta;
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId, RequestId, SessionId};
 use crate::domain::inbox::PropertyChange;

@@ -4,8 +4,8 @@ use super::repeats::Repeats;
 use super::response::Response;
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
-use crate::agent::context;
-use crate::agent::step::{Safety, Step};
+use crate::agent::machine_io::{Safety, Step};
+use crate::agent::model_context::conversation;
 use crate::domain::ids::{At, ConnectionName, MessageId};
 use crate::domain::message::{Body, CutBy, Failure, FailureAction, InfoKind, Message, UserText};
 use crate::domain::notice::Level;
@@ -24,7 +24,7 @@ impl Machine {
 
     /// Begins a turn without a message: the failed request again.
     pub(super) fn begin_again(&mut self, now: At, out: &mut Vec<Step>) {
-        if context::items(self.transcript.rows()).is_empty() {
+        if conversation::items(self.transcript.rows()).is_empty() {
             return out.push(notice(
                 Level::Info,
                 "Nothing to send again: the conversation is empty.",

@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::compacting::Compacting;
 use super::repeats::Repeats;
 use super::response::Response;
-use crate::agent::step::RunNo;
+use crate::agent::machine_io::RunNo;
 use crate::domain::ids::{At, MessageId};
 use crate::domain::message::{CutBy, Message};
 use crate::domain::tool::ToolSpec;

@@ -3,7 +3,7 @@
 
 use super::state::{Machine, notice};
 use super::user_input::give_back;
-use crate::agent::step::Step;
+use crate::agent::machine_io::Step;
 use crate::domain::ids::{At, CallId};
 use crate::domain::message::Message;
 use crate::domain::notice::Level;

@@ -3,7 +3,7 @@
 use super::batch::{Asking, Edited, Stage};
 use super::state::{Machine, notice};
 use super::turn_state::Work;
-use crate::agent::step::{Safety, Step};
+use crate::agent::machine_io::{Safety, Step};
 use crate::domain::ids::{At, CallId, RequestId};
 use crate::domain::message::{CutBy, UserText};
 use crate::domain::notice::Level;

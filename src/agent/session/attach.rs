@@ -3,8 +3,8 @@
 use super::super::blocking::blocking;
 use super::super::mailbox::Report;
 use super::super::session_files::Ownership;
-use super::super::step::Safety;
 use super::SessionActor;
+use crate::agent::machine_io::Safety;
 use crate::domain::attachment::{Attachment, AttachmentKind};
 use crate::domain::notice::{Level, Notice};
 use crate::protocol::{SessionCommand, SessionEvent};

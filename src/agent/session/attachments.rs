@@ -1,6 +1,6 @@
 //! Files that go along with messages: copies that no message has yet, and the shelf of what is sent.
 
-use crate::agent::media::Shelf;
+use crate::agent::model_context::media::Shelf;
 use crate::domain::attachment::Attachment;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

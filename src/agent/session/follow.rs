@@ -2,10 +2,10 @@
 
 use super::super::mailbox::SHOWN;
 use super::super::session_files::Ownership;
-use super::super::step::Input;
 use super::SessionActor;
 use super::follower_task::{FAR, NEAR, Pace};
 use super::view::Show;
+use crate::agent::machine_io::Input;
 use crate::domain::SessionMeta;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::Activity;

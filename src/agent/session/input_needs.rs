@@ -1,6 +1,6 @@
 //! Needs of inputs before the machine takes them.
 
-use crate::agent::step::Input;
+use crate::agent::machine_io::Input;
 use crate::protocol::SessionCommand;
 use crate::provider::{Chunk, Stop};
 use crate::tools::RunError;

@@ -1,8 +1,8 @@
 //! The commands of a session that go on in the background: shown when they change, told when they end, ended with the
 //! session.
 
-use super::super::step::Input;
 use super::SessionActor;
+use crate::agent::machine_io::Input;
 use crate::domain::job::EndedBy;
 use crate::domain::{Level, Notice};
 use crate::protocol::SessionEvent;

@@ -3,13 +3,13 @@
 use super::super::clock::now;
 use super::super::machine::{Answers, Death, LeftBehind, Machine, Own};
 use super::super::mailbox::SHOWN;
-use super::super::queue::Queue;
 use super::super::session_files::{self, Ownership, ReadSession, Writing, trouble};
-use super::super::step::{Input, Safety};
 use super::recovery::LastEnd;
 use super::steps::durability;
 use super::view::{Hold, Mark, Show};
 use super::{SessionActor, machine_config};
+use crate::agent::machine_io::{Input, Safety};
+use crate::agent::message_queue::Queue;
 use crate::domain::message::{Body, CutBy, Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Mode;

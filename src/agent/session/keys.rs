@@ -1,8 +1,8 @@
 //! The keys of connections: what is asked for when one is missing or refused, and what follows when one was given.
 
 use super::super::mailbox::{Control, Report};
-use super::super::step::{Input, RunNo};
 use super::SessionActor;
+use crate::agent::machine_io::{Input, RunNo};
 use crate::domain::ConnectionName;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::secret::Key;

@@ -40,13 +40,13 @@ mod view;
 mod windows;
 
 use super::clock::now;
+use super::event_outbox::Outbox;
 use super::machine::{Machine, MachineConfig, Own};
+use super::machine_io::Input;
 use super::mailbox::{Control, Mail, MailReader, Mailbox, Report};
-use super::outbox::Outbox;
-use super::queue::Queue;
+use super::message_queue::Queue;
 use super::session_files::{Ownership, SessionFiles};
-use super::shared::{Shared, loosest_in};
-use super::step::Input;
+use super::shared_state::{Shared, loosest_in};
 use super::undo::Keeper;
 use super::worktree;
 use crate::domain::message::UserText;

@@ -1,9 +1,9 @@
 //! Views of a session for clients: snapshots of its end or of a place in it, and pages before and after.
 
 use super::super::session_files::{Ownership, trouble};
-use super::super::step::Input;
 use super::SessionActor;
 use super::view::Show;
+use crate::agent::machine_io::Input;
 use crate::domain::message::Message;
 use crate::protocol::{Opened, SessionEvent};
 use crate::store::Around;

@@ -1,6 +1,6 @@
 //! Links of a session to the one that spawned it and to those that it spawned.
 
-use crate::agent::child_progress::{ChildLink, ChildProgress};
+use crate::agent::spawned::progress::{ChildLink, ChildProgress};
 use crate::agent::undo::Keeping;
 use crate::domain::permission::Mode;
 use crate::protocol::SessionEvent;

@@ -2,8 +2,8 @@
 
 use super::super::blocking::blocking;
 use super::super::mailbox::Report;
-use super::super::step::Input;
 use super::SessionActor;
+use crate::agent::machine_io::Input;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::TrustRequest;
 use crate::domain::rule::{Rule, RuleScope};

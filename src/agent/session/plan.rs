@@ -1,8 +1,8 @@
 //! The files of plans: looked at before an approval counts, and written when what they hold was changed here.
 
 use super::super::blocking::blocking;
-use super::super::step::{Input, PlanFile};
 use super::SessionActor;
+use crate::agent::machine_io::{Input, PlanFile};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::request::UserAnswer;
 use crate::protocol::{SessionCommand, SessionEvent};

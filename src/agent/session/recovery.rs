@@ -1,6 +1,6 @@
 //! Recovery of a session that was read: the mode that it may be in, and the remarks about what happened to it.
 
-use crate::agent::shared::loosest_in;
+use crate::agent::shared_state::loosest_in;
 use crate::domain::SessionMeta;
 use crate::domain::permission::Mode;
 

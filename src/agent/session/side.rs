@@ -1,10 +1,10 @@
 //! Side tasks of a session: the link to its parent, its title, a draft being rewritten.
 
-use super::super::child_progress::ChildLink;
 use super::super::mailbox::{MailReader, Report};
-use super::super::{enhance, titles};
 use super::SessionActor;
 use super::view::Show;
+use crate::agent::side_requests::{enhance, titles};
+use crate::agent::spawned::progress::ChildLink;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::session::TitleFrom;
 use crate::protocol::SessionEvent;
@@ -12,7 +12,7 @@ use crate::tools::host::{Completion, Host, WhichModel};
 use std::time::Duration;
 use tokio::time::Instant;
 
-use super::super::step::Input;
+use crate::agent::machine_io::Input;
 
 /// Time after its turn by which a headless run ends, with or without a title.
 const LAST_TITLE: Duration = Duration::from_secs(3);

@@ -1,7 +1,7 @@
 //! Files and facts that the machine was given, as they were read last.
 
-use crate::agent::project_memory::MemoryReader;
-use crate::agent::rules::Book;
+use crate::agent::model_context::project_memory::MemoryReader;
+use crate::agent::rule_files::Book;
 use crate::domain::ConnectionName;
 use crate::domain::problem::Problem;
 use std::sync::Arc;

@@ -3,11 +3,11 @@
 use super::super::clock::now;
 use super::super::mailbox::Report;
 use super::super::run_tasks::CallContext;
-use super::super::step::{Input, RunNo, Safety, Step};
 use super::super::tool_host::{Decided, ToolHost};
 use super::super::undo::Keeping;
 use super::SessionActor;
 use super::no_connection::{no_connection, unmapped, wanted_after};
+use crate::agent::machine_io::{Input, RunNo, Safety, Step};
 use crate::domain::CallId;
 use crate::domain::message::Message;
 use crate::domain::permission::{Holding, Mode, Sandbox};

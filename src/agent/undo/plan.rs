@@ -10,6 +10,7 @@ use crate::domain::{At, CallId, MessageId};
 use crate::store::StoreError;
 use crate::store::checkpoints::{Checkpoints, Record};
 use crate::tools::files::LARGEST;
+use crate::tools::files::classify;
 use crate::tools::files::restore::{KNOWN, look, see};
 use crate::tools::files::text;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -171,7 +172,9 @@ fn one(
     // Back over the last steps alone, where those before them are followed by somebody else's.
     let part = way.safe.filter(|safe| way.why.is_some() && changed.is_none() && !is_there(path, safe));
     let target = part.unwrap_or(way.whole);
-    let state = match (lost(checkpoints, &now, target), changed.or(way.why)) {
+    let is_risky = || *target != Thing::Absent && classify::is_of_made_repository(path, &known.cwd);
+    let risk = || is_risky().then(|| "Its folder is a git repository now, which it may make run programs.".to_owned());
+    let state = match (lost(checkpoints, &now, target).or_else(risk), changed.or(way.why)) {
         (Some(why), _) => UndoState::Lost(why),
         (None, None) => UndoState::Ready,
         (None, Some(why)) if part.is_some() => UndoState::Between(why.to_owned()),

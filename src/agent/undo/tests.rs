@@ -298,6 +298,21 @@ fn a_file_that_somebody_changed_since_is_left_unless_it_is_named() {
 }
 
 #[test]
+fn nothing_is_brought_back_into_a_folder_that_became_a_repository() {
+    let mut bench = Bench::new();
+    let file = bench.work.join("lib/config");
+    write(&file, "[core]\n\tfsmonitor = x\n");
+    bench.tool("m1", "lib/config", |path| std::fs::remove_file(path).unwrap());
+    for folder in ["objects", "refs"] {
+        std::fs::create_dir_all(bench.work.join("lib").join(folder)).unwrap();
+    }
+    write(&bench.work.join("lib/HEAD"), "ref: refs/heads/main\n");
+    let done = bench.undo(UndoAim::Last, &["lib/config"]);
+    assert_eq!((done.restored.len(), done.left.len()), (0, 1), "{done:?}");
+    assert!(!file.exists());
+}
+
+#[test]
 fn an_undo_that_left_everything_can_be_done_later() {
     let mut bench = Bench::new();
     write(&bench.work.join("a"), "old");

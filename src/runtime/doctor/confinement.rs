@@ -5,8 +5,8 @@ use super::readable;
 use crate::domain::finding::Finding;
 use crate::domain::permission::Sandbox;
 use crate::runtime::setup::Bootstrap;
-use crate::sandbox::able::Able;
-use crate::sandbox::{self, Network, able, places};
+use crate::sandbox::{self, system_support::Able};
+use crate::sandbox::{Network, places, system_support};
 use std::path::Path;
 
 /// Findings about the sandbox, in the order to show.
@@ -15,8 +15,8 @@ pub(super) fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
     let mut out = Vec::new();
     #[cfg(target_os = "linux")]
     {
-        let version = sandbox::hold::landlock_version();
-        let seccomp = if sandbox::hold::seccomp_is_there() { "seccomp" } else { "no seccomp" };
+        let version = sandbox::linux::confine::landlock_version();
+        let seccomp = if sandbox::linux::confine::seccomp_is_there() { "seccomp" } else { "no seccomp" };
         let says = format!("Landlock {version}, {seccomp}");
         out.push(if enforced {
             Finding::ok("kernel", says)
@@ -47,11 +47,11 @@ pub(super) fn findings(bootstrap: &Bootstrap) -> Vec<Finding> {
         (true, set) => Finding::ok("sandbox", format!("{set} in Ask to Edit and Execute, read-only in Explore")),
     });
     if enforced && cfg!(target_os = "linux") {
-        out.extend(walls(able::able(bootstrap.runner())));
+        out.extend(walls(system_support::able(bootstrap.runner())));
     }
     out.push(network(bootstrap, enforced));
     let allowed = bootstrap.allowances();
-    out.push(temporary(allowed.own_temp && able::namespaces(bootstrap.runner()).is_ok()));
+    out.push(temporary(allowed.own_temp && system_support::namespaces(bootstrap.runner()).is_ok()));
     let home = std::env::home_dir().filter(|home| home.is_absolute());
     let usual = places::usual(home.as_deref(), bootstrap.cwd());
     out.extend(readable::findings(&allowed.readable, &usual, home.as_deref()));
@@ -81,7 +81,7 @@ fn temporary(own: bool) -> Finding {
 fn network(bootstrap: &Bootstrap, enforced: bool) -> Finding {
     let allowed = bootstrap.allowances();
     let held = bootstrap.sandbox_setting() == Sandbox::Workspace;
-    let spaces = able::own_network(bootstrap.runner());
+    let spaces = system_support::own_network(bootstrap.runner());
     if !enforced && allowed.network != Network::Open {
         let says = "nothing holds commands here, so those that may change something are refused";
         return Finding::warn("network", says, "Set `network = \"open\"` in [sandbox] of config.toml to let them run");

@@ -1,6 +1,6 @@
 //! Properties that a folder has from those above it, and from its own name.
 
-use super::environment;
+use super::python_environment;
 use crate::domain::paths::{is_protected_for_commands, is_secret_folder};
 use std::path::{Path, PathBuf};
 
@@ -28,9 +28,10 @@ impl Inherited {
         let name = folder.file_name().unwrap_or_default();
         let above = folder.parent().and_then(Path::file_name);
         let named = above.map_or_else(|| PathBuf::from(name), |above| Path::new(above).join(name));
-        let environment = environment::is_one(folder);
-        let package = self.environment && environment::is_part(name) || DEPENDENCIES.iter().any(|one| name == *one);
-        let withheld = self.named && !environment::is_of_tools(name);
+        let environment = python_environment::is_one(folder);
+        let package =
+            self.environment && python_environment::is_part(name) || DEPENDENCIES.iter().any(|one| name == *one);
+        let withheld = self.named && !python_environment::is_of_tools(name);
         let by_name = withheld || is_secret_folder(&named);
         Self {
             dependency: self.dependency || package,

@@ -5,15 +5,16 @@
 //! folders that are the workspace's own instead of the user's. How a profile is enforced is not known here.
 
 pub mod caches;
-pub mod depends;
+pub mod dependencies;
 pub mod drafts;
-mod environment;
 mod excludes;
 mod folders;
+pub(super) mod git_index;
+mod git_tracked;
 pub mod hidden;
-pub(super) mod index;
 mod inherited;
-mod points;
+mod mount_points;
+mod python_environment;
 mod readable;
 pub mod removal;
 pub mod scan;
@@ -21,12 +22,11 @@ mod secrecy;
 mod settled;
 mod sight;
 mod site;
-mod tracked;
 mod watch;
 
-pub use folders::{below_temp, session_temp};
 #[cfg(test)]
-pub(super) use index::tests::{index as tests_index, index_of as tests_index_of};
+pub(super) use self::git_index::tests::{index as tests_index, index_of as tests_index_of};
+pub use folders::{below_temp, session_temp};
 pub use secrecy::SecrecyView;
 pub use site::{Moves, Site};
 
@@ -96,7 +96,7 @@ fn workspace_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     if let Some(file) = excludes::write(site, repository, &bounds.masked) {
         bounds.readable.push(file);
     }
-    points::make(&bounds);
+    mount_points::make(&bounds);
     Profile::Workspace(bounds)
 }
 
@@ -112,7 +112,7 @@ fn read_only_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
     if site.namespaces == Namespaces::With {
         bounds.replaced.extend(own_caches(site).into_iter().filter(|one| !one.at.is_dir()));
     }
-    points::make(&bounds);
+    mount_points::make(&bounds);
     Profile::ReadOnly(bounds)
 }
 
@@ -169,8 +169,8 @@ pub fn packages_outside(cwd: &Path) -> Vec<PathBuf> {
     const MOST: usize = 200;
     let found = scan::look(cwd, &[]);
     let read = |path: &PathBuf| Some((path.clone(), plain_file::text(path, LARGEST)?));
-    let manifests: Vec<depends::Manifest> = found.manifests.iter().filter_map(read).take(MOST).collect();
-    depends::outside(cwd, &manifests)
+    let manifests: Vec<dependencies::Manifest> = found.manifests.iter().filter_map(read).take(MOST).collect();
+    dependencies::outside(cwd, &manifests)
 }
 
 fn scanned(site: &Site<'_>) -> std::sync::Arc<scan::ScanFindings> {
@@ -221,6 +221,10 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
             }
             masked.extend(hidden);
             masked.extend(secrets(site, found));
+            // Nobody looks into git's own folder, where helpers and hooks keep some.
+            let gits: HashSet<&PathBuf> = repository.iter().flat_map(|one| [&one.common, &one.own]).collect();
+            let of_git = gits.into_iter().flat_map(|git| names(git).map(|name| git.join(name)));
+            masked.extend(of_git.filter(|path| is_secret(path)));
             let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
             masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).masked()));
             masked.extend(SYSTEM.iter().flat_map(|top| private_in(Path::new(top))));
@@ -321,11 +325,10 @@ pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     let own: Vec<&Path> = repository.iter().map(|one| one.common.as_path()).collect();
     let pointer = [site.cwd.join(".git")];
     let entries: Vec<PathBuf> = pointer.into_iter().chain(found.repositories.iter().cloned()).collect();
-    let is_inner = |git: &PathBuf| {
-        own.iter()
-            .any(|own| *git == *own || ["modules", "worktrees"].iter().any(|name| git.starts_with(own.join(name))))
-    };
-    let within: Vec<&Path> = std::iter::once(site.cwd).chain(own.iter().copied()).collect();
+    let inner: HashSet<PathBuf> = own.iter().flat_map(|git| repository::inner(git)).collect();
+    let is_inner = |git: &PathBuf| own.contains(&git.as_path()) || inner.contains(git);
+    let granted = site.allowances.granted.writable.iter().map(PathBuf::as_path);
+    let within: Vec<&Path> = std::iter::once(site.cwd).chain(own.iter().copied()).chain(granted).collect();
     let led: Vec<PathBuf> = repository::led_to(&entries, &within).into_iter().filter(|git| !is_inner(git)).collect();
     paths.extend(led.iter().flat_map(|git| repository::protected_in(git)));
     repositories.extend(led);

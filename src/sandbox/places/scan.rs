@@ -8,13 +8,14 @@
 //! Links are never followed. A file that git has with just this content is no secret: a command can add names to git's list,
 //! but no content that it does not know. A file that was hidden once stays so under every name (`hidden`).
 
+use super::git_tracked::{Stamp, TrackedFiles, stamp};
 use super::inherited::Inherited;
 use super::sight::{self, FolderSight, Unlooked};
-use super::tracked::{Stamp, TrackedFiles, stamp};
 use super::watch::{Watch, WatchEvents};
-use super::{environment, hidden};
+use super::{hidden, python_environment};
 use crate::domain::paths::{is_protected_for_commands, is_secret_entry, is_secret_folder, protected_entries};
 use crate::domain::secret::Content;
+use crate::sandbox::own_folders;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::Metadata;
@@ -42,7 +43,7 @@ const SMALL: u64 = 256 * 1024;
 const PUBLIC: u64 = 1024 * 1024;
 
 /// Folders of a version control system, which reads its settings there.
-const STORES: &[&str] = &[".hg", ".jj", ".jj/repo", ".svn"];
+const STORES: &[&str] = &[".hg", ".jj", ".jj/repo", ".svn", ".sl", ".bzr/branch", ".pijul", "_darcs/prefs"];
 /// Entries by which git takes a folder for a repository: `HEAD` with `objects` and `refs`, which `commondir` may name
 /// elsewhere.
 const GIT_FOLDER: &[&str] = &["HEAD", "objects", "refs", "commondir"];
@@ -375,14 +376,14 @@ impl Tree {
                     continue;
                 }
             };
-            let withheld = inherited.named && !environment::is_of_tools(&name);
+            let withheld = inherited.named && !python_environment::is_of_tools(&name);
             let below = above.map_or_else(|| PathBuf::from(&name), |above| above.join(&name));
             // Of a link nobody sees what lies behind it: one in the place of `.github` is protected itself.
             let judged = folders.join(&name);
             let holds = kind.is_symlink() && !protected_entries(&judged).is_empty();
             // Nobody looks for repositories in git's own folder.
-            let into_git = kind.is_symlink() && leads_into_git(&dir.join(&name));
-            let is_protected = into_git || is_own && (holds || is_protected_for_commands(&judged));
+            let is_unseen = kind.is_symlink() && leads_unseen(&self.root, &dir.join(&name));
+            let is_protected = is_unseen || is_own && (holds || is_protected_for_commands(&judged));
             names_of_git.extend(GIT_FOLDER.iter().filter(|one| name == **one));
             if kind.is_dir() {
                 if name == ".git" {
@@ -392,7 +393,7 @@ impl Tree {
                 }
                 let path = dir.join(&name);
                 let secret = inherited.secret || withheld || is_secret_folder(&below);
-                if secret && !environment::is_one(&path) || stays(&entry, &path) {
+                if secret && !python_environment::is_one(&path) || stays(&entry, &path) {
                     out.secrets.push(name.clone());
                 }
                 if is_protected {
@@ -546,10 +547,20 @@ impl Tree {
     }
 }
 
-/// True for a link to a folder in git's own folder: a repository may lie there. Links to files are those of large contents.
-fn leads_into_git(link: &Path) -> bool {
-    let names_git = |to: PathBuf| to.iter().any(|part| part == ".git");
-    std::fs::read_link(link).is_ok_and(names_git) && link.metadata().is_ok_and(|meta| meta.is_dir())
+/// True for a link to a folder that commands write and where nobody looks for repositories: git's own, and lisle's. Links to
+/// files are those of large contents.
+fn leads_unseen(root: &Path, link: &Path) -> bool {
+    let Ok(to) = std::fs::read_link(link) else { return false };
+    let is_of_git = |path: &Path| path.iter().any(|part| part == ".git");
+    // Links that stay below their folder lead to what is looked at, or to a link that is.
+    if !is_of_git(&to) && !to.is_absolute() && !to.iter().any(|part| part == "..") {
+        return false;
+    }
+    if !link.metadata().is_ok_and(|meta| meta.is_dir()) {
+        return false;
+    }
+    let Ok(real) = link.canonicalize() else { return true };
+    is_of_git(&to) || real.strip_prefix(root).map_or_else(|_| own_folders::holds(&real), is_of_git)
 }
 
 /// The end of a path, by which entries are protected: no rule names more than two folders.
@@ -584,8 +595,8 @@ pub fn is_key(path: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::index::tests::index;
     use super::*;
+    use crate::sandbox::places::git_index::tests::index;
 
     fn root() -> (tempfile::TempDir, PathBuf) {
         let dir = tempfile::tempdir().unwrap();
@@ -607,6 +618,26 @@ mod tests {
 
     fn key() -> String {
         format!("-----BEGIN {} KEY-----\nabc\n", "PRIVATE")
+    }
+
+    #[test]
+    fn links_into_folders_of_a_session_are_protected() {
+        let (_dir, top) = root();
+        let root = top.join("p");
+        for folder in ["p/src/sub", "sessions/s/tmp/lib", "beside/lib"] {
+            std::fs::create_dir_all(top.join(folder)).unwrap();
+        }
+        write(top.join("sessions/s/session.jsonl"), "");
+        let link = |to: &str, at: &str| std::os::unix::fs::symlink(to, root.join(at)).unwrap();
+        link(top.join("sessions/s/tmp/lib").to_str().unwrap(), "absolute");
+        link("../sessions/s/tmp", "relative");
+        link("../../../sessions/s", "src/sub/deep");
+        link("../beside/lib", "beside");
+        link("sub", "src/inner");
+        link("../sessions/s/session.jsonl", "file");
+        link("relative/lib", "chain");
+        let found = look(&root, &[]);
+        assert_eq!(below(&root, &found.protected), ["absolute", "relative", "src/sub/deep"]);
     }
 
     #[test]
@@ -756,6 +787,9 @@ mod tests {
         assert_eq!(below(&root, &look(&root, &[]).secrets), ["b/.env"]);
         write(root.join("a/.env"), "changed since");
         assert_eq!(below(&root, &look(&root, &[]).secrets), ["a/.env", "b/.env"]);
+        // Nor does one below a file, which git never makes.
+        std::fs::write(root.join(".git/index"), index(&["a/.env/x", "b/.env", "b/.env/y"])).unwrap();
+        assert_eq!(below(&root, &look(&root, &[]).secrets), [".env.local", "a/.env", "b/.env"]);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! directory holds settings, histories and sign-ins: its names with a dot.
 
 use super::folders::{SESSION, TEMP, toolchains};
-use super::{index, readable, scan};
+use super::{git_index, readable, scan};
 use crate::domain::secret::Content;
 use crate::sandbox::allowances::Allowances;
 use crate::sandbox::repository::Repository;
@@ -60,14 +60,14 @@ impl SecrecyView<'_> {
     #[must_use]
     pub fn is_key(&self, path: &Path) -> bool {
         let file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
-        file && !self.is_of_session(path) && scan::is_key(path) && !is_open(path, index::blob(path))
+        file && !self.is_of_session(path) && scan::is_key(path) && !is_open(path, git_index::blob(path))
     }
 
     /// The same of bytes that were read there.
     #[must_use]
     pub fn holds_key(&self, path: &Path, bytes: &[u8]) -> bool {
         let is_secret = !self.is_of_session(path) && Content::of(path).is_secret(bytes);
-        is_secret && !is_open(path, Some(index::blob_of(bytes)))
+        is_secret && !is_open(path, Some(git_index::blob_of(bytes)))
     }
 
     /// A file of the working directory that commands see masked. Blocks.
@@ -96,7 +96,7 @@ impl SecrecyView<'_> {
 }
 
 /// Git has the file with this content.
-fn is_open(path: &Path, content: Option<index::Blob>) -> bool {
+fn is_open(path: &Path, content: Option<git_index::Blob>) -> bool {
     let repository = path.parent().and_then(Repository::of);
     repository.zip(content).is_some_and(|(one, content)| one.has(path, content))
 }

@@ -275,7 +275,7 @@ fn moving_between_states_may_change_protected_files_that_git_has() {
         "p",
         &["p/.git/HEAD", "p/.git/objects/x", "p/.git/refs/x", "p/.git/config", "p/.envrc", "p/.vscode/x", "p/.npmrc"],
     );
-    std::fs::write(bench.at("p/.git/index"), index::tests::index(&[".envrc", ".vscode/x"])).unwrap();
+    std::fs::write(bench.at("p/.git/index"), git_index::tests::index(&[".envrc", ".vscode/x"])).unwrap();
     let names = |bench: &Bench| {
         let mut out: Vec<String> = bench
             .workspace()

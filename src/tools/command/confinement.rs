@@ -5,18 +5,19 @@
 use super::own_secrets;
 use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
-use crate::sandbox::guard::ChangedBy;
+use crate::domain::sanitise::reveal_line;
 use crate::sandbox::places::drafts::{self, DraftPath};
 use crate::sandbox::places::{self, Moves, Site, hidden};
+use crate::sandbox::protected_files::ChangedBy;
 use crate::sandbox::proxy::Refusals;
-use crate::sandbox::refusal::HostFiles;
 use crate::sandbox::repository::Repository;
+use crate::sandbox::withheld::refusal::{self, HostFiles};
 use crate::sandbox::withheld::{self, EndedCommand, Withheld};
-use crate::sandbox::{Allowances, Network, Profile, able, refusal};
+use crate::sandbox::{Allowances, Network, Profile, system_support};
 use crate::tools::CallPlace;
 use crate::tools::protected_files::decide::SettledChange;
-use crate::tools::protected_files::watch;
-use crate::tools::protected_files::watch::{Breaches, GuardedCommand};
+use crate::tools::protected_files::watch::{self, Breaches, GuardedCommand};
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -120,7 +121,7 @@ impl Confinement {
         if *self.network() != Network::Proxy {
             return None;
         }
-        let why = able::own_network(&self.place.runner).err()?;
+        let why = system_support::own_network(&self.place.runner).err()?;
         Some(format!(
             "The command was not started: the user's setting sandbox.network = \"hosts\" holds a command to certain hosts, \
              which needs namespaces, and this system does not allow them ({why}). Only the user can change that, with \
@@ -229,13 +230,13 @@ impl Confinement {
             true => places::secrets_in(&self.place.cwd, home.as_deref()),
             false => Vec::new(),
         };
-        // What has another name by now is not made.
-        // What could not be looked at before was hidden with its folder.
-        let masked = self.profile.bounds().map(|bounds| &bounds.masked[..]).unwrap_or_default();
-        let was_hidden = |path: &PathBuf| masked.iter().any(|hidden| path.starts_with(hidden));
-        let new = after
-            .into_iter()
-            .filter(|path| !self.secrets.contains(path) && !hidden::is_moved(path) && !was_hidden(path));
+        let before: HashSet<&PathBuf> = self.secrets.iter().collect();
+        let masked: HashSet<&Path> =
+            self.profile.bounds().iter().flat_map(|bounds| &bounds.masked).map(PathBuf::as_path).collect();
+        // What could not be looked at before was hidden with its folder, and what has another name by now is not made.
+        let was_hidden = |path: &PathBuf| path.ancestors().any(|above| masked.contains(above));
+        let new =
+            after.into_iter().filter(|path| !before.contains(path) && !was_hidden(path) && !hidden::is_moved(path));
         let known = &self.place.allowances.granted.unmasked;
         own_secrets::note(&self.place.session_dir, new, self.told.waited_for.then_some(known.as_slice()));
     }
@@ -298,7 +299,8 @@ const HEADINGS: &[(ChangedBy, bool, &str)] = &[
 /// The heading with the first of the lines, and how many more there are.
 fn listed(heading: &str, lines: &[String]) -> Option<String> {
     let mut said = vec![heading.to_owned()];
-    said.extend(lines.iter().take(MOST_TOLD).map(|line| format!("- {line}")));
+    // Names of files in them begin no line of their own.
+    said.extend(lines.iter().take(MOST_TOLD).map(|line| format!("- {}", reveal_line(line))));
     if let Some(more) = lines.len().checked_sub(MOST_TOLD).filter(|more| *more > 0) {
         said.push(format!("- and {more} more"));
     }
@@ -340,6 +342,6 @@ pub(in crate::tools) fn site<'a>(place: &'a CallPlace, told: &'a NamedPlaces, ho
         approved: &told.approved,
         moves: told.moves,
         home,
-        namespaces: able::spaces(&place.runner),
+        namespaces: system_support::spaces(&place.runner),
     }
 }

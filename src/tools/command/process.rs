@@ -2,17 +2,17 @@
 //!
 //! Shared by `bash`, by what it leaves to the background, and by scripts that work on data.
 
-use super::confinement;
-use super::confinement::{Confinement, ForUser, NamedPlaces};
+use super::confinement::{self, Confinement, ForUser, NamedPlaces};
 use crate::domain::ids::CallId;
 use crate::domain::permission::Sandbox;
 use crate::domain::rule::NETWORK;
 use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolFigures, Touch};
-use crate::sandbox::parent::{self, Order};
-use crate::sandbox::process::kill_session;
 use crate::sandbox::proxy::names::System;
 use crate::sandbox::proxy::{self, KnownHosts, Proxy, Target};
-use crate::sandbox::{Ended, GRACE, Invocation, Network, RunReport, environment};
+use crate::sandbox::runner::environment;
+use crate::sandbox::runner::launch::{self, Order};
+use crate::sandbox::runner::processes::kill_session;
+use crate::sandbox::{Ended, GRACE, Invocation, Network, RunReport};
 use crate::tools::host::Host;
 use crate::tools::input;
 use crate::tools::protected_files::watch::Breaches;
@@ -55,7 +55,7 @@ pub(in crate::tools) trait Taker: Send {
 
 /// A command that was started.
 pub(in crate::tools) struct Running {
-    process: parent::Process,
+    process: launch::Process,
     control: Control,
     output: ChildStdout,
     report: ChildStderr,
@@ -107,7 +107,7 @@ pub(in crate::tools) async fn start(
     let not_started = |e: std::io::Error| {
         format!("The command could not be started through {} in {}: {e}.", place.runner.display(), cwd.display())
     };
-    let started = parent::start(&place.runner, &order).map_err(not_started)?;
+    let started = launch::start(&place.runner, &order).map_err(not_started)?;
     let output = ChildStdout::from_std(started.output).map_err(not_started)?;
     let report = ChildStderr::from_std(started.report).map_err(not_started)?;
     let control = match held.network() {
@@ -250,7 +250,7 @@ impl Running {
         // It has said its last word, and is waited for elsewhere.
         drop(process);
         // Off the way of this command; the next one finds it.
-        drop(tokio::task::spawn_blocking(move || parent::keep_ready(&runner)));
+        drop(tokio::task::spawn_blocking(move || launch::keep_ready(&runner)));
         Over { report, said, held, timeout, stopped, repeated }
     }
 }

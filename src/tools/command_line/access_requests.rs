@@ -10,9 +10,10 @@ use crate::domain::paths::{is_device, is_protected_for_commands, is_secret, lexi
 use crate::domain::permission::READERS;
 use crate::domain::reach::Settles;
 use crate::domain::tool::Touch;
+use crate::sandbox::Granted;
 use crate::sandbox::places::{below_temp, protected_in};
 use crate::sandbox::repository::Repository;
-use crate::sandbox::{Granted, services};
+use crate::sandbox::withheld::services;
 use crate::tools::CallPlace;
 use crate::tools::files::{classify, paths};
 use crate::tools::input::InputFields;

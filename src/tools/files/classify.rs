@@ -9,7 +9,7 @@ use crate::domain::secret::MOST;
 use crate::domain::{paths, tool};
 use crate::sandbox::places::{SecrecyView, hidden, holds_beside, holds_secret as holds_any, protected_in, secrets_in};
 use crate::sandbox::repository::Repository;
-use crate::sandbox::{Allowances, Namespaces, able};
+use crate::sandbox::{Allowances, Namespaces, system_support};
 use crate::tools::CallPlace;
 use std::collections::HashSet;
 use std::os::unix::fs::MetadataExt;
@@ -55,6 +55,12 @@ fn is_worktree(cwd: &Path, own: &Path) -> bool {
 fn is_named(path: &Path, cwd: &Path) -> bool {
     let named = || Some(Repository::of(cwd)?.named(cwd, std::env::home_dir().as_deref()));
     named().is_some_and(|named| named.iter().any(|named| path.starts_with(named)))
+}
+
+/// True for a file of a repository that only the disk makes one: what was harmless there before may make git run programs.
+#[must_use]
+pub fn is_of_made_repository(path: &Path, cwd: &Path) -> bool {
+    !paths::is_protected(path) && is_of_repository(path, cwd)
 }
 
 /// True if the file lies in a folder that git takes for a repository, or will once the file is there. By its entries, since
@@ -118,7 +124,7 @@ pub fn is_secret_place(path: &Path, place: &CallPlace) -> bool {
 /// masks the others, where it can.
 #[must_use]
 pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
-    let unmasked = able::spaces(&place.runner) == Namespaces::Without;
+    let unmasked = system_support::spaces(&place.runner) == Namespaces::Without;
     is_secret_name(path, place) || unmasked && (view(place, home().as_deref()).is_masked(path) || is_moved(path))
 }
 
@@ -207,7 +213,7 @@ pub fn is_key(path: &Path, mut file: &std::fs::File, place: &CallPlace) -> bool 
 /// looked for where they are masked. Blocks.
 #[must_use]
 pub fn secrets_here(place: &CallPlace, named: &[PathBuf]) -> bool {
-    able::spaces(&place.runner) == Namespaces::Without
+    system_support::spaces(&place.runner) == Namespaces::Without
         && (holds_any(&place.cwd, home().as_deref()) || named.iter().any(|path| path.is_dir() && holds_beside(path)))
 }
 

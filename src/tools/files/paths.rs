@@ -2,7 +2,7 @@
 //!
 //! `places` classifies the target; `files` opens it without following any link again.
 
-use crate::sandbox::{Namespaces, able, places as temps};
+use crate::sandbox::{Namespaces, places as temps, system_support};
 use crate::tools::CallPlace;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -35,7 +35,7 @@ fn again(path: PathBuf, place: &CallPlace) -> PathBuf {
 /// File that a path below `/tmp` stands for: the one in the session's own folder, unless only the
 /// host has one of the name. `None` for all other paths, and where commands see the host's.
 fn own_temp(path: &Path, place: &CallPlace) -> Option<PathBuf> {
-    if !place.allowances.own_temp || able::spaces(&place.runner) == Namespaces::Without {
+    if !place.allowances.own_temp || system_support::spaces(&place.runner) == Namespaces::Without {
         return None;
     }
     session_file(path, place)

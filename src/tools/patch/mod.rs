@@ -8,8 +8,7 @@ mod commit;
 mod format;
 
 use super::files::attributes;
-use super::files::text;
-use super::files::text::Newlines;
+use super::files::text::{self, Newlines};
 use super::files::{self, FileError};
 use super::files::{classify, paths};
 use super::input::{self, InputFields};

@@ -1,7 +1,8 @@
 //! Changes that a command was not to make: what becomes of them, and the words about it.
 
 use super::put_back::{self, ChangeFate};
-use crate::sandbox::guard::{ChangedBy, Guard, GuardedChange, What};
+use crate::domain::sanitise::reveal_path;
+use crate::sandbox::protected_files::{ChangedBy, Guard, GuardedChange, What};
 use crate::sandbox::unseen::Unseen;
 use crate::tools::CallPlace;
 use std::collections::HashMap;
@@ -25,7 +26,7 @@ pub(in crate::tools) fn folder(place: &CallPlace) -> PathBuf {
 
 /// Takes back a change that the command was not to make. Blocks.
 pub(in crate::tools) fn settled(place: &CallPlace, guard: &Guard, change: GuardedChange) -> SettledChange {
-    let path = change.path.strip_prefix(&place.cwd).unwrap_or(&change.path).display().to_string();
+    let path = reveal_path(change.path.strip_prefix(&place.cwd).unwrap_or(&change.path));
     let path = crate::tools::input::one_line(&path, 200);
     let what = match &change.what {
         What::Made => "is new",
@@ -40,13 +41,13 @@ pub(in crate::tools) fn settled(place: &CallPlace, guard: &Guard, change: Guarde
     put_back::tidy(&change.path, &place.cwd);
     let line = match (fate, &change.what) {
         (ChangeFate::Aside(copy), What::Made | What::Unseen(_)) => {
-            format!("{path} {what}: it was moved to {}", copy.display())
+            format!("{path} {what}: it was moved to {}", reveal_path(&copy))
         }
         (ChangeFate::Aside(copy), What::Changed(None)) => {
-            format!("{path} {what}, and what it was before was not kept: it was moved to {}", copy.display())
+            format!("{path} {what}, and what it was before was not kept: it was moved to {}", reveal_path(&copy))
         }
         (ChangeFate::Aside(copy), _) => {
-            format!("{path} {what}: it is as before again, what the command wrote is in {}", copy.display())
+            format!("{path} {what}: it is as before again, what the command wrote is in {}", reveal_path(&copy))
         }
         (ChangeFate::Restored, _) => format!("{path} {what}: it is there again"),
         (ChangeFate::Left(why), _) => format!("{path} {what} and was left so: {why}"),

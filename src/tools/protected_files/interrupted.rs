@@ -3,7 +3,8 @@
 
 use super::process_notes::{self, Note};
 use super::put_back::{self, ChangeFate};
-use crate::sandbox::guard::{ChangedBy, Earlier, GuardedChange, What};
+use crate::domain::sanitise::reveal_path;
+use crate::sandbox::protected_files::{ChangedBy, Earlier, GuardedChange, What};
 use crate::sandbox::unseen::Unseen;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -87,9 +88,9 @@ fn finished(change: &GuardedChange, to: &Path, cwd: &Path) -> Option<String> {
     };
     let fate = put_back::put_back(&change, to);
     put_back::tidy(&change.path, cwd);
-    let path = crate::tools::input::one_line(&change.path.display().to_string(), 300);
+    let path = crate::tools::input::one_line(&reveal_path(&change.path), 300);
     Some(match fate {
-        ChangeFate::Aside(copy) => format!("{path}: what a command wrote is in {}", copy.display()),
+        ChangeFate::Aside(copy) => format!("{path}: what a command wrote is in {}", reveal_path(&copy)),
         ChangeFate::Restored => format!("{path}: it is there again"),
         ChangeFate::Left(why) => format!("{path} was left so: {why}"),
     })

@@ -4,31 +4,56 @@
 use super::process_notes::{self, Note};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-static FOLDER: Mutex<Option<PathBuf>> = Mutex::new(None);
+static FOLDERS: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Notes commands that run in this folder from now on. Without it no other process knows of them.
+/// Notes commands that run in this folder from now on, and in the one that all of the user's processes of lisle share. Without
+/// it no other process knows of them.
 pub fn keep_in(folder: PathBuf) {
-    *FOLDER.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
+    let all = std::iter::once(folder).chain(user_folder().map(|shared| shared.join("commands")));
+    *FOLDERS.lock().unwrap_or_else(PoisonError::into_inner) = all.collect();
 }
 
-fn folder() -> Option<PathBuf> {
-    FOLDER.lock().unwrap_or_else(PoisonError::into_inner).clone()
+fn folders() -> Vec<PathBuf> {
+    FOLDERS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Folder that every lisle of this user finds, wherever it keeps its sessions. `None` where others than the user could write.
+#[must_use]
+pub fn user_folder() -> Option<PathBuf> {
+    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
+    let folder = match runtime.filter(|dir| dir.is_absolute() && is_private(dir)) {
+        Some(dir) => dir.join("lisle"),
+        None => PathBuf::from(format!("/tmp/lisle-{}", rustix::process::geteuid().as_raw())),
+    };
+    // One that is there is looked at like a new one.
+    let _ = std::fs::DirBuilder::new().mode(0o700).create(&folder);
+    is_private(&folder).then_some(folder)
+}
+
+fn is_private(dir: &Path) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    dir.symlink_metadata().is_ok_and(|meta| meta.is_dir() && meta.uid() == own && meta.mode() & 0o077 == 0)
 }
 
 /// Notes that a command runs that may change what lies in these folders. Blocks.
-pub(in crate::tools) fn note(began: SystemTime, scope: &[PathBuf]) -> Option<Note> {
-    let note = Note::new(&folder()?, &written(began, scope));
-    note.inspect_err(|error| tracing::warn!(%error, "a command is not noted for other processes")).ok()
+pub(in crate::tools) fn note(began: SystemTime, scope: &[PathBuf]) -> Vec<Note> {
+    let text = written(began, scope);
+    let note = |folder: PathBuf| {
+        let note = Note::new(&folder, &text);
+        note.inspect_err(|error| tracing::warn!(%error, "a command is not noted for other processes")).ok()
+    };
+    folders().into_iter().filter_map(note).collect()
 }
 
 /// Time since which a command of another process may have changed what lies in these folders. Blocks.
 pub(in crate::tools) fn since(scope: &[PathBuf]) -> Option<SystemTime> {
     let mut first = None;
-    for other in process_notes::others(&folder()?) {
+    for other in folders().iter().flat_map(|folder| process_notes::others(folder)) {
         if !other.lives {
             other.remove();
             continue;

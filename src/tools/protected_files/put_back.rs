@@ -5,10 +5,9 @@
 //! A command may lay links while this happens, so none is followed.
 
 use crate::domain::undo::Thing;
-use crate::sandbox::guard::{Earlier, GuardedChange, What};
+use crate::sandbox::protected_files::{Earlier, GuardedChange, What};
 use crate::sandbox::unseen::{self, Unseen};
-use crate::tools::files;
-use crate::tools::files::restore;
+use crate::tools::files::{self, restore};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -181,7 +180,7 @@ pub(in crate::tools) fn tidy(path: &Path, cwd: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sandbox::guard::ChangedBy;
+    use crate::sandbox::protected_files::ChangedBy;
     use std::os::unix::fs::{PermissionsExt, symlink};
 
     fn change(path: &Path, what: What) -> GuardedChange {

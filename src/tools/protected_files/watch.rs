@@ -3,15 +3,14 @@
 //! A command must not take for given, and even put back, what another one made. So one that begins while others
 //! run is compared with what was there before them, and what one of them was allowed to do counts for the others from then on.
 
-use super::decide;
-use super::decide::SettledChange;
+use super::decide::{self, SettledChange};
 use super::interrupted::Unfinished;
 use super::other_processes;
 use super::process_notes::Note;
 use crate::sandbox::Bounds;
-use crate::sandbox::guard::{ChangedBy, Guard, GuardedChange, MOST_CHANGES, What};
 use crate::sandbox::places::Moves;
 use crate::sandbox::places::hidden::HeldPlaces;
+use crate::sandbox::protected_files::{ChangedBy, Guard, GuardedChange, MOST_CHANGES, What};
 use crate::tools::CallPlace;
 use crate::tools::command::confinement::{NamedPlaces, site};
 use std::collections::HashSet;
@@ -55,7 +54,7 @@ struct RunningCommand {
     settled: Vec<SettledChange>,
     breaches: Arc<Breaches>,
     /// Tells other processes of lisle of it.
-    _note: Option<Note>,
+    _notes: Vec<Note>,
 }
 
 /// News of a command that is looked after, for whoever waits for its end.
@@ -100,7 +99,7 @@ impl GuardedCommand {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let home = std::env::home_dir();
         // Noted before anything is looked at: of two that begin at once each knows of the other.
-        let note = other_processes::note(SystemTime::now(), &Guard::scope_of(&place.cwd));
+        let notes = other_processes::note(SystemTime::now(), &Guard::scope_of(&place.cwd));
         let mut guard = Guard::before(&site(place, told, home.as_deref()), bounds);
         if let Some(since) = other_processes::since(guard.scope()) {
             guard.doubt(since);
@@ -124,7 +123,7 @@ impl GuardedCommand {
             taken: HashSet::new(),
             settled: Vec::new(),
             breaches: Arc::clone(&breaches),
-            _note: note,
+            _notes: notes,
         });
         if background && !LOOKED_AFTER.swap(true, Ordering::Relaxed) {
             let looks = std::thread::Builder::new().name("lisle-guard".to_owned()).spawn(|| {

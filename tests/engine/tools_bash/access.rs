@@ -12,7 +12,7 @@ use std::process::Command;
 
 /// A bench whose commands run in the workspace profile; `None` where nothing can be hidden.
 pub(super) fn bench() -> Option<Bench> {
-    lisle::sandbox::able::namespaces(Path::new(LISLE)).ok().and_then(|()| held(Sandbox::Workspace))
+    lisle::sandbox::system_support::namespaces(Path::new(LISLE)).ok().and_then(|()| held(Sandbox::Workspace))
 }
 
 impl Bench {

@@ -1,7 +1,7 @@
 //! Compaction: wished, by itself, on overflow and for a plan; stopped, failed and queued in between.
 
 use super::*;
-use crate::agent::step::SummaryRequest;
+use crate::agent::machine_io::SummaryRequest;
 use crate::domain::message::{AssistantText, Failure, FailureAction};
 
 fn user(text: &str) -> Body {

@@ -106,6 +106,6 @@ fn a_stricter_mode_and_the_end_of_the_command_take_questions_back() {
     let deny = Rule { effect: Effect::Deny, host: Some("c.example".into()), ..Rule::allow("fetch") };
     let mut rules = permit::Rules::new(permit::Ground { here: vec!["/w".into()], home: None });
     rules.add_answer(deny);
-    let law = crate::agent::step::FileRules { rules, loosest: Mode::Execute, untrusted: vec![] };
+    let law = crate::agent::machine_io::FileRules { rules, loosest: Mode::Execute, untrusted: vec![] };
     assert_eq!(reached(&b.feed(Input::FileRules(Box::new(law)))), [(3, false)]);
 }

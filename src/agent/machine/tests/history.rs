@@ -201,8 +201,8 @@ fn what_stands_before_the_conversation_is_the_same_for_a_turn() {
     b.send("look");
     respond(&mut b, None, "", &[("a", "read")]);
     b.act(SessionCommand::Mode { mode: Mode::Ask, drop_plan: false });
-    b.machine.set_memory(std::sync::Arc::new(crate::agent::project_memory::Memory {
-        preferences: Some(crate::agent::project_memory::MemoryFile {
+    b.machine.set_memory(std::sync::Arc::new(crate::agent::model_context::project_memory::Memory {
+        preferences: Some(crate::agent::model_context::project_memory::MemoryFile {
             path: "/p".into(),
             text: "Be brief.".into(),
             whole: 9,
@@ -280,7 +280,7 @@ fn what_subagents_said_and_did_is_no_part_of_the_conversation() {
         below(Message::new(MessageId::new("y"), At(5), said("INNER answer"))),
         Message::new(MessageId::new("z"), At(60), said("All is well.")),
     ];
-    assert!(!format!("{:?}", crate::agent::context::items(&rows)).contains("INNER"));
+    assert!(!format!("{:?}", crate::agent::model_context::conversation::items(&rows)).contains("INNER"));
     let mut b = Bench::new(Mode::Ask);
     b.machine.set_rows(rows);
     let request = requests(&b.send("and?")).remove(0);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::agent::machine::Answers;
-use crate::agent::step::FileRules;
+use crate::agent::machine_io::FileRules;
 use crate::domain::access::{Access, Extras};
 use crate::domain::request::{TrustRequest, TrustWhat};
 use crate::domain::rule::{Effect, PermissionsFile};

@@ -1,7 +1,7 @@
 //! Plans: approved as they were shown, carried out step by step, and what was struck out holds.
 
 use super::*;
-use crate::agent::step::PlanFile;
+use crate::agent::machine_io::PlanFile;
 use crate::domain::message::{Info, Plan};
 use crate::domain::plan::{Outline, PendingExecution, StepMark, StepStatus, hash};
 use crate::domain::request::PlanOrigin;

@@ -8,8 +8,7 @@ mod output;
 
 use super::confinement::ForUser;
 use super::output_buffer::last_lines;
-use super::process;
-use super::process::{CommandRun, Over, Taker};
+use super::process::{self, CommandRun, Over, Taker};
 use crate::domain::At;
 use crate::domain::ids::CallId;
 use crate::domain::job::{EndedBy, JobEnd, JobShown};

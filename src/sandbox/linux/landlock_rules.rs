@@ -1,0 +1,123 @@
+//! The rules of Landlock for a held command: which places it may read and write, which ports, sockets and processes reach.
+//!
+//! They apply with namespaces and without. With a root of its own everything in it may be read;
+//! without, the list of the profile decides, and of the rest only names, sizes and times are
+//! visible.
+
+use super::links::Paths;
+use super::mounts::place;
+use super::root_fs::DEVICES;
+use crate::sandbox::profile::{Bounds, Profile};
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
+    RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
+};
+use std::path::{Path, PathBuf};
+
+/// The newest rules that are asked for. What a kernel does not know of them is made up for by the filter of calls.
+pub(in crate::sandbox) const NEWEST: ABI = ABI::V9;
+/// Kernels without these rules cannot hold a command.
+pub(in crate::sandbox) const OLDEST: ABI = ABI::V2;
+
+/// Facts about the process when the rules are made.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::sandbox) struct Setting {
+    pub(in crate::sandbox) abi: ABI,
+    /// The process has a root of its own, made for the profile.
+    pub(in crate::sandbox) own_root: bool,
+    /// True if it reaches no network, and must not where it shares the system's.
+    pub(in crate::sandbox) offline: bool,
+}
+
+/// True if this kernel can confine a command. Changes nothing.
+pub(in crate::sandbox) fn are_possible() -> bool {
+    let rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(OLDEST))
+        .and_then(Ruleset::create);
+    rules.is_ok()
+}
+
+/// Closes this process in, for good.
+///
+/// # Errors
+/// A sentence why not.
+pub(in crate::sandbox) fn apply(profile: &Profile, setting: Setting) -> Result<(), String> {
+    let Some(bounds) = profile.bounds() else { return Ok(()) };
+    let rules = rules(bounds, matches!(profile, Profile::ReadOnly(_)), setting);
+    let status = rules.and_then(RulesetCreated::restrict_self).map_err(|e| format!("Landlock: {e}"))?;
+    if status.ruleset == RulesetStatus::NotEnforced || !status.no_new_privs {
+        return Err("Landlock is not enforced by this kernel".to_owned());
+    }
+    Ok(())
+}
+
+type Rules = Result<RulesetCreated, RulesetError>;
+
+fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
+    let Setting { abi, own_root, offline } = setting;
+    let mut rules = Ruleset::default()
+        .set_compatibility(CompatLevel::HardRequirement)
+        .handle_access(AccessFs::from_all(OLDEST))?
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(AccessFs::from_all(abi))?;
+    if abi >= ABI::V4 && offline {
+        rules = rules.handle_access(AccessNet::from_all(abi))?;
+    }
+    if abi >= ABI::V6 {
+        // Signals and abstract sockets stay among the command's own processes.
+        rules = rules.scope(Scope::from_all(abi))?;
+    }
+    let mut rules = rules.create()?;
+
+    let reading = AccessFs::from_read(abi);
+    // Devices and sockets are made nowhere by what only reads, and a device that is made could be a disk.
+    let kinds = AccessFs::MakeChar | AccessFs::MakeBlock;
+    let kinds = if reads { kinds | AccessFs::MakeSock } else { kinds };
+    // A socket that lies there can be that of a program outside; those of the command's own processes need no rule.
+    let writing = AccessFs::from_all(abi) & !(kinds | AccessFs::ResolveUnix);
+
+    let mut places: Vec<(PathBuf, BitFlags<AccessFs>)> = Vec::new();
+    let mut grant = |path: &Path, access: BitFlags<AccessFs>| places.push((path.to_owned(), access));
+    if own_root {
+        grant(Path::new("/"), reading);
+    } else {
+        bounds.readable.iter().for_each(|path| grant(path, reading));
+        // Of other processes the kernel's own rule for attaching holds what is not theirs to read.
+        grant(Path::new("/proc"), reading);
+    }
+    for name in DEVICES {
+        let access = if reads && *name != "null" { reading } else { writing };
+        grant(&Path::new("/dev").join(name), access);
+    }
+    bounds.devices.iter().for_each(|path| grant(path, writing));
+    if own_root && !reads {
+        // Without a root of its own these would be those of the user, too.
+        ["/dev/shm", "/dev/pts", "/dev/tty"].iter().for_each(|path| grant(Path::new(path), writing));
+    }
+    bounds.writable.iter().chain(&bounds.pinned).for_each(|path| grant(path, writing));
+    let sockets = AccessFs::from_all(abi) & AccessFs::ResolveUnix;
+    for replaced in &bounds.replaced {
+        let path = if own_root { &replaced.at } else { &replaced.with };
+        // Sockets in it are those of the session's own commands.
+        grant(path, if reads { reading } else { writing | sockets });
+    }
+    bounds.sockets.iter().for_each(|path| grant(path, reading | sockets));
+    let mut paths = Paths::new(bounds);
+    for (path, access) in places {
+        // A link that a command could have laid opens nothing.
+        if let Some(real) = paths.real(&path) {
+            rules = allow(rules, &real, access, abi)?;
+        }
+    }
+    Ok(rules)
+}
+
+/// Adds a place that is there; a file takes the rights of files.
+fn allow(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>, abi: ABI) -> Rules {
+    let Ok(fd) = place(path) else { return Ok(rules) };
+    let is_folder = rustix::fs::fstat(&fd)
+        .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory);
+    let access = if is_folder { access } else { access & AccessFs::from_file(abi) };
+    if access.is_empty() { Ok(rules) } else { rules.add_rule(PathBeneath::new(fd, access)) }
+}

@@ -1,0 +1,6 @@
+//! lisle's own process: memory settings, keys in its environment, and the limit of open files.
+
+pub mod descriptors;
+#[cfg(target_os = "linux")]
+pub mod keys;
+pub mod memory;

@@ -1,0 +1,771 @@
+//! The repository that a directory belongs to, found without running git: nothing of it is trusted to be what it says.
+//!
+//! A file `.git` names another folder, and that folder would be writable for commands. A command could have written that
+//! file, so the folder must point back: as a worktree's does by its `gitdir`, a submodule's by `core.worktree`.
+//!
+//! What git would take for a repository is one here, too, or could become one by a file more: nothing that a command can make of
+//! it, such as a `HEAD` that is a link, ends its protection. Pointers are read byte for byte as git reads them.
+
+use self::git_config::Ground;
+use super::own_folders;
+use super::plain_file;
+use super::unseen;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+mod git_config;
+
+/// Git's folders of a working tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repository {
+    /// The working tree's top.
+    pub top: PathBuf,
+    /// Folder shared by all working trees: objects, branches, hooks, configuration.
+    pub common: PathBuf,
+    /// Folder of this working tree alone; the same folder in the main working tree.
+    pub own: PathBuf,
+}
+
+/// Remotes of this machine that are looked at.
+const MOST_REMOTES: usize = 500;
+/// Most bytes of the small files that are read here.
+const SMALL: u64 = 64 * 1024;
+
+impl Repository {
+    /// The repository of `cwd`, which is absolute and resolved.
+    #[must_use]
+    pub fn of(cwd: &Path) -> Option<Self> {
+        let top = cwd.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok())?;
+        let entry = top.join(".git");
+        let kind = entry.symlink_metadata().ok()?.file_type();
+        if kind.is_dir() {
+            return Some(Self { top: top.to_owned(), common: entry.clone(), own: entry });
+        }
+        // A link could lead anywhere, and nothing points back.
+        if !kind.is_file() {
+            return None;
+        }
+        let own = led_by(&entry)?;
+        match shared_by(&own) {
+            Some(common) => {
+                let back = pointer(&own.join("gitdir"), "")?.canonicalize().ok()?;
+                let belongs = own.starts_with(common.join("worktrees")) && back == entry && is_repository(&common);
+                belongs.then(|| Self { top: top.to_owned(), common, own })
+            }
+            None => {
+                let belongs = is_repository(&own) && worktree(&own).is_some_and(|back| back == top);
+                belongs.then(|| Self { top: top.to_owned(), common: own.clone(), own })
+            }
+        }
+    }
+
+    /// Paths in it that configure or run code, existing or not: for each working tree and each submodule, too.
+    #[must_use]
+    pub fn protected(&self) -> Vec<PathBuf> {
+        let mut out = Vec::new();
+        let mut dirs = vec![self.common.clone(), self.own.clone()];
+        dirs.extend(inner(&self.common));
+        dirs.dedup();
+        for dir in dirs {
+            out.extend(CODE.iter().map(|name| dir.join(name)));
+            // It would name another repository's configuration.
+            if dir == self.common {
+                out.push(dir.join("commondir"));
+            } else if dir == self.own {
+                out.extend(POINTERS.iter().map(|name| dir.join(name)));
+            }
+        }
+        out
+    }
+
+    /// Files that say where the repository of another working tree, or of a submodule, is. They are compared and not
+    /// held: git removes working trees with all that is theirs.
+    #[must_use]
+    pub fn pointers(&self) -> Vec<PathBuf> {
+        pointers_in(&self.common)
+    }
+
+    /// Files of it that git writes when its settings are changed, or hooks are installed.
+    #[must_use]
+    pub fn is_setting(&self, path: &Path) -> bool {
+        let code = [&self.common, &self.own]
+            .into_iter()
+            .flat_map(|dir| ["config", "config.worktree", "hooks"].iter().map(move |name| dir.join(name)));
+        code.chain([self.top.join(".gitmodules")]).any(|setting| path.starts_with(setting))
+    }
+
+    /// True if the file went with the folder of its working tree or submodule.
+    #[must_use]
+    pub fn lost_whole(&self, path: &Path) -> bool {
+        let tops = ["worktrees", "modules"].map(|name| self.common.join(name));
+        let Some(top) = tops.iter().find(|top| path.starts_with(top)) else { return false };
+        let folders = path.ancestors().skip(1).take_while(|above| *above != top.as_path());
+        folders.filter(|above| !above.ends_with("hooks") && !above.ends_with("info")).any(|above| !above.is_dir())
+    }
+
+    /// Files and folders below `within` that its settings, or the user's, name as something to read settings from or to
+    /// run; some may not be there.
+    #[must_use]
+    pub fn named(&self, within: &Path, home: Option<&Path>) -> Vec<PathBuf> {
+        let mut files: Vec<PathBuf> = USERS.iter().filter_map(|name| Some(home?.join(name))).collect();
+        files.extend(["config", "config.worktree"].iter().map(|name| self.common.join(name)));
+        files.push(self.own.join("config.worktree"));
+        git_config::named(&files, Ground { top: &self.top, within, home })
+    }
+
+    /// The `.git` files of its linked working trees. git takes a tree without one for removed, and prunes it.
+    #[must_use]
+    pub fn linked(&self) -> Vec<PathBuf> {
+        let file = |own: PathBuf| {
+            let file = pointer(&own.join("gitdir"), "")?;
+            (file.file_name()? == ".git" && led_by(&file)? == own.canonicalize().ok()?).then_some(file)
+        };
+        InnerRepositories::default().list(&self.common.join("worktrees")).into_iter().filter_map(file).collect()
+    }
+
+    /// Addresses of its remotes, by name. Blocks.
+    #[must_use]
+    pub fn remotes(&self) -> Vec<(String, String)> {
+        let of_remote = |(key, address): (String, String)| {
+            let rest = key.strip_prefix("remote.")?;
+            let name = rest.strip_suffix(".url").or_else(|| rest.strip_suffix(".pushurl"))?;
+            Some((name.to_owned(), address))
+        };
+        settings(&self.common.join("config")).unwrap_or_default().into_iter().filter_map(of_remote).collect()
+    }
+
+    /// Remotes that are repositories of this machine: name and the folder that holds their objects. Blocks.
+    #[must_use]
+    pub fn local_remotes(&self) -> Vec<(String, PathBuf)> {
+        let of_path = |(name, address): (String, String)| {
+            let path = address.strip_prefix("file://").unwrap_or(&address);
+            path.starts_with(['/', '.']).then(|| folder_of(&self.top.join(path)).map(|folder| (name, folder)))?
+        };
+        let mut out: Vec<(String, PathBuf)> = self.remotes().into_iter().filter_map(of_path).collect();
+        out.dedup();
+        out.truncate(MOST_REMOTES);
+        out
+    }
+
+    /// The same file by file, examples left out; a file that may be made is among them.
+    #[must_use]
+    pub fn code_files(&self) -> Vec<PathBuf> {
+        const MOST: usize = 500;
+        let mut out = Vec::new();
+        for path in self.protected() {
+            let is_link = path.symlink_metadata().is_ok_and(|meta| meta.is_symlink());
+            if is_link || !path.is_dir() {
+                out.push(path);
+                continue;
+            }
+            let entries = std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path());
+            out.extend(entries.filter(|path| path.extension().is_none_or(|end| end != "sample") && !path.is_dir()));
+        }
+        out.truncate(MOST);
+        out
+    }
+
+    /// Paths among these, or files of their folders, that git tracks in this working tree.
+    #[must_use]
+    pub fn tracked(&self, paths: &[PathBuf]) -> HashSet<PathBuf> {
+        let below = |path: &PathBuf| path.strip_prefix(&self.top).ok().map(Path::to_owned);
+        let wanted = paths.iter().filter_map(below).collect();
+        let found = super::places::git_index::tracked(&self.own.join("index"), &wanted);
+        found.into_keys().map(|below| self.top.join(below)).collect()
+    }
+
+    /// True if git tracks this file with this content. A command can add names to git's list, but not a content that it
+    /// does not know.
+    #[must_use]
+    pub fn has(&self, path: &Path, content: super::places::git_index::Blob) -> bool {
+        let Ok(below) = path.strip_prefix(&self.top) else { return false };
+        let found = super::places::git_index::tracked(&self.own.join("index"), &[below.to_owned()].into());
+        found.into_values().any(|blob| blob == Some(content))
+    }
+}
+
+/// Entries of a repository's folder that configure or run code.
+const CODE: &[&str] = &["hooks", "config", "config.worktree", "info/attributes"];
+/// Files that say where a repository and its working tree are.
+const POINTERS: &[&str] = &["commondir", "gitdir"];
+/// Steps of a rebase that is not over, of which some run a program.
+const TODO: &str = "rebase-merge/git-rebase-todo";
+/// Work of git that is not over, as far as it names programs: steps, and strategies, each of which is one. Compared and not
+/// held, like the pointers.
+const UNFINISHED: &[&str] = &[TODO, "rebase-merge/strategy", "sequencer/opts"];
+/// The strategies that git brings.
+const STRATEGIES: &[&str] = &["ort", "recursive", "resolve", "octopus", "ours", "subtree"];
+/// Settings that other programs read in git's folder. Compared alone: hardly anybody has them.
+const OF_OTHERS: &[&str] = &["lazygit.yml", "sl/config", "branchless/config", "gitweb/gitweb_config.perl"];
+/// The user's own settings, from the home directory on.
+const USERS: &[&str] = &[".gitconfig", ".config/git/config"];
+
+/// The same of a repository of which nothing else is known, with all in it.
+#[must_use]
+pub fn protected_in(git: &Path) -> Vec<PathBuf> {
+    let dirs = std::iter::once(git.to_owned()).chain(inner(git));
+    let code = dirs.flat_map(|dir| CODE.iter().map(move |name| dir.join(name)));
+    code.chain([git.join("commondir")]).collect()
+}
+
+/// [`Repository::pointers`] of a repository of which nothing else is known.
+#[must_use]
+pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
+    let inner = InnerRepositories::of(git);
+    let all = std::iter::once(git).chain(inner.folders.iter().map(PathBuf::as_path));
+    let unfinished = all.flat_map(|dir| UNFINISHED.iter().map(move |name| dir.join(name)));
+    let mut out: Vec<PathBuf> =
+        inner.folders.iter().flat_map(|dir| POINTERS.iter().map(move |name| dir.join(name))).collect();
+    out.extend(unfinished);
+    out.extend(OF_OTHERS.iter().map(|name| git.join(name)));
+    out.extend(inner.links);
+    out
+}
+
+/// True if a file that git makes with a new working tree, submodule or repository says nothing but what git writes
+/// there itself, and so runs nothing and leads nowhere else. `known` are the folders of repositories that were there
+/// before, `within` those where all that is written is looked at: elsewhere a repository could be another one at any time.
+#[must_use]
+pub fn is_plain(path: &Path, known: &[PathBuf], within: &[PathBuf]) -> bool {
+    let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return false;
+    };
+    match name {
+        _ if dir.ends_with("hooks") => is_example(path),
+        "config" | "config.worktree" => {
+            let is_plain = |one: &(String, String)| {
+                git_config::is_harmless(one)
+                    && !leads_to_a_session(dir, one)
+                    && (name == "config" || is_of_one_tree(&one.0))
+                    && (one.0 != "core.worktree" || leads_back(dir, &one.1))
+            };
+            settings(path).is_some_and(|settings| settings.iter().all(is_plain))
+        }
+        "git-rebase-todo" => {
+            plain_file::text(path, LARGEST_TODO).is_some_and(|text| programs_in(&text).next().is_none())
+        }
+        "strategy" if dir.ends_with("rebase-merge") => {
+            small(path).is_some_and(|text| STRATEGIES.contains(&text.trim_end_matches(['\n', '\r'])))
+        }
+        "opts" if dir.ends_with("sequencer") => {
+            let is_plain = |(key, value): &(String, String)| {
+                key.starts_with("options.") && (key != "options.strategy" || STRATEGIES.contains(&value.as_str()))
+            };
+            settings(path).is_some_and(|settings| settings.iter().all(is_plain))
+        }
+        "commondir" => {
+            let above = dir.parent().filter(|above| above.ends_with("worktrees")).and_then(Path::parent);
+            let common = above.and_then(|common| common.canonicalize().ok());
+            common.is_some() && shared_by(dir) == common
+        }
+        "gitdir" => {
+            let back = pointer(path, "");
+            let tree = back.as_deref().filter(|back| back.ends_with(".git")).and_then(Path::parent);
+            let own = tree.and_then(|tree| Repository::of(&tree.canonicalize().ok()?)).map(|found| found.own);
+            own.is_some() && own == dir.canonicalize().ok()
+        }
+        ".git" => {
+            dir.canonicalize().ok().and_then(|top| Repository::of(&top).filter(|found| found.top == top)).is_some_and(
+                // Another folder could have been made for it to lead to.
+                |found| {
+                    let known = known.iter().any(|git| found.common == *git || inner(git).contains(&found.common));
+                    let is_looked_at = || within.iter().any(|folder| found.common.starts_with(folder));
+                    known || is_looked_at() && runs_nothing(&found.common)
+                },
+            )
+        }
+        _ => false,
+    }
+}
+
+/// True if a setting may stand in the settings of one working tree without a question. They win over those that all trees share:
+/// an address there would redirect a remote.
+fn is_of_one_tree(key: &str) -> bool {
+    ["core.", "index.", "extensions."].iter().any(|section| key.starts_with(section))
+}
+
+/// True for the address of a remote in a folder of lisle's own: commands write there, and git runs the hooks of a repository
+/// that it pushes to.
+fn leads_to_a_session(git: &Path, (key, value): &(String, String)) -> bool {
+    let is_address = ["url", "pushurl", "remote", "pushremote"].iter().any(|last| key.ends_with(&format!(".{last}")));
+    let path = value.strip_prefix("file://").unwrap_or(value);
+    let real = |top: &Path| top.join(path).canonicalize().is_ok_and(|real| own_folders::holds(&real));
+    is_address && (real(git) || git.parent().is_some_and(real))
+}
+
+/// True if a repository's working tree, as its settings name it, says that it belongs to this repository: any other folder
+/// would be overwritten by what is committed.
+fn leads_back(git: &Path, worktree: &str) -> bool {
+    let tree = git.join(worktree).canonicalize().ok();
+    tree.and_then(|top| Repository::of(&top).filter(|one| one.top == top)).is_some_and(|one| one.own == git)
+}
+
+/// One of the hooks that git brings as examples, and never runs.
+#[must_use]
+pub fn is_example(path: &Path) -> bool {
+    path.parent().is_some_and(|dir| dir.ends_with("hooks")) && path.extension().is_some_and(|end| end == "sample")
+}
+
+/// Bytes of the steps of a rebase.
+const LARGEST_TODO: u64 = 16 * 1024 * 1024;
+
+/// Lines of the steps of a rebase that run a program.
+fn programs_in(todo: &str) -> impl Iterator<Item = &str> {
+    todo.lines().filter(|line| matches!(line.split_whitespace().next(), Some("exec" | "x")))
+}
+
+/// True if a path belongs to work of git that is not over.
+#[must_use]
+pub fn is_unfinished(path: &Path) -> bool {
+    UNFINISHED.iter().any(|name| path.ends_with(name))
+}
+
+/// True if the steps of a rebase run nothing now that they did not run before.
+#[must_use]
+pub fn runs_no_more(before: &[u8], after: &Path) -> bool {
+    if !after.ends_with(TODO) {
+        return false;
+    }
+    let before = String::from_utf8_lossy(before);
+    let known: HashSet<&str> = programs_in(&before).collect();
+    plain_file::text(after, LARGEST_TODO).is_some_and(|now| programs_in(&now).all(|line| known.contains(line)))
+}
+
+/// True if nothing in a repository's folder runs anything.
+fn runs_nothing(git: &Path) -> bool {
+    let is_missing = |name: &str| git.join(name).symlink_metadata().is_err_and(|error| !unseen::is_in_the_way(&error));
+    let plain = |name: &str| is_missing(name) || is_plain(&git.join(name), &[], &[]);
+    let hooks = match std::fs::read_dir(git.join("hooks")) {
+        Ok(hooks) => hooks.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<PathBuf>, _>>(),
+        Err(error) if !unseen::is_in_the_way(&error) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    };
+    plain("config")
+        && plain("config.worktree")
+        && is_missing("info/attributes")
+        && hooks.is_ok_and(|hooks| hooks.iter().all(|path| is_plain(path, &[], &[])))
+}
+
+/// The settings in a file; `None` for one that cannot be read as such.
+#[must_use]
+pub fn settings(path: &Path) -> Option<Vec<(String, String)>> {
+    git_config::parse(&plain_file::text(path, git_config::LARGEST)?)
+}
+
+/// True if two contents of a file of settings differ only in such as a command may write without a question.
+#[must_use]
+pub fn only_harmless(before: &[u8], after: &Path) -> bool {
+    let before = std::str::from_utf8(before).ok().and_then(git_config::parse);
+    let Some((mut before, mut now)) = before.zip(settings(after)) else { return false };
+    let is_shared = after.file_name().is_some_and(|name| name == "config");
+    if !is_shared && now.iter().any(|one| !before.contains(one) && !is_of_one_tree(&one.0)) {
+        return false;
+    }
+    let git = after.parent().unwrap_or(after);
+    if now.iter().any(|one| !before.contains(one) && leads_to_a_session(git, one)) {
+        return false;
+    }
+    // A submodule's repository names its working tree, which must name it as well, or none where it has none.
+    let is_tree = |(key, _): &(String, String)| key == "core.worktree";
+    let of_submodule = after.parent().filter(|dir| dir.components().any(|part| part.as_os_str() == "modules"));
+    let names_its_own = |dir: &Path| {
+        !now.iter().any(is_tree)
+            || worktree(dir).and_then(|top| Repository::of(&top)).is_some_and(|one| one.common == dir)
+    };
+    if of_submodule.is_some_and(names_its_own) {
+        before.retain(|one| !is_tree(one));
+        now.retain(|one| !is_tree(one));
+    }
+    git_config::only_harmless(&before, &now)
+}
+
+/// True if a protected path is a file of settings in a repository's folder.
+#[must_use]
+pub fn is_config(path: &Path) -> bool {
+    let named = path.file_name().is_some_and(|name| name == "config" || name == "config.worktree");
+    let is_hooks = |dir: &&Path| dir.ends_with("hooks") && dir.parent().is_some_and(is_repository);
+    let in_hooks = || path.ancestors().any(|above| is_hooks(&above));
+    let dir = path.parent();
+    let is_linked = |dir: &Path| dir.join("commondir").symlink_metadata().is_ok();
+    named && !in_hooks() && dir.is_some_and(|dir| is_repository(dir) || is_linked(dir))
+}
+
+/// Hooks that are there and that these subcommands of git run, `git lfs` and git's examples left out.
+#[must_use]
+pub fn own_hooks(repository: &Repository, home: Option<&Path>, names: &[&str]) -> Vec<String> {
+    let mut folders = vec![repository.common.join("hooks")];
+    folders.extend(repository.named(&repository.top, home).into_iter().filter(|path| path.is_dir()));
+    let mut out: Vec<String> = Vec::new();
+    for (folder, name) in folders.iter().flat_map(|folder| names.iter().map(move |name| (folder, *name))) {
+        let path = folder.join(name);
+        let is_lfs = || small(&path).is_some_and(|text| is_hook_of_lfs(&text, name));
+        if path.metadata().is_ok() && !is_lfs() && !out.iter().any(|known| known == name) {
+            out.push(name.to_owned());
+        }
+    }
+    out
+}
+
+/// The text that `git lfs install` writes.
+fn is_hook_of_lfs(text: &str, name: &str) -> bool {
+    let last = format!("git lfs {name} \"$@\"");
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    text.contains(&last)
+        && lines.all(|line| {
+            line == last || line.starts_with("command -v git-lfs >/dev/null 2>&1 || {") && !line.contains(['$', '`'])
+        })
+}
+
+/// Working trees and submodules in a repository's folder.
+#[derive(Default)]
+struct InnerRepositories {
+    folders: Vec<PathBuf>,
+    /// Links in the place of one of them, or of a folder above one: git follows them, and makes none.
+    links: Vec<PathBuf>,
+    /// Folders that cannot be listed, so that nobody knows those in them.
+    unlisted: Vec<PathBuf>,
+}
+
+impl InnerRepositories {
+    fn of(git: &Path) -> Self {
+        let mut out = Self::default();
+        out.folders = out.list(&git.join("worktrees"));
+        let mut open = vec![git.join("modules")];
+        // Folders of submodules lie below folders that are parts of their names, and in those of other submodules.
+        while let Some(dir) = open.pop() {
+            for dir in out.list(&dir) {
+                if may_be_repository(&dir) {
+                    out.folders.push(dir.clone());
+                }
+                if !is_store(&dir) {
+                    open.push(dir);
+                }
+            }
+        }
+        out
+    }
+
+    /// The folders in a folder, which may be missing.
+    fn list(&mut self, dir: &Path) -> Vec<PathBuf> {
+        let entries = match std::fs::read_dir(dir) {
+            Ok(_) if unseen::is_too_long(dir) => Err(()),
+            Ok(entries) => entries.map(|entry| entry.map_err(drop)).collect::<Result<Vec<_>, ()>>(),
+            Err(error) if !unseen::is_in_the_way(&error) => return Vec::new(),
+            Err(_) => Err(()),
+        };
+        let Ok(entries) = entries else {
+            self.unlisted.push(dir.to_owned());
+            return Vec::new();
+        };
+        let is_link = |entry: &std::fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        self.links.extend(entries.iter().filter(|entry| is_link(entry)).map(std::fs::DirEntry::path));
+        let folders = entries.iter().filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.map(std::fs::DirEntry::path).collect()
+    }
+}
+
+/// True for the folders of a repository with most entries: objects, and what git keeps by their numbers.
+fn is_store(dir: &Path) -> bool {
+    let names = ["objects", "refs", "logs", "lfs", "rr-cache", "hooks", "info"];
+    names.iter().any(|name| dir.ends_with(name)) && dir.parent().is_some_and(is_repository)
+}
+
+/// Folders in a repository's folder that cannot be listed, so that nobody knows the working trees and submodules in it.
+#[must_use]
+pub fn unlisted_in(git: &Path) -> Vec<PathBuf> {
+    InnerRepositories::of(git).unlisted
+}
+
+/// Folders of the working trees and submodules of a repository.
+#[must_use]
+pub fn inner(git: &Path) -> Vec<PathBuf> {
+    InnerRepositories::of(git).folders
+}
+
+/// Folders of repositories that files `.git`, and links in their place, lead to, and those that these name as what they
+/// share. git reads them wherever they lie. Below `within` alone: nothing else can be written by a command.
+#[must_use]
+pub fn led_to(entries: &[PathBuf], within: &[&Path]) -> Vec<PathBuf> {
+    let files = entries.iter().filter(|entry| !entry.symlink_metadata().is_ok_and(|meta| meta.is_dir()));
+    let first: Vec<PathBuf> = files.filter_map(|entry| led_by(entry)).collect();
+    let shared: Vec<PathBuf> = first.iter().chain(entries).filter_map(|git| shared_by(git)).collect();
+    let mut out: Vec<PathBuf> = first.into_iter().chain(shared).collect();
+    out.retain(|git| git.is_dir() && within.iter().any(|folder| git.starts_with(folder)));
+    out.sort();
+    out.dedup();
+    out
+}
+
+/// The folder of a repository at this path: itself where it is bare, else its `.git`. Blocks.
+#[must_use]
+pub fn folder_of(path: &Path) -> Option<PathBuf> {
+    let real = path.canonicalize().ok()?;
+    [real.join(".git"), real].into_iter().find(|folder| folder.is_dir() && is_repository(folder))
+}
+
+/// True if git could take a folder for a repository, now or after it got one of these files.
+fn may_be_repository(dir: &Path) -> bool {
+    ["HEAD", "config", "hooks", "commondir"].iter().any(|name| dir.join(name).symlink_metadata().is_ok())
+}
+
+/// True for a folder that has what git asks for, of whatever kind: a link is as good as a file to it.
+fn is_repository(dir: &Path) -> bool {
+    ["HEAD", "objects", "refs"].iter().all(|name| dir.join(name).symlink_metadata().is_ok())
+}
+
+/// Folder to which a file `.git`, or a link in its place, leads.
+fn led_by(entry: &Path) -> Option<PathBuf> {
+    let is_link = entry.symlink_metadata().ok()?.is_symlink();
+    let to = if is_link { entry.to_owned() } else { pointer(entry, "gitdir: ")? };
+    to.canonicalize().ok()
+}
+
+/// Folder that a repository's folder shares with others, as its `commondir` says.
+fn shared_by(git: &Path) -> Option<PathBuf> {
+    pointer(&git.join("commondir"), "")?.canonicalize().ok()
+}
+
+/// Path that a file of git names after these words, from the folder of the file on. All but the end of the line counts: git
+/// takes a blank for a part of the name.
+fn pointer(file: &Path, words: &str) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+    let text = plain_file::bytes(file, SMALL)?;
+    let mut said = text.strip_prefix(words.as_bytes())?;
+    while let Some(rest) = said.strip_suffix(b"\n").or_else(|| said.strip_suffix(b"\r")) {
+        said = rest;
+    }
+    Some(file.parent()?.join(std::ffi::OsStr::from_bytes(said)))
+}
+
+/// The folder that `core.worktree` names.
+fn worktree(git: &Path) -> Option<PathBuf> {
+    let all = settings(&git.join("config"))?;
+    let (_, value) = all.into_iter().rfind(|(key, _)| key == "core.worktree")?;
+    git.join(value).canonicalize().ok()
+}
+
+fn small(path: &Path) -> Option<String> {
+    plain_file::text(path, SMALL)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn make(root: &Path, git: &str) -> PathBuf {
+        let dir = root.join(git);
+        for folder in ["objects", "refs", "hooks"] {
+            std::fs::create_dir_all(dir.join(folder)).unwrap();
+        }
+        std::fs::write(dir.join("HEAD"), "ref: refs/heads/main\n").unwrap();
+        std::fs::write(dir.join("config"), "[core]\n").unwrap();
+        dir
+    }
+
+    #[test]
+    fn a_folder_and_those_below_it_belong_to_their_repository() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        assert_eq!(Repository::of(&root), None);
+        std::fs::create_dir_all(root.join("r/a/b")).unwrap();
+        let git = make(&root, "r/.git");
+        let found = Repository::of(&root.join("r/a/b")).unwrap();
+        assert_eq!(found, Repository { top: root.join("r"), common: git.clone(), own: git.clone() });
+        let protected = found.protected();
+        for name in ["hooks", "config", "config.worktree", "info/attributes", "commondir"] {
+            assert!(protected.contains(&git.join(name)), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_worktree_and_a_submodule_must_be_pointed_back_at() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let git = make(&root, "main/.git");
+        let own = git.join("worktrees/w");
+        std::fs::create_dir_all(&own).unwrap();
+        std::fs::create_dir_all(root.join("w")).unwrap();
+        std::fs::write(root.join("w/.git"), format!("gitdir: {}\n", own.display())).unwrap();
+        std::fs::write(own.join("commondir"), "../..\n").unwrap();
+        std::fs::write(own.join("gitdir"), format!("{}\n", root.join("w/.git").display())).unwrap();
+        let found = Repository::of(&root.join("w")).unwrap();
+        assert_eq!((&found.common, &found.own), (&git, &own));
+        assert!(found.protected().contains(&own.join("config.worktree")));
+        assert!(found.protected().contains(&own.join("commondir")));
+        let main = Repository::of(&root.join("main")).unwrap();
+        assert_eq!(main.linked(), [root.join("w/.git")]);
+        assert!(!main.protected().contains(&own.join("commondir")), "git removes other working trees");
+        let all = main.pointers();
+        for path in
+            [own.join("commondir"), own.join("gitdir"), git.join(TODO), own.join(TODO), git.join("sequencer/opts")]
+        {
+            assert!(all.contains(&path), "{}", path.display());
+        }
+        for path in [own.join("commondir"), own.join("gitdir"), root.join("w/.git"), git.join("config")] {
+            assert!(is_plain(&path, &[], std::slice::from_ref(&root)), "{}", path.display());
+        }
+        std::fs::write(git.join("config"), format!("[core]\n\tworktree = {}\n", root.join("w").display())).unwrap();
+        assert!(!is_plain(&git.join("config"), &[], &[]), "another folder would be overwritten");
+        let of_tree = own.join("config.worktree");
+        std::fs::write(&of_tree, "[core]\n\tsparseCheckout = true\n").unwrap();
+        assert!(is_plain(&of_tree, &[], &[]));
+        std::fs::write(&of_tree, "[remote \"origin\"]\n\tpushurl = https://elsewhere.example/x\n").unwrap();
+        assert!(!is_plain(&of_tree, &[], &[]), "a remote would be another one");
+        std::fs::remove_file(&of_tree).unwrap();
+        std::fs::write(git.join("config"), "[core]\n\tpager = x\n").unwrap();
+        let pointer = root.join("w/.git");
+        let within = std::slice::from_ref(&root);
+        assert!(!is_plain(&pointer, &[], within) && is_plain(&pointer, std::slice::from_ref(&git), &[]));
+        std::fs::write(git.join("config"), "[core]\n").unwrap();
+        std::fs::write(own.join("commondir"), "/somewhere/else\n").unwrap();
+        assert!(!is_plain(&own.join("commondir"), &[], &[]) && !is_plain(&root.join("w/.git"), &[], &[]));
+        std::fs::write(own.join("commondir"), "../..\n").unwrap();
+        std::fs::write(own.join("gitdir"), "/somewhere/else/.git\n").unwrap();
+        assert!(!is_plain(&own.join("gitdir"), &[], &[]));
+        assert_eq!(Repository::of(&root.join("w")), None);
+
+        let sub = make(&root, "main/.git/modules/libs/sub");
+        std::fs::create_dir_all(root.join("main/libs/sub")).unwrap();
+        std::fs::write(root.join("main/libs/sub/.git"), "gitdir: ../../.git/modules/libs/sub\n").unwrap();
+        assert_eq!(Repository::of(&root.join("main/libs/sub")), None);
+        std::fs::write(sub.join("config"), "[core]\n\tworktree = ../../../../libs/sub\n").unwrap();
+        assert_eq!(Repository::of(&root.join("main/libs/sub")).unwrap().common, sub);
+        assert!(Repository::of(&root.join("main")).unwrap().protected().contains(&sub.join("hooks")));
+    }
+
+    #[test]
+    fn a_repository_is_one_whatever_becomes_of_its_head() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let git = make(&root, "r/.git");
+        let sub = make(&root, "r/.git/modules/group/hooks/sub");
+        let own = git.join("worktrees/w");
+        std::fs::create_dir_all(&own).unwrap();
+        let expected = Repository::of(&root.join("r")).unwrap().protected();
+        assert!(expected.contains(&sub.join("config")) && expected.contains(&own.join("config.worktree")));
+        for repository in [&git, &sub] {
+            let head = repository.join("HEAD");
+            std::fs::remove_file(&head).unwrap();
+            assert_eq!(Repository::of(&root.join("r")).unwrap().protected(), expected);
+            std::os::unix::fs::symlink("refs/heads/none-yet", &head).unwrap();
+            assert_eq!(Repository::of(&root.join("r")).unwrap().protected(), expected);
+            assert!(is_config(&repository.join("config")));
+        }
+        // A link in the place of a folder is what git follows, and nothing that it makes.
+        std::os::unix::fs::symlink(root.join("elsewhere"), git.join("modules/group/other")).unwrap();
+        assert!(pointers_in(&git).contains(&git.join("modules/group/other")));
+    }
+
+    #[test]
+    fn a_pointer_names_what_git_reads_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let git = make(&root, "r/.git");
+        for (name, more) in [("lure", ""), ("lure ", "\tfsmonitor = x\n"), (" lure", "\tpager = x\n")] {
+            let lure = make(&root, &format!("r/.git/{name}"));
+            std::fs::write(lure.join("config"), format!("[core]\n\tworktree = ../../sub\n{more}")).unwrap();
+        }
+        std::fs::create_dir_all(root.join("r/sub")).unwrap();
+        let entry = root.join("r/sub/.git");
+        let within = std::slice::from_ref(&root);
+        for (text, led, plain) in [
+            ("gitdir: ../.git/lure\n", "lure", true),
+            ("gitdir: ../.git/lure\r\n\n", "lure", true),
+            ("gitdir: ../.git/lure ", "lure ", false),
+            ("gitdir: ../.git/ lure\n", " lure", false),
+            ("gitdir: ../.git/lure\t\n", "", false),
+            ("gitdir:../.git/lure\n", "", false),
+            (" gitdir: ../.git/lure\n", "", false),
+        ] {
+            std::fs::write(&entry, text).unwrap();
+            let found = led_to(std::slice::from_ref(&entry), &[&root]);
+            let expected: Vec<PathBuf> = (!led.is_empty()).then(|| git.join(led)).into_iter().collect();
+            assert_eq!((found, is_plain(&entry, &[], within)), (expected, plain), "{text:?}");
+        }
+        // What nobody looks at may be another repository tomorrow.
+        std::fs::write(&entry, "gitdir: ../.git/lure\n").unwrap();
+        assert!(!is_plain(&entry, &[], &[root.join("r/src")]));
+        // The last one counts, and other sections do not.
+        std::fs::write(git.join("config"), "[x]\n\tworktree = ../a\n[core]\n\tworktree = ../b\n\tworktree = ../sub\n")
+            .unwrap();
+        assert_eq!(worktree(&git), Some(root.join("r/sub")));
+    }
+
+    #[test]
+    fn a_new_repository_leads_into_no_folder_of_a_session() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let session = make(&root, "session/tmp/origin");
+        std::fs::write(root.join("session/session.jsonl"), "").unwrap();
+        make(&root, "beside");
+        let git = make(&root, "r/new/.git");
+        for (address, plain) in [
+            (session.display().to_string(), false),
+            (format!("file://{}", session.display()), false),
+            ("../../session/tmp/origin".to_owned(), false),
+            ("../../beside".to_owned(), true),
+            ("https://example.org/x".to_owned(), true),
+        ] {
+            std::fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = {address}\n")).unwrap();
+            assert_eq!(is_plain(&git.join("config"), &[], &[]), plain, "{address}");
+            assert!(plain || !only_harmless(b"[core]\n", &git.join("config")), "{address}");
+        }
+    }
+
+    #[test]
+    fn only_what_is_listed_counts_as_known() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let git = make(&root, "r/.git");
+        // Deeper than git ever makes one.
+        for name in ["modules/x", "modules/x/objects/foo", "worktrees/x/foo"] {
+            let lure = make(&root, &format!("r/.git/{name}"));
+            std::fs::write(
+                lure.join("config"),
+                format!("[core]\n\tpager = x\n\tworktree = {}\n", root.join("r/zz").display()),
+            )
+            .unwrap();
+        }
+        std::fs::create_dir_all(root.join("r/zz")).unwrap();
+        let entry = root.join("r/zz/.git");
+        for (name, known) in [("modules/x", true), ("modules/x/objects/foo", false), ("worktrees/x/foo", false)] {
+            std::fs::write(&entry, format!("gitdir: ../.git/{name}\n")).unwrap();
+            let within = std::slice::from_ref(&root);
+            assert_eq!(is_plain(&entry, std::slice::from_ref(&git), within), known, "{name}");
+        }
+    }
+
+    #[test]
+    fn unfinished_work_names_no_strategy_but_those_of_git() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = make(dir.path(), ".git");
+        for (name, text, plain) in [
+            ("rebase-merge/strategy", "ort\n", true),
+            ("rebase-merge/strategy", "x/../evil\n", false),
+            ("rebase-merge/strategy", "evil", false),
+            ("sequencer/opts", "[options]\n\tsignoff = true\n\tstrategy = recursive\n\tstrategy-option = ours\n", true),
+            ("sequencer/opts", "[options]\n\tstrategy = evil\n", false),
+            ("sequencer/opts", "[include]\n\tpath = evil\n", false),
+            ("lazygit.yml", "x", false),
+        ] {
+            let path = git.join(name);
+            assert!(pointers_in(&git).contains(&path));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            assert_eq!(is_plain(&path, &[], &[]), plain, "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn a_link_or_a_made_up_pointer_opens_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let victim = make(&root, "victim");
+        std::fs::create_dir_all(root.join("r")).unwrap();
+        std::os::unix::fs::symlink(&victim, root.join("r/.git")).unwrap();
+        assert_eq!(Repository::of(&root.join("r")), None);
+        std::fs::remove_file(root.join("r/.git")).unwrap();
+        std::fs::write(root.join("r/.git"), format!("gitdir: {}\n", victim.display())).unwrap();
+        assert_eq!(Repository::of(&root.join("r")), None);
+    }
+}
