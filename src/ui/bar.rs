@@ -54,7 +54,7 @@ fn keys(paint: &mut FrameContext<'_>, row: Rect) {
     let here = paint.state.contexts().first().copied().unwrap_or(Context::Global);
     let mut rest = row;
     for (action, word) in of_place(paint) {
-        let Some(key) = paint.key(action, here) else { continue };
+        let Some(key) = paint.key_of(action, here) else { continue };
         let pieces = [paint.piece(key, Role::Key), paint.piece(format!(" {word}"), Role::Dim)];
         let wide = cells::pieces_width(&pieces);
         if wide > usize::from(rest.width) {
@@ -150,7 +150,7 @@ fn undo(paint: &FrameContext<'_>) -> Option<Vec<Vec<Piece<'static>>>> {
     let undo =
         state.sessions.undo.as_ref().filter(|undo| undo.is_open(state.clock.now) && paint.found.list_rows < 5)?;
     let mut said = vec![paint.piece(format!("{}   ", clean_line(&undo.what)), Role::Text)];
-    said.extend(super::session_list::undo_hint(paint));
+    said.extend(paint.hints(&[super::session_list::undo_hint(paint)]));
     Some(vec![said])
 }
 

@@ -158,13 +158,20 @@ pub fn pieces_width(pieces: &[Piece<'_>]) -> usize {
     pieces.iter().map(|(text, _)| width(text)).sum()
 }
 
+/// True if [`put_sides`] writes a right side of `wide` cells into `room`.
+#[must_use]
+pub fn are_beside(left: &[Piece<'_>], wide: usize, least: usize, room: usize) -> bool {
+    let wants = pieces_width(left).min(least);
+    wide > 0 && wide + wants + usize::from(wants > 0) <= room
+}
+
 /// Writes `left` from the left and `right` to the right edge, two cells apart. `right` stays whole as long as `left`
 /// keeps `least` cells; else it is left out.
 pub fn put_sides(buf: &mut Buffer, area: Rect, left: &[Piece<'_>], right: &[Piece<'_>], mark: &str, least: usize) {
     let wide = pieces_width(right);
     let room = usize::from(area.width);
     let wants = pieces_width(left).min(least);
-    if wide == 0 || wide + wants + usize::from(wants > 0) > room {
+    if !are_beside(left, wide, least, room) {
         put_pieces(buf, area, left, mark);
         return;
     }

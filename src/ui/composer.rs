@@ -188,11 +188,17 @@ fn search(paint: &mut FrameContext<'_>, area: Rect) {
         (all, Some(at)) => format!("  {} of {all} ", at + 1),
         (all, None) => format!("  {all} found "),
     };
-    let mut right = vec![paint.piece(found, Role::Dim)];
+    let mut hints = Vec::new();
     if !search.typing && !search.hits.is_empty() {
         let next = paint.key(Action::Chat(ChatAction::SearchNext), Context::Chat);
         let previous = paint.key(Action::Chat(ChatAction::SearchPrevious), Context::Chat);
-        right.extend(paint.hints(&[(next, "next"), (previous, "before")]));
+        hints = vec![(next, "next"), (previous, "before")];
+    }
+    let found = paint.piece(found, Role::Dim);
+    let before = u16::try_from(cells::width(&found.0)).unwrap_or(u16::MAX);
+    let mut right = vec![found];
+    right.extend(paint.hints(&hints));
+    if !hints.is_empty() {
         right.push(paint.piece(" ", Role::Dim));
     }
     let sign = paint.pieces(area, &[paint.piece(" / ", Role::Key)]);
@@ -202,7 +208,9 @@ fn search(paint: &mut FrameContext<'_>, area: Rect) {
     let field = Rect { width: words, ..rest };
     cells::fill(paint.buf, field, paint.style(Role::Text));
     paint.one_line(field, &search.query, search.typing && paint.state.overlays.is_empty());
-    paint.pieces(cells::after(rest, words), &right);
+    let behind = cells::after(rest, words);
+    paint.pieces(behind, &right);
+    paint.click_hints(cells::after(behind, before), &hints);
 }
 
 /// Notice that the messages left from the last run are sent in so many seconds, and how to prevent it.
@@ -252,7 +260,7 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
     if open.enhancing.is_some() {
         let here = state.focus != Focus::Panel && state.overlays.is_empty();
         let mut out = vec![role("rewriting the draft  ".to_owned(), Role::Running)];
-        if let Some(key) = paint.key(Action::App(AppAction::Back), Context::Global).filter(|_| here) {
+        if let Some(key) = paint.key_of(Action::App(AppAction::Back), Context::Global).filter(|_| here) {
             out.extend([role(key, Role::Key), role(" keeps it".to_owned(), Role::Dim)]);
         }
         return out;
@@ -271,7 +279,7 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
         false => Some(AppAction::Back),
         true => Some(AppAction::Interrupt).filter(|_| state.composer().is_empty()),
     };
-    let key = stops.and_then(|stops| paint.key(Action::App(stops), Context::Global)).filter(|_| here);
+    let key = stops.and_then(|stops| paint.key_of(Action::App(stops), Context::Global)).filter(|_| here);
     if let Some(key) = key {
         stop.push(role(key, Role::Key));
         stop.push(role(" stops".to_owned(), Role::Dim));
@@ -284,7 +292,8 @@ fn turn_pieces(paint: &FrameContext<'_>, room: usize) -> Vec<Piece<'static>> {
         let wait = elapsed(retry.at.since(state.clock.now).div_ceil(1_000) * 1_000);
         let mut text = format!("retry {} of {} in {wait}", retry.attempt, retry.of);
         let mut now = Vec::new();
-        if let Some(key) = paint.key(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| here && room >= WIDE)
+        if let Some(key) =
+            paint.key_of(Action::Turn(TurnAction::Retry), Context::Global).filter(|_| here && room >= WIDE)
         {
             now.push(role(key, Role::Key));
             now.push(role(" now  ".to_owned(), Role::Dim));

@@ -65,7 +65,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     };
     let marker = marker(state);
     let place = if state.focus == Focus::Chat { Context::Chat } else { Context::Global };
-    let to_end = paint.key(Action::Chat(ChatAction::End), place).unwrap_or_default();
+    let to_end = paint.key_of(Action::Chat(ChatAction::End), place).unwrap_or_default();
     let cwd = state.current_meta().map(|meta| meta.cwd.to_string_lossy().into_owned()).unwrap_or_default();
     let opts = chat::ChatOpts {
         session: &session,
@@ -100,7 +100,7 @@ fn helps(paint: &FrameContext<'_>) -> Vec<(FailureAction, String)> {
         (FailureAction::NewSession, Action::Session(SessionAction::New)),
     ]
     .into_iter()
-    .filter_map(|(help, action)| Some((help, paint.key(action, Context::Composer)?)))
+    .filter_map(|(help, action)| Some((help, paint.key_of(action, Context::Composer)?)))
     .collect()
 }
 

@@ -8,7 +8,7 @@ use crate::app::msg::{Area, Frame, Target};
 use crate::app::state::State;
 use crate::app::state::edit;
 use crate::domain::sanitise::clean_line;
-use crate::keymap::action::{Action, Context};
+use crate::keymap::action::{Action, AnswerAction, Context};
 use crate::keymap::key::chord_name;
 use crate::theme::{Role, Theme};
 use ratatui::buffer::Buffer;
@@ -57,6 +57,24 @@ pub(super) struct FrameContext<'a> {
     /// No keys are pressed (linear mode): hints name none.
     pub without_keys: bool,
 }
+
+/// Key as it is shown, with the action that it stands for.
+#[derive(Clone, Debug)]
+pub(super) struct ShownKey {
+    /// Its name as the screen shows it.
+    pub name: String,
+    /// Action of the key, and of a click on it.
+    pub action: Action,
+}
+
+impl std::fmt::Display for ShownKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Key, where there is one, with the word for what it does.
+pub(super) type Hint<'a> = (Option<ShownKey>, &'a str);
 
 impl<'a> FrameContext<'a> {
     pub fn new(state: &'a State, look: &'a Appearance<'a>, cache: &'a mut LayoutCache, buf: &'a mut Buffer) -> Self {
@@ -224,14 +242,19 @@ impl<'a> FrameContext<'a> {
     }
 
     /// The first key for an action in a place, else anywhere, as hints show it.
-    pub fn key(&self, action: Action, context: Context) -> Option<String> {
+    pub fn key(&self, action: Action, context: Context) -> Option<ShownKey> {
         if self.without_keys {
             return None;
         }
         let keys = &self.state.keys;
         let here = keys.of(context).find(|binding| binding.action == action);
         let found = here.or_else(|| keys.of(Context::Global).find(|binding| binding.action == action))?;
-        Some(self.key_name(&chord_name(&found.keys)))
+        Some(ShownKey { name: self.key_name(&chord_name(&found.keys)), action })
+    }
+
+    /// Name of the first key for an action, as text.
+    pub fn key_of(&self, action: Action, context: Context) -> Option<String> {
+        self.key(action, context).map(|key| key.name)
     }
 
     /// A chord's name with arrows as signs: `ctrl+x ↑`.
@@ -255,16 +278,44 @@ impl<'a> FrameContext<'a> {
     }
 
     /// `key word  key word`: three pieces each (gap, key, word), those without a key left out.
-    pub fn hints(&self, hints: &[(Option<String>, &str)]) -> Vec<Piece<'static>> {
+    pub fn hints(&self, hints: &[Hint<'_>]) -> Vec<Piece<'static>> {
         let mut out = Vec::new();
         for (key, word) in hints {
             let Some(key) = key else { continue };
             let gap = if out.is_empty() { "" } else { "  " };
             out.push((gap.into(), self.style(Role::Dim)));
-            out.push((key.clone().into(), self.style(Role::Key)));
+            out.push((key.name.clone().into(), self.style(Role::Key)));
             out.push((format!(" {word}").into(), self.style(Role::Dim)));
         }
         out
+    }
+
+    /// Makes the hints that were drawn from the left of `area` clickable.
+    pub fn click_hints(&mut self, area: Rect, hints: &[Hint<'_>]) {
+        let mut rest = area;
+        for (key, word) in hints {
+            let Some(key) = key else { continue };
+            let wide = cells::width(&key.name) + 1 + cells::width(word);
+            let wide = u16::try_from(wide).unwrap_or(u16::MAX);
+            // No request of the agent is answered by a click.
+            if wide <= rest.width
+                && !matches!(key.action, Action::Answer(AnswerAction::Confirm | AnswerAction::YesOnce))
+            {
+                self.target(Rect { width: wide, height: rest.height.min(1), ..rest }, Target::Act(key.action));
+            }
+            rest = cells::after(rest, wide.saturating_add(2));
+        }
+    }
+
+    /// Writes `left` and, at the right edge, hints that are clickable; the hints only where `left` keeps `least` cells.
+    pub fn sides_hints(&mut self, area: Rect, left: &[Piece<'_>], hints: &[Hint<'_>], least: usize) {
+        let right = self.hints(hints);
+        self.sides(area, left, &right, least);
+        let wide = cells::pieces_width(&right);
+        let room = usize::from(area.width);
+        if cells::are_beside(left, wide, least, room) {
+            self.click_hints(cells::after(area, u16::try_from(room - wide).unwrap_or(area.width)), hints);
+        }
     }
 
     /// A text with the characters at `marks` as matched.

@@ -6,6 +6,7 @@
 //! below that are `layout` (divides the screen), `layout_cache` (what earlier frames laid out), `glyphs`, `cells` and `text`
 //! (measure and wrap). No part imports this file. `linear` words the same state in lines.
 
+mod ascii;
 mod banner;
 mod bar;
 pub mod cells;
@@ -82,6 +83,9 @@ pub fn render(state: &State, look: &Appearance<'_>, cache: &mut LayoutCache, buf
     // What was drawn over leads nowhere any more.
     let mut links = std::mem::take(&mut paint.links);
     links.retain(|link| link.is_seen(paint.buf));
+    if look.glyphs == glyphs::GlyphSet::Ascii {
+        ascii::replace(paint.buf);
+    }
     Drawn { frame: paint.found, cursor: paint.cursor, links, pictures: paint.pictures }
 }
 

@@ -231,7 +231,7 @@ fn keys<'t>(paint: &FrameContext<'_>) -> Vec<StatusItem<'t>> {
     let mut out = Vec::new();
     for (action, word) in hints(paint) {
         let key = match action {
-            Some(action) => paint.key(action, here),
+            Some(action) => paint.key_of(action, here),
             None => Some("/".to_owned()),
         };
         let Some(key) = key else { continue };

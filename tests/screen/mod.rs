@@ -7,11 +7,13 @@
 #[path = "../support/svg.rs"]
 pub mod svg;
 
+use lisle::app::msg::Target;
 use lisle::app::state::open::Open;
 use lisle::app::state::{Current, Size, State};
 use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use lisle::domain::{At, CallId, Mode, SessionId, SessionMeta};
 use lisle::keymap;
+use lisle::keymap::action::{Action, AnswerAction, AppAction, ListAction, PickerAction};
 use lisle::theme::Theme;
 use lisle::ui::{self, Appearance, Drawn, LayoutCache};
 use ratatui::backend::{Backend, CrosstermBackend};
@@ -92,8 +94,42 @@ pub fn shot(name: &str, state: &State, width: u16, height: u16) -> String {
             std::fs::write(file, svg::picture(terminal(&buf).screen(), dark)).unwrap();
         }
     }
+    hints_are_clickable(&buf, &drawn);
     let caret = drawn.cursor.map_or("hidden".to_owned(), |at| format!("column {} row {}", at.x, at.y));
     format!("{}\n\ncaret: {caret}", text(&terminal(&buf)))
+}
+
+/// Hints that are drawn, with the action of a click on them; no click answers the agent.
+const HINTS: [(&str, Option<Action>); 8] = [
+    ("esc close", Some(Action::App(AppAction::Back))),
+    ("esc later", Some(Action::App(AppAction::Back))),
+    ("F3 answer", Some(Action::Answer(AnswerAction::Focus))),
+    ("tab refresh", Some(Action::Picker(PickerAction::Other))),
+    ("y quit", Some(Action::Picker(PickerAction::Accept))),
+    ("z undo", Some(Action::List(ListAction::Undo))),
+    ("F4 yes, once", None),
+    ("enter answer", None),
+];
+
+/// A key that is shown with a word for what it does can be clicked as well as pressed.
+fn hints_are_clickable(buf: &Buffer, drawn: &Drawn) {
+    let area = buf.area;
+    // The row below is the bar of keys, whose hints are those of the place.
+    for row in 0..area.height.saturating_sub(1) {
+        let cells: Vec<&str> = (0..area.width).map(|column| buf[(column, row)].symbol()).collect();
+        for (hint, action) in HINTS {
+            let starts = |at: &usize| {
+                cells.iter().skip(*at).take(hint.len()).copied().eq(hint.split("").filter(|c| !c.is_empty()))
+            };
+            let Some(at) = (0..cells.len()).find(starts) else { continue };
+            let found = drawn.frame.at(u16::try_from(at).unwrap(), row);
+            let answers = [AnswerAction::Confirm, AnswerAction::YesOnce].map(|verb| Target::Act(verb.into()));
+            match action {
+                Some(action) => assert_eq!(found, Some(&Target::Act(action)), "{hint} in\n{}", text(&terminal(buf))),
+                None => assert!(!answers.iter().any(|answer| found == Some(answer)), "{hint} answers by a click"),
+            }
+        }
+    }
 }
 
 /// Screen of a terminal after `buf` was written to it.

@@ -46,7 +46,7 @@ fn press(state: &mut State, mouse: Mouse, target: Option<Target>, fx: &mut Vec<E
     let Some(target) = target else { return };
     if !state.overlays.is_empty() {
         match target {
-            Target::OverlayRow(_) if state.clock.now < state.input.quiet_until => {}
+            Target::OverlayRow(_) | Target::Act(_) if state.clock.now < state.input.quiet_until => {}
             Target::OverlayRow(at) => keys::press(state, at, fx),
             Target::Choice(at) => choose(state, at),
             Target::Act(action) => dispatch::act(state, action, None, fx),

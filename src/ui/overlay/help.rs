@@ -121,7 +121,7 @@ type KeyRow = (String, String);
 fn groups(paint: &FrameContext<'_>, contexts: &[Context], query: &str) -> Vec<(String, Vec<KeyRow>)> {
     let slash = |action: Action| Slash::ALL.iter().find(|slash| slash.action() == action);
     let most = MOST_USED.into_iter().filter_map(|(action, words)| {
-        let key = paint.key(action, Context::Composer).or_else(|| paint.key(action, Context::Global));
+        let key = paint.key_of(action, Context::Composer).or_else(|| paint.key_of(action, Context::Global));
         let key = key.or_else(|| slash(action).map(|slash| format!("/{}", slash.word())))?;
         Some((key, words.to_owned()))
     });

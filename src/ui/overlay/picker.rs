@@ -228,7 +228,7 @@ fn draw_hit(paint: &mut FrameContext<'_>, picker: &Picker, shape: &Shape, n: usi
     }
     let mut right = Vec::new();
     if let Value::Act(action) = item.value
-        && let Some(key) = paint.key(action, Context::Composer)
+        && let Some(key) = paint.key_of(action, Context::Composer)
     {
         right.push(paint.piece(key, Role::Key));
     }

@@ -3,7 +3,7 @@
 
 use super::super::cells;
 use super::super::figures::{age, bytes, count};
-use super::super::frame_context::FrameContext;
+use super::super::frame_context::{FrameContext, ShownKey};
 use crate::app::msg::Target;
 use crate::app::state::open::Open;
 use crate::app::state::overlay::QueueCard;
@@ -30,7 +30,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &QueueCard, body: Rect) {
         hints.insert(0, (paint.key(Action::Picker(PickerAction::Accept), Context::Inbox), "edit"));
         if at >= open.steers.len() && open.queue.len() > 1 {
             let both = key(QueueAction::Earlier).zip(key(QueueAction::Later));
-            hints.push((both.map(|(earlier, later)| format!("{earlier} {later}")), "move"));
+            let both = both.map(|(earlier, later)| ShownKey { name: format!("{earlier} {later}"), ..later });
+            hints.push((both, "move"));
         }
         if !item.attachments.is_empty() {
             hints.push((key(QueueAction::File), "file"));

@@ -4,7 +4,7 @@ use crate::app::msg::Target;
 use crate::keymap::action::{Action, AppAction, Context};
 use crate::theme::Role;
 use crate::ui::cells::{self, Piece};
-use crate::ui::frame_context::FrameContext;
+use crate::ui::frame_context::{FrameContext, Hint};
 use crate::ui::text::{self, Fold};
 use ratatui::layout::Rect;
 
@@ -27,7 +27,7 @@ pub(super) fn sheet(
     width: u16,
     rows: u16,
     title: &[Piece<'_>],
-    hints: &[(Option<String>, &str)],
+    hints: &[Hint<'_>],
 ) -> Rect {
     let small = body.width < 60 || body.height < SMALL;
     let framed = paint.style(Role::Panel).bg.is_none();
@@ -56,37 +56,39 @@ pub(super) fn sheet(
         width: area.width.saturating_sub(4),
         height: area.height.saturating_sub(2 * inset),
     };
-    let beside = if below.is_empty() { paint.hints(&all) } else { Vec::new() };
-    paint.sides(cells::row(inner, 0), title, &beside, cells::pieces_width(title));
+    let beside = if below.is_empty() { all.as_slice() } else { &[] };
+    paint.sides_hints(cells::row(inner, 0), title, beside, cells::pieces_width(title));
     let gap = if small { 1 } else { 2 }.min(inner.height);
     let under = u16::try_from(below.len()).unwrap_or(0).min(inner.height - gap);
     for (n, line) in (inner.height - under..inner.height).zip(&below) {
-        paint.pieces(cells::row(inner, n), line);
+        let row = cells::row(inner, n);
+        paint.pieces(row, &paint.hints(line));
+        paint.click_hints(row, line);
     }
     Rect { y: inner.y + gap, height: inner.height - gap - under, ..inner }
 }
 
 /// The hints in rows of `width` cells where they do not fit beside the title; none where they do.
-fn hints_below(
+fn hints_below<'h>(
     paint: &FrameContext<'_>,
     title: &[Piece<'_>],
-    hints: &[(Option<String>, &str)],
+    hints: &[Hint<'h>],
     width: usize,
-) -> Vec<Vec<Piece<'static>>> {
+) -> Vec<Vec<Hint<'h>>> {
     let beside = cells::pieces_width(&paint.hints(hints));
     if cells::pieces_width(title) + 2 + beside <= width {
         return Vec::new();
     }
-    let (mut rows, mut row) = (Vec::new(), Vec::<(Option<String>, &str)>::new());
+    let (mut rows, mut row) = (Vec::new(), Vec::<Hint<'_>>::new());
     for hint in hints.iter().filter(|(key, _)| key.is_some()) {
         row.push(hint.clone());
         if row.len() > 1 && cells::pieces_width(&paint.hints(&row)) > width {
             row.pop();
-            rows.push(paint.hints(&row));
-            row = vec![hint.clone()];
+            rows.push(std::mem::take(&mut row));
+            row.push(hint.clone());
         }
     }
-    rows.push(paint.hints(&row));
+    rows.push(row);
     rows
 }
 

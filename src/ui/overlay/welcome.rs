@@ -42,7 +42,7 @@ pub(in super::super) fn welcome(paint: &mut FrameContext<'_>, area: Rect) {
     let new_here = unsettled && paint.state.sessions.metas().nth(1).is_none();
     let rows: &[(Action, &str)] = if new_here { &first } else { &all };
     let keyed: Vec<(String, &str)> =
-        rows.iter().filter_map(|(action, word)| Some((paint.key(*action, Context::Composer)?, *word))).collect();
+        rows.iter().filter_map(|(action, word)| Some((paint.key_of(*action, Context::Composer)?, *word))).collect();
     let widest = keyed.iter().map(|(key, _)| cells::width(key)).max().unwrap_or(0);
     for (key, word) in &keyed {
         let blanks = widest - cells::width(key) + 3;

@@ -1,7 +1,7 @@
 //! A request that is only announced: whether its rows say all of it, and the keys that lead on.
 
-use super::super::cells::{self, Piece};
-use super::super::frame_context::FrameContext;
+use super::super::cells;
+use super::super::frame_context::{FrameContext, Hint};
 use super::approval;
 use super::heading::heading;
 use super::view::View;
@@ -19,7 +19,7 @@ pub(super) fn is_whole(paint: &FrameContext<'_>, view: View<'_>, width: u16, row
         _ => false,
     };
     let name = cells::pieces_width(&heading(paint, view.request, width, true));
-    let keys = cells::pieces_width(&ways(paint, view, true));
+    let keys = cells::pieces_width(&paint.hints(&ways(paint, view, true)));
     let fits = name + keys + if view.waiting > 1 { 12 } else { 2 } <= usize::from(width);
     let warned = approval::warnings(asked);
     let said = match warned.as_slice() {
@@ -31,18 +31,18 @@ pub(super) fn is_whole(paint: &FrameContext<'_>, view: View<'_>, width: u16, row
 }
 
 /// Keys that lead to the answers; with the chord that says yes at once, where the screen shows all that it would allow.
-pub(super) fn ways(paint: &FrameContext<'_>, view: View<'_>, whole: bool) -> Vec<Piece<'static>> {
+pub(super) fn ways(paint: &FrameContext<'_>, view: View<'_>, whole: bool) -> Vec<Hint<'static>> {
     let focus = paint.key(Action::Answer(AnswerAction::Focus), Context::Global);
     if approval::holder(paint, view.request).is_some() {
-        return paint.hints(&[(focus, "read it")]);
+        return vec![(focus, "read it")];
     }
     let yes = view.panel.choices.iter().position(|choice| *choice == Choice::Once);
     let straight = yes.is_some_and(|at| whole && !view.panel.needs_arrows(at));
     match straight {
         true => {
             let yes = paint.key(Action::Answer(AnswerAction::YesOnce), Context::Global);
-            paint.hints(&[(focus, "answer"), (yes, "yes, once")])
+            vec![(focus, "answer"), (yes, "yes, once")]
         }
-        false => paint.hints(&[(focus, "answer")]),
+        false => vec![(focus, "answer")],
     }
 }

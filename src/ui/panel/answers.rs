@@ -178,7 +178,7 @@ fn letters(paint: &FrameContext<'_>, view: View<'_>) -> Vec<Option<String>> {
     let arrows = format!("{}{}", paint.signs.arrows.up, paint.signs.arrows.down);
     let of = |(n, choice): (usize, &Choice)| match view.panel.needs_arrows(n) {
         true => Some(arrows.clone()),
-        false => verb(choice).and_then(|verb| paint.key(Action::Answer(verb), context)),
+        false => verb(choice).and_then(|verb| paint.key_of(Action::Answer(verb), context)),
     };
     view.panel.choices.iter().enumerate().map(of).collect()
 }

@@ -217,7 +217,7 @@ pub(super) fn facts(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
     let (equal, reach) = view.equal;
     if equal > 0 {
         let ones = count(equal, "equal one", "equal ones");
-        let key = paint.key(Action::Answer(AnswerAction::Equal), Context::Approval).unwrap_or_default();
+        let key = paint.key_of(Action::Answer(AnswerAction::Equal), Context::Approval).unwrap_or_default();
         match reach {
             Reach::This => {
                 say(paint.signs.dot, Role::Dim, &format!("{ones} too; {key} answers them along with this one"))

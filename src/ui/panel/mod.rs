@@ -278,11 +278,11 @@ fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, 
             hints.push((down, "scroll"));
             hints.push((full, "full screen"));
         }
-        paint.hints(&hints)
+        hints
     } else {
         Vec::new()
     };
-    paint.sides(area, &left, &keys, cells::pieces_width(&left));
+    paint.sides_hints(area, &left, &keys, cells::pieces_width(&left));
 }
 
 /// Name of the request and the keys that lead on. `alone`: nothing below names the subject; `whole`: all of it is on the
@@ -303,14 +303,15 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
         let confirm = paint.key(Action::Answer(AnswerAction::Confirm), context);
         let back = paint.key(Action::App(AppAction::Back), Context::Global);
         match view.panel.stage {
-            Stage::Choosing if area.width < 50 => paint.hints(&[(back, "later")]),
+            Stage::Choosing if area.width < 50 => vec![(back, "later")],
             Stage::Choosing => {
-                let short = [(confirm, "answer"), (back, "later")];
                 let down = paint.key(Action::Answer(AnswerAction::Next), context);
-                let [confirm, back] = short.clone();
-                let long = paint.hints(&[(down, "choose"), confirm, back]);
-                let fits = cells::pieces_width(&left) + cells::pieces_width(&long) + 2 <= usize::from(area.width);
-                if view.panel.selected.is_none() && fits { long } else { paint.hints(&short) }
+                let mut hints = vec![(down, "choose"), (confirm, "answer"), (back, "later")];
+                let wide = cells::pieces_width(&left) + cells::pieces_width(&paint.hints(&hints)) + 2;
+                if view.panel.selected.is_some() || wide > usize::from(area.width) {
+                    hints.remove(0);
+                }
+                hints
             }
             Stage::Writing { .. } | Stage::Rules { .. } | Stage::Secret { .. } => Vec::new(),
         }
@@ -318,7 +319,7 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
         announcement::ways(paint, view, whole)
     };
     // What has no room goes as a whole, the figures first; half of a title still says something.
-    let room = usize::from(area.width).saturating_sub(cells::pieces_width(&hints) + 2);
+    let room = usize::from(area.width).saturating_sub(cells::pieces_width(&paint.hints(&hints)) + 2);
     while left.len() > 1 && cells::pieces_width(&left) > room {
         let at = left.len() - 1;
         let before = cells::pieces_width(left.get(..at).unwrap_or_default());
@@ -328,7 +329,7 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
         left.pop();
     }
     // On a narrow row the way to the panel matters more than the end of its name.
-    paint.sides(area, &left, &hints, 12);
+    paint.sides_hints(area, &left, &hints, 12);
 }
 
 /// The exact effect, in lines of `width` cells. Cached until request, width or theme change.

@@ -31,7 +31,7 @@ pub(super) fn lines(paint: &FrameContext<'_>, view: View<'_>, width: u16) -> Vec
         }
     }
     // After a letter every other one is text.
-    let key = paint.key(Action::Answer(AnswerAction::Rules), Context::Approval);
+    let key = paint.key_of(Action::Answer(AnswerAction::Rules), Context::Approval);
     if let Some(key) = key.filter(|_| view.panel.letter.is_none()) {
         let pad = Span::raw(" ".repeat(INDENT.min(usize::from(width) / 8)));
         let key = Span::styled(key, flat(paint, Role::Key));

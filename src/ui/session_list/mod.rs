@@ -4,7 +4,7 @@
 mod row;
 
 use super::cells;
-use super::frame_context::FrameContext;
+use super::frame_context::{FrameContext, Hint};
 use crate::app::msg::Target;
 use crate::app::state::sessions::{Band, Cursor, Facet, Group, Grouping, Row, Wish};
 use crate::app::state::{Focus, State};
@@ -149,8 +149,7 @@ fn chips(paint: &mut FrameContext<'_>, area: Rect) {
         left.push(paint.piece(names(&facets.without), Role::Match));
     }
     let key = paint.key(Action::List(ListAction::All), Context::List);
-    let right = paint.hints(&[(key, "all")]);
-    paint.sides(area, &left, &right, 10);
+    paint.sides_hints(area, &left, &[(key, "all")], 10);
 }
 
 /// The last change can be undone.
@@ -161,14 +160,14 @@ pub(super) fn offers_undo(state: &State) -> bool {
 fn undo(paint: &mut FrameContext<'_>, area: Rect) {
     let Some(undo) = &paint.state.sessions.undo else { return };
     let left = [paint.piece(crate::domain::sanitise::clean_line(&undo.what).into_owned(), Role::Text)];
-    let right = undo_hint(paint);
-    paint.sides(area, &left, &right, 8);
+    let hint = undo_hint(paint);
+    paint.sides_hints(area, &left, &[hint], 8);
 }
 
 /// The key that undoes, where the keys go now.
-pub(super) fn undo_hint(paint: &FrameContext<'_>) -> Vec<cells::Piece<'static>> {
+pub(super) fn undo_hint(paint: &FrameContext<'_>) -> Hint<'static> {
     let here = if paint.state.focus == Focus::List { Context::List } else { Context::Global };
-    paint.hints(&[(paint.key(Action::List(ListAction::Undo), here), "undo")])
+    (paint.key(Action::List(ListAction::Undo), here), "undo")
 }
 
 fn empty(paint: &mut FrameContext<'_>, area: Rect) {
@@ -187,8 +186,9 @@ fn empty(paint: &mut FrameContext<'_>, area: Rect) {
     };
     paint.text(cells::row(area, 1), text, Role::Dim);
     if let Some(key) = key {
-        let hint = paint.hints(&[key]);
-        paint.pieces(cells::row(area, 2), &hint);
+        let row = cells::row(area, 2);
+        paint.pieces(row, &paint.hints(std::slice::from_ref(&key)));
+        paint.click_hints(row, &[key]);
     }
 }
 

@@ -968,3 +968,24 @@ proptest! {
         only_deliberate(&mut equal_ones(), moves)?;
     }
 }
+
+#[test]
+fn a_click_on_a_hint_is_its_key_but_not_at_once() {
+    use crate::app::msg::{Mouse, MouseKind};
+    use crate::keymap::action::{Action, AppAction, PickerAction};
+    for (action, sends) in [(Action::App(AppAction::Back), false), (Action::Picker(PickerAction::Accept), true)] {
+        let mut screen = Screen::new();
+        screen.session("s", SessionEvent::Changed(Box::new(SessionMeta { activity: Activity::Idle, ..meta("s") })));
+        screen.type_text("/clear").keys("enter");
+        assert!(matches!(screen.state.overlay(), Some(Overlay::Confirm(_))), "{:?}", screen.state.overlays);
+        let areas = vec![(Area { x: 0, y: 0, w: 10, h: 1 }, Target::Act(action))];
+        screen.msg(Msg::Drawn(Box::new(Frame { areas, ..Frame::default() })));
+        screen.fx.clear();
+        let press = Mouse { kind: MouseKind::Press, col: 2, row: 0 };
+        screen.msg(Msg::Mouse(press));
+        assert!(screen.state.overlay().is_some(), "a click on its way was meant for what stood there before");
+        screen.wait(300).msg(Msg::Mouse(press));
+        assert!(screen.state.overlay().is_none());
+        assert_eq!(!screen.acts().is_empty(), sends, "{action:?}");
+    }
+}
