@@ -118,7 +118,7 @@ fn a_header_that_others_write_to_comes_along_but_for_the_parents_own_life() {
 
 #[test]
 fn a_plan_does_not_wait_in_a_branch_and_a_parent_in_execute_stays_what_it_is_in_our_own_workspace() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let mut parent = meta("a");
     parent.mode = Mode::Execute;
@@ -142,7 +142,7 @@ fn a_plan_does_not_wait_in_a_branch_and_a_parent_in_execute_stays_what_it_is_in_
 
 #[test]
 fn what_the_parent_is_at_work_on_comes_along_when_it_is_named_and_when_its_writer_died() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let (parent, mut journal) = store.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();
@@ -188,7 +188,7 @@ fn a_row_on_a_line_with_others_ends_the_branch_all_the_same() {
 fn a_fault_at_any_call_leaves_no_branch_or_a_whole_one() {
     let act = |store: &Store| store.branch(&id("260913-keen-falcon"), None, NOW);
     let make = || {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/craft/main/sessions/260913-keen-falcon");
         let to = root.path().join("work/sessions/260913-keen-falcon");
         std::fs::create_dir_all(to.join("data")).unwrap();

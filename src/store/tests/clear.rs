@@ -46,7 +46,7 @@ fn cleared(store: &Store, id: &SessionId) -> Result<TrashId, StoreError> {
 
 #[test]
 fn the_messages_go_to_the_trash_and_everything_else_stays() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, id) = (quick(root.path()), a_session(root.path()));
     let mut journal = writer_of(store.load(&id, 9).unwrap());
     let queued =
@@ -106,13 +106,13 @@ fn a_session_of_another_program_forgets_its_provider_session() {
 
 #[test]
 fn a_fault_at_any_call_leaves_the_messages_or_none_and_loses_nothing() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let id = a_session(root.path());
     let (store, io) = disturbed(root.path(), Fault::None);
     cleared(&store, &id).unwrap();
     assert!(io.calls() > 60);
     for fault in (1..=io.calls()).flat_map(faults) {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         a_session(root.path());
         let before = quick(root.path()).read(&id, 9).unwrap();
         let done = cleared(&disturbed(root.path(), fault).0, &id);
@@ -147,7 +147,7 @@ fn a_fault_at_any_call_leaves_the_messages_or_none_and_loses_nothing() {
 
 #[tokio::test]
 async fn the_writer_clears_too() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, id) = (quick(root.path()), a_session(root.path()));
     let writer = Writer::spawn(writer_of(store.load(&id, 9).unwrap()));
     let trash = writer.clear(NOW).await.unwrap();

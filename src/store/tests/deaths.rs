@@ -142,7 +142,7 @@ fn assert_kept(root: &Path, promised: &Promised, when: &str) {
 }
 
 fn calls_of_a_life() -> u64 {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let io = Arc::new(Watched::new(Arc::new(Quick), Fault::None));
     let (promised, late) = life(root.path(), io.clone());
     assert!(!late && promised.rows.len() == 6);
@@ -157,7 +157,7 @@ fn a_death_at_any_call_keeps_what_was_promised() {
     for at in 1..=calls + 1 {
         // After a call is before the next one.
         for fault in [Fault::DieBefore(at), Fault::DieAmid(at)] {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             let (promised, _) = life(root.path(), Arc::new(Watched::new(Arc::new(Quick), fault)));
             assert_kept(root.path(), &promised, &format!("{fault:?}"));
         }
@@ -173,7 +173,7 @@ fn an_error_at_any_call_loses_nothing_while_the_process_lives() {
             Fault::Fail { at, times: 7, errno: 5 },
             Fault::Tear { at, errno: 28 },
         ] {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             let when = format!("{fault:?}");
             let disturbed = store_with(root.path(), Arc::new(Watched::new(Arc::new(Quick), fault)));
             let Ok((id, mut journal)) = disturbed.create(&meta("a")) else {
@@ -203,7 +203,7 @@ fn an_error_at_any_call_loses_nothing_while_the_process_lives() {
 
 #[test]
 fn a_cut_at_any_byte_opens_and_goes_on() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (id, mut journal) = store(root.path()).create(&meta("a")).unwrap();
     journal.append(&[user(1), answer(2)], Durability::Synced).unwrap();
     journal.save_header().unwrap();
@@ -277,12 +277,12 @@ fn text_that_is_in_the_file_only_is_whole_after_a_write_anew() {
         Some((id, journal.unsaved()))
     };
     let count = Arc::new(Watched::new(Arc::new(Quick), Fault::None));
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     assert!(life(count.clone(), root.path()).is_some());
     let mut whole = 0;
     for at in 0..=count.calls() {
         for times in [1, 3] {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             let io = Arc::new(Watched::new(Arc::new(Quick), Fault::Fail { at, times, errno: 28 }));
             // Where opening fails, there is nothing to be saved.
             let Some((id, false)) = life(io, root.path()) else { continue };

@@ -13,7 +13,7 @@ fn at(at: At) -> String {
 fn every_session_of_every_sort_is_written_in_every_format() {
     for workspace in ["main", "damaged"] {
         let root = copy_of(workspace);
-        let out = tempfile::tempdir().unwrap();
+        let out = folder();
         let store = quick(root.path());
         for meta in store.list().sessions {
             let before = tree(&store.session_dir(&meta.id));
@@ -38,7 +38,7 @@ fn every_session_of_every_sort_is_written_in_every_format() {
 
 #[test]
 fn lines_come_as_they_are_but_for_keys() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let mut meta =
         SessionMeta::new(SessionId::parse("260902-swift-river").unwrap(), NOW, Mode::Ask, root.path().into());

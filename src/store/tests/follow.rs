@@ -48,7 +48,7 @@ fn rows_of(store: &Store, name: &SessionId) -> BTreeMap<String, Message> {
 fn whoever_follows_knows_at_any_time_what_is_there() {
     for seed in 0..60 {
         let mut random = fastrand::Rng::with_seed(seed);
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let (writes, reads) = (store_with(root.path(), Arc::new(Quick)), store_with(root.path(), Arc::new(Quick)));
         let mut given = meta("a");
         let (name, mut journal) = writes.create(&given).unwrap();
@@ -135,7 +135,7 @@ fn whoever_follows_knows_at_any_time_what_is_there() {
 
 #[test]
 fn a_poll_of_what_is_as_it_was_reads_nothing() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let writes = store_with(root.path(), Arc::new(Quick));
     let (name, mut journal) = writes.create(&meta("a")).unwrap();
     journal.append(&(0..500).map(user).collect::<Vec<_>>(), Durability::Written).unwrap();
@@ -150,7 +150,7 @@ fn a_poll_of_what_is_as_it_was_reads_nothing() {
 
 #[test]
 fn a_line_that_is_being_written_is_waited_for() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let writes = store_with(root.path(), Arc::new(Quick));
     let (name, mut journal) = writes.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Written).unwrap();
@@ -176,7 +176,7 @@ fn a_line_that_is_being_written_is_waited_for() {
 
 #[test]
 fn a_rewrite_and_what_is_gone_are_told_once() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store_with(root.path(), Arc::new(Quick));
     let (name, mut journal) = store.create(&meta("a")).unwrap();
     journal.append(&[user(1), answer(2), user(3)], Durability::Written).unwrap();

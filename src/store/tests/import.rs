@@ -10,7 +10,7 @@ fn fixture(name: &str) -> PathBuf {
 }
 
 fn imported(name: &str, mode: Mode) -> (tempfile::TempDir, Imported, Vec<String>) {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let before = std::fs::read(fixture(name)).unwrap();
     let imported = store.import(&fixture(name), Path::new(""), mode, NOW).unwrap();
@@ -215,7 +215,7 @@ fn a_whole_history_of_codex_from_either_of_its_files() {
 
 #[test]
 fn a_turn_that_older_codex_took_back_stays_out() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let line = |kind: &str, payload: serde_json::Value| {
         format!("{}\n", serde_json::json!({"timestamp": "2026-01-02T03:04:05.000Z", "type": kind, "payload": payload}))
     };
@@ -243,7 +243,7 @@ fn a_turn_that_older_codex_took_back_stays_out() {
 
 #[test]
 fn a_second_import_adds_what_came_since() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let whole = std::fs::read_to_string(fixture(CLAUDE)).unwrap();
     let path = root.path().join("c421.jsonl");
@@ -295,7 +295,7 @@ fn a_second_import_adds_what_came_since() {
 
 #[test]
 fn a_later_import_says_what_was_not_included_since() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let path = root.path().join("t.jsonl");
     let line = |n: usize, content: serde_json::Value| {
@@ -328,7 +328,7 @@ fn a_later_import_says_what_was_not_included_since() {
 
 #[test]
 fn a_rewind_of_codex_that_came_after_an_import_makes_another_session() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let home = root.path().join("codex/sessions/2026/11/22");
     std::fs::create_dir_all(&home).unwrap();
@@ -372,7 +372,7 @@ fn answers_keep_the_model_that_wrote_them() {
 fn a_folder_keeps_its_status_and_what_it_used() {
     let other = copy_of("main");
     let from = quick(other.path());
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let mut used = 0;
     for parent in from.list().sessions {
@@ -386,7 +386,7 @@ fn a_folder_keeps_its_status_and_what_it_used() {
 #[test]
 fn a_folder_that_is_imported_twice_is_one_session() {
     let other = copy_of("main");
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let dir = other.path().join("work/sessions/260903-calm-forest");
     let file = dir.join("session.jsonl");
@@ -442,7 +442,7 @@ fn a_folder_comes_with_every_line_and_its_times() {
     for workspace in ["main", "damaged"] {
         let other = copy_of(workspace);
         let from = quick(other.path());
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let store = quick(root.path());
         for parent in from.list().sessions {
             let dir = from.session_dir(&parent.id);
@@ -471,7 +471,7 @@ fn a_folder_comes_with_every_line_and_its_times() {
 
 #[test]
 fn what_is_no_session_makes_none() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     for (name, content) in
         [("notes.txt", "hello\n"), ("a.jsonl", "{\"a\":1}\n"), ("empty.jsonl", ""), ("b.bin", "\u{0}\u{1}")]
@@ -487,7 +487,7 @@ fn what_is_no_session_makes_none() {
 
 #[test]
 fn a_folder_of_transcripts_and_the_work_of_a_subagent_make_no_session() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let folder = root.path().join("-home-ada-app");
     std::fs::create_dir(&folder).unwrap();
@@ -507,7 +507,7 @@ fn a_folder_of_transcripts_and_the_work_of_a_subagent_make_no_session() {
 
 #[test]
 fn only_regular_files_are_imported() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let folder = root.path().join("linked");
     std::fs::create_dir(&folder).unwrap();

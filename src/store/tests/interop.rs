@@ -31,7 +31,7 @@ fn header_of(path: &Path) -> serde_json::Value {
 
 #[test]
 fn the_documented_example_is_a_whole_session() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     workspace(root.path());
     let path = put(root.path(), "session-abc123", DOCUMENTED);
     let store = quick(root.path());
@@ -58,7 +58,7 @@ fn the_documented_example_is_a_whole_session() {
 
 #[test]
 fn a_status_is_read_and_kept_under_the_name_that_it_has() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     workspace(root.path());
     let text = "{\"id\":\"a\",\"createdAt\":5,\"status\":\"in_progress\"}\n";
     let path = put(root.path(), "a", text);
@@ -74,7 +74,7 @@ fn a_status_is_read_and_kept_under_the_name_that_it_has() {
 
 #[test]
 fn usage_is_added_up_and_written_under_both_names_of_the_cost() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let (session, mut journal) = store.create(&meta("a")).unwrap();
     let path = session_file(root.path(), session.as_str());
@@ -129,11 +129,11 @@ fn of_elsewhere(old: &Path) -> String {
 #[test]
 fn no_path_of_a_header_leads_to_where_the_session_was_before() {
     // Imported from another workspace.
-    let other = tempfile::tempdir().unwrap();
+    let other = folder();
     workspace(other.path());
     let old = other.path().join("work");
     put(other.path(), "a", &of_elsewhere(&old));
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let imported = store.import(&old.join("sessions/a"), Path::new(""), Mode::Ask, NOW).unwrap().meta;
     let dir = store.session_dir(&imported.id);
@@ -145,7 +145,7 @@ fn no_path_of_a_header_leads_to_where_the_session_was_before() {
     assert_eq!(imported.cwd, dir.join("data"));
     assert_ne!(header["workspaceId"], "ws_old");
     // Copied, with all of its workspace, by hand.
-    let moved = tempfile::tempdir().unwrap();
+    let moved = folder();
     workspace(moved.path());
     put(moved.path(), "a", &of_elsewhere(&old));
     let store = quick(moved.path());
@@ -172,7 +172,7 @@ fn what_only_the_temporary_file_has_survives_the_first_write() {
                  {\"id\":\"m2\",\"type\":\"assistant\",\"content\":\"two\",\"timestamp\":7}\n";
     for (cut, rows) in [(whole.len(), 2), (whole.len() - 1, 2), (whole.len() - 9, 1)] {
         for rename in [false, true] {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             workspace(root.path());
             let path = put(root.path(), "a", "");
             let temp = path.with_file_name("session.jsonl.tmp");
@@ -203,7 +203,7 @@ fn what_only_the_temporary_file_has_survives_the_first_write() {
 
 #[test]
 fn what_waits_for_another_program_survives_a_death() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     workspace(root.path());
     let path = put(root.path(), "a", "");
     std::fs::remove_file(&path).unwrap();
@@ -239,7 +239,7 @@ fn goes_on(meta: &mut SessionMeta) {
 
 #[test]
 fn a_save_of_what_they_had_before_us_takes_nothing_back() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     workspace(root.path());
     let header = |name: &str| {
         format!(
@@ -293,7 +293,7 @@ fn a_save_of_what_they_had_before_us_takes_nothing_back() {
 
 #[test]
 fn no_format_of_an_export_and_no_history_gives_a_secret_away() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let all = crate::domain::secret::examples();
     let mut titled = meta("a");
@@ -350,7 +350,7 @@ fn saved_over(root: &Path) -> (Store, SessionId) {
 
 #[test]
 fn an_export_has_our_rows_that_they_left_out_once_each() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, session) = saved_over(root.path());
     for format in Format::ALL {
         let mut out = Vec::new();
@@ -380,7 +380,7 @@ fn an_export_has_our_rows_that_they_left_out_once_each() {
 fn a_search_finds_our_rows_that_they_left_out() {
     use crate::domain::property::Properties;
     use crate::domain::query::Query;
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, session) = saved_over(root.path());
     for (words, hits) in [("quokka", 1), ("quokka ours", 1), ("quokka wombat", 2), ("theirs", 2), ("quokka -second", 0)]
     {
@@ -396,7 +396,7 @@ fn a_search_finds_our_rows_that_they_left_out() {
 
 #[test]
 fn a_place_and_what_follows_it_show_our_rows_that_they_left_out() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, session) = saved_over(root.path());
     let around = store.page_at(&session, u64::MAX, 9).unwrap();
     assert_eq!((ids(&around.rows), around.later), (vec!["m1", "m2", "msg-u3", "msg-u4"], None));

@@ -5,7 +5,7 @@ use std::io::Write;
 
 #[test]
 fn a_row_that_is_too_long_has_its_rest_in_a_file_and_is_found_and_counted() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store_with(root.path(), Arc::new(Quick));
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     let long = "0123456789abcdef".repeat(20 << 16);
@@ -30,7 +30,7 @@ fn a_row_that_is_too_long_has_its_rest_in_a_file_and_is_found_and_counted() {
 /// A row of an earlier version, or of another program.
 #[test]
 fn a_row_of_more_bytes_than_are_held_is_counted_and_not_folded_in_once_more() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store_with(root.path(), Arc::new(Quick));
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();

@@ -33,7 +33,7 @@ fn imported(root: &Path, file: &Path) -> Vec<String> {
 #[test]
 fn a_folder_that_is_deleted_in_mid_run_is_no_end_without_words() {
     for rows_after in [0, 1] {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         std::fs::create_dir_all(root.path().join("elsewhere")).unwrap();
         let store = store(root.path());
         let (_, mut journal) = store.create(&meta("a")).unwrap();
@@ -61,7 +61,7 @@ fn a_folder_that_is_deleted_in_mid_run_is_no_end_without_words() {
 
 #[test]
 fn of_a_full_disk_only_what_the_files_lack_is_put_elsewhere() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (io, full) = fills_up();
     let (_, mut journal) = store_with(root.path(), io).create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();
@@ -84,7 +84,7 @@ fn of_a_full_disk_only_what_the_files_lack_is_put_elsewhere() {
 
 #[test]
 fn where_no_file_can_be_written_the_text_itself_is_told() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let options = Options::new(root.path().join("work"), root.path().join("state"));
     let store = Store::open(Options { temp: root.path().join("nowhere"), ..options }).unwrap();
     let unsaved = store.rescue_new(&meta("a"), &[user(1), answer(2)], WHY, &nothing());
@@ -94,7 +94,7 @@ fn where_no_file_can_be_written_the_text_itself_is_told() {
 
 #[test]
 fn rows_that_came_after_a_takeover_are_told_with_where_they_are() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();
@@ -109,7 +109,7 @@ fn rows_that_came_after_a_takeover_are_told_with_where_they_are() {
 
 #[test]
 fn an_fsync_that_failed_is_believed_only_after_the_rows_were_written_again() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (fails, path) = (Arc::new(AtomicBool::new(false)), session_file(root.path(), "a"));
     let (failing, file) = (fails.clone(), path.clone());
     let io = Arc::new(Hooked(move |call: &str| {
@@ -145,7 +145,7 @@ fn an_fsync_that_failed_is_believed_only_after_the_rows_were_written_again() {
 fn saved_again_is_said_only_once_the_files_are_there() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let (_, journal) = store(root.path()).create(&meta("a")).unwrap();
         let (dir, away) = (journal.dir().to_owned(), root.path().join("away"));
         let writer = Writer::spawn(journal);
@@ -175,7 +175,7 @@ fn saved_again_is_said_only_once_the_files_are_there() {
 fn a_panic_of_the_writing_thread_is_told_and_loses_nothing_that_was_given() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let panics = Arc::new(AtomicBool::new(false));
         let armed = panics.clone();
         let io = Arc::new(Hooked(move |call: &str| {
@@ -203,7 +203,7 @@ fn a_panic_of_the_writing_thread_is_told_and_loses_nothing_that_was_given() {
 
 #[test]
 fn text_that_is_only_in_a_live_file_that_was_removed_is_written_again() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();
@@ -223,7 +223,7 @@ fn text_that_is_only_in_a_live_file_that_was_removed_is_written_again() {
 #[test]
 fn the_live_file_is_not_written_whole_with_each_change() {
     for taken in [false, true] {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let renames = Arc::new(AtomicU64::new(0));
         let counted = renames.clone();
         let io = Arc::new(Hooked(move |call: &str| {
@@ -258,7 +258,7 @@ fn an_error_at_any_call_leaves_everything_in_the_files_or_in_the_refuge() {
     let mut at = 0;
     loop {
         at += 1;
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let fault = Fault::Fail { at, times: u64::MAX, errno: 28 };
         let io = Arc::new(Watched::new(Arc::new(Quick), fault));
         let calls = io.clone();

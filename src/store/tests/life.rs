@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::SeqCst;
 
 #[test]
 fn nothing_is_on_disk_before_the_first_session() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     assert!(!store.is_foreign());
     assert_eq!(store.list(), Listing::default());
@@ -19,7 +19,7 @@ fn nothing_is_on_disk_before_the_first_session() {
 
 #[test]
 fn what_changes_is_added_to_the_live_file_and_not_written_anew() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let renames = Arc::new(std::sync::atomic::AtomicU64::new(0));
     let seen = renames.clone();
     let hook = move |call: &str| {
@@ -46,7 +46,7 @@ fn what_changes_is_added_to_the_live_file_and_not_written_anew() {
 
 #[test]
 fn a_new_session_is_whole_private_and_its_id_claimed() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (first, mut journal) = store.create(&meta("261121-calm-brook")).unwrap();
     let (second, _other) = store.create(&meta("261121-calm-brook")).unwrap();
@@ -86,7 +86,7 @@ fn a_new_session_is_whole_private_and_its_id_claimed() {
 
 #[test]
 fn rows_of_every_sort_come_back_as_they_were() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     let rows = crate::store::format::row::samples(journal.dir());
@@ -98,7 +98,7 @@ fn rows_of_every_sort_come_back_as_they_were() {
 
 #[test]
 fn what_was_live_is_folded_in_and_written_once() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     let queued = Queued {
@@ -163,7 +163,7 @@ fn what_was_live_is_folded_in_and_written_once() {
 
 #[test]
 fn rows_that_came_after_the_header_was_written_are_counted_on_opening() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Written).unwrap();
@@ -176,7 +176,7 @@ fn rows_that_came_after_the_header_was_written_are_counted_on_opening() {
 
 #[test]
 fn a_header_that_outgrows_its_line_gets_a_longer_one_and_then_is_refused() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let mut now = meta("a");
     let (id, mut journal) = store.create(&now).unwrap();
@@ -203,7 +203,7 @@ fn a_header_that_outgrows_its_line_gets_a_longer_one_and_then_is_refused() {
 
 /// A session in Execute whose process died in a turn.
 fn died_in_execute() -> (tempfile::TempDir, SessionId) {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let given = SessionMeta { mode: Mode::Execute, ..meta("a") };
     let (id, mut journal) = store(root.path()).create(&given).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();
@@ -254,7 +254,7 @@ fn a_lowered_mode_is_on_disk_before_it_is_forgotten_that_a_turn_ran() {
 
 #[test]
 fn a_large_file_is_paged_from_its_end() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     let rows: Vec<Message> = (0..3000).map(user).collect();
@@ -272,7 +272,7 @@ fn a_large_file_is_paged_from_its_end() {
 
 #[test]
 fn drafts_and_history() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let name = id("260902-swift-river");
     assert_eq!(store.draft(&name).text, "");
@@ -291,7 +291,7 @@ fn drafts_and_history() {
 
 #[tokio::test]
 async fn the_writer_thread_keeps_the_order_and_lets_go_of_the_lock() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, journal) = store.create(&meta("a")).unwrap();
     let writer = Writer::spawn(journal);
@@ -316,7 +316,7 @@ async fn the_writer_thread_keeps_the_order_and_lets_go_of_the_lock() {
 
 #[tokio::test]
 async fn a_full_disk_is_told_and_everything_is_saved_once_there_is_room() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let calm = store(root.path());
     let (id, journal) = calm.create(&meta("a")).unwrap();
     drop(journal);
@@ -337,7 +337,7 @@ async fn a_full_disk_is_told_and_everything_is_saved_once_there_is_room() {
 
 #[tokio::test]
 async fn a_writer_that_cannot_close_keeps_everything_and_goes_on() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let calm = store(root.path());
     let (id, journal) = calm.create(&meta("a")).unwrap();
     drop(journal);
@@ -358,7 +358,7 @@ async fn a_writer_that_cannot_close_keeps_everything_and_goes_on() {
 
 #[test]
 fn a_header_that_is_too_long_is_not_tried_again_before_it_changes() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let io = Arc::new(Watched::new(Arc::new(Disk), Fault::None));
     let store = store_with(root.path(), io.clone());
     let mut now = meta("a");
@@ -388,7 +388,7 @@ fn a_header_that_is_too_long_is_not_tried_again_before_it_changes() {
 
 #[test]
 fn a_home_that_cannot_be_written_still_gives_a_store() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let fault = Fault::Fail { at: 1, times: u64::MAX, errno: 30 };
     let store = store_with(root.path(), Arc::new(Watched::new(Arc::new(Disk), fault)));
     let error = store.create(&meta("a")).unwrap_err().to_string();

@@ -179,7 +179,7 @@ fn every_session_of_another_program_can_be_changed_and_keeps_its_rows() {
 
 #[test]
 fn rows_that_a_death_left_uncounted_are_counted_with_a_change() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     journal.append(&[user(1), answer(2)], Durability::Synced).unwrap();
@@ -194,7 +194,7 @@ fn rows_that_a_death_left_uncounted_are_counted_with_a_change() {
 
 #[test]
 fn what_another_one_writes_is_neither_changed_nor_deleted() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, id) = (quick(root.path()), a_session(root.path(), "a"));
     let loaded = store.load(&id, 5).unwrap();
     let before = tree(&store.session_dir(&id));
@@ -223,7 +223,7 @@ fn what_another_one_writes_is_neither_changed_nor_deleted() {
 
 #[test]
 fn a_deleted_session_comes_back_as_it_was() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, id) = (store(root.path()), a_session(root.path(), "260902-swift-river"));
     let before = tree(&store.session_dir(&id));
     let trash = store.delete(&id, NOW).unwrap();
@@ -246,7 +246,7 @@ fn a_deleted_session_comes_back_as_it_was() {
 
 #[test]
 fn a_restored_session_whose_id_is_taken_gets_the_next_one_and_says_so() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, id) = (quick(root.path()), a_session(root.path(), "a"));
     let first = store.delete(&id, NOW).unwrap();
     assert_eq!(a_session(root.path(), "a"), id);
@@ -266,7 +266,7 @@ fn a_restored_session_whose_id_is_taken_gets_the_next_one_and_says_so() {
 
 #[test]
 fn emptying_takes_what_is_old_and_ours_and_follows_no_link() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = quick(root.path());
     for n in 1..=3 {
         let id = a_session(root.path(), &format!("s{n}"));
@@ -292,14 +292,14 @@ fn emptying_takes_what_is_old_and_ours_and_follows_no_link() {
     assert_eq!(store.empty_trash(At(i64::MAX)).unwrap(), 1);
     assert!(store.trash().is_empty());
     // Without a trash there is nothing to empty.
-    let empty = tempfile::tempdir().unwrap();
+    let empty = folder();
     assert_eq!(quick(empty.path()).empty_trash(NOW).unwrap(), 0);
     assert!(quick(empty.path()).trash().is_empty());
 }
 
 #[test]
 fn deleting_at_once_leaves_nothing() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, id) = (quick(root.path()), a_session(root.path(), "a"));
     store.delete_now(&id).unwrap();
     assert_eq!(std::fs::read_dir(root.path().join("work/sessions")).unwrap().count(), 0);
@@ -309,7 +309,7 @@ fn deleting_at_once_leaves_nothing() {
 
 #[test]
 fn a_trash_on_another_disk_gets_a_whole_copy() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let id = a_session(root.path(), "a");
     let links = root.path().join("work/sessions/a/plans/link");
     std::fs::remove_file(&links).unwrap();
@@ -336,7 +336,7 @@ fn a_trash_on_another_disk_gets_a_whole_copy() {
         io.calls()
     };
     for fault in (1..=calls).flat_map(|at| [Fault::DieBefore(at), Fault::Fail { at, times: 1, errno: 28 }]) {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         a_session(root.path(), "a");
         std::fs::remove_file(root.path().join("work/sessions/a/plans/link")).unwrap();
         let before = tree(&quick(root.path()).session_dir(&id));
@@ -372,7 +372,7 @@ fn assert_whole(root: &Path, before: &BTreeMap<String, String>, draft: bool, whe
 #[test]
 fn a_fault_at_any_call_of_deleting_and_restoring_leaves_one_whole_session() {
     let calls = |act: &dyn Fn(&Store)| {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         a_session(root.path(), "a");
         let (store, io) = disturbed(root.path(), Fault::None);
         act(&store);
@@ -383,7 +383,7 @@ fn a_fault_at_any_call_of_deleting_and_restoring_leaves_one_whole_session() {
     assert!(whole > 20, "{whole}");
     for at in 1..=whole {
         for fault in faults(at) {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             a_session(root.path(), "a");
             let before = tree(&quick(root.path()).session_dir(&name));
             let (store, _) = disturbed(root.path(), fault);
@@ -408,7 +408,7 @@ fn a_fault_at_any_call_of_deleting_and_restoring_leaves_one_whole_session() {
     }
     let gone = calls(&|store| store.delete_now(&name).unwrap());
     for fault in (1..=gone).flat_map(faults) {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         a_session(root.path(), "a");
         let before = tree(&quick(root.path()).session_dir(&name));
         let done = disturbed(root.path(), fault).0.delete_now(&name);
@@ -427,7 +427,7 @@ fn a_fault_at_any_call_of_deleting_and_restoring_leaves_one_whole_session() {
 fn a_fault_at_any_call_of_a_change_leaves_the_old_or_the_new_header() {
     for foreign in [false, true] {
         let make = || {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             if !foreign {
                 let name = a_session(root.path(), "a");
                 return (root, name);

@@ -35,6 +35,12 @@ use std::sync::Arc;
 pub(super) const HOME: &str = "/home/ada";
 pub(super) const NOW: At = At(1_795_300_000_000);
 
+/// A new folder, in memory where the system has such a place: tens of thousands of files are made and removed here, and a
+/// disk takes minutes for that.
+pub(super) fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 pub(super) fn store_with(root: &Path, io: Arc<dyn Io>) -> Store {
     let options = Options::new(root.join("work"), root.join("state"));
     Store::open(Options { home: HOME.into(), temp: root.to_owned(), io, ..options }).unwrap()
@@ -147,7 +153,7 @@ pub(super) fn copy_of(workspace: &str) -> tempfile::TempDir {
             }
         }
     }
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/craft").join(workspace);
     copy(&from, &root.path().join("work"));
     // A directory without a file, which version control does not keep.

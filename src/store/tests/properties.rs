@@ -15,7 +15,7 @@ fn expected() -> Value {
 
 /// A new workspace with these files.
 fn with(files: &[(&str, &str)]) -> tempfile::TempDir {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     for (name, text) in files {
         let path = root.path().join("work").join(name);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -127,7 +127,7 @@ fn label_values_have_the_types_that_they_have_there() {
 
 #[test]
 fn without_files_there_is_what_is_built_in_and_nothing_is_written() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     assert_eq!(store(root.path()).properties(), Properties::builtin());
     assert!(!root.path().join("work").exists());
 }
@@ -301,7 +301,7 @@ fn unknown_keys_and_odd_spacing_survive_an_addition() {
 
 #[test]
 fn the_first_addition_makes_the_file_with_what_is_built_in() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let before = store.properties_stamp();
     store.define(&status("Blocked")).unwrap();

@@ -53,7 +53,7 @@ fn session(store: &Store, file: &Path) -> (Journal, Vec<Message>, Vec<u8>) {
 fn an_older_copy_loses_no_row_that_was_written_since() {
     for how in [How::Renamed, How::InPlace] {
         for at_the_end in [false, true] {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             let store = store(root.path());
             let file = session_file(root.path(), "a");
             let (mut journal, rows, copy) = session(&store, &file);
@@ -76,7 +76,7 @@ fn an_older_copy_loses_no_row_that_was_written_since() {
 
 #[test]
 fn rows_of_before_that_an_older_copy_lacks_come_again_too_and_what_was_taken_out_stays_out() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let file = session_file(root.path(), "a");
     let (mut journal, rows, copy) = session(&store, &file);
@@ -105,7 +105,7 @@ fn rows_of_before_that_an_older_copy_lacks_come_again_too_and_what_was_taken_out
 
 #[test]
 fn a_lock_that_was_removed_is_made_again_before_anybody_else_writes() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (first, second) = (store(root.path()), store(root.path()));
     let (id, mut journal) = first.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();
@@ -120,7 +120,7 @@ fn a_lock_that_was_removed_is_made_again_before_anybody_else_writes() {
 
 #[test]
 fn who_finds_that_another_one_locked_the_removed_lock_anew_writes_nothing_more() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (first, second) = (store(root.path()), store(root.path()));
     let (id, mut old) = first.create(&meta("a")).unwrap();
     old.append(&[user(1)], Durability::Synced).unwrap();

@@ -121,7 +121,7 @@ fn a_rewrite_at_any_call_of_ours_loses_no_row_of_either() {
         // Right before our call; with the file missing for the calls that follow; and both at once and once more.
         let mut calls = 0;
         for gap in [0, 1, 3] {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             let craft = Arc::new(Mutex::new(Craft::new(root.path())));
             let count = Arc::new(AtomicU64::new(0));
             let (theirs, seen) = (craft.clone(), count.clone());
@@ -182,7 +182,7 @@ fn a_death_at_any_call_beside_another_program_keeps_what_was_promised() {
         at += 1;
         let mut last = 0;
         for fault in [Fault::DieBefore(at), Fault::DieAmid(at)] {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             let mut craft = Craft::new(root.path());
             let io = Arc::new(Watched::new(Arc::new(Quick), fault));
             let store = store_with(root.path(), io.clone());
@@ -222,7 +222,7 @@ fn a_death_at_any_call_beside_another_program_keeps_what_was_promised() {
 #[test]
 fn an_error_at_any_call_beside_another_program_loses_nothing() {
     let calls = {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         Craft::new(root.path());
         let io = Arc::new(Watched::new(Arc::new(Quick), Fault::None));
         live_on(&store_with(root.path(), io.clone()), 10);
@@ -230,7 +230,7 @@ fn an_error_at_any_call_beside_another_program_loses_nothing() {
     };
     for at in 8..calls {
         for errno in [28, 5, 30] {
-            let root = tempfile::tempdir().unwrap();
+            let root = folder();
             let mut craft = Craft::new(root.path());
             let fault = Fault::Fail { at, times: 2, errno };
             let store = store_with(root.path(), Arc::new(Watched::new(Arc::new(Quick), fault)));
@@ -254,7 +254,7 @@ fn an_error_at_any_call_beside_another_program_loses_nothing() {
 
 /// The other program saves every `pace`, we write as fast as we can, for as long as `time`.
 fn beside_each_other(time: Duration, pace: Duration) -> (u64, u64) {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let mut craft = Craft::new(root.path());
     let store = store_with(root.path(), Arc::new(Quick));
     let path = craft.path.clone();
@@ -316,7 +316,7 @@ fn no_row_of_either_is_missing_after_many_rewrites() {
 
 #[test]
 fn what_the_other_one_changed_stands_and_ours_is_kept_beside_it() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let mut craft = Craft::new(root.path());
     let store = store_with(root.path(), Arc::new(Quick));
     let mut journal = writer_of(store.load(&id("a"), 9).unwrap());
@@ -350,7 +350,7 @@ fn what_the_other_one_changed_stands_and_ours_is_kept_beside_it() {
 
 #[test]
 fn rows_that_were_left_out_while_nobody_looked_come_with_the_next_opening() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let mut craft = Craft::new(root.path());
     let store = store_with(root.path(), Arc::new(Quick));
     live_on(&store, 10);
@@ -375,7 +375,7 @@ fn rows_that_were_left_out_while_nobody_looked_come_with_the_next_opening() {
 
 #[test]
 fn a_file_that_is_removed_comes_back_and_a_directory_that_is_moved_is_waited_for() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store_with(root.path(), Arc::new(Quick));
     let (name, mut journal) = store.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();
@@ -397,7 +397,7 @@ fn a_file_that_is_removed_comes_back_and_a_directory_that_is_moved_is_waited_for
 
 #[test]
 fn a_clock_that_jumps_back_makes_no_row_older_than_the_one_before() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store_with(root.path(), Arc::new(Quick));
     let (name, mut journal) = store.create(&meta("a")).unwrap();
     let early = |row: Message| Message { at: NOW, ..row };
@@ -417,7 +417,7 @@ fn a_clock_that_jumps_back_makes_no_row_older_than_the_one_before() {
 
 #[tokio::test]
 async fn the_writer_tells_of_the_other_program() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let mut craft = Craft::new(root.path());
     let store = store_with(root.path(), Arc::new(Quick));
     let writer = Writer::spawn(writer_of(store.load(&id("a"), 9).unwrap()));

@@ -133,7 +133,7 @@ fn cached(store: &Store) -> Option<Vec<SessionMeta>> {
 
 /// List made without a cache.
 fn anew(root: &Path, io: Arc<dyn Io>) -> Vec<SessionMeta> {
-    let nowhere = tempfile::tempdir().unwrap();
+    let nowhere = folder();
     let options = Options { home: HOME.into(), io, ..Options::new(root.join("work"), nowhere.path().join("state")) };
     listed(&Store::open(options).unwrap())
 }
@@ -147,7 +147,7 @@ fn cache(root: &Path) -> PathBuf {
 
 /// A workspace of 60 sessions, 27 of them damaged, whose files have been as they are for long.
 fn some(io: &Arc<Clocked>) -> (tempfile::TempDir, Store) {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let plan = stores::Plan { sessions: 60, damaged: stores::DAMAGES.len(), rows: 6, padded: false, seed: 7 };
     stores::fill(&root.path().join("work"), plan);
     let store = store_with(root.path(), io.clone());
@@ -156,7 +156,7 @@ fn some(io: &Arc<Clocked>) -> (tempfile::TempDir, Store) {
 
 #[test]
 fn thousands_are_listed_and_the_damaged_among_them_say_so() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let plan = stores::Plan { sessions: 2000, damaged: 60, rows: 4, padded: false, seed: 1 };
     let damaged = stores::fill(&root.path().join("work"), plan);
     assert_eq!(damaged.len(), 60);
@@ -178,7 +178,7 @@ fn thousands_are_listed_and_the_damaged_among_them_say_so() {
 #[test]
 fn an_unchanged_store_costs_the_cache_the_directory_and_a_stat_for_each_session() {
     let io = Clocked::new(1);
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let plan = stores::Plan { sessions: 100, damaged: 0, rows: 3, padded: true, seed: 7 };
     stores::fill(&root.path().join("work"), plan);
     let first = listed(&store_with(root.path(), io.clone()));
@@ -298,7 +298,7 @@ fn a_full_disk_costs_the_cache_and_nothing_else() {
 #[test]
 fn no_death_and_no_error_leaves_a_cache_that_is_wrong() {
     let io = Clocked::new(1);
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let plan = stores::Plan { sessions: 6, damaged: 5, rows: 3, padded: false, seed: 7 };
     stores::fill(&root.path().join("work"), plan);
     std::fs::write(root.path().join("work/sessions").join(stores::id(4)).join("header.json"), second(1)).unwrap();
@@ -348,7 +348,7 @@ fn a_session_that_may_not_be_read_says_so_until_it_may() {
 
 #[test]
 fn names_of_any_length_are_listed_or_named() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let sessions = root.path().join("work/sessions");
     let plan = stores::Plan { sessions: 1, damaged: 0, rows: 1, padded: false, seed: 7 };
     stores::fill(&root.path().join("work"), plan);
@@ -398,7 +398,7 @@ fn files_from_the_future_are_read_each_time() {
 #[test]
 fn of_a_large_session_its_end_alone_is_read() {
     let io = Clocked::new(1);
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store_with(root.path(), io.clone());
     stores::large(&root.path().join("work/sessions/a"), 6000, 8_000_000, 1);
     let whole = std::fs::metadata(session_file(root.path(), "a")).unwrap().len();
@@ -436,7 +436,7 @@ fn of_a_large_session_its_end_alone_is_read() {
 
 #[test]
 fn a_page_of_long_rows_has_fewer_of_them() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     let rows: Vec<Message> = (0..20)
@@ -457,7 +457,7 @@ fn a_page_of_long_rows_has_fewer_of_them() {
 
 #[test]
 fn a_row_that_cannot_be_read_has_the_number_of_its_line_on_every_page() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let plan = stores::Plan { sessions: 1, damaged: 0, rows: 40, padded: true, seed: 7 };
     stores::fill(&root.path().join("work"), plan);
     let name = stores::id(0);
@@ -618,7 +618,7 @@ proptest! {
         steps in prop::collection::vec(step(), 1..60), tick in prop::sample::select(vec![1, 4_000_000, SECOND, 2 * SECOND]),
     ) {
         let io = Clocked::new(tick);
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let sessions = root.path().join("work/sessions");
         std::fs::create_dir_all(&sessions).unwrap();
         let store = store_with(root.path(), io.clone());

@@ -87,7 +87,7 @@ fn append(root: &Path, id: &str, bytes: &[u8]) {
 
 #[test]
 fn every_part_of_a_session_is_searched() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let mut meta = meta("261121-calm-brook");
     meta.title = "The Zürich title".into();
@@ -177,7 +177,7 @@ fn every_part_of_a_session_is_searched() {
 
 #[test]
 fn words_are_anded_over_the_session_and_the_best_rows_come_first() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let mut both = meta("a-both");
     both.title = "about cargo".into();
@@ -204,7 +204,7 @@ fn words_are_anded_over_the_session_and_the_best_rows_come_first() {
 
 #[test]
 fn filters_choose_rows_and_sessions() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let mut done = meta("a-done");
     done.status = "done".into();
@@ -245,7 +245,7 @@ fn filters_choose_rows_and_sessions() {
 
 #[test]
 fn what_is_open_right_now_is_searched() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let mut journal = make(&store, &meta("a-live"), &[asked(1, "question")]);
     journal.live(said(2, "it streams"), Durability::Written).unwrap();
@@ -271,7 +271,7 @@ fn what_is_open_right_now_is_searched() {
 
 #[test]
 fn many_hits_are_counted_and_the_best_kept() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let mut rows: Vec<Message> = (0..300).map(|n| said(n, &format!("needle {n}"))).collect();
     rows.push(said(300, "needle and thread"));
@@ -293,7 +293,7 @@ fn many_hits_are_counted_and_the_best_kept() {
 
 #[test]
 fn a_search_stops_when_it_is_told_to() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let journals: Vec<Journal> = (0..40).map(|n| make(&store, &meta(&format!("s-{n}")), &[asked(1, "word")])).collect();
     let stop = AtomicBool::new(false);
@@ -312,7 +312,7 @@ fn a_search_stops_when_it_is_told_to() {
 
 #[test]
 fn sessions_that_cannot_be_read_are_counted() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let _a = make(&store, &meta("a-good"), &[asked(1, "word")]);
     let _b = make(&store, &meta("b-bad"), &[asked(1, "word")]);
@@ -454,7 +454,7 @@ proptest! {
     fn the_sieve_lets_everything_pass_that_is_a_hit(
         rows in prop::collection::vec((text(), 0u8..6, any::<u8>()), 1..6), word in text(), two in text(), form in 0u8..9, whole in any::<bool>(),
     ) {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let store = store_with(root.path(), Arc::new(Quick));
         let meta = meta("260913-keen-falcon");
         let dir = store.session_dir(&meta.id);
@@ -509,7 +509,7 @@ proptest! {
 
 #[test]
 fn pages_around_a_place_join_to_the_whole() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let rows: Vec<Message> =
         (0..60).map(|n| said(n, &format!("row {n} {}", "x".repeat(n as usize * 97 % 900)))).collect();

@@ -57,7 +57,7 @@ fn a_holder_that_stops_at_any_call_and_goes_on_doubles_and_loses_nothing() {
     let mut at = 0;
     loop {
         at += 1;
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         drop(store_with(root.path(), Arc::new(Quick)).create(&meta("a")).unwrap());
         // It stops while it writes, not while it opens.
         let calls = Arc::new(AtomicU64::new(u64::MAX / 2));
@@ -195,7 +195,7 @@ fn hammer(store: &Store, from: u64, mut wrote: impl FnMut(String)) {
 #[test]
 fn a_process_that_was_stopped_and_wakes_up_writes_nothing_more() {
     for round in 0..4 {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         let store = store_with(root.path(), Arc::new(Quick));
         drop(store.create(&meta("a")).unwrap());
         let mut child = start("write", root.path());
@@ -231,7 +231,7 @@ fn a_process_that_was_stopped_and_wakes_up_writes_nothing_more() {
 
 #[test]
 fn two_processes_that_hammer_one_session_write_one_after_the_other() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store_with(root.path(), Arc::new(Quick));
     drop(store.create(&meta("a")).unwrap());
     let mut child = start("hammer", root.path());

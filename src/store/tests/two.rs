@@ -5,7 +5,7 @@ use crate::domain::session::ThinkingLevel;
 
 #[test]
 fn the_second_reads_and_names_the_holder() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (first, second) = (store(root.path()), store(root.path()));
     let (id, mut journal) = first.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();
@@ -49,7 +49,7 @@ fn reading_alone_leaves_every_file_as_it_is() {
 
 #[test]
 fn reading_beside_a_writer_shows_what_runs_and_takes_nothing_from_it() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     journal.live(call(2, ToolStatus::Executing, None), Durability::Synced).unwrap();
@@ -87,7 +87,7 @@ fn rewritten(path: &Path, change: impl FnOnce(&mut serde_json::Value), keep: imp
 
 #[test]
 fn what_another_program_changes_in_the_header_meanwhile_stays() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let mut ours = meta("a");
     ours.title = "Made by a model".into();
@@ -130,7 +130,7 @@ fn what_another_program_changes_in_the_header_meanwhile_stays() {
 
 #[test]
 fn a_change_that_waits_here_and_one_made_there_are_both_kept() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let mut ours = meta("a");
     let (_id, mut journal) = store.create(&ours).unwrap();
@@ -152,7 +152,7 @@ fn a_change_that_waits_here_and_one_made_there_are_both_kept() {
 
 #[test]
 fn a_file_that_another_program_wrote_anew_is_gone_on_with() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let store = store(root.path());
     let (id, mut journal) = store.create(&meta("a")).unwrap();
     journal.append(&[user(1)], Durability::Synced).unwrap();

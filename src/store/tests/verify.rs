@@ -169,7 +169,7 @@ fn assert_repaired(store: &Store, id: &SessionId, report: &HealthReport, when: &
 
 #[test]
 fn what_a_death_left_is_told_and_folded_in() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let (store, id) = (quick(root.path()), left_by_a_death(root.path()));
     let report = store.verify(&id).unwrap();
     assert_eq!((report.messages, report.unfinished, report.lines), (2, 2, 4), "{report:?}");
@@ -187,13 +187,13 @@ fn what_a_death_left_is_told_and_folded_in() {
 
 #[test]
 fn a_fault_at_any_call_of_a_repair_loses_nothing_and_it_can_be_tried_again() {
-    let root = tempfile::tempdir().unwrap();
+    let root = folder();
     let id = left_by_a_death(root.path());
     let (store, io) = disturbed(root.path(), Fault::None);
     store.repair(&id).unwrap();
     assert!(io.calls() > 60);
     for fault in (1..=io.calls()).flat_map(faults) {
-        let root = tempfile::tempdir().unwrap();
+        let root = folder();
         left_by_a_death(root.path());
         let dir = root.path().join("work/sessions/a");
         let before = lines(&dir.join("session.jsonl"));
