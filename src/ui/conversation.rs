@@ -4,7 +4,7 @@ use super::chat;
 use super::frame_context::FrameContext;
 use super::layout::Layout;
 use super::link::{Link, text_at};
-use super::{banner, cells, overlay, status};
+use super::{banner, cells, header, overlay};
 use crate::app::msg::Target;
 use crate::app::state::chat::{Drawn, Spent};
 use crate::app::state::find::Marker;
@@ -54,8 +54,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, layout: &Layout) {
     let session = state.current_id().map(|id| id.as_str().to_owned()).unwrap_or_default();
     // Rows that do not say their model are of the session's own, whatever answers in the place of its connection now.
     let model = match state.current_meta().filter(|meta| meta.stand_in.is_some()) {
-        Some(meta) => status::without_vendor(meta.stored_model().unwrap_or_default()),
-        None => status::short_model(state),
+        Some(meta) => header::without_vendor(meta.stored_model().unwrap_or_default()),
+        None => header::short_model(state),
     };
     let helps = helps(paint);
     // A panel of one row has no room for the plan: then it stays whole in the conversation.

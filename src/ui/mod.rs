@@ -1,8 +1,8 @@
 //! Drawing: the state goes in, cells come out; only the layout cache changes.
 //!
 //! [`render`] draws the whole screen and reports what it found out: where things are for the mouse, how far can be
-//! scrolled, and where the real cursor stands. Each part of the screen has a file or folder: `session_list`, `status`
-//! (header and status line), `bar` (keys and notices, the last rows), `conversation` over `chat`, `panel`, `composer`, `overlay`. They draw with a `frame_context`;
+//! scrolled, and where the real cursor stands. Each part of the screen has a file or folder: `session_list`, `header`,
+//! `status_line`, `bar` (keys and notices, the last rows), `conversation` over `chat`, `panel`, `composer`, `overlay`. They draw with a `frame_context`;
 //! below that are `layout` (divides the screen), `layout_cache` (what earlier frames laid out), `glyphs`, `cells` and `text`
 //! (measure and wrap). No part imports this file. `linear` words the same state in lines.
 
@@ -18,6 +18,7 @@ mod editor;
 pub mod figures;
 mod frame_context;
 pub mod glyphs;
+mod header;
 pub mod layout;
 mod layout_cache;
 pub mod linear;
@@ -29,7 +30,6 @@ mod panel;
 pub mod printed;
 mod queue;
 mod session_list;
-mod status;
 mod status_line;
 pub mod text;
 
@@ -153,7 +153,7 @@ fn panes(paint: &mut FrameContext<'_>, layout: &Layout) {
         paint.text(cells::row(layout.side_rule, n), sign, Role::Rule);
     }
     details::draw(paint, layout.side);
-    status::header(paint, layout.header, layout.details);
+    header::header(paint, layout.header, layout.details);
     conversation::draw(paint, layout);
     if let Some(view) = view(paint.state) {
         panel::draw(paint, view, layout.panel);

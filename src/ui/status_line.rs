@@ -4,8 +4,8 @@
 use super::cells::{self, Piece};
 use super::figures::{count, dollars, tokens};
 use super::frame_context::FrameContext;
+use super::header::{model, workspace};
 use super::mode::{mode, mode_role};
-use super::status::{model, workspace};
 use crate::app::msg::Target;
 use crate::app::state::{Focus, State};
 use crate::domain::Mode;

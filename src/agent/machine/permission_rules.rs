@@ -6,15 +6,47 @@ use super::trust::Answers;
 use crate::agent::machine_io::{FileRules, Safety, Step};
 use crate::domain::access::Extras;
 use crate::domain::ids::At;
+use crate::domain::message::Body;
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Mode};
 use crate::domain::request::{Ask, Request, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
-use crate::domain::tool::CallFacts;
+use crate::domain::tool::{CallFacts, Touch};
 use crate::permit::{self, Verdict};
 use crate::protocol::{InForce, SessionEvent};
+use std::borrow::Cow;
 
 impl Machine {
+    /// Verdict on a call: the table and the rules decide, and struck steps of the plan ask.
+    pub(super) fn verdict(&self, mode: Mode, facts: &CallFacts) -> Verdict {
+        let headless = self.config.headless;
+        let rules = self.rules_for(facts);
+        let verdict = permit::decide(self.config.policy, mode, &rules, facts, headless);
+        permit::hold_struck(verdict, &self.struck(), (mode, &self.meta.cwd, headless), facts)
+    }
+
+    /// The rules in force, with the hosts of the call that the user named.
+    fn rules_for(&self, facts: &CallFacts) -> Cow<'_, permit::Rules> {
+        let hosts = facts.touches.iter().filter_map(|touch| match touch {
+            Touch::Fetch { host, .. } => Some(host),
+            _ => None,
+        });
+        let named: Vec<String> = hosts.filter(|host| self.user_named(host)).cloned().collect();
+        if named.is_empty() {
+            return Cow::Borrowed(self.trust.rules());
+        }
+        Cow::Owned(permit::Rules { named, ..self.trust.rules().clone() })
+    }
+
+    /// The user named this host in a message. What a spawned session was told, another agent wrote.
+    fn user_named(&self, host: &str) -> bool {
+        self.meta.parent.is_none()
+            && self.transcript.rows().iter().any(|row| match &row.body {
+                Body::User(said) => permit::names_host(&said.text, host),
+                _ => false,
+            })
+    }
+
     /// The files of rules say this from now on.
     pub(super) fn set_file_rules(&mut self, now: At, files: FileRules, out: &mut Vec<Step>) {
         let FileRules { rules, loosest, untrusted } = files;

@@ -14,10 +14,9 @@ use crate::domain::notice::Level;
 use crate::domain::permission::Mode;
 use crate::domain::plan::{self, Outline, PendingExecution, PlanApproval, Progress, StepStatus};
 use crate::domain::request::{Ask, PlanOrigin, PlanReview, Request, UserAnswer};
-use crate::domain::tool::{CallFacts, Outcome, Touch};
-use crate::permit::{self, Struck, Verdict};
+use crate::domain::tool::Outcome;
+use crate::permit::Struck;
 use crate::protocol::SessionEvent;
-use std::borrow::Cow;
 use std::path::PathBuf;
 
 const PLAN_WAITS: &str = "skipped: a plan was submitted and waits for the user";
@@ -265,36 +264,6 @@ impl Machine {
     }
 
     // ---- a plan is carried out ----
-
-    /// Verdict on a call: the table and the rules decide, and struck steps of the plan ask.
-    pub(super) fn verdict(&self, mode: Mode, facts: &CallFacts) -> Verdict {
-        let headless = self.config.headless;
-        let rules = self.rules_for(facts);
-        let verdict = permit::decide(self.config.policy, mode, &rules, facts, headless);
-        permit::hold_struck(verdict, &self.struck(), (mode, &self.meta.cwd, headless), facts)
-    }
-
-    /// The rules in force, with the hosts of the call that the user named.
-    fn rules_for(&self, facts: &CallFacts) -> Cow<'_, permit::Rules> {
-        let hosts = facts.touches.iter().filter_map(|touch| match touch {
-            Touch::Fetch { host, .. } => Some(host),
-            _ => None,
-        });
-        let named: Vec<String> = hosts.filter(|host| self.user_named(host)).cloned().collect();
-        if named.is_empty() {
-            return Cow::Borrowed(self.trust.rules());
-        }
-        Cow::Owned(permit::Rules { named, ..self.trust.rules().clone() })
-    }
-
-    /// The user named this host in a message. What a spawned session was told, another agent wrote.
-    fn user_named(&self, host: &str) -> bool {
-        self.meta.parent.is_none()
-            && self.transcript.rows().iter().any(|row| match &row.body {
-                Body::User(said) => permit::names_host(&said.text, host),
-                _ => false,
-            })
-    }
 
     fn set_progress(&mut self, progress: Option<Progress>, out: &mut Vec<Step>) {
         self.plan.set_ended(false);

@@ -1,7 +1,7 @@
 //! Figures of a session that are printed when they change.
 
+use super::super::header;
 use super::super::mode::mode;
-use super::super::status;
 use super::{ask, row};
 use crate::app::state::State;
 use crate::app::state::open::Open;
@@ -40,7 +40,7 @@ fn marks(meta: &SessionMeta) -> String {
 /// The facts of the session that is shown.
 pub(super) fn facts(state: &State, open: &Open, home: &str) -> SessionFacts {
     let meta = state.current_meta();
-    let (model, thinking) = status::model(state);
+    let (model, thinking) = header::model(state);
     let todo = (!open.todo.is_empty()).then(|| {
         let done = open.todo.iter().filter(|item| item.status == TodoStatus::Completed).count();
         let now = open.todo.iter().find(|item| item.status == TodoStatus::InProgress);
