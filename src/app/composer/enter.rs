@@ -8,6 +8,7 @@ use crate::app::shell::{connecting, session};
 use crate::app::slash as commands;
 use crate::app::state::composer::EnterDoes;
 use crate::app::state::empty_enter::EmptyEnter;
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::{Blind, Focus, State};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::AnswerAction;
@@ -27,7 +28,8 @@ pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
         EnterDoes::Empty => {}
         EnterDoes::Send if state.input.blind == Blind::WentOn => {
             let text = "Not sent: a part of it was typed over a window.";
-            state.notify(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"));
+            let conditions = vec![TrueWhile::Draft(state.composer().text())];
+            state.notify_while(Notice::new(Level::Warning, text).hint("Enter sends it as it stands"), conditions);
         }
         EnterDoes::Send if key_text::asks(state) => {}
         EnterDoes::Send if reply::holds_back(state) => {}
@@ -63,7 +65,8 @@ fn enter_on_nothing(state: &mut State, fx: &mut Vec<Effect>) {
         } else {
             let key = state.keys.key_for(AnswerAction::Focus);
             let notice = Notice::new(Level::Info, "Too soon after a key: nothing was answered");
-            state.notify(notice.hint(format!("{key} goes to the request")));
+            let waits = state.panel().map(|(_, asked)| TrueWhile::Waits(asked.id.clone()));
+            state.notify_while(notice.hint(format!("{key} goes to the request")), waits.into_iter().collect());
         }
         return;
     }

@@ -5,6 +5,7 @@ use crate::app::intent::Intent;
 use crate::app::shell::draft;
 use crate::app::shell::focus::SEEN;
 use crate::app::state::State;
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::panel::Choice;
 use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::{Level, Notice};
@@ -19,7 +20,9 @@ pub(crate) fn holds_back(state: &mut State) -> bool {
         let key = state.keys.key_for(AnswerAction::Focus);
         let text = format!("Not sent: “{}” may have been meant as an answer", text.trim());
         let hint = format!("{key} goes back to the question; Enter sends it as a message");
-        state.notify(Notice::new(Level::Warning, text).hint(hint));
+        let mut conditions = vec![TrueWhile::Draft(state.composer().text())];
+        conditions.extend(state.panel().map(|(_, asked)| TrueWhile::Waits(asked.id.clone())));
+        state.notify_while(Notice::new(Level::Warning, text).hint(hint), conditions);
     }
     held
 }
@@ -47,7 +50,8 @@ pub(crate) fn reply(state: &mut State, text: &str, fx: &mut Vec<Effect>) -> bool
     let on_screen = state.screen.frame.panel.as_ref().is_some_and(|(shown, _)| *shown == request);
     if !on_screen || state.clock.now.since(state.input.moments.panel_seen) < SEEN {
         let notice = Notice::new(Level::Info, "A question came up: your text would be its answer");
-        state.notify(notice.hint("Enter once more sends it"));
+        let conditions = vec![TrueWhile::Waits(request), TrueWhile::Draft(state.composer().text())];
+        state.notify_while(notice.hint("Enter once more sends it"), conditions);
         return true;
     }
     draft::keep_draft(state, fx);

@@ -5,6 +5,7 @@ use crate::app::effect::Effect;
 use crate::app::panels::answers;
 use crate::app::shell::focus::SEEN;
 use crate::app::shell::{draft, focus};
+use crate::app::state::notices::TrueWhile;
 use crate::app::state::panel::{Choice, Letter, Stage};
 use crate::app::state::{Focus, State};
 use crate::domain::request::UserAnswer;
@@ -86,7 +87,8 @@ pub(crate) fn to_composer(state: &mut State, text: &str) {
     composer.spill();
     let key = state.keys.key_for(AnswerAction::Focus);
     let notice = Notice::new(Level::Info, "No answer was given: this is text for your message");
-    state.notify(notice.hint(format!("{key} goes back to the question")));
+    let waits = state.panel().map(|(_, asked)| TrueWhile::Waits(asked.id.clone()));
+    state.notify_while(notice.hint(format!("{key} goes back to the question")), waits.into_iter().collect());
 }
 
 /// Several characters in one read: with answers in the way they are a text for the composer.

@@ -4,6 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::msg::Timer;
 use crate::app::shell::session;
 use crate::app::state::State;
+use crate::app::state::notices::TrueWhile;
 use crate::domain::message::{Body, FailureAction};
 use crate::domain::request::Ask;
 use crate::domain::session::{Activity, SessionMeta};
@@ -82,7 +83,7 @@ fn next_mode(state: &mut State, fx: &mut Vec<Effect>) {
             fx.push(Effect::Arm { timer: Timer::Mode, ms: RESTS });
             let key = state.keys.key_for(ModeAction::Next);
             let notice = Notice::new(Level::Info, "Explore refuses what waits for your approval");
-            state.notify(notice.hint(format!("{key} again passes it")));
+            state.notify_while(notice.hint(format!("{key} again passes it")), vec![TrueWhile::ModeRests]);
         }
         None => session::set_mode(state, next, false, fx),
     }

@@ -63,7 +63,7 @@ pub use focus::{Focus, Shown};
 use input::KeyInput;
 pub(crate) use input::{Blind, Held};
 use lobby::Lobby;
-use notices::Notices;
+use notices::{Notices, TrueWhile};
 use open::Open;
 use overlay::Overlay;
 use panel::{Panel, Stage};
@@ -227,6 +227,24 @@ impl State {
     /// Puts a word to the user on the screen.
     pub fn notify(&mut self, notice: Notice) {
         self.notices.push(self.clock.now, notice);
+    }
+
+    /// The same for as long as all of the conditions hold.
+    pub(crate) fn notify_while(&mut self, notice: Notice, conditions: Vec<TrueWhile>) {
+        self.notices.push_while(self.clock.now, notice, conditions);
+    }
+
+    /// Takes away notices that are not true any more.
+    pub(crate) fn drop_untrue_notices(&mut self) {
+        let mut notices = std::mem::take(&mut self.notices);
+        notices.keep_true(|condition| match condition {
+            TrueWhile::Waits(id) => {
+                self.current_open().is_some_and(|open| open.requests.iter().any(|request| request.id == *id))
+            }
+            TrueWhile::Draft(text) => self.composer().text() == *text,
+            TrueWhile::ModeRests => self.input.resting_mode.is_some(),
+        });
+        self.notices = notices;
     }
 
     /// Local time for the list.

@@ -1,6 +1,6 @@
 //! Short words to the user, which go by themselves.
 
-use crate::domain::ids::At;
+use crate::domain::ids::{At, RequestId};
 use crate::domain::{Level, Notice};
 use std::collections::VecDeque;
 
@@ -20,6 +20,17 @@ const READ: u64 = 2_000;
 /// Number of past notices that are kept.
 const PAST: usize = 100;
 
+/// Condition of a notice's advice. With it the notice goes: what it says would not be true any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TrueWhile {
+    /// The request waits in the shown session.
+    Waits(RequestId),
+    /// This text stands in the composer.
+    Draft(String),
+    /// The key for the next mode rests at one that is not set yet.
+    ModeRests,
+}
+
 /// A notice on the screen.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shown {
@@ -29,6 +40,8 @@ pub struct Shown {
     pub until: At,
     /// Since when it is there.
     pub since: At,
+    /// Conditions, all of which hold.
+    pub conditions: Vec<TrueWhile>,
 }
 
 /// The notices on the screen.
@@ -56,6 +69,11 @@ impl Notices {
     /// Adds one; the same words again only stay longer, and of a remark on the same matter (`Tool calls: …`) only the
     /// newest stays. At most three stay.
     pub fn push(&mut self, now: At, notice: Notice) {
+        self.push_while(now, notice, Vec::new());
+    }
+
+    /// The same for as long as all of the conditions hold.
+    pub fn push_while(&mut self, now: At, notice: Notice, conditions: Vec<TrueWhile>) {
         let matter = |notice: &Notice| match notice.level {
             Level::Info => notice.text.split_once(": ").map(|(matter, _)| matter.to_owned()),
             Level::Warning | Level::Error => None,
@@ -70,10 +88,15 @@ impl Notices {
         while self.past.len() > PAST {
             self.past.pop_front();
         }
-        self.shown.push_back(Shown { notice, until, since: now });
+        self.shown.push_back(Shown { notice, until, since: now, conditions });
         while self.shown.len() > 3 {
             self.shown.pop_front();
         }
+    }
+
+    /// Takes away those of which a condition holds no more.
+    pub(crate) fn keep_true(&mut self, holds: impl Fn(&TrueWhile) -> bool) {
+        self.shown.retain(|shown| shown.conditions.iter().all(&holds));
     }
 
     /// All that were said lately, with when, oldest first.

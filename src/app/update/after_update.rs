@@ -39,6 +39,7 @@ pub(super) fn settle(state: &mut State, fx: &mut Vec<Effect>) {
     drafts(state, fx);
     title(state, fx);
     tick(state, fx);
+    state.drop_untrue_notices();
     time_notices(state, fx);
     session::evict(state, fx);
 }

@@ -13,6 +13,7 @@ pub(super) mod git_index;
 mod git_tracked;
 pub mod hidden;
 mod inherited;
+mod link_targets;
 mod mount_points;
 mod python_environment;
 mod readable;
@@ -27,6 +28,7 @@ mod watch;
 #[cfg(test)]
 pub(super) use self::git_index::tests::{index as tests_index, index_of as tests_index_of};
 pub use folders::{below_temp, session_temp};
+pub use link_targets::led_to;
 pub use secrecy::SecrecyView;
 pub use site::{Moves, Site};
 
@@ -309,6 +311,8 @@ pub struct Guarded {
     pub paths: Vec<PathBuf>,
     /// Folders of the repositories below the working directory, and of those that files `.git` lead to.
     pub repositories: Vec<PathBuf>,
+    /// Those among the paths that count alone because a link leads there.
+    pub linked: HashSet<PathBuf>,
     /// Folders that could not be listed.
     pub unlisted: Vec<PathBuf>,
     /// All of the working directory was looked at.
@@ -320,6 +324,10 @@ pub struct Guarded {
 pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     let found = scanned(site);
     let mut paths = protected_of(site, &found, repository);
+    let own_right: HashSet<PathBuf> = paths.iter().cloned().collect();
+    let linked: HashSet<PathBuf> =
+        led_to(&paths, site.cwd).into_iter().filter(|path| !own_right.contains(path)).collect();
+    paths.extend(linked.iter().cloned());
     paths.extend(repository.map(Repository::pointers).unwrap_or_default());
     let mut repositories: Vec<PathBuf> = found.repositories.iter().filter(|path| path.is_dir()).cloned().collect();
     let own: Vec<&Path> = repository.iter().map(|one| one.common.as_path()).collect();
@@ -337,7 +345,7 @@ pub fn guarded(site: &Site<'_>, repository: Option<&Repository>) -> Guarded {
     unlisted.extend(own.into_iter().chain(repositories.iter().map(PathBuf::as_path)).flat_map(repository::unlisted_in));
     let mut seen = HashSet::new();
     paths.retain(|path| seen.insert(path.clone()));
-    Guarded { paths, repositories, unlisted, whole: found.whole }
+    Guarded { paths, repositories, linked, unlisted, whole: found.whole }
 }
 
 fn protected_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repository>) -> Vec<PathBuf> {
@@ -358,14 +366,6 @@ fn protected_of(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<
         let inner = git.parent().filter(|_| git.ends_with(".git")).and_then(Repository::of);
         out.extend(inner.iter().flat_map(|one| one.named(site.cwd, site.home)));
     }
-    // Where a link leads counts as well as the link.
-    let targets: Vec<PathBuf> = out
-        .iter()
-        .filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()))
-        .filter_map(|path| path.canonicalize().ok())
-        .filter(|target| target.starts_with(site.cwd) && target != site.cwd)
-        .collect();
-    out.extend(targets);
     let mut seen = HashSet::new();
     out.retain(|path| seen.insert(path.clone()));
     out
@@ -386,6 +386,8 @@ fn mounted(
         }
     }
     let mut all = protected_of(site, found, repository);
+    let mut known: HashSet<PathBuf> = all.iter().cloned().collect();
+    all.extend(led_to(&all, site.cwd).into_iter().filter(|path| known.insert(path.clone())));
     if let Some(repository) = repository.filter(|_| site.moves.tree) {
         let tracked = repository.tracked(&all);
         all.retain(|path| !tracked.contains(path));

@@ -181,8 +181,13 @@ impl Guard {
         names.retain(|path| seen.insert(path.clone()));
         names.sort_by_key(|path| !is_of_git(path));
         let (mut out, mut told, mut room) = (Vec::new(), HashSet::new(), ALL);
+        // A link that was bent is told; what it leads to by now is nobody's doing, unless it is new as well.
+        let began = self.began.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let is_old = |meta: &Metadata| look::changed(&look::seen(meta)) + LAG < began;
+        let is_led = |path: &Path| path.ancestors().any(|above| guarded.linked.contains(above));
         let mut unseen = look::walk(&names, |path, meta| {
             let what = self.change(path, meta, &mut room);
+            let what = what.filter(|what| *what != What::Made || !is_old(meta) || !is_led(path));
             if let Some(what) = what
                 && !skip.contains(path)
                 && told.insert(path.to_owned())

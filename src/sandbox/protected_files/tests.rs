@@ -327,6 +327,35 @@ fn what_is_written_through_another_name_is_the_commands_doing() {
 }
 
 #[test]
+fn a_link_in_a_protected_folder_is_looked_at_with_each_step_of_its_way() {
+    let folder = Folder::new();
+    let at = |name: &str| folder.cwd.join(name);
+    for dir in [".git/hooks", "scripts", ".vscode"] {
+        std::fs::create_dir_all(at(dir)).unwrap();
+    }
+    for file in ["scripts/hook", "tasks.json", "scripts/free"] {
+        std::fs::write(at(file), "mine").unwrap();
+    }
+    let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, at(name)).unwrap();
+    link("hook", "scripts/step");
+    link("../../scripts/step", ".git/hooks/pre-commit");
+    link("../tasks.json", ".vscode/tasks.json");
+    link("loop", ".vscode/loop");
+    assert_eq!(folder.after(|write| write("scripts/hook", "evil")), ["changed scripts/hook mine"]);
+    assert_eq!(folder.after(|write| write("tasks.json", "evil")), ["changed tasks.json mine"]);
+    // What was there before a link was bent to it stays where it is. The clock of files is behind.
+    let free = look::changed(&look::seen(&at("scripts/free").symlink_metadata().unwrap()));
+    while SystemTime::now().duration_since(UNIX_EPOCH).unwrap() < free + LAG * 2 {
+        std::thread::yield_now();
+    }
+    let found = folder.after(|_| {
+        std::fs::remove_file(at("scripts/step")).unwrap();
+        std::os::unix::fs::symlink("free", at("scripts/step")).unwrap();
+    });
+    assert_eq!(found, ["changed scripts/step hook"]);
+}
+
+#[test]
 fn a_link_that_is_protected_is_looked_at_with_what_it_leads_to() {
     let folder = Folder::new();
     std::fs::write(folder.cwd.join("env"), "a").unwrap();

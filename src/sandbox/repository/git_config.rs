@@ -144,6 +144,10 @@ fn remote_of_address((key, _): &Setting) -> Option<&str> {
 
 /// The settings of a text; `None` where git would not read it either.
 pub(in crate::sandbox) fn parse(text: &str) -> Option<Vec<Setting>> {
+    // To git a name ends there.
+    if text.contains('\0') {
+        return None;
+    }
     let mut out = Vec::new();
     let mut section = String::new();
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");

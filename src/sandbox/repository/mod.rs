@@ -219,6 +219,33 @@ pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
     out.extend(unfinished);
     out.extend(OF_OTHERS.iter().map(|name| git.join(name)));
     out.extend(inner.links);
+    out.extend(std::iter::once(git.to_owned()).chain(inner.folders).flat_map(|dir| links_in(&dir)));
+    out
+}
+
+/// Links in a repository's folder where git writes: it follows them to wherever they lead, and makes none but an old form of
+/// `HEAD`.
+fn links_in(git: &Path) -> Vec<PathBuf> {
+    const WRITTEN: &[&str] = &["", "info", "rebase-merge", "rebase-apply", "sequencer"];
+    let mut out = Vec::new();
+    let mut take = |dir: &Path, deeper: &mut Vec<PathBuf>| {
+        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() {
+                deeper.push(entry.path());
+            } else if kind.is_symlink() {
+                out.push(entry.path());
+            }
+        }
+    };
+    WRITTEN.iter().for_each(|name| take(&git.join(name), &mut Vec::new()));
+    let mut open = vec![git.join("logs")];
+    while let Some(dir) = open.pop() {
+        take(&dir, &mut open);
+    }
+    let head = git.join("HEAD");
+    let is_old_form = || std::fs::read_link(&head).is_ok_and(|to| to.starts_with("refs"));
+    out.retain(|link| *link != head || !is_old_form());
     out
 }
 
@@ -235,7 +262,7 @@ pub fn is_plain(path: &Path, known: &[PathBuf], within: &[PathBuf]) -> bool {
         "config" | "config.worktree" => {
             let is_plain = |one: &(String, String)| {
                 git_config::is_harmless(one)
-                    && !leads_to_a_session(dir, one)
+                    && !leads_unseen(dir, one)
                     && (name == "config" || is_of_one_tree(&one.0))
                     && (one.0 != "core.worktree" || leads_back(dir, &one.1))
             };
@@ -284,12 +311,14 @@ fn is_of_one_tree(key: &str) -> bool {
     ["core.", "index.", "extensions."].iter().any(|section| key.starts_with(section))
 }
 
-/// True for the address of a remote in a folder of lisle's own: commands write there, and git runs the hooks of a repository
-/// that it pushes to.
-fn leads_to_a_session(git: &Path, (key, value): &(String, String)) -> bool {
+/// True for the address of a remote where commands write and nobody looks for repositories, in a folder of lisle's own or of
+/// git's: git runs the hooks of a repository that it pushes to.
+fn leads_unseen(git: &Path, (key, value): &(String, String)) -> bool {
     let is_address = ["url", "pushurl", "remote", "pushremote"].iter().any(|last| key.ends_with(&format!(".{last}")));
     let path = value.strip_prefix("file://").unwrap_or(value);
-    let real = |top: &Path| top.join(path).canonicalize().is_ok_and(|real| own_folders::holds(&real));
+    let in_git = |path: &Path| path.parent().is_some_and(|above| above.iter().any(|part| part == ".git"));
+    let is_unseen = |real: &Path| own_folders::holds(real) || in_git(real);
+    let real = |top: &Path| top.join(path).canonicalize().is_ok_and(|real| is_unseen(&real));
     is_address && (real(git) || git.parent().is_some_and(real))
 }
 
@@ -362,7 +391,7 @@ pub fn only_harmless(before: &[u8], after: &Path) -> bool {
         return false;
     }
     let git = after.parent().unwrap_or(after);
-    if now.iter().any(|one| !before.contains(one) && leads_to_a_session(git, one)) {
+    if now.iter().any(|one| !before.contains(one) && leads_unseen(git, one)) {
         return false;
     }
     // A submodule's repository names its working tree, which must name it as well, or none where it has none.
@@ -430,7 +459,9 @@ impl InnerRepositories {
     fn of(git: &Path) -> Self {
         let mut out = Self::default();
         out.folders = out.list(&git.join("worktrees"));
-        let mut open = vec![git.join("modules")];
+        // A linked working tree has submodules of its own.
+        let mut open: Vec<PathBuf> = out.folders.iter().map(|own| own.join("modules")).collect();
+        open.push(git.join("modules"));
         // Folders of submodules lie below folders that are parts of their names, and in those of other submodules.
         while let Some(dir) = open.pop() {
             for dir in out.list(&dir) {
@@ -651,6 +682,8 @@ mod tests {
             assert_eq!(Repository::of(&root.join("r")).unwrap().protected(), expected);
             assert!(is_config(&repository.join("config")));
         }
+        let deep = make(&root, "r/.git/worktrees/w/modules/lib/sub");
+        assert!(Repository::of(&root.join("r")).unwrap().protected().contains(&deep.join("config")));
         // A link in the place of a folder is what git follows, and nothing that it makes.
         std::os::unix::fs::symlink(root.join("elsewhere"), git.join("modules/group/other")).unwrap();
         assert!(pointers_in(&git).contains(&git.join("modules/group/other")));
@@ -698,18 +731,50 @@ mod tests {
         let session = make(&root, "session/tmp/origin");
         std::fs::write(root.join("session/session.jsonl"), "").unwrap();
         make(&root, "beside");
+        make(&root, "r/.git/hidden");
         let git = make(&root, "r/new/.git");
         for (address, plain) in [
             (session.display().to_string(), false),
             (format!("file://{}", session.display()), false),
             ("../../session/tmp/origin".to_owned(), false),
             ("../../beside".to_owned(), true),
+            ("../.git/hidden".to_owned(), false),
             ("https://example.org/x".to_owned(), true),
         ] {
             std::fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = {address}\n")).unwrap();
             assert_eq!(is_plain(&git.join("config"), &[], &[]), plain, "{address}");
             assert!(plain || !only_harmless(b"[core]\n", &git.join("config")), "{address}");
         }
+    }
+
+    #[test]
+    fn links_in_gits_folder_are_found_where_git_writes() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = make(dir.path(), ".git");
+        std::fs::create_dir_all(git.join("logs/refs/heads")).unwrap();
+        std::fs::remove_file(git.join("HEAD")).unwrap();
+        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, git.join(name)).unwrap();
+        link("refs/heads/main", "HEAD");
+        assert_eq!(links_in(&git), [] as [PathBuf; 0], "an old form of it");
+        let names = ["COMMIT_EDITMSG", "FETCH_HEAD", "logs/HEAD", "logs/refs/heads/x"];
+        names.iter().for_each(|name| link("/elsewhere", name));
+        std::fs::remove_file(git.join("HEAD")).unwrap();
+        link("/elsewhere", "HEAD");
+        let mut found = links_in(&git);
+        found.sort();
+        let mut expected: Vec<PathBuf> = names.iter().chain(&["HEAD"]).map(|name| git.join(name)).collect();
+        expected.sort();
+        assert_eq!(found, expected);
+        assert!(expected.iter().all(|path| pointers_in(&git).contains(path) && !is_plain(path, &[], &[])));
+    }
+
+    #[test]
+    fn a_setting_is_read_as_git_reads_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let git = make(dir.path(), ".git");
+        std::fs::write(git.join("config"), "[core \"fsmonitor\0x\"]\n\tbare = touch x; false\n").unwrap();
+        assert!(!is_plain(&git.join("config"), &[], &[]));
+        assert!(!only_harmless(b"[core]\n", &git.join("config")));
     }
 
     #[test]

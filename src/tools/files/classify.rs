@@ -7,7 +7,9 @@ use super::LoadedFile;
 use super::paths::follow;
 use crate::domain::secret::MOST;
 use crate::domain::{paths, tool};
-use crate::sandbox::places::{SecrecyView, hidden, holds_beside, holds_secret as holds_any, protected_in, secrets_in};
+use crate::sandbox::places::{
+    SecrecyView, hidden, holds_beside, holds_secret as holds_any, led_to, protected_in, secrets_in,
+};
 use crate::sandbox::repository::Repository;
 use crate::sandbox::{Allowances, Namespaces, system_support};
 use crate::tools::CallPlace;
@@ -83,13 +85,14 @@ fn is_led_to(path: &Path, cwd: &Path) -> bool {
         // Not looked through: what is protected there goes by its name.
         return false;
     }
-    let protected = protected_in(cwd, home.as_deref());
+    let mut protected = protected_in(cwd, home.as_deref());
+    protected.extend(Repository::of(cwd).map(|one| one.protected()).unwrap_or_default());
+    if led_to(&protected, cwd).iter().any(|to| path.starts_with(to)) {
+        return true;
+    }
     let several = std::fs::symlink_metadata(path).ok().filter(|meta| meta.is_file() && meta.nlink() > 1);
     protected.iter().any(|one| {
         let Ok(meta) = one.symlink_metadata() else { return false };
-        if meta.is_symlink() {
-            return follow(one).is_ok_and(|to| path.starts_with(to));
-        }
         several.as_ref().is_some_and(|own| (own.dev(), own.ino()) == (meta.dev(), meta.ino()))
     })
 }

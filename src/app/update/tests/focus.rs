@@ -482,6 +482,28 @@ fn two_letters_are_a_text_and_one_word_of_it_is_not_sent_unasked() {
 }
 
 #[test]
+fn a_notice_about_a_draft_and_a_request_goes_with_either() {
+    let held = || {
+        let mut screen = waiting();
+        screen.keys("f3").wait(300).keys("y y").wait(2_000).keys("enter");
+        assert!(screen.last_notice().starts_with("Not sent"), "{}", screen.last_notice());
+        screen
+    };
+    let mut sent = held();
+    sent.keys("enter");
+    assert!(!sent.last_notice().starts_with("Not sent"));
+    let mut changed = held();
+    changed.type_text("es");
+    assert!(!changed.last_notice().starts_with("Not sent"));
+    let mut answered_elsewhere = held();
+    answered_elsewhere.session("s", SessionEvent::Settled { request: RequestId::new("r1") });
+    assert_eq!(answered_elsewhere.last_notice(), "");
+    let mut left_alone = held();
+    left_alone.wait(1_000);
+    assert!(left_alone.last_notice().starts_with("Not sent"));
+}
+
+#[test]
 fn enter_counts_a_while_after_the_mark() {
     let mut screen = waiting();
     screen.keys("f3").wait(300).key(Key::char('y')).wait(149).key(Key::plain(Code::Enter));
