@@ -120,7 +120,7 @@ fn parts_at(paint: &mut FrameContext<'_>, area: Rect, parts: &[StatusItem<'_>]) 
     }
 }
 
-/// What is drawn for a part; nothing where there is nothing to say.
+/// Text of a part; nothing where there is nothing to say.
 fn part<'t>(paint: &FrameContext<'_>, name: StatusPart) -> Vec<StatusItem<'t>> {
     let state = paint.state;
     let meta = state.current_meta();

@@ -3,7 +3,7 @@
 //! A file `.git` names another folder, and that folder would be writable for commands. A command could have written that
 //! file, so the folder must point back: as a worktree's does by its `gitdir`, a submodule's by `core.worktree`.
 //!
-//! What git would take for a repository is one here, too, or could become one by a file more: nothing that a command can make of
+//! A folder that git would take for a repository is one here, too, or could become one by a file more: nothing that a command can make of
 //! it, such as a `HEAD` that is a link, ends its protection. Pointers are read byte for byte as git reads them.
 
 use self::git_config::Ground;
@@ -211,7 +211,7 @@ pub fn protected_in(git: &Path) -> Vec<PathBuf> {
 /// [`Repository::pointers`] of a repository of which nothing else is known.
 #[must_use]
 pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
-    let inner = InnerRepositories::of(git);
+    let inner = InnerRepositories::of(git).with_links(git);
     let all = std::iter::once(git).chain(inner.folders.iter().map(PathBuf::as_path));
     let unfinished = all.flat_map(|dir| UNFINISHED.iter().map(move |name| dir.join(name)));
     let mut out: Vec<PathBuf> =
@@ -219,33 +219,6 @@ pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
     out.extend(unfinished);
     out.extend(OF_OTHERS.iter().map(|name| git.join(name)));
     out.extend(inner.links);
-    out.extend(std::iter::once(git.to_owned()).chain(inner.folders).flat_map(|dir| links_in(&dir)));
-    out
-}
-
-/// Links in a repository's folder where git writes: it follows them to wherever they lead, and makes none but an old form of
-/// `HEAD`.
-fn links_in(git: &Path) -> Vec<PathBuf> {
-    const WRITTEN: &[&str] = &["", "info", "rebase-merge", "rebase-apply", "sequencer"];
-    let mut out = Vec::new();
-    let mut take = |dir: &Path, deeper: &mut Vec<PathBuf>| {
-        for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
-            let Ok(kind) = entry.file_type() else { continue };
-            if kind.is_dir() {
-                deeper.push(entry.path());
-            } else if kind.is_symlink() {
-                out.push(entry.path());
-            }
-        }
-    };
-    WRITTEN.iter().for_each(|name| take(&git.join(name), &mut Vec::new()));
-    let mut open = vec![git.join("logs")];
-    while let Some(dir) = open.pop() {
-        take(&dir, &mut open);
-    }
-    let head = git.join("HEAD");
-    let is_old_form = || std::fs::read_link(&head).is_ok_and(|to| to.starts_with("refs"));
-    out.retain(|link| *link != head || !is_old_form());
     out
 }
 
@@ -476,6 +449,23 @@ impl InnerRepositories {
         out
     }
 
+    /// Adds links where git writes, which it follows to wherever they lead. It makes none but an old form of `HEAD`.
+    fn with_links(mut self, git: &Path) -> Self {
+        const WRITTEN: &[&str] = &["", "info", "rebase-merge", "rebase-apply", "sequencer"];
+        let all: Vec<PathBuf> = std::iter::once(git.to_owned()).chain(self.folders.iter().cloned()).collect();
+        for dir in &all {
+            WRITTEN.iter().for_each(|name| drop(self.list(&dir.join(name))));
+            let mut open = vec![dir.join("logs")];
+            while let Some(dir) = open.pop() {
+                open.extend(self.list(&dir));
+            }
+        }
+        let is_head = |link: &Path| all.iter().any(|dir| link == dir.join("HEAD"));
+        let is_old_form = |link: &Path| std::fs::read_link(link).is_ok_and(|to| to.starts_with("refs"));
+        self.links.retain(|link| !(is_head(link) && is_old_form(link)));
+        self
+    }
+
     /// The folders in a folder, which may be missing.
     fn list(&mut self, dir: &Path) -> Vec<PathBuf> {
         let entries = match std::fs::read_dir(dir) {
@@ -504,7 +494,7 @@ fn is_store(dir: &Path) -> bool {
 /// Folders in a repository's folder that cannot be listed, so that nobody knows the working trees and submodules in it.
 #[must_use]
 pub fn unlisted_in(git: &Path) -> Vec<PathBuf> {
-    InnerRepositories::of(git).unlisted
+    InnerRepositories::of(git).with_links(git).unlisted
 }
 
 /// Folders of the working trees and submodules of a repository.
@@ -755,12 +745,12 @@ mod tests {
         std::fs::remove_file(git.join("HEAD")).unwrap();
         let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, git.join(name)).unwrap();
         link("refs/heads/main", "HEAD");
-        assert_eq!(links_in(&git), [] as [PathBuf; 0], "an old form of it");
+        assert_eq!(InnerRepositories::of(&git).with_links(&git).links, [] as [PathBuf; 0], "an old form of it");
         let names = ["COMMIT_EDITMSG", "FETCH_HEAD", "logs/HEAD", "logs/refs/heads/x"];
         names.iter().for_each(|name| link("/elsewhere", name));
         std::fs::remove_file(git.join("HEAD")).unwrap();
         link("/elsewhere", "HEAD");
-        let mut found = links_in(&git);
+        let mut found = InnerRepositories::of(&git).with_links(&git).links;
         found.sort();
         let mut expected: Vec<PathBuf> = names.iter().chain(&["HEAD"]).map(|name| git.join(name)).collect();
         expected.sort();
