@@ -232,6 +232,8 @@ pub enum UndoState {
     /// Somebody changed it between two of the changes: the content written then is restored, and
     /// the one before only if it is named. Evidence, as a sentence.
     Between(String),
+    /// Restored it might make programs run what nobody approved: it is left unless it is named. Why, as a sentence.
+    Risky(String),
     /// It cannot be restored; why, as a sentence.
     Lost(String),
 }

@@ -132,7 +132,7 @@ pub(super) fn secret_row(mode: Mode, rules: &Rules, path: &Path, what: &str) -> 
 /// Secrecy by the name, or else by the file and its place.
 fn says(path: &Path) -> &'static str {
     let named = is_secret_file(path);
-    if named { "looks like a secret" } else { "may hold a secret: commands do not see it either" }
+    if named { "looks like a secret" } else { "may hold a secret" }
 }
 
 /// The warning about a secret.

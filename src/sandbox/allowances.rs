@@ -1,8 +1,9 @@
 //! Access of commands beyond their profile: from the user's settings, and from answers and rules for one command.
 
 use super::places::caches::CacheFolder;
+use super::places::hidden;
 use super::profile::Network;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Access that the user's settings and answers give to commands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,10 +36,20 @@ pub struct Granted {
     pub readable: Vec<PathBuf>,
     /// Secrets of the project that are not masked.
     pub unmasked: Vec<PathBuf>,
+    /// Secrets that commands of the session made. One that lies there by now and was hidden elsewhere is masked all the same.
+    pub made: Vec<PathBuf>,
     /// Paths that may be written: one that is protected, or one outside of the working directory.
     pub writable: Vec<PathBuf>,
     /// Sockets of other programs: an agent of ssh or gpg, docker.
     pub sockets: Vec<PathBuf>,
     /// Names of variables that stay in the environment.
     pub env: Vec<String>,
+}
+
+impl Granted {
+    /// True if a secret is not masked. Blocks.
+    pub(super) fn shows(&self, path: &Path) -> bool {
+        let is_one_of = |list: &[PathBuf]| list.iter().any(|one| one == path);
+        is_one_of(&self.unmasked) || is_one_of(&self.made) && !hidden::is_moved(path)
+    }
 }

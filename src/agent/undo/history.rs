@@ -20,6 +20,8 @@ pub(super) struct Change {
     pub(super) gaps: Vec<String>,
     /// The command that ran meanwhile, where these changes may be somebody else's.
     pub(super) during: Option<String>,
+    /// Another command ran when it began.
+    crowded: bool,
     /// Positions in the list of its two records; the second one is that of the first while it has not ended.
     records: (usize, usize),
     /// Time of its end.
@@ -97,15 +99,17 @@ impl History {
                         entries,
                         gaps: vec![gap],
                         during,
+                        crowded: false,
                         records: (place, place),
                         ended: None,
                         undone: false,
                     });
                 }
-                Record::Ended { change, entries, gaps, at, sure, commits } => {
+                Record::Ended { change, entries, gaps, at, sure, commits, crowded } => {
                     out.commits.extend(commits.then_some(change));
                     if let Some(one) = out.changes.iter_mut().rev().find(|one| one.number == change) {
                         (one.entries, one.gaps, one.ended, one.records.1) = (entries, gaps, at, place);
+                        one.crowded = crowded;
                         if sure {
                             one.during = None;
                         }
@@ -201,6 +205,11 @@ impl History {
     pub(super) fn during(&self, numbers: &[u64]) -> Option<&str> {
         let change = self.changes.iter().find(|change| numbers.contains(&change.number) && change.during.is_some())?;
         change.during.as_deref()
+    }
+
+    /// True if another command ran when one of these began.
+    pub(super) fn is_crowded(&self, numbers: &[u64]) -> bool {
+        self.changes.iter().any(|change| change.crowded && numbers.contains(&change.number))
     }
 
     /// The undo that can be redone: the last one, unless something was changed after it. That also holds once the change

@@ -16,6 +16,7 @@ use crate::store::checkpoints::{Checkpoints, NoRoom, Record, Sync};
 use crate::tools::files::LARGEST;
 use crate::tools::files::directory_table::{DirectoryTable, LAG, Limits, Stopped};
 use crate::tools::files::restore::{look, see};
+use crate::tools::protected_files;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -103,6 +104,8 @@ enum Kind {
         code: Vec<(PathBuf, Thing)>,
         /// State of the repository.
         head: Head,
+        /// Another command ran before this one was looked at, or meanwhile.
+        crowded: bool,
     },
     /// Nothing could be kept.
     Nothing,
@@ -214,6 +217,7 @@ impl Keeper {
     async fn begin_command(self: &Arc<Self>, about: About, reach: UndoReach) -> Underway {
         let change = self.number(&about.checkpoints);
         let (keeper, asked) = (self.clone(), about.clone());
+        let crowded = another_runs(about.cwd.clone()).await;
         let found = tokio::task::spawn_blocking(move || (keeper.code(&asked), head_of(&asked.cwd))).await;
         let (code, head) = found.unwrap_or_default();
         let (keeper, asked) = (self.clone(), about.clone());
@@ -228,6 +232,7 @@ impl Keeper {
         });
         let waited = tokio::time::timeout(PATIENCE, &mut look).await;
         let began = now_ns();
+        let crowded = crowded || another_runs(about.cwd.clone()).await;
         let (look, before, gaps) = match waited {
             Ok(Ok(Ok(table))) => (None, Some(table), Vec::new()),
             Ok(Ok(Err(gap))) => return Underway { about, change, gaps: vec![gap], kind: Kind::Nothing },
@@ -241,7 +246,7 @@ impl Keeper {
                 (Some(look), None, vec![gap])
             }
         };
-        Underway { about, change, gaps, kind: Kind::Command { look, before, began, reach, code, head } }
+        Underway { about, change, gaps, kind: Kind::Command { look, before, began, reach, code, head, crowded } }
     }
 
     /// Keeps the hooks and the configuration of the repository, which the look at the directory leaves out: the one thing in
@@ -292,10 +297,11 @@ impl Keeper {
     pub(in crate::agent) async fn end(self: &Arc<Self>, underway: Underway, did: bool, now: At) -> Vec<String> {
         let Underway { about, change, mut gaps, kind } = underway;
         let ended_ns = now_ns();
+        let crowded = matches!(kind, Kind::Command { crowded: true, .. });
         let (late, before, span, reach, files, (code, head)) = match kind {
             Kind::Nothing => {
                 let (entries, told, at) = (Vec::new(), gaps.clone(), Some(now));
-                let ended = Record::Ended { change, entries, gaps: told, at, sure: false, commits: false };
+                let ended = Record::Ended { change, entries, gaps: told, at, sure: false, commits: false, crowded };
                 // Why it could not be listed, if it cannot be, was told with what could not be kept.
                 let _ = tokio::task::spawn_blocking(move || about.checkpoints.add(&ended, Sync::No)).await;
                 return gaps;
@@ -315,7 +321,7 @@ impl Keeper {
                 };
                 (true, table, (began, ended_ns), reach, None, (code, head))
             }
-            Kind::Command { look, before, began, reach, code, head } => {
+            Kind::Command { look, before, began, reach, code, head, .. } => {
                 (look.is_some(), before, (began, ended_ns), reach, None, (code, head))
             }
         };
@@ -336,7 +342,7 @@ impl Keeper {
                 },
             };
             let commits = head != head_of(&about.cwd);
-            let ended = Record::Ended { change, entries, gaps: gaps.clone(), at: Some(now), sure, commits };
+            let ended = Record::Ended { change, entries, gaps: gaps.clone(), at: Some(now), sure, commits, crowded };
             if let Err(error) = about.checkpoints.add(&ended, Sync::No) {
                 gaps.push(format!("{error}."));
             }
@@ -412,6 +418,12 @@ impl Keeper {
         self.full.lock().unwrap_or_else(PoisonError::into_inner).0 = Some(text.clone());
         Some(text)
     }
+}
+
+/// True if commands run that may change what lies in this folder.
+async fn another_runs(cwd: PathBuf) -> bool {
+    // What is not known counts as one.
+    tokio::task::spawn_blocking(move || protected_files::another_runs(&cwd)).await.unwrap_or(true)
 }
 
 /// Bytes of a hook or configuration that is kept.

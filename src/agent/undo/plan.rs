@@ -3,6 +3,7 @@
 use super::chain::Way;
 use super::history::{Change, History, others, short};
 use crate::domain::diff::FileDiff;
+use crate::domain::paths::is_protected;
 use crate::domain::undo::{
     ChangeKind, ChangedFile, Changes, Thing, UndoAim, UndoDeed, UndoEntry, UndoFile, UndoPlan, UndoState,
 };
@@ -128,11 +129,19 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
         gaps: chosen.iter().flat_map(|change| change.gaps.iter().cloned()).collect(),
         commits: history.has_commits(&chosen),
     };
-    let mut items = Vec::new();
+    let mut items: Vec<UndoItem> = Vec::new();
     for (path, way) in ways {
         if let Some((file, item)) = one(checkpoints, &history, path, &way, known, plan.files.len() < COUNTED) {
             plan.files.push(file);
             items.push(item);
+        }
+    }
+    let comes = |item: &&UndoItem| item.entry.after != Thing::Absent;
+    let coming: BTreeSet<PathBuf> = items.iter().filter(comes).map(|item| item.entry.path.clone()).collect();
+    for file in plan.files.iter_mut().filter(|file| coming.contains(&file.path)) {
+        if file.state == UndoState::Ready && classify::makes_repository(&file.path, &known.cwd, &coming) {
+            file.state =
+                UndoState::Risky("It makes its folder a git repository, whose settings may run programs.".into());
         }
     }
     Ok(Worked { plan, items, undoes: numbers, redoes: undo.map(|undo| undo.number) })
@@ -174,8 +183,14 @@ fn one(
     let target = part.unwrap_or(way.whole);
     let is_risky = || *target != Thing::Absent && classify::is_of_made_repository(path, &known.cwd);
     let risk = || is_risky().then(|| "Its folder is a git repository now, which it may make run programs.".to_owned());
+    // What a job made stands for a moment until it is taken back: a look in that moment takes it for the user's.
+    let is_of_others = history.is_crowded(&way.over) || way.over.is_empty();
+    let is_doubtful = *target != Thing::Absent && is_of_others && is_protected(path);
     let state = match (lost(checkpoints, &now, target).or_else(risk), changed.or(way.why)) {
         (Some(why), _) => UndoState::Lost(why),
+        (None, None) if is_doubtful => UndoState::Risky(
+            "It configures or runs code, and may be the work of another command that ran then.".to_owned(),
+        ),
         (None, None) => UndoState::Ready,
         (None, Some(why)) if part.is_some() => UndoState::Between(why.to_owned()),
         (None, Some(why)) => UndoState::Changed(why.to_owned()),

@@ -53,8 +53,10 @@ pub(in crate::agent) fn restore(
     for (file, item) in plan.files.into_iter().zip(items) {
         match file.state {
             UndoState::Lost(why) => done.left.push((file.shown, why)),
-            UndoState::Changed(why) if !also.contains(&file.path) => done.left.push((file.shown, why)),
-            UndoState::Ready | UndoState::Changed(_) | UndoState::Between(_) => {
+            UndoState::Changed(why) | UndoState::Risky(why) if !also.contains(&file.path) => {
+                done.left.push((file.shown, why));
+            }
+            UndoState::Ready | UndoState::Changed(_) | UndoState::Between(_) | UndoState::Risky(_) => {
                 let UndoItem { mut entry, whole } = item;
                 let all = also.contains(&file.path);
                 if let UndoState::Between(_) = &file.state {

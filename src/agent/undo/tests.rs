@@ -9,6 +9,7 @@ use crate::domain::undo::{ChangeKind, UndoAim, UndoDeed, UndoState};
 use crate::domain::{At, CallId, MessageId, SessionId};
 use crate::store::checkpoints::{Bounds, Checkpoints};
 use crate::store::{Options, Store};
+use crate::tools::protected_files;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashSet};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -310,6 +311,49 @@ fn nothing_is_brought_back_into_a_folder_that_became_a_repository() {
     let done = bench.undo(UndoAim::Last, &["lib/config"]);
     assert_eq!((done.restored.len(), done.left.len()), (0, 1), "{done:?}");
     assert!(!file.exists());
+}
+
+#[test]
+fn what_makes_a_repository_is_brought_back_only_if_it_is_named() {
+    let mut bench = Bench::new();
+    let lib = bench.work.join("lib");
+    write(&lib.join("HEAD"), "ref: refs/heads/main\n");
+    write(&lib.join("objects/x"), "x");
+    write(&lib.join("refs/x"), "x");
+    write(&lib.join("notes"), "x");
+    bench.command("m1", |_| {
+        for name in ["objects", "refs"] {
+            std::fs::remove_dir_all(lib.join(name)).unwrap();
+        }
+        std::fs::remove_file(lib.join("HEAD")).unwrap();
+        std::fs::remove_file(lib.join("notes")).unwrap();
+    });
+    // Nobody looks at it while the folder is no repository.
+    write(&lib.join("config"), "[core]\n\tfsmonitor = x\n");
+    let done = bench.undo(UndoAim::Last, &[]);
+    assert!(done.restored.contains(&"lib/notes".to_owned()), "{done:?}");
+    assert_eq!(done.left.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["lib/HEAD"]);
+    assert!(!lib.join("HEAD").exists() && lib.join("objects/x").exists());
+}
+
+#[test]
+fn what_another_command_may_have_made_and_runs_code_is_brought_back_only_if_it_is_named() {
+    let mut bench = Bench::new();
+    let work = bench.work.clone();
+    for (name, is_crowded) in [(".envrc", true), (".vscode/tasks.json", false)] {
+        write(&work.join(name), "x");
+        write(&work.join("a"), "x");
+        let job = is_crowded.then(|| protected_files::running_in(&work));
+        bench.command("m1", |work| {
+            std::fs::remove_file(work.join(name)).unwrap();
+            std::fs::remove_file(work.join("a")).unwrap();
+        });
+        drop(job);
+        bench.restart();
+        let done = bench.undo(UndoAim::Last, &[]);
+        assert_eq!(done.left.iter().any(|(left, _)| left == name), is_crowded, "{done:?}");
+        assert!(work.join(name).exists() != is_crowded && work.join("a").exists());
+    }
 }
 
 #[test]

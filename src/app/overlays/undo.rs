@@ -117,14 +117,16 @@ fn tick(state: &mut State) {
     let Some(Overlay::Undo(card)) = state.overlays.last_mut() else { return };
     let Some(file) = card.plan.as_ref().and_then(|plan| plan.files.get(card.selected)) else { return };
     let why = match &file.state {
-        UndoState::Changed(_) | UndoState::Between(_) => {
+        UndoState::Changed(_) | UndoState::Between(_) | UndoState::Risky(_) => {
             let path = file.path.clone();
             if !card.also.remove(&path) {
                 card.also.insert(path);
             }
             return;
         }
-        UndoState::Ready => "It is restored in any case: only files that others changed too can be left.".to_owned(),
+        UndoState::Ready => {
+            "It is restored in any case: only files that others changed too, or that run code, can be left.".to_owned()
+        }
         UndoState::Lost(why) => why.clone(),
     };
     state.notify(Notice::new(Level::Info, why));

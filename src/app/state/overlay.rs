@@ -119,7 +119,7 @@ impl UndoCard {
     pub fn restores(&self, file: &UndoFile) -> bool {
         match file.state {
             UndoState::Ready | UndoState::Between(_) => true,
-            UndoState::Changed(_) => self.also.contains(&file.path),
+            UndoState::Changed(_) | UndoState::Risky(_) => self.also.contains(&file.path),
             UndoState::Lost(_) => false,
         }
     }

@@ -121,6 +121,7 @@ const SECRET_WORDS: &[&str] = &["shadow", "shadow-", "gshadow", "gshadow-", "sud
 const MORE_FILES: &[&str] = &[
     "pgpass.conf",
     ".mylogin.cnf",
+    ".esmtprc",
     ".dockercfg",
     ".dockerconfigjson",
     "kubeconfig",
@@ -410,7 +411,8 @@ fn is_env_copy(name: &str) -> bool {
 /// `.env` and its kin, without the examples that are made to be read.
 fn is_env_file(name: &str) -> bool {
     let example = [".example", ".sample", ".template", ".dist", ".defaults"].iter().any(|end| name.ends_with(end));
-    name.starts_with(".env") && !example
+    let known = [".env", ".dev.vars", ".flaskenv"].iter().any(|begin| name.starts_with(begin));
+    known && !example
 }
 
 /// `/proc/PID/…` that shows what a process holds, and the kernel's memory.
@@ -430,6 +432,10 @@ mod tests {
             "/home/u/.SSH/config",
             ".env",
             "app/.env.production",
+            "worker/.dev.vars",
+            "worker/.dev.vars.staging",
+            "app/.flaskenv",
+            "/home/u/.esmtprc",
             ".envrc",
             "x/.env/y",
             "/root/.aws/credentials",
@@ -449,6 +455,7 @@ mod tests {
         for open in [
             "/home/u/src/main.rs",
             ".env.example",
+            "worker/.dev.vars.example",
             "environment.rs",
             "src/env.rs",
             "id_rsa.pub",

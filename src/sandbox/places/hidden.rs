@@ -107,11 +107,16 @@ pub(super) fn numbers() -> Arc<HashSet<u64>> {
     Arc::clone(&hidden().get_or_insert_default().numbers)
 }
 
-/// True if the file was hidden at another path.
+/// True if the file, or a folder that it lies in, was hidden from commands at another path.
 #[must_use]
 pub fn is_moved(path: &Path) -> bool {
-    let Some(identity) = Identity::at(path) else { return false };
-    hidden().as_ref().and_then(|hidden| hidden.files.get(&identity)).is_some_and(|names| names.first != path)
+    let hidden = hidden();
+    let Some(hidden) = hidden.as_ref().filter(|hidden| !hidden.files.is_empty()) else { return false };
+    let is_one = |path: &Path| {
+        let names = Identity::at(path).and_then(|identity| hidden.files.get(&identity));
+        names.is_some_and(|names| names.first != path)
+    };
+    path.ancestors().take_while(|one| one.components().count() > 2).any(is_one)
 }
 
 /// True if a file or folder with the number of a hidden one is to be hidden whatever the rules for names, places and contents

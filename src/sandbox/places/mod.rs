@@ -10,6 +10,7 @@ pub mod drafts;
 mod excludes;
 mod folders;
 pub(super) mod git_index;
+mod git_secrets;
 mod git_tracked;
 pub mod hidden;
 mod inherited;
@@ -223,10 +224,8 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
             }
             masked.extend(hidden);
             masked.extend(secrets(site, found));
-            // Nobody looks into git's own folder, where helpers and hooks keep some.
             let gits: HashSet<&PathBuf> = repository.iter().flat_map(|one| [&one.common, &one.own]).collect();
-            let of_git = gits.into_iter().flat_map(|git| names(git).map(|name| git.join(name)));
-            masked.extend(of_git.filter(|path| is_secret(path)));
+            masked.extend(gits.into_iter().chain(&found.repositories).flat_map(|git| git_secrets::below(git)));
             let top = repository.map(|one| &one.top).filter(|top| site.cwd.starts_with(top) && *top != site.cwd);
             masked.extend(top.iter().flat_map(|top| scan::look(top, &toolchains(top, site.home)).masked()));
             masked.extend(SYSTEM.iter().flat_map(|top| private_in(Path::new(top))));
@@ -237,8 +236,7 @@ fn shared(site: &Site<'_>, found: &scan::ScanFindings, repository: Option<&Repos
             let beside =
                 beside.filter(|path| path.is_dir() && !site.cwd.starts_with(path) && !path.starts_with(site.cwd));
             masked.extend(beside.flat_map(|path| scan::look_beside(path).masked()));
-            let open = &site.allowances.granted.unmasked;
-            masked.retain(|path| !open.contains(path) && !site.cwd.starts_with(path));
+            masked.retain(|path| !site.allowances.granted.shows(path) && !site.cwd.starts_with(path));
         }
         // Nothing can be put over anything.
         Namespaces::Without => {
@@ -553,8 +551,8 @@ fn secrets(site: &Site<'_>, found: &scan::ScanFindings) -> Vec<PathBuf> {
         }
     }
     // What the command works in cannot be empty, and what was answered for is open.
-    let open = &site.allowances.granted.unmasked;
-    out.retain(|path| !site.cwd.starts_with(path) && !site.session_dir.starts_with(path) && !open.contains(path));
+    let is_open = |path: &PathBuf| site.allowances.granted.shows(path);
+    out.retain(|path| !site.cwd.starts_with(path) && !site.session_dir.starts_with(path) && !is_open(path));
     let mut out = topmost(out);
     if out.len() > MOST_MASKS {
         let (single, many) = out.split_at(MOST_MASKS);

@@ -14,7 +14,7 @@ pub use change::{ChangedBy, Earlier, GuardedChange, What};
 
 use super::places::{self, Site};
 use super::profile::{Bounds, Namespaces};
-use super::repository::{self, Repository};
+use super::repository::{self, CommandReach, Repository};
 use super::unseen::{self, is_in_the_way, is_too_long};
 use change::is_of_git;
 use look::{ALL, FileState, LAG, Looked, Reading};
@@ -48,6 +48,8 @@ pub struct Guard {
     began: SystemTime,
     /// Folders all of whose protected files were looked at: the working directory, and its repository.
     scope: Vec<PathBuf>,
+    /// Places that the command could read.
+    readable: Vec<PathBuf>,
 }
 
 impl Guard {
@@ -68,6 +70,7 @@ impl Guard {
         let own = repository.iter().flat_map(|one| [one.common.clone(), one.own.clone()]);
         Self {
             scope: std::iter::once(site.cwd.to_owned()).chain(own).collect(),
+            readable: bounds.map(|bounds| [&bounds.readable[..], &bounds.writable].concat()).unwrap_or_default(),
             before,
             whole: whole && guarded.whole && unseen.is_empty(),
             known: repository.iter().map(|one| one.common.clone()).chain(guarded.repositories).collect(),
@@ -98,6 +101,10 @@ impl Guard {
         if self.repository.as_ref().is_some_and(|one| running.covers(&one.common)) {
             self.repository.clone_from(&running.repository);
         }
+    }
+
+    fn reach(&self) -> CommandReach<'_> {
+        CommandReach { known: &self.known, within: &self.scope, readable: &self.readable }
     }
 
     fn covers(&self, path: &Path) -> bool {
@@ -233,7 +240,7 @@ impl Guard {
 
     /// Change of a file that is there.
     fn change(&self, path: &Path, meta: &Metadata, room: &mut u64) -> Option<What> {
-        let is_plain = || repository::is_plain(path, &self.known, &self.scope);
+        let is_plain = || repository::is_plain(path, self.reach());
         let Some(before) = self.before.get(path) else { return (!is_plain()).then_some(What::Made) };
         let now = look::seen(meta);
         // What was written in the last moment before may be written again within the same tick of the clock.
@@ -255,7 +262,7 @@ impl Guard {
             return match what {
                 What::Gone(_) => None,
                 What::Changed(Some(before)) if repository::runs_no_more(&before.content, path) => None,
-                What::Changed(_) if repository::is_plain(path, &self.known, &self.scope) => None,
+                What::Changed(_) if repository::is_plain(path, self.reach()) => None,
                 _ => Some(ChangedBy::Command),
             };
         }
@@ -263,7 +270,7 @@ impl Guard {
             // The cover of a file comes off for an instant when somebody else replaces it. What makes git run programs is
             // put back all the same: whoever wrote it can do so again when no command runs.
             let runs = matches!(what, What::Changed(Some(before))
-                if repository::is_config(path) && !repository::only_harmless(&before.content, path));
+                if repository::is_config(path) && !repository::only_harmless(&before.content, path, self.reach()));
             return Some(if runs || self.has_another_name(path) { ChangedBy::Command } else { ChangedBy::Unknown });
         }
         let own = self.repository.as_ref().filter(|one| path.starts_with(&one.common) || path.starts_with(&one.own));
@@ -271,7 +278,7 @@ impl Guard {
             // Git removes the folder of a working tree that it is told to forget, and that of a submodule.
             What::Gone(_) if own.is_some_and(|own| own.lost_whole(path)) => None,
             What::Changed(Some(before)) if site.moves.notes && repository::is_config(path) => {
-                (!repository::only_harmless(&before.content, path)).then_some(ChangedBy::Command)
+                (!repository::only_harmless(&before.content, path, self.reach())).then_some(ChangedBy::Command)
             }
             _ => Some(ChangedBy::Command),
         }

@@ -10,6 +10,7 @@ use self::git_config::Ground;
 use super::own_folders;
 use super::plain_file;
 use super::unseen;
+use crate::domain::git_settings::is_plain_address;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -222,11 +223,21 @@ pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
     out
 }
 
+/// Places that a new file of git may lead to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CommandReach<'a> {
+    /// Folders of the repositories that were there before.
+    pub known: &'a [PathBuf],
+    /// Folders where all that is written is looked at: elsewhere a repository could be another one at any time.
+    pub within: &'a [PathBuf],
+    /// Places that whoever wrote the file could read: what a remote names is open to the next command.
+    pub readable: &'a [PathBuf],
+}
+
 /// True if a file that git makes with a new working tree, submodule or repository says nothing but what git writes
-/// there itself, and so runs nothing and leads nowhere else. `known` are the folders of repositories that were there
-/// before, `within` those where all that is written is looked at: elsewhere a repository could be another one at any time.
+/// there itself, and so runs nothing and leads nowhere else.
 #[must_use]
-pub fn is_plain(path: &Path, known: &[PathBuf], within: &[PathBuf]) -> bool {
+pub fn is_plain(path: &Path, reach: CommandReach<'_>) -> bool {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return false;
     };
@@ -235,7 +246,7 @@ pub fn is_plain(path: &Path, known: &[PathBuf], within: &[PathBuf]) -> bool {
         "config" | "config.worktree" => {
             let is_plain = |one: &(String, String)| {
                 git_config::is_harmless(one)
-                    && !leads_unseen(dir, one)
+                    && !leads_unseen(dir, one, reach)
                     && (name == "config" || is_of_one_tree(&one.0))
                     && (one.0 != "core.worktree" || leads_back(dir, &one.1))
             };
@@ -268,8 +279,9 @@ pub fn is_plain(path: &Path, known: &[PathBuf], within: &[PathBuf]) -> bool {
             dir.canonicalize().ok().and_then(|top| Repository::of(&top).filter(|found| found.top == top)).is_some_and(
                 // Another folder could have been made for it to lead to.
                 |found| {
-                    let known = known.iter().any(|git| found.common == *git || inner(git).contains(&found.common));
-                    let is_looked_at = || within.iter().any(|folder| found.common.starts_with(folder));
+                    let known =
+                        reach.known.iter().any(|git| found.common == *git || inner(git).contains(&found.common));
+                    let is_looked_at = || reach.within.iter().any(|folder| found.common.starts_with(folder));
                     known || is_looked_at() && runs_nothing(&found.common)
                 },
             )
@@ -284,15 +296,26 @@ fn is_of_one_tree(key: &str) -> bool {
     ["core.", "index.", "extensions."].iter().any(|section| key.starts_with(section))
 }
 
-/// True for the address of a remote where commands write and nobody looks for repositories, in a folder of lisle's own or of
-/// git's: git runs the hooks of a repository that it pushes to.
-fn leads_unseen(git: &Path, (key, value): &(String, String)) -> bool {
-    let is_address = ["url", "pushurl", "remote", "pushremote"].iter().any(|last| key.ends_with(&format!(".{last}")));
-    let path = value.strip_prefix("file://").unwrap_or(value);
+/// True for the address of a remote that a command could not read, or where commands write and nobody looks for repositories, in
+/// a folder of lisle's own or of git's: git runs the hooks of a repository that it pushes to.
+fn leads_unseen(git: &Path, (key, value): &(String, String), reach: CommandReach<'_>) -> bool {
+    let is_one_of = |names: [&str; 2]| names.iter().any(|last| key.ends_with(&format!(".{last}")));
+    let is_address = is_one_of(["url", "pushurl"]) && !is_plain_address(value);
+    // What a branch follows is the name of a remote, or an address.
+    let is_followed = is_one_of(["remote", "pushremote"]) && value != "." && !is_plain_address(value);
+    if !is_address && !is_followed {
+        return false;
+    }
+    let address = Path::new(value.strip_prefix("file://").unwrap_or(value));
     let in_git = |path: &Path| path.parent().is_some_and(|above| above.iter().any(|part| part == ".git"));
-    let is_unseen = |real: &Path| own_folders::holds(real) || in_git(real);
-    let real = |top: &Path| top.join(path).canonicalize().is_ok_and(|real| is_unseen(&real));
-    is_address && (real(git) || git.parent().is_some_and(real))
+    let is_open = |path: &Path| reach.within.iter().chain(reach.readable).any(|place| path.starts_with(place));
+    let is_unseen = |top: &Path| match top.join(address).canonicalize() {
+        Ok(real) => own_folders::holds(&real) || in_git(&real) || !is_open(&real),
+        // A path that is free by now could lead anywhere later.
+        Err(_) => is_address || address.components().count() > 1,
+    };
+    let tree = if git.ends_with(".git") { git.parent().map(Path::to_owned) } else { worktree(git) };
+    is_unseen(git) || tree.is_some_and(|tree| is_unseen(&tree))
 }
 
 /// True if a repository's working tree, as its settings name it, says that it belongs to this repository: any other folder
@@ -336,7 +359,7 @@ pub fn runs_no_more(before: &[u8], after: &Path) -> bool {
 /// True if nothing in a repository's folder runs anything.
 fn runs_nothing(git: &Path) -> bool {
     let is_missing = |name: &str| git.join(name).symlink_metadata().is_err_and(|error| !unseen::is_in_the_way(&error));
-    let plain = |name: &str| is_missing(name) || is_plain(&git.join(name), &[], &[]);
+    let plain = |name: &str| is_missing(name) || is_plain(&git.join(name), CommandReach::default());
     let hooks = match std::fs::read_dir(git.join("hooks")) {
         Ok(hooks) => hooks.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<PathBuf>, _>>(),
         Err(error) if !unseen::is_in_the_way(&error) => Ok(Vec::new()),
@@ -345,7 +368,7 @@ fn runs_nothing(git: &Path) -> bool {
     plain("config")
         && plain("config.worktree")
         && is_missing("info/attributes")
-        && hooks.is_ok_and(|hooks| hooks.iter().all(|path| is_plain(path, &[], &[])))
+        && hooks.is_ok_and(|hooks| hooks.iter().all(|path| is_plain(path, CommandReach::default())))
 }
 
 /// The settings in a file; `None` for one that cannot be read as such.
@@ -356,7 +379,7 @@ pub fn settings(path: &Path) -> Option<Vec<(String, String)>> {
 
 /// True if two contents of a file of settings differ only in such as a command may write without a question.
 #[must_use]
-pub fn only_harmless(before: &[u8], after: &Path) -> bool {
+pub fn only_harmless(before: &[u8], after: &Path, reach: CommandReach<'_>) -> bool {
     let before = std::str::from_utf8(before).ok().and_then(git_config::parse);
     let Some((mut before, mut now)) = before.zip(settings(after)) else { return false };
     let is_shared = after.file_name().is_some_and(|name| name == "config");
@@ -364,7 +387,7 @@ pub fn only_harmless(before: &[u8], after: &Path) -> bool {
         return false;
     }
     let git = after.parent().unwrap_or(after);
-    if now.iter().any(|one| !before.contains(one) && leads_unseen(git, one)) {
+    if now.iter().any(|one| !before.contains(one) && leads_unseen(git, one, reach)) {
         return false;
     }
     // A submodule's repository names its working tree, which must name it as well, or none where it has none.
@@ -570,257 +593,4 @@ fn small(path: &Path) -> Option<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn make(root: &Path, git: &str) -> PathBuf {
-        let dir = root.join(git);
-        for folder in ["objects", "refs", "hooks"] {
-            std::fs::create_dir_all(dir.join(folder)).unwrap();
-        }
-        std::fs::write(dir.join("HEAD"), "ref: refs/heads/main\n").unwrap();
-        std::fs::write(dir.join("config"), "[core]\n").unwrap();
-        dir
-    }
-
-    #[test]
-    fn a_folder_and_those_below_it_belong_to_their_repository() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        assert_eq!(Repository::of(&root), None);
-        std::fs::create_dir_all(root.join("r/a/b")).unwrap();
-        let git = make(&root, "r/.git");
-        let found = Repository::of(&root.join("r/a/b")).unwrap();
-        assert_eq!(found, Repository { top: root.join("r"), common: git.clone(), own: git.clone() });
-        let protected = found.protected();
-        for name in ["hooks", "config", "config.worktree", "info/attributes", "commondir"] {
-            assert!(protected.contains(&git.join(name)), "{name}");
-        }
-    }
-
-    #[test]
-    fn a_worktree_and_a_submodule_must_be_pointed_back_at() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        let git = make(&root, "main/.git");
-        let own = git.join("worktrees/w");
-        std::fs::create_dir_all(&own).unwrap();
-        std::fs::create_dir_all(root.join("w")).unwrap();
-        std::fs::write(root.join("w/.git"), format!("gitdir: {}\n", own.display())).unwrap();
-        std::fs::write(own.join("commondir"), "../..\n").unwrap();
-        std::fs::write(own.join("gitdir"), format!("{}\n", root.join("w/.git").display())).unwrap();
-        let found = Repository::of(&root.join("w")).unwrap();
-        assert_eq!((&found.common, &found.own), (&git, &own));
-        assert!(found.protected().contains(&own.join("config.worktree")));
-        assert!(found.protected().contains(&own.join("commondir")));
-        let main = Repository::of(&root.join("main")).unwrap();
-        assert_eq!(main.linked(), [root.join("w/.git")]);
-        assert!(!main.protected().contains(&own.join("commondir")), "git removes other working trees");
-        let all = main.pointers();
-        for path in
-            [own.join("commondir"), own.join("gitdir"), git.join(TODO), own.join(TODO), git.join("sequencer/opts")]
-        {
-            assert!(all.contains(&path), "{}", path.display());
-        }
-        for path in [own.join("commondir"), own.join("gitdir"), root.join("w/.git"), git.join("config")] {
-            assert!(is_plain(&path, &[], std::slice::from_ref(&root)), "{}", path.display());
-        }
-        std::fs::write(git.join("config"), format!("[core]\n\tworktree = {}\n", root.join("w").display())).unwrap();
-        assert!(!is_plain(&git.join("config"), &[], &[]), "another folder would be overwritten");
-        let of_tree = own.join("config.worktree");
-        std::fs::write(&of_tree, "[core]\n\tsparseCheckout = true\n").unwrap();
-        assert!(is_plain(&of_tree, &[], &[]));
-        std::fs::write(&of_tree, "[remote \"origin\"]\n\tpushurl = https://elsewhere.example/x\n").unwrap();
-        assert!(!is_plain(&of_tree, &[], &[]), "a remote would be another one");
-        std::fs::remove_file(&of_tree).unwrap();
-        std::fs::write(git.join("config"), "[core]\n\tpager = x\n").unwrap();
-        let pointer = root.join("w/.git");
-        let within = std::slice::from_ref(&root);
-        assert!(!is_plain(&pointer, &[], within) && is_plain(&pointer, std::slice::from_ref(&git), &[]));
-        std::fs::write(git.join("config"), "[core]\n").unwrap();
-        std::fs::write(own.join("commondir"), "/somewhere/else\n").unwrap();
-        assert!(!is_plain(&own.join("commondir"), &[], &[]) && !is_plain(&root.join("w/.git"), &[], &[]));
-        std::fs::write(own.join("commondir"), "../..\n").unwrap();
-        std::fs::write(own.join("gitdir"), "/somewhere/else/.git\n").unwrap();
-        assert!(!is_plain(&own.join("gitdir"), &[], &[]));
-        assert_eq!(Repository::of(&root.join("w")), None);
-
-        let sub = make(&root, "main/.git/modules/libs/sub");
-        std::fs::create_dir_all(root.join("main/libs/sub")).unwrap();
-        std::fs::write(root.join("main/libs/sub/.git"), "gitdir: ../../.git/modules/libs/sub\n").unwrap();
-        assert_eq!(Repository::of(&root.join("main/libs/sub")), None);
-        std::fs::write(sub.join("config"), "[core]\n\tworktree = ../../../../libs/sub\n").unwrap();
-        assert_eq!(Repository::of(&root.join("main/libs/sub")).unwrap().common, sub);
-        assert!(Repository::of(&root.join("main")).unwrap().protected().contains(&sub.join("hooks")));
-    }
-
-    #[test]
-    fn a_repository_is_one_whatever_becomes_of_its_head() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        let git = make(&root, "r/.git");
-        let sub = make(&root, "r/.git/modules/group/hooks/sub");
-        let own = git.join("worktrees/w");
-        std::fs::create_dir_all(&own).unwrap();
-        let expected = Repository::of(&root.join("r")).unwrap().protected();
-        assert!(expected.contains(&sub.join("config")) && expected.contains(&own.join("config.worktree")));
-        for repository in [&git, &sub] {
-            let head = repository.join("HEAD");
-            std::fs::remove_file(&head).unwrap();
-            assert_eq!(Repository::of(&root.join("r")).unwrap().protected(), expected);
-            std::os::unix::fs::symlink("refs/heads/none-yet", &head).unwrap();
-            assert_eq!(Repository::of(&root.join("r")).unwrap().protected(), expected);
-            assert!(is_config(&repository.join("config")));
-        }
-        let deep = make(&root, "r/.git/worktrees/w/modules/lib/sub");
-        assert!(Repository::of(&root.join("r")).unwrap().protected().contains(&deep.join("config")));
-        // A link in the place of a folder is what git follows, and nothing that it makes.
-        std::os::unix::fs::symlink(root.join("elsewhere"), git.join("modules/group/other")).unwrap();
-        assert!(pointers_in(&git).contains(&git.join("modules/group/other")));
-    }
-
-    #[test]
-    fn a_pointer_names_what_git_reads_in_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        let git = make(&root, "r/.git");
-        for (name, more) in [("lure", ""), ("lure ", "\tfsmonitor = x\n"), (" lure", "\tpager = x\n")] {
-            let lure = make(&root, &format!("r/.git/{name}"));
-            std::fs::write(lure.join("config"), format!("[core]\n\tworktree = ../../sub\n{more}")).unwrap();
-        }
-        std::fs::create_dir_all(root.join("r/sub")).unwrap();
-        let entry = root.join("r/sub/.git");
-        let within = std::slice::from_ref(&root);
-        for (text, led, plain) in [
-            ("gitdir: ../.git/lure\n", "lure", true),
-            ("gitdir: ../.git/lure\r\n\n", "lure", true),
-            ("gitdir: ../.git/lure ", "lure ", false),
-            ("gitdir: ../.git/ lure\n", " lure", false),
-            ("gitdir: ../.git/lure\t\n", "", false),
-            ("gitdir:../.git/lure\n", "", false),
-            (" gitdir: ../.git/lure\n", "", false),
-        ] {
-            std::fs::write(&entry, text).unwrap();
-            let found = led_to(std::slice::from_ref(&entry), &[&root]);
-            let expected: Vec<PathBuf> = (!led.is_empty()).then(|| git.join(led)).into_iter().collect();
-            assert_eq!((found, is_plain(&entry, &[], within)), (expected, plain), "{text:?}");
-        }
-        // What nobody looks at may be another repository tomorrow.
-        std::fs::write(&entry, "gitdir: ../.git/lure\n").unwrap();
-        assert!(!is_plain(&entry, &[], &[root.join("r/src")]));
-        // The last one counts, and other sections do not.
-        std::fs::write(git.join("config"), "[x]\n\tworktree = ../a\n[core]\n\tworktree = ../b\n\tworktree = ../sub\n")
-            .unwrap();
-        assert_eq!(worktree(&git), Some(root.join("r/sub")));
-    }
-
-    #[test]
-    fn a_new_repository_leads_into_no_folder_of_a_session() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        let session = make(&root, "session/tmp/origin");
-        std::fs::write(root.join("session/session.jsonl"), "").unwrap();
-        make(&root, "beside");
-        make(&root, "r/.git/hidden");
-        let git = make(&root, "r/new/.git");
-        for (address, plain) in [
-            (session.display().to_string(), false),
-            (format!("file://{}", session.display()), false),
-            ("../../session/tmp/origin".to_owned(), false),
-            ("../../beside".to_owned(), true),
-            ("../.git/hidden".to_owned(), false),
-            ("https://example.org/x".to_owned(), true),
-        ] {
-            std::fs::write(git.join("config"), format!("[remote \"origin\"]\n\turl = {address}\n")).unwrap();
-            assert_eq!(is_plain(&git.join("config"), &[], &[]), plain, "{address}");
-            assert!(plain || !only_harmless(b"[core]\n", &git.join("config")), "{address}");
-        }
-    }
-
-    #[test]
-    fn links_in_gits_folder_are_found_where_git_writes() {
-        let dir = tempfile::tempdir().unwrap();
-        let git = make(dir.path(), ".git");
-        std::fs::create_dir_all(git.join("logs/refs/heads")).unwrap();
-        std::fs::remove_file(git.join("HEAD")).unwrap();
-        let link = |to: &str, name: &str| std::os::unix::fs::symlink(to, git.join(name)).unwrap();
-        link("refs/heads/main", "HEAD");
-        assert_eq!(InnerRepositories::of(&git).with_links(&git).links, [] as [PathBuf; 0], "an old form of it");
-        let names = ["COMMIT_EDITMSG", "FETCH_HEAD", "logs/HEAD", "logs/refs/heads/x"];
-        names.iter().for_each(|name| link("/elsewhere", name));
-        std::fs::remove_file(git.join("HEAD")).unwrap();
-        link("/elsewhere", "HEAD");
-        let mut found = InnerRepositories::of(&git).with_links(&git).links;
-        found.sort();
-        let mut expected: Vec<PathBuf> = names.iter().chain(&["HEAD"]).map(|name| git.join(name)).collect();
-        expected.sort();
-        assert_eq!(found, expected);
-        assert!(expected.iter().all(|path| pointers_in(&git).contains(path) && !is_plain(path, &[], &[])));
-    }
-
-    #[test]
-    fn a_setting_is_read_as_git_reads_it() {
-        let dir = tempfile::tempdir().unwrap();
-        let git = make(dir.path(), ".git");
-        std::fs::write(git.join("config"), "[core \"fsmonitor\0x\"]\n\tbare = touch x; false\n").unwrap();
-        assert!(!is_plain(&git.join("config"), &[], &[]));
-        assert!(!only_harmless(b"[core]\n", &git.join("config")));
-    }
-
-    #[test]
-    fn only_what_is_listed_counts_as_known() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        let git = make(&root, "r/.git");
-        // Deeper than git ever makes one.
-        for name in ["modules/x", "modules/x/objects/foo", "worktrees/x/foo"] {
-            let lure = make(&root, &format!("r/.git/{name}"));
-            std::fs::write(
-                lure.join("config"),
-                format!("[core]\n\tpager = x\n\tworktree = {}\n", root.join("r/zz").display()),
-            )
-            .unwrap();
-        }
-        std::fs::create_dir_all(root.join("r/zz")).unwrap();
-        let entry = root.join("r/zz/.git");
-        for (name, known) in [("modules/x", true), ("modules/x/objects/foo", false), ("worktrees/x/foo", false)] {
-            std::fs::write(&entry, format!("gitdir: ../.git/{name}\n")).unwrap();
-            let within = std::slice::from_ref(&root);
-            assert_eq!(is_plain(&entry, std::slice::from_ref(&git), within), known, "{name}");
-        }
-    }
-
-    #[test]
-    fn unfinished_work_names_no_strategy_but_those_of_git() {
-        let dir = tempfile::tempdir().unwrap();
-        let git = make(dir.path(), ".git");
-        for (name, text, plain) in [
-            ("rebase-merge/strategy", "ort\n", true),
-            ("rebase-merge/strategy", "x/../evil\n", false),
-            ("rebase-merge/strategy", "evil", false),
-            ("sequencer/opts", "[options]\n\tsignoff = true\n\tstrategy = recursive\n\tstrategy-option = ours\n", true),
-            ("sequencer/opts", "[options]\n\tstrategy = evil\n", false),
-            ("sequencer/opts", "[include]\n\tpath = evil\n", false),
-            ("lazygit.yml", "x", false),
-        ] {
-            let path = git.join(name);
-            assert!(pointers_in(&git).contains(&path));
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(&path, text).unwrap();
-            assert_eq!(is_plain(&path, &[], &[]), plain, "{name}: {text}");
-        }
-    }
-
-    #[test]
-    fn a_link_or_a_made_up_pointer_opens_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        let victim = make(&root, "victim");
-        std::fs::create_dir_all(root.join("r")).unwrap();
-        std::os::unix::fs::symlink(&victim, root.join("r/.git")).unwrap();
-        assert_eq!(Repository::of(&root.join("r")), None);
-        std::fs::remove_file(root.join("r/.git")).unwrap();
-        std::fs::write(root.join("r/.git"), format!("gitdir: {}\n", victim.display())).unwrap();
-        assert_eq!(Repository::of(&root.join("r")), None);
-    }
-}
+mod tests;

@@ -7,7 +7,7 @@ use crate::domain::paths::is_secret;
 use crate::domain::permission::Sandbox;
 use crate::domain::sanitise::reveal_line;
 use crate::sandbox::places::drafts::{self, DraftPath};
-use crate::sandbox::places::{self, Moves, Site, hidden};
+use crate::sandbox::places::{self, Moves, Site};
 use crate::sandbox::protected_files::ChangedBy;
 use crate::sandbox::proxy::Refusals;
 use crate::sandbox::repository::Repository;
@@ -235,10 +235,9 @@ impl Confinement {
             self.profile.bounds().iter().flat_map(|bounds| &bounds.masked).map(PathBuf::as_path).collect();
         // What could not be looked at before was hidden with its folder, and what has another name by now is not made.
         let was_hidden = |path: &PathBuf| path.ancestors().any(|above| masked.contains(above));
-        let new =
-            after.into_iter().filter(|path| !before.contains(path) && !was_hidden(path) && !hidden::is_moved(path));
-        let known = &self.place.allowances.granted.unmasked;
-        own_secrets::note(&self.place.session_dir, new, self.told.waited_for.then_some(known.as_slice()));
+        let new = after.into_iter().filter(|path| !before.contains(path) && !was_hidden(path));
+        let known = &self.place.allowances.granted.made;
+        own_secrets::note(&self.place.session_dir, self.began, new, self.told.waited_for.then_some(known.as_slice()));
     }
 }
 
@@ -322,7 +321,7 @@ fn opened(place: &CallPlace, home: Option<&Path>) -> Allowances {
     }
     let named = out.readable.iter().filter(|path| is_secret(path) && !own(path)).cloned().collect::<Vec<_>>();
     out.granted.unmasked.extend(named);
-    out.granted.unmasked.extend(own_secrets::unchanged(&place.session_dir));
+    out.granted.made = own_secrets::unchanged(&place.session_dir);
     out
 }
 

@@ -13,7 +13,8 @@ use crate::sandbox::places::{
 use crate::sandbox::repository::Repository;
 use crate::sandbox::{Allowances, Namespaces, system_support};
 use crate::tools::CallPlace;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Bound;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +64,46 @@ fn is_named(path: &Path, cwd: &Path) -> bool {
 #[must_use]
 pub fn is_of_made_repository(path: &Path, cwd: &Path) -> bool {
     !paths::is_protected(path) && is_of_repository(path, cwd)
+}
+
+/// True if the file makes its folder a repository, with what is there and with `coming`: what git does there is up to settings
+/// that were harmless so far. Only the one that does so is named, `HEAD` where it comes.
+#[must_use]
+pub fn makes_repository(path: &Path, cwd: &Path, coming: &BTreeSet<PathBuf>) -> bool {
+    let folders = path.ancestors().skip(1).take_while(|folder| folder.starts_with(cwd));
+    folders.into_iter().any(|folder| {
+        let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
+        let comes = |name: &str| {
+            let entry = folder.join(name);
+            let mut from = coming.range::<Path, _>((Bound::Included(entry.as_path()), Bound::Unbounded));
+            from.next().is_some_and(|next| next.starts_with(&entry))
+        };
+        let is_one = |has: &dyn Fn(&str) -> bool| has("HEAD") && (has("commondir") || has("objects") && has("refs"));
+        if is_one(&is_there) || !is_one(&|name| is_there(name) || comes(name)) {
+            return false;
+        }
+        let first = path.strip_prefix(folder).ok().and_then(|below| below.components().next());
+        let is = |name: &str| first.is_some_and(|first| first.as_os_str() == name);
+        is("HEAD") || !comes("HEAD") && ["commondir", "objects", "refs"].into_iter().any(is)
+    })
+}
+
+/// Judges writes of one call as they will lie beside each other: together they may make a repository.
+pub fn judge_together(touches: &mut [tool::Touch], place: &CallPlace) {
+    let cwd = follow(&place.cwd).unwrap_or_else(|_| place.cwd.clone());
+    let written = |touch: &tool::Touch| match touch {
+        tool::Touch::Write { path, .. } => Some(path.clone()),
+        _ => None,
+    };
+    let coming: BTreeSet<PathBuf> = touches.iter().filter_map(written).collect();
+    for touch in touches {
+        if let tool::Touch::Write { path, place: class @ tool::PathPlace::Inside } = touch
+            && coming.len() > 1
+            && makes_repository(path, &cwd, &coming)
+        {
+            *class = tool::PathPlace::Protected;
+        }
+    }
 }
 
 /// True if the file lies in a folder that git takes for a repository, or will once the file is there. By its entries, since
@@ -120,7 +161,7 @@ pub fn is_secret(path: &Path, place: &CallPlace) -> bool {
 /// The same without its content, for what is only named, or read afterwards. Blocks.
 #[must_use]
 pub fn is_secret_place(path: &Path, place: &CallPlace) -> bool {
-    is_secret_name(path, place) || view(place, home().as_deref()).is_masked(path) || is_moved(path)
+    is_secret_name(path, place) || view(place, home().as_deref()).is_masked(path) || hidden::is_moved(path)
 }
 
 /// The same by its name and its folder alone, for one of the many files that a pattern of a command stands for: the sandbox
@@ -128,7 +169,8 @@ pub fn is_secret_place(path: &Path, place: &CallPlace) -> bool {
 #[must_use]
 pub fn is_secret_match(path: &Path, place: &CallPlace) -> bool {
     let unmasked = system_support::spaces(&place.runner) == Namespaces::Without;
-    is_secret_name(path, place) || unmasked && (view(place, home().as_deref()).is_masked(path) || is_moved(path))
+    is_secret_name(path, place)
+        || unmasked && (view(place, home().as_deref()).is_masked(path) || hidden::is_moved(path))
 }
 
 fn is_secret_name(path: &Path, place: &CallPlace) -> bool {
@@ -168,7 +210,7 @@ impl MaskedPaths {
     #[must_use]
     pub fn hides(&self, path: &Path) -> bool {
         let below = path.ancestors().take_while(|one| one.starts_with(&self.cwd));
-        below.into_iter().any(|one| self.masked.contains(one)) || is_moved(path)
+        below.into_iter().any(|one| self.masked.contains(one)) || hidden::is_moved(path)
     }
 
     /// The same, and by name and folder.
@@ -186,11 +228,6 @@ pub fn is_told(path: &Path, beginning: &[u8], masked: &MaskedPaths) -> bool {
     let view =
         SecrecyView { cwd: &masked.cwd, session_dir: nowhere, own_dirs: &[], allowances: &allowances, home: None };
     !paths::is_secret_file(path) && !masked.hides(path) && !view.holds_key(path, beginning)
-}
-
-/// True if the file, or a folder that it lies in, was hidden from commands at another path.
-fn is_moved(path: &Path) -> bool {
-    path.ancestors().take_while(|one| one.components().count() > 2).any(hidden::is_moved)
 }
 
 /// A file that was read is a secret: by its name, because it is one under another name, or by its content.

@@ -236,7 +236,8 @@ impl PreparedChange {
 }
 
 fn facts(pieces: &[PreparedChange], subject: String, place: &CallPlace) -> CallFacts {
-    let touches = pieces.iter().flat_map(|piece| piece.touches(place)).collect();
+    let mut touches: Vec<Touch> = pieces.iter().flat_map(|piece| piece.touches(place)).collect();
+    classify::judge_together(&mut touches, place);
     let mut changes: Vec<FileChange> = pieces.iter().map(|piece| piece.file_change(place)).collect();
     let proposal = match (changes.len(), changes.pop()) {
         (1, Some(FileChange { diff, before, after })) if diff.moved_from.is_none() => {
@@ -310,6 +311,25 @@ mod tests {
         }
         std::fs::set_permissions(bench.path("from.txt"), std::fs::Permissions::from_mode(0o755)).unwrap();
         bench
+    }
+
+    #[test]
+    fn files_that_make_a_repository_together_are_asked_about() {
+        let bench = ready();
+        let places = |names: &[&str]| -> Vec<tool::PathPlace> {
+            let body: Vec<String> = names.iter().map(|name| format!("*** Add File: {name}\n+x")).collect();
+            let facts = bench.inspect("patch", &patch(&body.join("\n"))).unwrap();
+            let place = |touch: &Touch| if let Touch::Write { place, .. } = touch { Some(*place) } else { None };
+            facts.touches.iter().filter_map(place).collect()
+        };
+        let protected = |names: &[&str]| places(names).contains(&tool::PathPlace::Protected);
+        assert!(protected(&["lib/HEAD", "lib/objects/x", "lib/refs/x", "lib/config"]));
+        assert!(protected(&["lib/a/HEAD", "lib/a/commondir"]));
+        assert!(!protected(&["lib/HEAD", "lib/objects/x", "lib/config"]));
+        assert!(!protected(&["lib/HEAD", "objects/x", "refs/x"]));
+        bench.write("half/HEAD", "x");
+        bench.write("half/refs/x", "x");
+        assert!(protected(&["half/objects/x", "half/config"]));
     }
 
     #[test]

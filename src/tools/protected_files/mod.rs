@@ -14,3 +14,7 @@ pub mod other_processes;
 mod process_notes;
 mod put_back;
 pub(super) mod watch;
+
+pub use watch::another_runs;
+#[cfg(test)]
+pub use watch::running_in;

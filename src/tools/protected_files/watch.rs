@@ -186,6 +186,15 @@ impl GuardedCommand {
     }
 }
 
+/// True if commands run that may change what lies in this folder, or in its repository: their protected files are what
+/// they leave until they are looked at. Blocks.
+#[must_use]
+pub fn another_runs(cwd: &Path) -> bool {
+    let scope = Guard::scope_of(cwd);
+    let meets = |one: &PathBuf| scope.iter().any(|own| own.starts_with(one) || one.starts_with(own));
+    running().iter().any(|command| command.guard.scope().iter().any(meets)) || other_processes::since(&scope).is_some()
+}
+
 /// Notes what commands that run moved of what is hidden, before another one begins or one is over. Blocks.
 pub(in crate::tools) fn note_moves() {
     let hidden: Vec<Arc<HeldPlaces>> = running().iter().map(|one| Arc::clone(&one.hidden)).collect();
@@ -303,12 +312,18 @@ fn is_being_checked_out(path: &Path) -> bool {
     })
 }
 
+/// A command that runs in this folder until it is dropped.
+#[cfg(test)]
+pub fn running_in(cwd: &Path) -> impl Sized + use<> {
+    tests::begin(&tests::place(cwd, &cwd.join("session"), &[]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sandbox::Allowances;
 
-    fn place(cwd: &Path, session_dir: &Path, writable: &[PathBuf]) -> CallPlace {
+    pub(super) fn place(cwd: &Path, session_dir: &Path, writable: &[PathBuf]) -> CallPlace {
         let mut allowances = Allowances::default();
         allowances.granted.writable = writable.to_vec();
         CallPlace {
@@ -322,7 +337,7 @@ mod tests {
         }
     }
 
-    fn begin(place: &CallPlace) -> GuardedCommand {
+    pub(super) fn begin(place: &CallPlace) -> GuardedCommand {
         GuardedCommand::begin(place, &NamedPlaces { waited_for: true, ..NamedPlaces::default() }, None)
     }
 
@@ -350,6 +365,7 @@ mod tests {
         // One that does nothing, and one in a folder of its own, find what the job did.
         let inner = CallPlace { cwd: cwd.join("sub"), ..place.clone() };
         let (one, other) = (begin(&place), begin(&inner));
+        assert!(another_runs(&cwd) && another_runs(&cwd.join("sub")) && !another_runs(&session));
         assert_eq!(one.end().len(), 3);
         assert!(clean());
         plant();
@@ -360,6 +376,7 @@ mod tests {
         assert_eq!(job.end().len(), 3);
         assert!(clean());
         drop(job);
+        assert!(!another_runs(&cwd));
         // Whoever comes later takes what is there as it is.
         plant();
         assert_eq!(begin(&place).end(), []);

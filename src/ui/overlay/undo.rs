@@ -37,7 +37,10 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, card: &UndoCard, body: Rect) {
     let title = [paint.piece(heading(paint, card, Some(plan)), Role::NeedsYou)];
     let accept = paint.key(Action::Picker(PickerAction::Accept), Context::Inbox);
     let chosen = plan.files.get(card.selected);
-    let ticks = matches!(chosen.map(|file| &file.state), Some(UndoState::Changed(_) | UndoState::Between(_)));
+    let ticks = matches!(
+        chosen.map(|file| &file.state),
+        Some(UndoState::Changed(_) | UndoState::Between(_) | UndoState::Risky(_))
+    );
     let tick = paint.key(Action::Undo(UndoAction::Tick), Context::Undo).filter(|_| ticks);
     let also = chosen.is_some_and(|file| card.also.contains(&file.path));
     let word = match (chosen.map(|file| &file.state), also) {
@@ -124,8 +127,10 @@ fn files(paint: &mut FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, list: R
         }
         let (sign, sign_role) = match (&file.state, card.restores(file)) {
             (UndoState::Lost(_), _) => (paint.signs.dot, Role::Faint),
-            (UndoState::Changed(_), false) => (paint.signs.marks.warning, Role::Warning),
-            (UndoState::Changed(_) | UndoState::Between(_), _) => (paint.signs.marks.check, Role::Warning),
+            (UndoState::Changed(_) | UndoState::Risky(_), false) => (paint.signs.marks.warning, Role::Warning),
+            (UndoState::Changed(_) | UndoState::Between(_) | UndoState::Risky(_), _) => {
+                (paint.signs.marks.check, Role::Warning)
+            }
             (UndoState::Ready, _) if file.during.is_some() => (paint.signs.marks.check, Role::Warning),
             (UndoState::Ready, _) => (paint.signs.marks.check, Role::Good),
         };
@@ -166,6 +171,10 @@ fn figures(paint: &FrameContext<'_>, card: &UndoCard, file: &UndoFile) -> Vec<Pi
             out.push(paint.piece("changed since, all the same", Role::Warning))
         }
         UndoState::Changed(_) => out.push(paint.piece("changed since, left", Role::Warning)),
+        UndoState::Risky(_) if card.restores(file) => {
+            out.push(paint.piece("may run code, all the same", Role::Warning));
+        }
+        UndoState::Risky(_) => out.push(paint.piece("may run code, left", Role::Warning)),
         UndoState::Between(_) if card.also.contains(&file.path) => {
             out.push(paint.piece("changed between, all the same", Role::Warning))
         }
@@ -186,8 +195,9 @@ fn foot(paint: &FrameContext<'_>, card: &UndoCard, plan: &UndoPlan, width: usize
     let mut out = Vec::new();
     let most = if height < 14 { 2 } else { 8 };
     let chosen = plan.files.get(card.selected);
-    if let Some(UndoState::Changed(why) | UndoState::Between(why) | UndoState::Lost(why)) =
-        chosen.map(|file| &file.state)
+    let state = chosen.map(|file| &file.state);
+    if let Some(UndoState::Changed(why) | UndoState::Between(why) | UndoState::Risky(why) | UndoState::Lost(why)) =
+        state
     {
         out.extend(super::sheet::folded(&clean_line(why), width).into_iter().map(|line| (line, Role::Warning)));
     }

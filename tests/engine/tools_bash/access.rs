@@ -218,6 +218,22 @@ fn a_secret_that_a_command_made_is_its_own_until_somebody_else_changes_it() {
 }
 
 #[test]
+fn a_secret_that_lies_where_a_command_made_one_is_hidden() {
+    let Some(bench) = bench() else { return };
+    bench.write("sub/.env", "canary=real\n");
+    bench.write("make.sh", "mkdir q; echo own=1 > q/.env");
+    bench.write("read.sh", "cat q/.env; true");
+    bench.run("sh make.sh");
+    assert!(bench.run("sh read.sh").text.contains("own=1"));
+    bench.write("move.sh", "mv q q2; mv sub q");
+    bench.run("sh move.sh");
+    for script in ["read.sh", "read.sh"] {
+        let read = bench.run(&format!("sh {script}"));
+        assert!(!read.text.contains("canary=real"), "{}", read.text);
+    }
+}
+
+#[test]
 fn a_secret_stays_hidden_wherever_commands_move_it() {
     let Some(bench) = bench() else { return };
     for (secret, script) in [

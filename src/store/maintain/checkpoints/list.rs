@@ -61,6 +61,10 @@ pub enum Record {
         /// git made a commit meanwhile, or went to another branch.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         commits: bool,
+        /// Another command ran when this one began: what lay there may have been its work, which is taken back a moment
+        /// later where it configures or runs code.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        crowded: bool,
     },
     /// Files are about to be restored.
     Restoring {
