@@ -1,6 +1,7 @@
-//! A first hour with lisle, in the real binary: ask, watch it stream, approve an edit, plan in Explore, approve the plan,
-//! search, go to another session. With `LISLE_PICTURES=DIR` its screens are written there as SVG, one by one and as the
-//! film of the README (`tour.svg`); the model is scripted, all else is the real thing.
+//! A task with lisle, in the real binary: a plan is made in Explore and approved, an edit is approved by its diff, the test
+//! fails, the rest is fixed, the test passes, and what was said is found again. With `LISLE_PICTURES=DIR` its screens are
+//! written there as SVG, one by one and as the films of the README (`tour.svg`, and `tour-light.svg` for light pages); the
+//! model is scripted, all else is the real thing.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
 
 #[path = "support/model_server.rs"]
@@ -21,11 +22,13 @@ const WIDTH: u16 = 118;
 const HEIGHT: u16 = 34;
 
 const CODE: &str = "use url::Url;\n\n/// Where to go after login.\npub fn back(url: &Url) -> String {\n    let next = url.query().unwrap_or_default();\n    decode(&decode(next))\n}\n";
-const TEST: &str = "#!/bin/sh\ngrep -q 'decode(&decode' src/redirect.rs && { echo 'keeps_query: FAILED'; exit 1; }\necho 'test redirect::keeps_query ... ok'\n";
+const LOGOUT: &str = "use url::Url;\n\n/// Where to go after logout.\npub fn away(url: &Url) -> String {\n    decode(&decode(url.query().unwrap_or_default()))\n}\n";
+const TEST: &str = "#!/bin/sh\nfor of in redirect logout; do\n  if grep -q 'decode(&decode' src/$of.rs; then\n    echo \"test $of::keeps_query ... FAILED\"\n    echo \"  left: \\\"a\\\", right: \\\"a&b\\\"\"\n    failed=1\n  else\n    echo \"test $of::keeps_query ... ok\"\n  fi\ndone\nexit ${failed:-0}\n";
 
 /// Takes the pictures, each under a name, and keeps them for the film.
 struct Camera<'a> {
     pty: &'a Pty,
+    dark: bool,
     frames: Vec<(vt100::Screen, Duration)>,
 }
 
@@ -43,16 +46,22 @@ impl Camera<'_> {
     #[track_caller]
     fn take(&mut self, name: &str, text: &str, ms: u64) {
         let screen = self.frame(text, ms);
-        if let Ok(dir) = std::env::var("LISLE_PICTURES") {
+        if let Some(dir) = pictures().filter(|_| self.dark) {
             std::fs::write(format!("{dir}/tour-{name}.svg"), svg::picture(&screen, true)).unwrap();
         }
     }
 
     fn develop(&self) {
-        if let Ok(dir) = std::env::var("LISLE_PICTURES") {
-            std::fs::write(format!("{dir}/tour.svg"), svg::film(&self.frames, true)).unwrap();
+        if let Some(dir) = pictures() {
+            let name = if self.dark { "tour" } else { "tour-light" };
+            std::fs::write(format!("{dir}/{name}.svg"), svg::film(&self.frames, self.dark)).unwrap();
         }
     }
+}
+
+/// Folder for pictures, if they are wanted.
+fn pictures() -> Option<String> {
+    std::env::var("LISLE_PICTURES").ok()
 }
 
 fn words(text: &str) -> String {
@@ -60,7 +69,7 @@ fn words(text: &str) -> String {
 }
 
 /// A used home whose project has a bug, and whose server says what `scripts` say.
-fn home(server: &ModelServer) -> tempfile::TempDir {
+fn home(server: &ModelServer, theme: &str) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let write = |path: &str, text: &str| {
         let path = home.path().join(path);
@@ -68,10 +77,11 @@ fn home(server: &ModelServer) -> tempfile::TempDir {
         std::fs::write(path, text).unwrap();
     };
     write("work/src/redirect.rs", CODE);
+    write("work/src/logout.rs", LOGOUT);
     write("work/test.sh", TEST);
     write("work/README.md", "# app\n\nA login page.\n");
     let config = format!(
-        "default_connection = \"anthropic\"\n\n[ui]\ntheme = \"lisle-dark\"\n\n[connections.anthropic]\n\
+        "default_connection = \"anthropic\"\n\n[ui]\ntheme = \"{theme}\"\n\n[connections.anthropic]\n\
          provider = \"openai-compatible\"\nbase_url = \"{}\"\ndefault_model = \"claude-sonnet\"\n\n\
          [connections.anthropic.figures.\"claude-sonnet\"]\nwindow = 200000\ninput = 3.0\noutput = 15.0\n",
         server.base_url()
@@ -105,9 +115,25 @@ fn past(home: &Path, server: &ModelServer, title: &str, answer: &str, more: &[&s
 }
 
 #[test]
-fn a_first_hour() {
+fn a_task_from_its_plan_to_its_passing_test() {
+    tour(true);
+    // The same once more on light ground: only for looking at.
+    if pictures().is_some() {
+        tour(false);
+    }
+}
+
+fn edit(path: &str, old: &str, new: &str) -> Script {
+    Script::calls(&[("edit", json!({"path": path, "edits": [{"old": old, "new": new}]}))])
+}
+
+fn run_tests() -> Script {
+    Script::calls(&[("bash", json!({"command": "sh test.sh", "intent": "Run the tests"}))])
+}
+
+fn tour(dark: bool) {
     let server = ModelServer::for_program([]);
-    let home = home(&server);
+    let home = home(&server, if dark { "lisle-dark" } else { "lisle-light" });
     lisle(home.path(), &["labels", "add", "bug"]);
     past(home.path(), &server, "Weekly report", "Three things were done this week.", &["--flag"]);
     past(
@@ -120,61 +146,68 @@ fn a_first_hour() {
     past(home.path(), &server, "Port the parser", "The parser keeps the query string as it is.", &["--label", "bug"]);
     let pty =
         Start::new(env!("CARGO_BIN_EXE_lisle"), home.path()).size(WIDTH, HEIGHT).env("COLORTERM", "truecolor").go();
-    let mut camera = Camera { pty: &pty, frames: Vec::new() };
-    camera.take("start", "Port the parser", 1_800);
+    let mut camera = Camera { pty: &pty, dark, frames: Vec::new() };
+    camera.take("start", "Port the parser", 1_400);
 
-    // It reads, then wants to edit.
-    let gate = Gate::new();
-    let reads = json!({"index": 0, "id": "call_0", "type": "function", "function":
-        {"name": "read", "arguments": json!({"path": "src/redirect.rs"}).to_string()}});
-    let begin = words("I will look at the redirect first. ");
-    let rest = words("The query is probably decoded more than once.");
-    let asks = chunk(json!({"tool_calls": [reads]}), Value::Null) + &chunk(json!({}), json!("tool_calls"));
-    server.add(Script::sse(begin).then_wait(&gate).then(rest + &asks + "data: [DONE]\n\n"));
-    let edits = json!([{"old": "    decode(&decode(next))", "new": "    decode(next)"}]);
-    server.add(Script::calls(&[("edit", json!({"path": "src/redirect.rs", "edits": edits}))]));
-    server.add(Script::calls(&[("bash", json!({"command": "sh test.sh"}))]));
-    server.add(Script::says(
-        "Fixed: `next` was decoded **twice**, so an encoded `&` ended the query early.\n\n\
-         | file | what changed |\n|---|---|\n| `src/redirect.rs` | decodes once |\n\n\
-         The test `redirect::keeps_query` passes now.",
-    ));
-    for word in "The redirect after login drops the query string.".split_inclusive(' ') {
-        pty.keys(word);
-        camera.frame(word.trim(), 120);
-    }
-    camera.take("typed", "drops the query string.", 1_200);
-    pty.keys("\r");
-    camera.take("streaming", "look at the redirect first", 1_400);
-    gate.open();
-    pty.until("−1");
-    camera.take("approval", "decode(&decode(next))", 3_200);
-    // The panel waits beside the composer until it is given the focus; keys are dropped just after that.
-    approve(&pty);
-    pty.until("sh test.sh");
-    camera.take("command", "test.sh", 2_600);
-    approve(&pty);
-    camera.take("answered", "passes now", 3_000);
-
-    // In Explore it plans.
-    // Keys that were pressed once too often lie in the composer.
-    press(&pty, "\x15x", "› x");
-    pty.keys("\x15");
+    // In Explore it reads and plans.
     pty.until("Write a message");
     pty.keys("\x1b[Z\x1b[Z");
-    camera.take("explore", "Explore", 1_400);
+    camera.frame("Explore", 1_000);
+    let gate = Gate::new();
+    let reads = |n: usize, path: &str| {
+        json!({"index": n, "id": format!("call_{n}"), "type": "function", "function":
+            {"name": "read", "arguments": json!({"path": path}).to_string()}})
+    };
+    let begin = words("I will look at the redirect first. ");
+    let rest = words("The query is probably decoded more than once.");
+    let calls = json!({"tool_calls": [reads(0, "src/redirect.rs"), reads(1, "src/logout.rs"), reads(2, "test.sh")]});
+    let asks = chunk(calls, Value::Null) + &chunk(json!({}), json!("tool_calls"));
+    server.add(Script::sse(begin).then_wait(&gate).then(rest + &asks + "data: [DONE]\n\n"));
     server.add(Script::calls(&[(
         "submit_plan",
         json!({
-            "title": "Check the logout path",
-            "summary": "Logout builds its redirect by hand. It should use `back` as login does.",
-            "steps": ["Read `src/logout.rs`", "Use `back` there", "Add `logout_keeps_query` to the tests"],
+            "title": "Keep the query string",
+            "summary": "`next` is decoded twice, so an encoded `&` ends the query early.",
+            "steps": ["Decode once in `src/redirect.rs`", "Run the tests", "Fix what else they find"],
         }),
     )]));
-    pty.keys("Does logout have the same bug? Plan a fix.\r");
-    camera.take("plan", "logout_keeps_query", 3_400);
+    for word in "The redirect after login drops the query string. Plan a fix.".split_inclusive(' ') {
+        pty.keys(word);
+        camera.frame(word.trim(), 110);
+    }
+    pty.keys("\r");
+    camera.take("streaming", "look at the redirect first", 1_400);
+    gate.open();
+    camera.take("plan", "Fix what else they find", 3_400);
 
-    // What was said, in every session.
+    // Approved, it is carried out: each change is asked for with its diff.
+    server.add(edit("src/redirect.rs", "    decode(&decode(next))", "    decode(next)"));
+    server.add(run_tests());
+    server.add(edit(
+        "src/logout.rs",
+        "decode(&decode(url.query().unwrap_or_default()))",
+        "decode(url.query().unwrap_or_default())",
+    ));
+    server.add(run_tests());
+    server.add(Script::says(
+        "Fixed: the query was decoded **twice**, in two places.\n\n\
+         | file | what changed |\n|---|---|\n| `src/redirect.rs` | decodes once |\n| `src/logout.rs` | decodes once |\n\n\
+         Both tests of `keeps_query` pass now.",
+    ));
+    approve(&pty, "Approve this plan?");
+    camera.take("approval", "decode(&decode(next))", 3_200);
+    // The panel waits beside the composer until it is given the focus; keys are dropped just after that.
+    approve(&pty, "Change src/redirect.rs?");
+    camera.take("command", "Run this command?", 2_200);
+    approve(&pty, "Run this command?");
+    camera.take("failed", "logout::keeps_query ... FAILED", 3_000);
+    camera.take("fix", "Change src/logout.rs?", 2_600);
+    approve(&pty, "Change src/logout.rs?");
+    pty.until("Run this command?");
+    approve(&pty, "Run this command?");
+    camera.take("answered", "pass now", 3_200);
+
+    // What was said is found in every session.
     press(&pty, "\x06", "Search all sessions");
     pty.keys("query string");
     pty.until("keeps the query string");
@@ -182,21 +215,19 @@ fn a_first_hour() {
     camera.take("search", "keeps the query string", 2_600);
     pty.keys("\x1b");
     pty.gone("Search all sessions");
-    // The plan waits; approved, it is gone about.
-    server.add(Script::says("There is no `src/logout.rs` yet, so there is nothing to mend: the plan ends here."));
-    approve(&pty);
-    camera.take("end", "nothing to mend", 2_600);
+    camera.frame("pass now", 1_200);
     camera.develop();
 }
 
-/// Gives the focus to what asks, and answers with the first choice.
-fn approve(pty: &Pty) {
+/// Gives the focus to what asks, and answers with the first choice; `title` is gone then.
+fn approve(pty: &Pty, title: &str) {
+    pty.until(title);
     // Just after it came, and just after it got the focus, its keys do nothing.
     press(pty, "\x18y", "esc later");
     choose_first(pty);
     // Right after the mark it does nothing either.
     let end = Instant::now() + pty::LIMIT;
-    while pty.text().contains("esc later") {
+    while pty.text().contains("esc later") && pty.text().contains(title) {
         assert!(Instant::now() < end, "it is not answered\n{}", pty.text());
         pty.keys("\r");
         std::thread::park_timeout(Duration::from_millis(50));

@@ -208,6 +208,9 @@ impl RunTasks {
                 if ended.as_ref().is_ok_and(|outcome| outcome.figures.job.is_some()) {
                     kept.goes_on();
                 }
+                if let Some(made) = ended.as_mut().ok().and_then(|outcome| outcome.made.take()) {
+                    kept.made(*made);
+                }
                 let did = ended.as_ref().is_ok_and(|outcome| !outcome.failed);
                 let gaps = keeper.end(kept, did, now()).await;
                 if let (Ok(outcome), false) = (&mut ended, gaps.is_empty()) {

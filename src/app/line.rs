@@ -23,6 +23,13 @@ pub enum Line {
         /// The answer as it was offered.
         choice: Choice,
     },
+    /// A yes, once, to the change that this request is about, without these of its changed places.
+    Without {
+        /// Request to answer.
+        request: RequestId,
+        /// The places, from 0.
+        places: Vec<usize>,
+    },
     /// The words that the answer to this request needs; none lead back to the answers.
     Words {
         /// Request to answer.

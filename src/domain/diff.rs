@@ -1,6 +1,8 @@
 //! The difference between two texts, as values that the screen can draw and the engine can count.
 
 use serde::{Deserialize, Serialize};
+use similar::DiffableStr;
+use std::ops::Range;
 
 /// Change of one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,6 +86,38 @@ pub enum DiffKind {
     Added,
 }
 
+impl Hunk {
+    /// Lines of this kind.
+    #[must_use]
+    pub fn count_of(&self, kind: DiffKind) -> u32 {
+        u32::try_from(self.lines.iter().filter(|line| line.kind == kind).count()).unwrap_or(u32::MAX)
+    }
+
+    /// Its lines in the old text for [`DiffKind::Removed`], in the new one for [`DiffKind::Added`], from 0.
+    fn range_of(&self, side: DiffKind) -> Range<usize> {
+        let start = if side == DiffKind::Removed { self.old_start } else { self.new_start };
+        let start = usize::try_from(start.saturating_sub(1)).unwrap_or(usize::MAX);
+        let lines = self.lines.iter().filter(|line| line.kind == DiffKind::Same || line.kind == side).count();
+        start..start.saturating_add(lines)
+    }
+
+    /// The first and the last changed line in the old text, from 1; where only lines come, the line that they come
+    /// before.
+    #[must_use]
+    pub fn changed_lines(&self) -> (u32, u32) {
+        let mut at = self.old_start;
+        let mut found: Option<(u32, u32)> = None;
+        for line in &self.lines {
+            if line.kind != DiffKind::Same {
+                let (first, last) = found.unwrap_or((at, at));
+                found = Some((first, if line.kind == DiffKind::Removed { at } else { last }));
+            }
+            at = at.saturating_add(u32::from(line.kind != DiffKind::Added));
+        }
+        found.unwrap_or((self.old_start, self.old_start))
+    }
+}
+
 impl FileDiff {
     /// Compares two texts line by line. Gives up on exactness after half a second on very large texts, never on truth.
     /// The kept part is bounded, however long the lines are: the counts are exact, and what is left out is said.
@@ -142,6 +176,62 @@ impl FileDiff {
             }
         }
         out
+    }
+
+    /// The new text with the old one in the places of `struck`, given by their place in `hunks`. Lines are those that
+    /// the places were found by. `None` where not all places are kept.
+    #[must_use]
+    pub fn text_without(&self, old: &str, new: &str, struck: &[usize]) -> Option<String> {
+        if self.left_out > 0 {
+            return None;
+        }
+        let (olds, news) = (old.tokenize_lines(), new.tokenize_lines());
+        let mut out = String::with_capacity(old.len().max(new.len()));
+        let mut at = 0;
+        for (place, hunk) in self.hunks.iter().enumerate() {
+            let (was, is) = (hunk.range_of(DiffKind::Removed), hunk.range_of(DiffKind::Added));
+            out.extend(olds.get(at..was.start)?.iter().copied());
+            let lines = if struck.contains(&place) { olds.get(was.clone())? } else { news.get(is)? };
+            out.extend(lines.iter().copied());
+            at = was.end;
+        }
+        out.extend(olds.get(at..)?.iter().copied());
+        Some(out)
+    }
+
+    /// The same change of the same file, with none of its places.
+    #[must_use]
+    pub fn clone_without_hunks(&self) -> Self {
+        Self {
+            path: self.path.clone(),
+            moved_from: self.moved_from.clone(),
+            hunks: Vec::new(),
+            is_new: self.is_new,
+            is_gone: self.is_gone,
+            added: self.added,
+            removed: self.removed,
+            left_out: self.left_out,
+            cut: self.cut,
+        }
+    }
+
+    /// Takes these places out of it, given by their place in `hunks`.
+    pub fn strike(&mut self, struck: &[usize]) {
+        let mut shift = 0_i64;
+        let mut place = 0;
+        let (added, removed) = (&mut self.added, &mut self.removed);
+        self.hunks.retain_mut(|hunk| {
+            let gone = struck.contains(&place);
+            place += 1;
+            let (more, less) = (hunk.count_of(DiffKind::Added), hunk.count_of(DiffKind::Removed));
+            if gone {
+                shift += i64::from(less) - i64::from(more);
+                (*added, *removed) = (added.saturating_sub(more), removed.saturating_sub(less));
+            } else {
+                hunk.new_start = u32::try_from(i64::from(hunk.new_start) + shift).unwrap_or(1).max(1);
+            }
+            !gone
+        });
     }
 
     /// Count of omitted lines; `None` if there are none.
@@ -251,6 +341,38 @@ fn number(index: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever is struck out: nothing gives the new text, everything the old one, and what is shown of the rest is
+        /// the change that is left.
+        #[test]
+        fn struck_places_stay_as_they_were(
+            old in prop::collection::vec(prop::sample::select(vec!["a\n", "b\n", "c\r\n", "\n", "d"]), 0..60),
+            new in prop::collection::vec((0..60_usize, prop::sample::select(vec!["x\n", "y\r\n", ""])), 0..6),
+            marks in any::<u64>(),
+        ) {
+            let before: String = old.concat();
+            let mut lines: Vec<&str> = old.clone();
+            for (at, line) in new {
+                if let Some(place) = lines.get_mut(at) { *place = line } else { lines.push(line) }
+            }
+            let after: String = lines.concat();
+            let diff = FileDiff::between("f", Some(&before), &after);
+            let all: Vec<usize> = (0..diff.hunks.len()).collect();
+            prop_assert_eq!(diff.text_without(&before, &after, &[]).unwrap(), after.clone());
+            prop_assert_eq!(diff.text_without(&before, &after, &all).unwrap(), before.clone());
+            let struck: Vec<usize> = all.iter().copied().filter(|at| marks >> (at % 64) & 1 == 1).collect();
+            let left = diff.text_without(&before, &after, &struck).unwrap();
+            let mut shown = diff.clone();
+            shown.strike(&struck);
+            let signs = |hunks: &[Hunk]| -> Vec<DiffLine> {
+                hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind != DiffKind::Same).cloned().collect()
+            };
+            prop_assert_eq!(shown.text_without(&before, &left, &[]).unwrap(), left.clone());
+            prop_assert_eq!((signs(&shown.hunks).len() as u32), shown.added + shown.removed);
+        }
+    }
 
     #[test]
     fn counts_and_hunks() {

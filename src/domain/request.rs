@@ -187,6 +187,9 @@ pub struct AgentQuestion {
 pub enum UserAnswer {
     /// Run it, this once.
     Once,
+    /// Make the proposed change, this once, without these changed places: by their place over all files, from 0, in
+    /// order. At least one place is left.
+    OnceWithout(Vec<u32>),
     /// Run it, and keep these rules.
     Remember {
         /// Scope of the rules.
@@ -226,7 +229,13 @@ impl UserAnswer {
             | Self::PlanChanges(text)
             | Self::Reply(text) => text.clone(),
             Self::PlanApprove(approval) => approval.said(),
-            Self::Once | Self::Remember { .. } | Self::No(None) | Self::PlanDecline | Self::Trust(_) | Self::Key(_) => {
+            Self::Once
+            | Self::OnceWithout(_)
+            | Self::Remember { .. }
+            | Self::No(None)
+            | Self::PlanDecline
+            | Self::Trust(_)
+            | Self::Key(_) => {
                 return None;
             }
         };

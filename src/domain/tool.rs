@@ -168,6 +168,10 @@ pub struct CallFacts {
     /// Secrets exist below the directory of a command, and nothing masks them here.
     #[serde(default)]
     pub secrets_here: bool,
+    /// Changed places of the proposal that the user struck out, by their place over all of its files. Only what is left
+    /// is done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<u32>,
 }
 
 /// One thing that a call touches.
@@ -385,6 +389,48 @@ impl Proposal {
         };
         one.into_iter().chain(several.iter().map(|change| &change.diff))
     }
+
+    /// Count of its changed places that can be struck out one by one; none where there is only one, or where some are
+    /// not shown.
+    #[must_use]
+    pub fn strikable(&self) -> usize {
+        let count = self.diffs().map(|diff| diff.hunks.len()).sum();
+        let whole = self.diffs().all(|diff| diff.left_out == 0);
+        if whole && count > 1 { count } else { 0 }
+    }
+
+    /// True if these places can be left out of it, and something is left.
+    #[must_use]
+    pub fn can_leave_out(&self, places: &[u32]) -> bool {
+        let count = self.strikable();
+        let sorted = places.is_sorted_by(|a, b| a < b);
+        sorted && places.len() < count && places.iter().all(|at| usize::try_from(*at).is_ok_and(|at| at < count))
+    }
+
+    /// The same without these places, as it is shown; its hashes stay those of the whole.
+    #[must_use]
+    pub fn shown_without(&self, places: &[u32]) -> Self {
+        let mut out = self.clone();
+        let (one, several) = match &mut out {
+            Proposal::Change { diff, .. } => (Some(diff), &mut [][..]),
+            Proposal::Changes { changes } => (None, changes.as_mut_slice()),
+            _ => return out,
+        };
+        let mut first = 0;
+        for diff in one.into_iter().chain(several.iter_mut().map(|change| &mut change.diff)) {
+            let count = diff.hunks.len();
+            diff.strike(&here(places, first, count));
+            first += count;
+        }
+        out
+    }
+}
+
+/// Those of `places` that lie in a file whose changed places are `count` from `first` on, counted from its own first one.
+#[must_use]
+pub fn here(places: &[u32], first: usize, count: usize) -> Vec<usize> {
+    let places = places.iter().filter_map(|at| usize::try_from(*at).ok()?.checked_sub(first));
+    places.filter(|at| *at < count).collect()
 }
 
 /// Outcome of a tool call.
@@ -398,6 +444,9 @@ pub struct Outcome {
     pub figures: ToolFigures,
     /// Next action of the engine, besides keeping the result.
     pub then: Then,
+    /// The change that it made, where that is another one than was proposed: the user struck out parts of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<Box<Proposal>>,
 }
 
 /// Next action after a tool call.
@@ -431,7 +480,7 @@ pub enum Then {
 impl Outcome {
     /// A result that went well.
     pub fn ok(text: impl Into<String>) -> Self {
-        Self { failed: false, text: text.into(), figures: ToolFigures::default(), then: Then::Nothing }
+        Self { failed: false, text: text.into(), figures: ToolFigures::default(), then: Then::Nothing, made: None }
     }
 
     /// A result that tells the model what went wrong and what to do.

@@ -458,9 +458,9 @@ actions! {
         PlanChanges "plan_changes" "request changes" [Plan];
         PlanEdit "plan_edit" "edit the plan in $EDITOR, then decide" [Plan];
         PlanDecline "plan_decline" "decline the plan" [Plan];
-        StepNext "step_next" "to the plan's next step" [Plan];
-        StepPrevious "step_previous" "to the plan's step before" [Plan];
-        StepStrike "step_strike" "strike the step out, or restore it" [Plan];
+        StepNext "step_next" "to the next step, or the next change of a diff" [Approval Plan];
+        StepPrevious "step_previous" "to the step, or change, before" [Approval Plan];
+        StepStrike "step_strike" "strike it out, or restore it" [Approval Plan];
         StepComment "step_comment" "comment on the step" [Plan];
         Words "words" "answer in words" [Question];
         Equal "equal" "answer all equal requests, in the inbox" [Approval];

@@ -257,6 +257,7 @@ mod tests {
             touches: vec![Touch::Write { path: path.into(), place: PathPlace::Inside }],
             proposal: Proposal::Plain,
             secrets_here: false,
+            left_out: Vec::new(),
         }
     }
     fn read(path: &str) -> CallFacts {

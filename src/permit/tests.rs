@@ -38,7 +38,14 @@ fn facts(touches: Vec<Touch>, proposal: Proposal) -> CallFacts {
         Proposal::Script { .. } => "transform_data",
         Proposal::Plain => "read",
     };
-    CallFacts { tool: tool.to_owned(), subject: "x".to_owned(), touches, proposal, secrets_here: false }
+    CallFacts {
+        tool: tool.to_owned(),
+        subject: "x".to_owned(),
+        touches,
+        proposal,
+        secrets_here: false,
+        left_out: Vec::new(),
+    }
 }
 
 fn command(line: &str) -> CallFacts {

@@ -123,6 +123,7 @@ fn every_command_crosses_a_wire() {
         SessionCommand::Retry,
         SessionCommand::Compact { wish: "keep the paths".into() },
         SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Once },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::OnceWithout(vec![0, 2]) },
         SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::No(None) },
         SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanDecline },
         SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Reply("a".into()) },

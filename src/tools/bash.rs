@@ -121,6 +121,7 @@ fn facts(input: &Value, place: &CallPlace) -> Result<CallFacts, String> {
         touches,
         secrets_here: classify::secrets_here(place, &named_paths::named(&command, place)),
         proposal: Proposal::Command { command, cwd },
+        left_out: Vec::new(),
     })
 }
 

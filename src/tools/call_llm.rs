@@ -88,7 +88,14 @@ fn facts(call: &CallLlmInput, subject: String, place: &CallPlace) -> CallFacts {
     if touches.is_empty() {
         touches.push(Touch::Inner);
     }
-    CallFacts { tool: "call_llm".to_owned(), subject, touches, proposal: Proposal::Plain, secrets_here: false }
+    CallFacts {
+        tool: "call_llm".to_owned(),
+        subject,
+        touches,
+        proposal: Proposal::Plain,
+        secrets_here: false,
+        left_out: Vec::new(),
+    }
 }
 
 struct CallLlmInput {

@@ -127,7 +127,14 @@ pub(crate) fn still(facts: CallFacts, with: &RunContext) -> Result<(), RunError>
 
 /// Facts of a call of `tool` that have no preview.
 pub(crate) fn plain(tool: &str, subject: String, touch: Touch) -> CallFacts {
-    CallFacts { tool: tool.to_owned(), subject, touches: vec![touch], proposal: Proposal::Plain, secrets_here: false }
+    CallFacts {
+        tool: tool.to_owned(),
+        subject,
+        touches: vec![touch],
+        proposal: Proposal::Plain,
+        secrets_here: false,
+        left_out: Vec::new(),
+    }
 }
 
 // One file a tool.
@@ -139,6 +146,7 @@ pub mod fetch;
 pub mod glob;
 pub mod grep;
 pub mod job_output;
+mod left_out;
 pub mod list;
 pub mod patch;
 pub mod properties;

@@ -173,6 +173,7 @@ impl TransformCall {
             touches,
             proposal: Proposal::Script { language: self.language.to_owned(), script: self.script.clone(), files },
             secrets_here: classify::secrets_here(place, &[]),
+            left_out: Vec::new(),
         }
     }
 }

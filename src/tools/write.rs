@@ -8,9 +8,9 @@ use super::files::{self, FileError, LoadedFile};
 use super::files::{classify, paths};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, read, same_facts};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, left_out, read, same_facts};
 use crate::domain::diff::FileDiff;
-use crate::domain::tool::{CallFacts, Outcome, Proposal, ToolSpec, Touch};
+use crate::domain::tool::{self, CallFacts, Outcome, Proposal, ToolSpec, Touch};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -114,18 +114,24 @@ impl PlannedWrite {
         FileDiff::between(&paths::shown(&self.path, place), self.old.as_deref(), &self.new)
     }
 
+    /// The exact change.
+    fn proposal(&self, place: &CallPlace) -> Proposal {
+        Proposal::Change {
+            diff: self.diff(place),
+            before: self.before.as_ref().map(|loaded| files::hex(&loaded.hash)).unwrap_or_default(),
+            after: files::hex(&files::hash(&self.after)),
+        }
+    }
+
     /// Facts for the decision.
     pub fn facts(&self, tool: &str, subject: String, place: &CallPlace) -> CallFacts {
         CallFacts {
             tool: tool.to_owned(),
             subject,
             touches: self.touches(place),
-            proposal: Proposal::Change {
-                diff: self.diff(place),
-                before: self.before.as_ref().map(|loaded| files::hex(&loaded.hash)).unwrap_or_default(),
-                after: files::hex(&files::hash(&self.after)),
-            },
+            proposal: self.proposal(place),
             secrets_here: false,
+            left_out: Vec::new(),
         }
     }
 
@@ -196,9 +202,10 @@ pub(crate) fn carry_out(
 ) -> Result<Outcome, Halt> {
     let change = plan()?;
     let facts = change.facts(tool, subject.clone(), &with.place);
-    if !same_facts(&facts, &with.facts) {
+    if !same_facts(&facts, &with.facts) || !left_out::same_places(&with.facts, &facts) {
         return Err(RunError::FactsChanged(Box::new(facts)).into());
     }
+    let (change, proposal) = left(change, facts.proposal, with).map_err(Halt::Says)?;
     let shown = paths::shown(&change.path, &with.place);
     with.before_changing()?;
     let lost = match files::replace(&change.path, &change.after, change.before.as_ref()) {
@@ -219,7 +226,7 @@ pub(crate) fn carry_out(
         Err(other) => return Err(Halt::Says(format!("{other}. Nothing was written."))),
     };
     with.seen.note(&change.path, files::hash(&change.after));
-    let (added, removed) = facts.proposal.diffs().next().map_or((0, 0), |diff| (diff.added, diff.removed));
+    let (added, removed) = proposal.diffs().next().map_or((0, 0), |diff| (diff.added, diff.removed));
     let lines = change.new.lines().count();
     let what = if change.before.is_none() { "Created" } else { "Changed" };
     let lines = crate::domain::count::count(lines, "line", "lines");
@@ -231,16 +238,28 @@ pub(crate) fn carry_out(
     if let Some(note) = &change.note {
         text.push_str(&format!(" Note: {note}."));
     }
+    if !with.facts.left_out.is_empty() {
+        text.push_str(&format!(" {}", left_out::told(&with.facts)));
+    }
     let mut outcome = Outcome::ok(text);
-    outcome.figures.propose(&facts.proposal);
+    outcome.figures.propose(&proposal);
+    outcome.made = (!with.facts.left_out.is_empty()).then(|| Box::new(proposal));
     Ok(outcome)
+}
+
+/// The change without what the user struck out, and what it is then.
+fn left(change: PlannedWrite, proposal: Proposal, with: &RunContext) -> Result<(PlannedWrite, Proposal), String> {
+    let struck: Vec<usize> = tool::here(&with.facts.left_out, 0, usize::MAX);
+    let Some(diff) = proposal.diffs().next().filter(|_| !struck.is_empty()) else { return Ok((change, proposal)) };
+    let change = left_out::without(change, diff, &struck)?;
+    let proposal = change.proposal(&with.place);
+    Ok((change, proposal))
 }
 
 #[cfg(test)]
 mod tests {
     use super::super::bench::Bench;
     use super::*;
-    use crate::domain::tool;
     use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     fn mode(bench: &Bench, name: &str) -> u32 {

@@ -173,15 +173,11 @@ fn notice(paint: &FrameContext<'_>, width: usize) -> Option<Vec<Vec<Piece<'stati
     if one <= room {
         rows.push(vec![paint.piece(text, role), paint.piece(format!("{gap}{hint}"), Role::Dim)]);
     } else {
-        let hints = if hint.is_empty() { Vec::new() } else { cells::wrap(&hint, room) };
-        let most = MOST.saturating_sub(hints.len()).max(1);
-        let mut words = cells::wrap(&text, room);
-        if words.len() > most {
-            let rest = words.split_off(most - 1).join(" ");
-            words.push(cells::cut(&rest, room, paint.signs.cut).into_owned());
-        }
+        let (text, hint) = instruction_apart(&text, &hint, room);
+        let hints = lines(&hint, room, MOST - 1, paint.signs.cut);
+        let words = lines(&text, room, MOST.saturating_sub(hints.len()).max(1), paint.signs.cut);
         rows.extend(words.into_iter().map(|line| vec![paint.piece(line, role)]));
-        rows.extend(hints.into_iter().take(MOST - 1).map(|line| vec![paint.piece(line, Role::Dim)]));
+        rows.extend(hints.into_iter().map(|line| vec![paint.piece(line, Role::Dim)]));
     }
     if let Some(last) = rows.last_mut().filter(|last| cells::pieces_width(last) + cells::width(&more) <= room) {
         last.push(paint.piece(more, Role::Faint));
@@ -191,4 +187,49 @@ fn notice(paint: &FrameContext<'_>, width: usize) -> Option<Vec<Vec<Piece<'stati
         row.insert(0, paint.piece(lead, role));
     }
     Some(rows)
+}
+
+/// A text in at most `most` lines of `room` cells, the last one cut where there is more.
+fn lines(text: &str, room: usize, most: usize, cut: &str) -> Vec<String> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = cells::wrap(text, room);
+    if lines.len() > most {
+        let rest = lines.split_off(most.saturating_sub(1)).join(" ");
+        lines.push(cells::cut(&rest, room, cut).into_owned());
+    }
+    lines
+}
+
+/// The text and what it says to do. Where a notice without a hint is longer than its rows, its last sentence is the
+/// instruction, which must not be what is cut off.
+fn instruction_apart(text: &str, hint: &str, room: usize) -> (String, String) {
+    let whole = || (text.to_owned(), hint.to_owned());
+    if !hint.is_empty() || cells::wrap(text, room).len() <= MOST {
+        return whole();
+    }
+    match text.rsplit_once(". ") {
+        Some((what, todo)) if !todo.trim().is_empty() => (format!("{what}."), todo.trim().to_owned()),
+        _ => whole(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_notice_says_to_do_is_not_cut_off() {
+        let long = "Key of anthropic stored, not checked: the address of api.anthropic.com cannot be found, and some \
+            more words about it that nobody needs to read. Check the network, or base_url.";
+        let (text, hint) = instruction_apart(long, "", 36);
+        assert!(text.ends_with("needs to read.") && hint == "Check the network, or base_url.");
+        assert_eq!(lines(&hint, 36, MOST - 1, "…"), ["Check the network, or base_url."]);
+        let words = lines(&text, 36, MOST - 1, "…");
+        assert!(words.len() == MOST - 1 && words[1].ends_with('…'), "{words:?}");
+        // What fits stays as it is, and a hint that is longer than its rows says that it goes on.
+        assert_eq!(instruction_apart("One. Two.", "", 36), ("One. Two.".to_owned(), String::new()));
+        assert!(lines(&"word ".repeat(40), 36, MOST - 1, "…")[1].ends_with('…'));
+    }
 }

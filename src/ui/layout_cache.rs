@@ -2,6 +2,7 @@
 
 use super::chat;
 use crate::app::state::Current;
+use crate::app::state::hunks::HunkView;
 use crate::app::state::mark::Spot;
 use crate::app::state::plan::PlanView;
 use crate::domain::ids::RequestId;
@@ -38,6 +39,8 @@ pub(super) struct LaidRequest {
     pub request: Request,
     /// With the marks that the user made of a plan.
     pub plan: Option<Box<PlanView>>,
+    /// With the changed places that the user struck out.
+    pub hunks: Option<HunkView>,
     pub width: u16,
     pub theme: String,
     pub unified: bool,

@@ -160,6 +160,24 @@ fn a_call_is_allowed_and_another_one_refused() {
 }
 
 #[test]
+fn a_change_is_made_without_what_is_struck_and_taken_back() {
+    let old: String = (1..=30).map(|n| format!("line {n}\n")).collect();
+    let edits = json!([{"old": "line 2\n", "new": "two\n"}, {"old": "line 20\n", "new": "twenty\n"}]);
+    let (place, server) = Place::served([
+        Script::calls(&[("read", json!({"path": "a.txt"}))]),
+        Script::calls(&[("edit", json!({"path": "a.txt", "edits": edits}))]),
+        Script::says("Changed."),
+    ]);
+    let file = place.project.path().join("a.txt");
+    std::fs::write(&file, &old).unwrap();
+    let lines = ["change it", "1 without 3", "1 without 2"];
+    golden("hunks", &lines, &place.tell(&[], &lines));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), old.replace("line 2\n", "two\n"));
+    let told = server.asked().iter().any(|asked| asked.body.contains("The user struck out 1 of the 2 changes"));
+    assert!(told, "the model reads of it");
+}
+
+#[test]
 fn a_plan_is_approved() {
     let (place, _server) = Place::served([
         Script::calls(&[(

@@ -268,6 +268,7 @@ impl Machine {
         one.writes = is_written_whole(&facts);
         // Whatever lets it run: that it is not what the model proposed is the user's doing.
         let (authority, reason) = match &mut one.edited {
+            None if !facts.left_out.is_empty() => (authority, struck_in_words(&facts)),
             None => (authority, String::new()),
             Some(edited) => {
                 edited.fresh = false;
@@ -280,7 +281,7 @@ impl Machine {
             tool.status = ToolStatus::Executing;
             tool.subject.clone_from(&facts.subject);
             // What would change stands in the row from the start; the tool replaces it by what did change.
-            tool.figures.propose(&facts.proposal);
+            tool.figures.propose(&facts.proposal.shown_without(&facts.left_out));
         }
         let row = one.row.clone();
         let safety = if matches!(facts.proposal, Proposal::Plain | Proposal::Address { .. }) {
@@ -411,6 +412,11 @@ impl Machine {
             _ => None,
         }
     }
+}
+
+/// Reason of a decision that leaves out parts of what was proposed.
+fn struck_in_words(facts: &CallFacts) -> String {
+    format!("you left out {} of {} changes", facts.left_out.len(), facts.proposal.strikable())
 }
 
 /// lisle itself writes the files of such a call, each whole: once that began it is not stopped halfway.

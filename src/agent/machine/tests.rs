@@ -13,6 +13,7 @@ mod permission_rules;
 mod plan;
 mod queue;
 mod stop;
+mod struck_hunks;
 
 use super::turn_state::Work;
 use super::*;
@@ -145,6 +146,7 @@ fn read(path: &str) -> CallFacts {
         touches: vec![Touch::Read { path: path.into(), secret: false }],
         proposal: Proposal::Plain,
         secrets_here: false,
+        left_out: Vec::new(),
     }
 }
 fn write(path: &str) -> CallFacts {
@@ -154,6 +156,7 @@ fn write(path: &str) -> CallFacts {
         touches: vec![Touch::Write { path: path.into(), place: PathPlace::Inside }],
         proposal: Proposal::Change { diff: Default::default(), before: "1".into(), after: "2".into() },
         secrets_here: false,
+        left_out: Vec::new(),
     }
 }
 fn command(line: &str) -> CallFacts {
@@ -163,6 +166,7 @@ fn command(line: &str) -> CallFacts {
         touches: vec![Touch::command(line, "/w")],
         proposal: Proposal::Command { command: line.into(), cwd: "/w".into() },
         secrets_here: false,
+        left_out: Vec::new(),
     }
 }
 fn broken(retry: bool) -> ProviderError {
@@ -387,6 +391,7 @@ fn with_plan() -> Bench {
         touches: vec![Touch::Inner],
         proposal: Proposal::Plain,
         secrets_here: false,
+        left_out: Vec::new(),
     };
     b.found("p", inner);
     let then = Then::Plan { path: "/s/plans/x.md".into(), title: "Tidy".into(), markdown: "# Tidy\n1. x".into() };
@@ -611,6 +616,7 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
             touches: vec![Touch::Inner],
             proposal: Proposal::Plain,
             secrets_here: false,
+            left_out: Vec::new(),
         };
         b.found("q", inner);
         let question =

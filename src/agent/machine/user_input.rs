@@ -10,9 +10,10 @@ use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Decision, Mode};
 use crate::domain::request::{Ask, UserAnswer};
 use crate::domain::session::{SessionSwitch, TitleFrom};
-use crate::domain::tool::{Proposal, ToolFigures};
+use crate::domain::tool::{CallFacts, Proposal, ToolFigures};
 use crate::permit::{self, Verdict};
 use crate::protocol::{QueueEdit, SessionCommand, SessionEvent};
+use crate::provider::ProposedCall;
 use std::path::PathBuf;
 
 impl Machine {
@@ -226,6 +227,7 @@ impl Machine {
                     out.push(Step::Emit(SessionEvent::Settled { request: request.clone() }));
                     self.run_call(now, &call, asking.facts, Authority::Person, out);
                 }
+                UserAnswer::OnceWithout(places) => self.once_without(now, &call, &asking, places, out),
                 UserAnswer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
                     Some(authority) => {
                         out.push(Step::Emit(SessionEvent::Settled { request: request.clone() }));
@@ -255,6 +257,17 @@ impl Machine {
             }
             _ => unheard(request, answer, out),
         }
+    }
+
+    /// Makes a change without the places that the user struck out. Places that are not those of the change answer nothing.
+    fn once_without(&mut self, now: At, call: &ProposedCall, asking: &Asking, places: Vec<u32>, out: &mut Vec<Step>) {
+        if !asking.facts.proposal.can_leave_out(&places) {
+            out.push(notice(Level::Warning, "The struck places are not those of this change.", "Answer it again."));
+            return out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request.clone()))));
+        }
+        out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone() }));
+        let facts = CallFacts { left_out: places, ..asking.facts.clone() };
+        self.run_call(now, call, facts, Authority::Person, out);
     }
 
     /// Runs another command in the place of the one that was asked about: its facts are gathered and judged from the start.

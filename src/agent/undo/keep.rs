@@ -7,7 +7,7 @@
 use super::UndoSettings;
 use super::reach::{Intent, UndoReach};
 use crate::domain::permission::Sandbox;
-use crate::domain::tool::{CallFacts, Touch};
+use crate::domain::tool::{CallFacts, Proposal, Touch};
 use crate::domain::undo::{Thing, UndoEntry};
 use crate::domain::{At, CallId, MessageId};
 use crate::sandbox::plain_file;
@@ -112,6 +112,11 @@ enum Kind {
 }
 
 impl Underway {
+    /// The call made this change and not the proposed one.
+    pub(in crate::agent) fn made(&mut self, proposal: Proposal) {
+        self.about.facts.proposal = proposal;
+    }
+
     /// The command goes on after its call.
     pub(in crate::agent) fn goes_on(&mut self) {
         self.gaps.push("It goes on in the background: what it changes from now on is not kept.".to_owned());

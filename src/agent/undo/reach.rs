@@ -143,6 +143,7 @@ mod tests {
             touches,
             proposal: Proposal::Plain,
             secrets_here: false,
+            left_out: Vec::new(),
         };
         UndoReach::of(&facts).unwrap()
     }

@@ -108,6 +108,7 @@ impl Bench {
                 touches: vec![touch],
                 proposal: Proposal::Plain,
                 secrets_here: false,
+                left_out: Vec::new(),
             },
             sandbox: Sandbox::None,
             cwd: self.work.clone(),

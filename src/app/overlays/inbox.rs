@@ -3,6 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::shell::{focus, overlay, session, text};
 use crate::app::state::State;
+use crate::app::state::hunks::HunkView;
 use crate::app::state::open::Open;
 use crate::app::state::overlay::{Inbox, Overlay, Reach, Waiting};
 use crate::app::state::panel::Panel;
@@ -179,8 +180,10 @@ pub(crate) fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
         let mut panel = Panel::new(request);
         // What was made of a plan in its session holds here too.
         let there = state.conversations.open.get(&row.session).and_then(|open| open.panel.as_ref());
-        let there = there.filter(|there| there.request == request.id).and_then(|there| there.plan.as_ref());
-        if let (Ask::Plan(review), Some(plan)) = (&request.ask, there)
+        let there = there.filter(|there| there.request == request.id);
+        let hunks = there.and_then(|there| there.hunks.clone()).map(|hunks| HunkView { at: None, ..hunks });
+        panel.hunks = hunks.or(panel.hunks);
+        if let (Ask::Plan(review), Some(plan)) = (&request.ask, there.and_then(|there| there.plan.as_ref()))
             && let Some(plan) = plan.carried_to(review)
         {
             panel.plan = Some(Box::new(plan));

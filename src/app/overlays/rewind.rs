@@ -35,8 +35,11 @@ impl Behind {
             Body::Tool(call) => {
                 let figures = &call.figures;
                 for diff in figures.diff.iter().chain(&figures.diffs) {
-                    if !self.files.contains(&diff.path) {
-                        self.files.push(diff.path.clone());
+                    // A move changes two files, as undo counts them.
+                    for path in [Some(&diff.path), diff.moved_from.as_ref()].into_iter().flatten() {
+                        if !self.files.contains(path) {
+                            self.files.push(path.clone());
+                        }
                     }
                 }
             }

@@ -2,7 +2,7 @@
 //! to the composer, which gets the focus along with it.
 
 use crate::app::effect::Effect;
-use crate::app::panels::answers;
+use crate::app::panels::{answers, hunks};
 use crate::app::shell::focus::SEEN;
 use crate::app::shell::{draft, focus};
 use crate::app::state::notices::TrueWhile;
@@ -80,6 +80,8 @@ pub(crate) fn to_composer(state: &mut State, text: &str) {
     focus::give_back(state);
     state.focus = Focus::Composer;
     state.screen.shown = Default::default();
+    // An Esc that was meant for the panel finds it left already: it stops no turn.
+    state.input.moments.closed = now;
     let composer = state.composer_mut();
     for c in before.map(|letter| letter.c).into_iter().chain(text.chars()) {
         composer.type_char(c);
@@ -136,7 +138,11 @@ pub(crate) fn yes_once(state: &mut State, fx: &mut Vec<Effect>) {
     if draft::is_held(state, &session, fx) {
         return;
     }
-    answers::give(state, &session, &panel.request, UserAnswer::Once, fx);
+    let answer = panel.answer(&Choice::Once).unwrap_or(UserAnswer::Once);
+    if hunks::refused(state, &panel, &answer) {
+        return;
+    }
+    answers::give(state, &session, &panel.request, answer, fx);
     if here {
         // What is being typed goes on; the next request is safe for the time that it has to stand there.
         state.input.quiet_until = quiet;

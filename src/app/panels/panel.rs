@@ -4,7 +4,7 @@
 
 use crate::app::effect::Effect;
 use crate::app::panels::letters::{self, Did};
-use crate::app::panels::{answers, key_field, plan};
+use crate::app::panels::{answers, hunks, key_field, plan};
 use crate::app::shell::{draft, focus};
 use crate::app::state::State;
 use crate::app::state::edit::Editor;
@@ -80,7 +80,9 @@ fn in_panel(state: &mut State, verb: AnswerAction, key: Option<Key>, fx: &mut Ve
 
 fn step(state: &mut State, verb: AnswerAction) -> Did {
     let (steps, rows) = (state.screen.frame.panel_steps.clone(), state.screen.frame.panel_rows.max(2));
-    match focus::focused(state).is_some_and(|(_, panel)| plan::step(panel, verb, &steps, rows)) {
+    match focus::focused(state)
+        .is_some_and(|(_, panel)| plan::step(panel, verb, &steps, rows) || hunks::step(panel, verb, &steps, rows))
+    {
         true => letters::Did::Moved,
         false => letters::Did::Nothing,
     }
@@ -157,7 +159,10 @@ pub(crate) fn confirm(state: &mut State, fx: &mut Vec<Effect>) {
     }
     if let Some(answer) = panel.answer(&choice) {
         let struck = panel.plan.as_ref().is_some_and(|plan| plan.outline.is_all_struck());
-        if plan::refused(state, struck && matches!(answer, UserAnswer::PlanApprove(_))) {
+        let panel = panel.clone();
+        if plan::refused(state, struck && matches!(answer, UserAnswer::PlanApprove(_)))
+            || hunks::refused(state, &panel, &answer)
+        {
             return;
         }
         return answers::give(state, &session, &request, answer, fx);

@@ -30,12 +30,17 @@ pub(crate) fn step(panel: &mut Panel, verb: AnswerAction, ends: &[(u16, u16)], r
         },
         _ => false,
     };
-    if let Some((first, last)) = plan.at.and_then(|at| ends.get(at)).copied().filter(|_| known) {
-        // The whole step, or its beginning where it is longer than the panel.
+    let lines = plan.at.and_then(|at| ends.get(at)).copied().filter(|_| known);
+    scroll_to(panel, lines, rows);
+    known
+}
+
+/// Brings these lines into sight, or their beginning where they are longer than the panel.
+pub(super) fn scroll_to(panel: &mut Panel, lines: Option<(u16, u16)>, rows: u16) {
+    if let Some((first, last)) = lines {
         let least = (last + 1).saturating_sub(rows);
         panel.scroll = panel.scroll.clamp(least.min(first), first);
     }
-    known
 }
 
 /// Enter on the words to a step. Whether that is what was written.

@@ -20,6 +20,7 @@ pub mod fuzzy;
 pub mod gallery;
 pub mod hidden;
 pub mod hint;
+pub mod hunks;
 pub mod input;
 mod leaving;
 pub mod lobby;

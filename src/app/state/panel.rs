@@ -4,6 +4,7 @@
 
 use super::edit::Editor;
 use super::hidden::Hidden;
+use super::hunks::HunkView;
 use super::plan::PlanView;
 use crate::domain::Mode;
 use crate::domain::diff::FileDiff;
@@ -275,6 +276,8 @@ pub struct Panel {
     pub rules: Vec<Rule>,
     /// The plan that is asked for, with what the user made of its steps.
     pub plan: Option<Box<PlanView>>,
+    /// The changed places of the change that is asked for, where they can be struck out one by one.
+    pub hunks: Option<HunkView>,
     /// Words that were begun and left with Esc, and what for.
     pub(crate) begun: Option<(Choice, String)>,
 }
@@ -302,6 +305,10 @@ impl Panel {
                 Ask::Plan(review) => Some(Box::new(PlanView::new(review))),
                 _ => None,
             },
+            hunks: match &request.ask {
+                Ask::Approval(approval) => HunkView::new(&approval.proposal),
+                _ => None,
+            },
             begun: None,
         }
     }
@@ -310,7 +317,10 @@ impl Panel {
     #[must_use]
     pub fn answer(&self, choice: &Choice) -> Option<UserAnswer> {
         match choice {
-            Choice::Once => Some(UserAnswer::Once),
+            Choice::Once => {
+                let left_out = self.hunks.as_ref().map(HunkView::left_out).unwrap_or_default();
+                Some(if left_out.is_empty() { UserAnswer::Once } else { UserAnswer::OnceWithout(left_out) })
+            }
             Choice::Session | Choice::Workspace => {
                 Some(UserAnswer::Remember { scope: choice.scope()?, rules: self.rules.clone() })
             }

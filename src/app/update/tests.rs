@@ -7,6 +7,7 @@ mod engine;
 mod find;
 mod first_hour;
 mod focus;
+mod hunks;
 mod jobs;
 mod key;
 mod keys;

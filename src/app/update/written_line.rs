@@ -40,6 +40,7 @@ pub(super) fn heard(state: &mut State, line: Line, fx: &mut Vec<Effect>) {
         }
         Line::DropDraft => draft::keep_draft(state, fx),
         Line::Answer { request, choice } => answer(state, &request, &choice, fx),
+        Line::Without { request, places } => without(state, &request, &places, fx),
         Line::Words { request, text } => words(state, &request, &text, fx),
         Line::Reply { request, text } => {
             answer(state, &request, &Choice::Words, fx);
@@ -108,6 +109,20 @@ fn answer(state: &mut State, request: &RequestId, choice: &Choice, fx: &mut Vec<
     (panel.selected, panel.letter) = (Some(at), None);
     state.focus = Focus::Panel;
     panel::confirm(state, fx);
+}
+
+/// A yes without these changed places. One that does not exist answers nothing.
+fn without(state: &mut State, request: &RequestId, places: &[usize], fx: &mut Vec<Effect>) {
+    let Some(hunks) = asked(state, request).and_then(|panel| panel.hunks.as_mut()) else { return };
+    if !hunks.strike_only(places) {
+        let text = format!("There are {}: strike some of these by their number", hunks.in_words());
+        return state.notify(Notice::new(Level::Warning, text));
+    }
+    answer(state, request, &Choice::Once, fx);
+    if let Some(hunks) = asked(state, request).and_then(|panel| panel.hunks.as_mut()) {
+        // It was not taken: a plain yes must not leave out what a line before named.
+        hunks.strike_only(&[]);
+    }
 }
 
 fn words(state: &mut State, request: &RequestId, text: &str, fx: &mut Vec<Effect>) {

@@ -180,6 +180,7 @@ impl proxy::Gate for Gate {
             touches: vec![Touch::Connect { host: target.in_rules(), private, known }],
             proposal: Proposal::Connect { to, command: self.command.clone() },
             secrets_here: false,
+            left_out: Vec::new(),
         };
         self.host.may_reach(self.call.clone(), facts)
     }

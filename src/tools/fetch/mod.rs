@@ -141,6 +141,7 @@ impl FetchInput {
             touches: vec![Touch::Fetch { url: url.clone(), host, private }],
             proposal: Proposal::Address { url },
             secrets_here: false,
+            left_out: Vec::new(),
         }
     }
 }

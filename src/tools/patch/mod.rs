@@ -14,10 +14,10 @@ use super::files::{classify, paths};
 use super::input::{self, InputFields};
 use super::read_tracker::Seen;
 use super::write::{PlannedWrite, explain, known, other_names};
-use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, same_facts};
+use super::{CallPlace, Halt, RunContext, RunError, Tool, blocking, left_out, same_facts};
 use crate::domain::count::count;
 use crate::domain::diff::FileDiff;
-use crate::domain::tool::{CallFacts, FileChange, Outcome, Proposal, ToolFigures, ToolSpec, Touch};
+use crate::domain::tool::{CallFacts, FileChange, Outcome, Proposal, ToolFigures, ToolSpec, Touch, here};
 use format::{FileAction, One};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -248,7 +248,7 @@ fn facts(pieces: &[PreparedChange], subject: String, place: &CallPlace) -> CallF
             Proposal::Changes { changes }
         }
     };
-    CallFacts { tool: "patch".to_owned(), subject, touches, proposal, secrets_here: false }
+    CallFacts { tool: "patch".to_owned(), subject, touches, proposal, secrets_here: false, left_out: Vec::new() }
 }
 
 fn carry_out(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
@@ -256,9 +256,10 @@ fn carry_out(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     let plan = || planned(input, place, &with.seen);
     let pieces = plan()?;
     let now = facts(&pieces, subject(input), place);
-    if !same_facts(&now, &with.facts) {
+    if !same_facts(&now, &with.facts) || !left_out::same_places(&with.facts, &now) {
         return Err(RunError::FactsChanged(Box::new(now)).into());
     }
+    let (pieces, now) = left(pieces, now, with).map_err(Halt::Says)?;
     let (come, go): (Vec<_>, Vec<_>) = pieces.iter().map(PreparedChange::deeds).unzip();
     let deeds: Vec<commit::DiskChange<'_>> = come.into_iter().flatten().chain(go.into_iter().flatten()).collect();
     with.before_changing()?;
@@ -286,7 +287,40 @@ fn carry_out(input: &Value, with: &RunContext) -> Result<Outcome, Halt> {
     told.extend(attributes::lost(&lost).map(|lost| format!("Note: {lost}.")));
     let mut figures = ToolFigures::default();
     figures.propose(&now.proposal);
-    Ok(Outcome { figures, ..Outcome::ok(told.join("\n")) })
+    let mut made = None;
+    if !with.facts.left_out.is_empty() {
+        told.push(left_out::told(&with.facts));
+        made = Some(Box::new(now.proposal));
+    }
+    Ok(Outcome { figures, made, ..Outcome::ok(told.join("\n")) })
+}
+
+/// The changes without what the user struck out, and the facts of what is left.
+fn left(
+    pieces: Vec<PreparedChange>,
+    facts_of_all: CallFacts,
+    with: &RunContext,
+) -> Result<(Vec<PreparedChange>, CallFacts), String> {
+    if with.facts.left_out.is_empty() {
+        return Ok((pieces, facts_of_all));
+    }
+    let mut first = 0;
+    let mut left = Vec::new();
+    // Facts list the files in the order of the patch.
+    for (piece, diff) in pieces.into_iter().zip(facts_of_all.proposal.diffs()) {
+        let count = diff.hunks.len();
+        let struck = here(&with.facts.left_out, first, count);
+        first += count;
+        if struck.is_empty() {
+            left.push(piece);
+        } else if struck.len() < count || piece.to.is_some() {
+            // A move stays one, though nothing of the text changes.
+            let change = left_out::without(piece.change, diff, &struck)?;
+            left.push(PreparedChange { change, ..piece });
+        }
+    }
+    let now = facts(&left, facts_of_all.subject.clone(), &with.place);
+    Ok((left, now))
 }
 
 #[cfg(test)]

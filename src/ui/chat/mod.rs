@@ -81,6 +81,12 @@ pub fn diff_beside(diff: &FileDiff, width: u16, look: &ChatStyle<'_>) -> Vec<Lin
     laid_out_line::lines(diff::beside(diff, usize::from(width), look))
 }
 
+/// Name of a changed file with what becomes of it, as above one of several changes.
+#[must_use]
+pub fn diff_name(diff: &FileDiff, width: u16, look: &ChatStyle<'_>) -> Vec<Line<'static>> {
+    laid_out_line::lines(diff::name(diff, usize::from(width), look))
+}
+
 /// The changes of several files, each under its name.
 #[must_use]
 pub fn diffs_with<'a>(

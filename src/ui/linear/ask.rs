@@ -4,9 +4,10 @@
 
 use super::super::panel::approval::oddities;
 use super::prose;
-use super::row::{change, diff, labelled};
+use super::row::{change, diff, hunk_lines, labelled};
 use crate::app::state::panel::{Choice, Panel};
 use crate::domain::count::count;
+use crate::domain::diff::FileDiff;
 use crate::domain::lookalike::{expose, expose_line};
 use crate::domain::request::{Approval, Ask, KeyRequest, PartShown, PartState, Request, TrustRequest, TrustWhat};
 use crate::domain::sanitise::{clean_line, reveal, reveal_line};
@@ -84,6 +85,7 @@ fn remembered(panel: &Panel, request: &Request, which: &str) -> Vec<String> {
 
 fn approve(approval: &Approval, home: &str) -> Vec<String> {
     let mut out = Vec::new();
+    let mut numbers = ChangeNumbers { next: 0, all: approval.proposal.strikable() };
     match &approval.proposal {
         Proposal::Command { command, cwd } => {
             let place = expose_line(&home_path(cwd, home));
@@ -99,13 +101,13 @@ fn approve(approval: &Approval, home: &str) -> Vec<String> {
             };
             let path = expose_line(&one.path);
             out.push(format!("permission needed: {verb} {path}, {}", change(one)));
-            out.extend(diff_exposed(one));
+            out.extend(diff_exposed(one, &mut numbers));
         }
         Proposal::Changes { changes } => {
             out.push(format!("permission needed: change {}", count(changes.len(), "file", "files")));
             for one in approval.proposal.diffs() {
                 out.push(format!("file: {}, {}", expose_line(&one.path), change(one)));
-                out.extend(diff_exposed(one));
+                out.extend(diff_exposed(one, &mut numbers));
             }
         }
         Proposal::Connect { to, command } => {
@@ -164,13 +166,32 @@ fn parts(parts: &[PartShown]) -> Vec<String> {
     out
 }
 
-/// A change with every character of it visible.
-fn diff_exposed(one: &crate::domain::diff::FileDiff) -> Vec<String> {
+/// Numbers of changed places, counted over all files.
+struct ChangeNumbers {
+    next: usize,
+    /// Count of places that can be left out one by one; 0 where none can.
+    all: usize,
+}
+
+/// A change with every character of it visible, its places behind their numbers where they can be left out.
+fn diff_exposed(one: &FileDiff, numbers: &mut ChangeNumbers) -> Vec<String> {
     let mut shown = one.clone();
     for line in shown.hunks.iter_mut().flat_map(|hunk| &mut hunk.lines) {
         line.text = reveal(&line.text);
     }
-    let mut out = diff(&shown);
+    let mut out = Vec::new();
+    if numbers.all == 0 {
+        out = diff(&shown);
+    } else {
+        for hunk in &shown.hunks {
+            numbers.next += 1;
+            let mut lines = hunk_lines(hunk);
+            if let Some(first) = lines.first_mut() {
+                *first = format!("change {} of {}, {first}", numbers.next, numbers.all);
+            }
+            out.append(&mut lines);
+        }
+    }
     out.push("end of change".to_owned());
     out
 }

@@ -47,6 +47,19 @@ fn number(text: &str) -> Option<usize> {
         .then(|| digits.parse().ok())?
 }
 
+/// Changes that `1 without 2 3` leaves out of a change, from 0; the first answer is the yes.
+fn without(text: &str) -> Option<Vec<usize>> {
+    let places = text.strip_prefix("1 without ")?;
+    let places = places.split([',', ' ']).filter(|word| !word.is_empty() && *word != "and");
+    let places: Option<Vec<usize>> = places.map(|word| number(word)?.checked_sub(1)).collect();
+    places.filter(|places| !places.is_empty())
+}
+
+/// True if this request has changes that can be struck out one by one.
+fn can_strike(state: &State, request: &RequestId) -> bool {
+    state.panel().is_some_and(|(panel, _)| panel.request == *request && panel.hunks.is_some())
+}
+
 /// A line of one word: where answers are asked it may be meant as one.
 fn is_word(text: &str) -> bool {
     !text.starts_with(char::is_whitespace) && !text.trim().contains(char::is_whitespace)
@@ -131,6 +144,14 @@ impl Printer {
         text: &str,
         (number, early): (Option<usize>, bool),
     ) -> Option<Heard> {
+        let strike = if number.is_none() { without(text) } else { None };
+        if let Some(places) = strike.filter(|_| can_strike(state, request)) {
+            if early {
+                return Some(Heard::say("note: the question is newer than your answer; write it again"));
+            }
+            self.question.acted = true;
+            return Some(Heard::line(Line::Without { request: request.clone(), places }));
+        }
         match number {
             Some(_) if early => Some(Heard::say("note: the question is newer than your number; write it again")),
             Some(n) => {

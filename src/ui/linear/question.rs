@@ -96,7 +96,8 @@ impl Printer {
                     lines.push("(? tells all of it again)".to_owned());
                 }
                 out.append(&mut lines);
-                out.push(format!("answer: a number from 1 to {}", panel.choices.len()));
+                let strike = panel.hunks.as_ref().map_or("", |_| "; \"1 without 2\" leaves out change 2");
+                out.push(format!("answer: a number from 1 to {}{strike}", panel.choices.len()));
             }
             PendingPrompt::Words(id, purpose) => {
                 let begun = state.panel().filter(|(panel, _)| panel.request == *id).map(|(panel, _)| &panel.stage);

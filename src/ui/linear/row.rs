@@ -4,7 +4,7 @@
 use super::super::figures::count;
 use super::prose;
 use crate::app::state::chat::Density;
-use crate::domain::diff::{DiffKind, FileDiff};
+use crate::domain::diff::{DiffKind, FileDiff, Hunk};
 use crate::domain::message::{Failure, FailureAction, Info, InfoKind, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::permission::Authority;
@@ -98,19 +98,22 @@ pub(super) fn change(diff: &FileDiff) -> String {
 
 /// The lines of a change, each behind its sign.
 pub(super) fn diff(diff: &FileDiff) -> Vec<String> {
-    let mut out = Vec::new();
-    for hunk in &diff.hunks {
-        out.push(format!("from line {}:", hunk.new_start.max(1)));
-        for line in &hunk.lines {
-            let sign = match line.kind {
-                DiffKind::Same => ' ',
-                DiffKind::Removed => '-',
-                DiffKind::Added => '+',
-            };
-            out.push(format!("{sign}{}", clean_line(&line.text)));
-        }
-    }
+    let mut out: Vec<String> = diff.hunks.iter().flat_map(hunk_lines).collect();
     out.extend(diff.rest());
+    out
+}
+
+/// The lines of a changed place, each behind its sign.
+pub(super) fn hunk_lines(hunk: &Hunk) -> Vec<String> {
+    let mut out = vec![format!("from line {}:", hunk.new_start.max(1))];
+    for line in &hunk.lines {
+        let sign = match line.kind {
+            DiffKind::Same => ' ',
+            DiffKind::Removed => '-',
+            DiffKind::Added => '+',
+        };
+        out.push(format!("{sign}{}", clean_line(&line.text)));
+    }
     out
 }
 

@@ -7,6 +7,7 @@ mod announcement;
 mod answers;
 pub(in crate::ui) mod approval;
 mod heading;
+mod hunks;
 mod key;
 mod lines;
 mod plan;
@@ -18,7 +19,7 @@ use super::cells;
 use super::chat;
 use super::editor;
 use super::figures::count;
-use super::frame_context::FrameContext;
+use super::frame_context::{FrameContext, ShownKey};
 use super::layout_cache::LaidRequest;
 use crate::app::msg::Target;
 use crate::app::state::panel::{Choice, Extent, Stage};
@@ -195,7 +196,8 @@ fn content(
     let under = lines.len().saturating_sub(scroll + usize::from(text_rows));
     let between =
         Rect { y: text.bottom(), height: u16::from(hidden > 0 || gap > 0).min(rest.height - text_rows), ..rest };
-    let walks = view.panel.plan.as_ref().is_some_and(|plan| !plan.outline.steps.is_empty());
+    let walks =
+        view.panel.hunks.is_some() || view.panel.plan.as_ref().is_some_and(|plan| !plan.outline.steps.is_empty());
     if hidden > 0 || (walks && view.focused && matches!(view.panel.stage, Stage::Choosing)) {
         more(paint, view, between, scroll, under);
     }
@@ -263,17 +265,7 @@ fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, 
         let down = paint.key(Action::Answer(AnswerAction::ScrollDown), context);
         let full = paint.key(Action::Answer(AnswerAction::Full), context);
         let scrolls = above > 0 || under > 0;
-        let steps = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty());
-        let of = |verb| paint.key(Action::Answer(verb), context);
-        let mut hints = match steps.map(|plan| plan.step()) {
-            None => Vec::new(),
-            Some(None) => vec![(of(AnswerAction::StepNext), "review steps")],
-            Some(Some(step)) => vec![
-                (of(AnswerAction::StepNext), "next"),
-                (of(AnswerAction::StepStrike), if step.struck { "restore" } else { "strike out" }),
-                (of(AnswerAction::StepComment), "comment"),
-            ],
-        };
+        let mut hints = step_hints(paint, view);
         if scrolls && hints.len() < 2 {
             hints.push((down, "scroll"));
             hints.push((full, "full screen"));
@@ -285,6 +277,27 @@ fn more(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, above: usize, 
     paint.sides_hints(area, &left, &keys, cells::pieces_width(&left));
 }
 
+/// Keys that go through the steps of a plan or the changed places of a change, where there are any.
+fn step_hints<'k>(paint: &FrameContext<'_>, view: View<'_>) -> Vec<(Option<ShownKey>, &'k str)> {
+    let of = |verb| paint.key(Action::Answer(verb), context(view.request));
+    let strike = |struck: bool| (of(AnswerAction::StepStrike), if struck { "restore" } else { "strike out" });
+    if let Some(hunks) = &view.panel.hunks {
+        let next = of(AnswerAction::StepNext);
+        return match hunks.at {
+            None => vec![(next, "review changes")],
+            Some(at) => vec![(next, "next"), strike(hunks.is_struck(at))],
+        };
+    }
+    let steps = view.panel.plan.as_ref().filter(|plan| !plan.outline.steps.is_empty());
+    match steps.map(|plan| plan.step()) {
+        None => Vec::new(),
+        Some(None) => vec![(of(AnswerAction::StepNext), "review steps")],
+        Some(Some(step)) => {
+            vec![(of(AnswerAction::StepNext), "next"), strike(step.struck), (of(AnswerAction::StepComment), "comment")]
+        }
+    }
+}
+
 /// Name of the request and the keys that lead on. `alone`: nothing below names the subject; `whole`: all of it is on the
 /// screen.
 fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole): (bool, bool)) {
@@ -293,6 +306,10 @@ fn title(paint: &mut FrameContext<'_>, view: View<'_>, area: Rect, (alone, whole
         let role = if plan.outline.is_marked() { Role::Accent } else { Role::Dim };
         // Before the title: that may be cut.
         left.insert(1.min(left.len()), paint.piece(format!("  {}", plan.outline.in_words()), role));
+    }
+    if let Some(hunks) = &view.panel.hunks {
+        let role = if hunks.left_out().is_empty() { Role::Dim } else { Role::Accent };
+        left.push(paint.piece(format!("  {}", hunks.in_words()), role));
     }
     if view.waiting > 1 {
         // Before what is cut off first.
@@ -340,6 +357,7 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line
         && known.theme == theme.name
         && known.request == *request
         && known.plan == view.panel.plan
+        && known.hunks == view.panel.hunks
         && known.unified == paint.state.conversations.unified
     {
         paint.found.panel_steps.clone_from(&known.steps);
@@ -348,7 +366,14 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line
     let mut steps = Vec::new();
     let look = chat::ChatStyle { theme, glyphs: paint.look.glyphs };
     let lines = Rc::new(match &request.ask {
-        Ask::Approval(approval) => approval::body(paint, approval, width, &look),
+        Ask::Approval(approval) => match &view.panel.hunks {
+            Some(marks) => {
+                let (lines, ends) = hunks::body(paint, &approval.proposal, marks, width, &look);
+                steps = ends;
+                lines
+            }
+            None => approval::body(paint, approval, width, &look),
+        },
         Ask::Plan(review) => {
             let (lines, ends) = plan::body(paint, review, view.panel.plan.as_deref(), width, &look);
             steps = ends;
@@ -359,10 +384,10 @@ fn body(paint: &mut FrameContext<'_>, view: View<'_>, width: u16) -> Rc<Vec<Line
         Ask::Key(wanted) => key::body(paint, wanted, width),
     });
     paint.found.panel_steps.clone_from(&steps);
-    let plan = view.panel.plan.clone();
+    let (plan, hunks) = (view.panel.plan.clone(), view.panel.hunks.clone());
     let (theme, lines_kept) = (theme.name.clone(), Rc::clone(&lines));
     let unified = paint.state.conversations.unified;
-    let kept = LaidRequest { request: request.clone(), plan, width, theme, unified, lines: lines_kept, steps };
+    let kept = LaidRequest { request: request.clone(), plan, hunks, width, theme, unified, lines: lines_kept, steps };
     paint.cache.request = Some(kept);
     lines
 }

@@ -88,6 +88,7 @@ fn what_a_child_waits_for_is_the_parents_activity_and_the_way_to_it_stays() {
         touches: vec![crate::domain::tool::Touch::Inner],
         proposal: Proposal::Plain,
         secrets_here: false,
+        left_out: Vec::new(),
     };
     b.feed(Input::Inspected(run, CallId::new("c"), Ok(facts)));
     assert_eq!(b.machine.decided_in(&CallId::new("c")), Some(Mode::Ask));

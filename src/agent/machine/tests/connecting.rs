@@ -11,6 +11,7 @@ fn connect(host: &str, private: bool, known: bool) -> CallFacts {
         touches: vec![Touch::Connect { host: host.into(), private, known: known.then(|| "package registry x".into()) }],
         proposal: Proposal::Connect { to, command: "curl x".into() },
         secrets_here: false,
+        left_out: Vec::new(),
     }
 }
 

@@ -98,27 +98,30 @@ pub(super) fn several<'a>(
         if !out.is_empty() {
             out.push(LaidOutLine::blank());
         }
-        let mut name = vec![Span::styled(expose(&diff.path), look.style(Role::Strong))];
-        let fate = match diff {
-            FileDiff { is_new: true, .. } => "  new".to_owned(),
-            FileDiff { is_gone: true, .. } => "  deleted".to_owned(),
-            FileDiff { moved_from: Some(from), .. } => format!("  was {}", expose(from)),
-            _ => String::new(),
-        };
-        name.push(Span::styled(fate, look.style(Role::DiffMeta)));
-        name.push(Span::styled(format!("  +{}", diff.added), look.style(Role::DiffAdded)));
-        let minus = look.glyph("−", "-");
-        name.push(Span::styled(format!(" {minus}{}", diff.removed), look.style(Role::DiffRemoved)));
-        let source = Source { spans: Some(1), ..Source::default() };
-        out.extend(
-            laid_out(&name, width, &[], &[], Fold::Anywhere, source).into_iter().map(|(laid_line, _)| laid_line),
-        );
+        out.extend(name(diff, width, look));
         // One that only moves has nothing else to show.
         if !diff.hunks.is_empty() || diff.moved_from.is_none() {
             out.extend(if side_by_side { beside(diff, width, look) } else { unified(diff, width, look) });
         }
     }
     out
+}
+
+/// Name of a changed file, what becomes of it, and how much comes and goes.
+pub(super) fn name(diff: &FileDiff, width: usize, look: &ChatStyle<'_>) -> Vec<LaidOutLine> {
+    let mut name = vec![Span::styled(expose(&diff.path), look.style(Role::Strong))];
+    let fate = match diff {
+        FileDiff { is_new: true, .. } => "  new".to_owned(),
+        FileDiff { is_gone: true, .. } => "  deleted".to_owned(),
+        FileDiff { moved_from: Some(from), .. } => format!("  was {}", expose(from)),
+        _ => String::new(),
+    };
+    name.push(Span::styled(fate, look.style(Role::DiffMeta)));
+    name.push(Span::styled(format!("  +{}", diff.added), look.style(Role::DiffAdded)));
+    let minus = look.glyph("−", "-");
+    name.push(Span::styled(format!(" {minus}{}", diff.removed), look.style(Role::DiffRemoved)));
+    let source = Source { spans: Some(1), ..Source::default() };
+    laid_out(&name, width, &[], &[], Fold::Anywhere, source).into_iter().map(|(laid_line, _)| laid_line).collect()
 }
 
 /// Rows side by side: an unchanged line with itself, removed lines with the added ones that replace them.

@@ -1,0 +1,78 @@
+//! A change with several changed places, each under its number, so that single ones can be struck out.
+
+use super::super::chat;
+use super::super::frame_context::FrameContext;
+use crate::app::state::hunks::HunkView;
+use crate::domain::diff::{DiffKind, FileDiff, Hunk};
+use crate::domain::tool::Proposal;
+use crate::theme::Role;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
+
+/// The change in lines of `width` cells, and the first and the last line of each changed place.
+pub(super) fn body(
+    paint: &FrameContext<'_>,
+    proposal: &Proposal,
+    marks: &HunkView,
+    width: u16,
+    look: &chat::ChatStyle<'_>,
+) -> (Vec<Line<'static>>, Vec<(u16, u16)>) {
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut ends = Vec::new();
+    let several = matches!(proposal, Proposal::Changes { .. });
+    let beside = !several && !paint.state.conversations.unified;
+    let mut at = 0;
+    for diff in proposal.diffs() {
+        if several {
+            if !lines.is_empty() {
+                lines.push(Line::default());
+            }
+            lines.extend(chat::diff_name(diff, width, look));
+        }
+        for hunk in &diff.hunks {
+            let first = lines.len();
+            lines.push(head(paint, hunk, at, marks));
+            let one = FileDiff { hunks: vec![hunk.clone()], ..diff.clone_without_hunks() };
+            let body = if beside { chat::diff_beside(&one, width, look) } else { chat::diff_with(&one, width, look) };
+            match marks.is_struck(at) {
+                true => lines.extend(body.into_iter().map(|line| struck(paint, line))),
+                false => lines.extend(body),
+            }
+            let place = |at: usize| u16::try_from(at).unwrap_or(u16::MAX);
+            ends.push((place(first), place(lines.len() - 1)));
+            at += 1;
+        }
+    }
+    (lines, ends)
+}
+
+/// `› 2. line 40  +1 −1`
+fn head(paint: &FrameContext<'_>, hunk: &Hunk, at: usize, marks: &HunkView) -> Line<'static> {
+    let here = marks.at == Some(at);
+    let sign = if here { format!("{} ", paint.signs.prompt) } else { "  ".to_owned() };
+    let (first, last) = hunk.changed_lines();
+    let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+    let counts = (hunk.count_of(DiffKind::Added), hunk.count_of(DiffKind::Removed));
+    let role = if here { Role::Strong } else { Role::Dim };
+    let mut spans = vec![
+        Span::styled(sign, paint.style(Role::Strong)),
+        Span::styled(format!("{}. {lines}", at + 1), paint.style(role)),
+        Span::styled(format!("  +{}", counts.0), paint.style(Role::Good)),
+        Span::styled(format!(" {}{}", paint.signs.minus, counts.1), paint.style(Role::Error)),
+    ];
+    if marks.is_struck(at) {
+        spans.push(Span::styled("  struck out", paint.style(Role::Warning)));
+    }
+    Line::from(spans)
+}
+
+/// A line of a place that is struck out.
+fn struck(paint: &FrameContext<'_>, line: Line<'static>) -> Line<'static> {
+    let style: Style = paint.style(Role::Dim).add_modifier(Modifier::CROSSED_OUT);
+    // Blanks that only pad are not crossed out.
+    let spans = line.spans.into_iter().map(|span| match span.content.trim().is_empty() {
+        true => Span::raw(span.content),
+        false => Span::styled(span.content, style),
+    });
+    Line::from(spans.collect::<Vec<_>>())
+}
