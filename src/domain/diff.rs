@@ -370,7 +370,7 @@ mod tests {
                 hunks.iter().flat_map(|hunk| &hunk.lines).filter(|line| line.kind != DiffKind::Same).cloned().collect()
             };
             prop_assert_eq!(shown.text_without(&before, &left, &[]).unwrap(), left.clone());
-            prop_assert_eq!((signs(&shown.hunks).len() as u32), shown.added + shown.removed);
+            prop_assert_eq!(signs(&shown.hunks).len() as u32, shown.added + shown.removed);
         }
     }
 

@@ -181,7 +181,7 @@ pub(crate) fn answer_selected(state: &mut State, fx: &mut Vec<Effect>) {
         // What was made of a plan in its session holds here too.
         let there = state.conversations.open.get(&row.session).and_then(|open| open.panel.as_ref());
         let there = there.filter(|there| there.request == request.id);
-        let hunks = there.and_then(|there| there.hunks.clone()).map(|hunks| HunkView { at: None, ..hunks });
+        let hunks = there.and_then(|there| there.hunks.clone()).map(HunkView::carried);
         panel.hunks = hunks.or(panel.hunks);
         if let (Ask::Plan(review), Some(plan)) = (&request.ask, there.and_then(|there| there.plan.as_ref()))
             && let Some(plan) = plan.carried_to(review)

@@ -21,6 +21,11 @@ impl HunkView {
         (count > 0).then(|| Self { at: None, struck: vec![false; count] })
     }
 
+    /// The same marks in another panel of this request, with no place looked at.
+    pub(crate) fn carried(self) -> Self {
+        Self { at: None, ..self }
+    }
+
     /// Goes to the next place or the one before.
     pub(crate) fn walk(&mut self, forward: bool) {
         let last = self.struck.len().saturating_sub(1);
