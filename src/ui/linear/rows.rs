@@ -81,15 +81,13 @@ impl Printer {
             self.rows.speaker = None;
             out.push("note: the answer broke off and begins anew".to_owned());
         }
-        // Output grows at the end: rows before those that are printed completely are skipped.
-        let begin = open
-            .chat
-            .entries
-            .iter()
-            .rposition(|entry| self.rows.told.get(&entry.message.id).is_some_and(|told| told.over) && !entry.live);
-        let live = open.chat.entries.iter().position(|entry| entry.live);
-        let from = match (begin, live) {
-            (Some(begin), Some(live)) => (begin + 1).min(live),
+        // Output grows at the end: rows before those that are printed completely are skipped, but for those of which
+        // only a part is printed.
+        let told = |entry: &Entry| self.rows.told.get(&entry.message.id);
+        let begin = open.chat.entries.iter().rposition(|entry| told(entry).is_some_and(|told| told.over));
+        let part = open.chat.entries.iter().position(|entry| entry.live || told(entry).is_some_and(|told| !told.over));
+        let from = match (begin, part) {
+            (Some(begin), Some(part)) => (begin + 1).min(part),
             (Some(begin), None) => begin + 1,
             (None, _) => 0,
         };
@@ -136,7 +134,7 @@ impl Printer {
             return;
         }
         let density = open.chat.density;
-        let over = !entry.live;
+        let over = !entry.live || is_final(entry, open);
         let mut lines = Vec::new();
         match &entry.message.body {
             Body::User(said) => {
@@ -234,6 +232,20 @@ impl Printer {
             }
         }
         self.rows.queued = now;
+    }
+}
+
+/// True if nothing is added any more to a row that the end of its turn did not reach yet. Its rest stands before the row
+/// that says why the turn ends, whatever of it one frame has.
+fn is_final(entry: &Entry, open: &Open) -> bool {
+    match &entry.message.body {
+        // The next attempt goes on in the row of one that an error cut off, unless none follows.
+        Body::Assistant(AssistantText { partial: true, cut_by: Some(CutBy::Error), .. }) => {
+            open.chat.entries.back().is_some_and(|last| matches!(last.message.body, Body::Error(_)))
+        }
+        Body::Assistant(said) => said.partial,
+        Body::Thinking(thinking) => thinking.millis.is_some(),
+        _ => false,
     }
 }
 
