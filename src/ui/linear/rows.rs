@@ -235,16 +235,18 @@ impl Printer {
     }
 }
 
-/// True if nothing is added any more to a row that the end of its turn did not reach yet. Its rest stands before the row
-/// that says why the turn ends, whatever of it one frame has.
+/// True if nothing is added any more to a row that the end of its turn did not reach yet: it stands before what follows it,
+/// whatever of it one frame has.
 fn is_final(entry: &Entry, open: &Open) -> bool {
+    // What comes behind a response that is complete, or that no other attempt follows.
+    let ends = |later: &Entry| {
+        matches!(later.message.body, Body::User(_) | Body::Tool(_) | Body::Error(_) | Body::Plan(_) | Body::Odd(_))
+    };
+    let ended = || open.chat.entries.iter().rev().take_while(|later| later.key > entry.key).any(ends);
     match &entry.message.body {
-        // The next attempt goes on in the row of one that an error cut off, unless none follows.
-        Body::Assistant(AssistantText { partial: true, cut_by: Some(CutBy::Error), .. }) => {
-            open.chat.entries.back().is_some_and(|last| matches!(last.message.body, Body::Error(_)))
-        }
-        Body::Assistant(said) => said.partial,
-        Body::Thinking(thinking) => thinking.millis.is_some(),
+        // The next attempt goes on in the row of one that an error cut off.
+        Body::Assistant(said) => (said.partial && said.cut_by != Some(CutBy::Error)) || ended(),
+        Body::Thinking(thinking) => thinking.millis.is_some() || ended(),
         _ => false,
     }
 }
