@@ -23,6 +23,7 @@ const BUILTIN: [(&str, &str); 15] = [
     ("tokyo-night", include_str!("../../themes/tokyo-night.toml")),
     ("tokyo-night-day", include_str!("../../themes/tokyo-night-day.toml")),
     ("ansi", include_str!("../../themes/ansi.toml")),
+    ("ansi-light", include_str!("../../themes/ansi-light.toml")),
     ("mono", include_str!("../../themes/mono.toml")),
 ];
 

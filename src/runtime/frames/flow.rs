@@ -42,11 +42,21 @@ pub(super) struct Flow {
     quickest: Option<Duration>,
     /// Bytes that a slow line delivers in a second.
     rate: Option<u64>,
+    /// Answers in a row that were late.
+    late: u32,
 }
 
 impl Default for Flow {
     fn default() -> Self {
-        Self { answers: false, sent: VecDeque::new(), window: STEP, answered: None, quickest: None, rate: None }
+        Self {
+            answers: false,
+            sent: VecDeque::new(),
+            window: STEP,
+            answered: None,
+            quickest: None,
+            rate: None,
+            late: 0,
+        }
     }
 }
 
@@ -59,6 +69,11 @@ impl Flow {
     /// Bytes that the line delivers in a second, if it is slow.
     pub(super) fn rate(&self) -> Option<u64> {
         self.rate
+    }
+
+    /// Answers in a row that were late. One may be an accident of the network; several are a slow line.
+    pub(super) fn late(&self) -> u32 {
+        self.late
     }
 
     /// True if an answer is owed by a terminal that answers.
@@ -82,12 +97,13 @@ impl Flow {
         let waited = took.saturating_sub(quickest);
         if waited < IN_TIME {
             self.window = (self.window + STEP).min(MOST);
-            self.rate = None;
+            (self.rate, self.late) = (None, 0);
         }
         if waited <= LATE {
             return false;
         }
         self.window = (self.window / 2).max(STEP);
+        self.late = self.late.saturating_add(1);
         // What was sent before the last answer waited for the frame before.
         let since = now.saturating_duration_since(before.map_or(at, |before| before.max(at)));
         let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX).max(1);
@@ -232,8 +248,9 @@ mod tests {
         assert!(!flow.answered(now + millis(300)), "a long way is not a slow line");
         flow.sent(9000, now + millis(400));
         assert!(flow.answered(now + millis(1300)));
-        assert_eq!(flow.rate(), Some(10_000));
+        assert_eq!((flow.rate(), flow.late()), (Some(10_000), 1));
         flow.sent(100, now + millis(1400));
         assert!(!flow.answered(now + millis(1700)) && flow.rate().is_none(), "it is fast again");
+        assert_eq!(flow.late(), 0);
     }
 }
