@@ -253,7 +253,7 @@ mod tests {
             format!("{{\"d\": \"{part}\", \"a\": {{\"kty\":\"EC\",\"x\":\"{part}\"}}}}"),
             "PrivateKey = ${WG_KEY}\nPublicKey = x\n".to_owned(),
             "ca: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSUJJakFOQmdrcWhraUc5dzBCQVFFRkFBT0NBUThB\n".to_owned(),
-            "AGE-SECRET-KEY-1...\n".to_owned(),
+            "A key is AGE-SECRET-KEY-1...\n".to_owned(),
         ] {
             assert!(!secret("x.json", &open), "{open}");
         }
