@@ -25,7 +25,7 @@ pub struct ClientInfo {
     /// Events are kept for it, so that it can come back and get those that it missed.
     pub resumes: bool,
     /// Backlog at which it is cut off; `None` in the engine's own process.
-    pub limits: Option<Limits>,
+    pub limits: Option<BacklogLimits>,
 }
 
 /// Sessions whose events a client gets.
@@ -37,16 +37,16 @@ pub enum Follows {
     Everything,
 }
 
-/// Limits of what waits for a client.
+/// BacklogLimits of what waits for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct BacklogLimits {
     /// Bytes.
     pub bytes: usize,
     /// Age of the oldest entry.
     pub age: Duration,
 }
 
-impl Default for Limits {
+impl Default for BacklogLimits {
     fn default() -> Self {
         Self { bytes: 8 << 20, age: Duration::from_secs(60) }
     }
@@ -75,7 +75,7 @@ impl ClientInfo {
     /// Client over a line that may break, with these scopes.
     #[must_use]
     pub fn remote(name: &str, scopes: Scopes) -> Self {
-        Self { scopes, resumes: true, limits: Some(Limits::default()), ..Self::local(name) }
+        Self { scopes, resumes: true, limits: Some(BacklogLimits::default()), ..Self::local(name) }
     }
 }
 

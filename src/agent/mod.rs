@@ -48,7 +48,7 @@ pub mod undo;
 mod usage_recorder;
 pub mod worktree;
 
-pub use self::client_link::{ClientInfo, Follows, Incoming, Limits, Link, LinkClosed, Requests};
+pub use self::client_link::{BacklogLimits, ClientInfo, Follows, Incoming, Link, LinkClosed, Requests};
 pub use self::engine_setup::{Inbox, Settings, Setup};
 pub use self::rule_files::{Book, RuleBook};
 pub(crate) use clock::day;
