@@ -75,7 +75,10 @@ impl Bench {
                 (spec("ask_user"), false),
             ],
             requests_per_turn: 50,
-            policy: crate::permit::Policy { hold: crate::permit::shell::Hold::Enforced, ..Default::default() },
+            policy: crate::permit::Policy {
+                read_only_profile: crate::permit::shell::ReadOnlyProfile::Enforced,
+                ..Default::default()
+            },
             headless: false,
             compact_at: 77.5,
             steer_by_default: false,

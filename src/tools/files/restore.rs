@@ -251,6 +251,18 @@ pub fn remove(path: &Path, now: &Thing) -> Result<(), FileError> {
     rustix::fs::unlinkat(&folder, name, AtFlags::empty()).map_err(|errno| files::from_errno(path, errno))
 }
 
+/// Removes the file or the link that stands there, whatever it is.
+///
+/// # Errors
+/// When nothing is there, or a folder.
+pub fn discard(path: &Path) -> Result<(), FileError> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(FileError::Directory(path.to_owned()));
+    };
+    let folder = files::open_folder_of(parent)?;
+    rustix::fs::unlinkat(&folder, name, AtFlags::empty()).map_err(|errno| files::from_errno(path, errno))
+}
+
 /// Removes an empty folder; false when something is in it.
 ///
 /// # Errors
