@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement ends where it cannot go on")]
 
-use lisle::permit::shell::{Hold, Judged, judge};
+use lisle::permit::shell::{Judged, ReadOnlyProfile, judge};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ fn main() {
     let started = Instant::now();
     let mut reads = 0;
     for line in lines.iter().cycle().take(COUNT) {
-        reads += usize::from(matches!(judge(line, Hold::Enforced).verdict, Judged::ReadOnly(_)));
+        reads += usize::from(matches!(judge(line, ReadOnlyProfile::Enforced).verdict, Judged::ReadOnly(_)));
     }
     let judged = started.elapsed();
     println!("{COUNT} judgements: {judged:?} ({reads} only read)");

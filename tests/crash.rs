@@ -136,13 +136,13 @@ fn live(folder: &Path, at: u64) {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("threads");
     runtime.block_on(async {
-        let mut link = agent::open(setup);
-        link.commands
+        let mut link = agent::open(setup).connect(agent::ClientInfo::local("crash"));
+        link.requests
             .send(Command::Engine(EngineCommand::Create(NewSession::default())))
             .await
             .expect("the engine listens");
         let mut ended = 0;
-        while let Some(stamped) = link.events.recv().await {
+        while let Some(stamped) = link.events.event().await {
             let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("a clock").as_millis();
             let mut out = std::io::stdout().lock();
             let line = serde_json::to_string(&stamped).expect("an event is JSON");
@@ -154,7 +154,7 @@ fn live(folder: &Path, at: u64) {
                 (Event::Session { event: SessionEvent::Opened(_), .. }, Some(session)) => {
                     for text in [FIRST, SECOND] {
                         let act = SessionCommand::send(text);
-                        link.commands
+                        link.requests
                             .send(Command::Session { id: session.clone(), command: act })
                             .await
                             .expect("it listens");
@@ -163,7 +163,7 @@ fn live(folder: &Path, at: u64) {
                 (Event::Session { event: SessionEvent::TurnEnded { .. }, .. }, _) => {
                     ended += 1;
                     if ended == 2 {
-                        link.commands.send(Command::Engine(EngineCommand::Shutdown)).await.expect("the engine listens");
+                        link.requests.send(Command::Engine(EngineCommand::Shutdown)).await.expect("the engine listens");
                     }
                 }
                 (Event::Engine(EngineEvent::Ended), _) => break,

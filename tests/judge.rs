@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test ends where its program cannot go on")]
 #![cfg(unix)]
 
-use lisle::permit::shell::{Hold, Judged, forms, judge};
+use lisle::permit::shell::{Judged, ReadOnlyProfile, forms, judge};
 use lisle::sandbox::runner::environment;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -144,7 +144,7 @@ fn no_form_that_only_reads_changes_anything() {
     let (mut ran, mut slow) = (0, 0);
     let mut before = picture(&tree);
     for line in all {
-        if !matches!(judge(&line, Hold::Enforced).verdict, Judged::ReadOnly(_)) {
+        if !matches!(judge(&line, ReadOnlyProfile::Enforced).verdict, Judged::ReadOnly(_)) {
             continue;
         }
         let program = line.split_whitespace().next().unwrap_or_default().to_owned();

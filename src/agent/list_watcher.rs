@@ -60,7 +60,7 @@ impl SessionOps {
         for (id, meta) in now {
             let open = self.shared.sessions.is_live(id);
             if !open && before.get(id) != Some(meta) {
-                self.out.send(EngineEvent::SessionChanged(Box::new(meta.clone()))).await;
+                self.out.send(EngineEvent::SessionChanged(Box::new(meta.clone())));
             }
         }
         let gone: Vec<&SessionId> = before.keys().filter(|id| !now.contains_key(*id)).collect();
@@ -72,7 +72,7 @@ impl SessionOps {
         for id in gone {
             let trash = trashed.iter().filter(|one| one.session == *id && !one.cleared).max_by_key(|one| one.deleted);
             let trash = trash.map(|one| one.trash.clone());
-            self.out.send(EngineEvent::Deleted { session: id.clone(), trash }).await;
+            self.out.send(EngineEvent::Deleted { session: id.clone(), trash });
         }
     }
 }

@@ -11,7 +11,8 @@
 //! | [`undo`], [`worktree`] | undo of what calls did to files; the place where a session works alone |
 //! | `tool_host`, `spawned`, [`side_requests`] | requests of tools to the engine; sessions that calls spawn; what a small model is asked |
 //! | [`supervisor`], `registry`, `session_ops` | many sessions; those that have an actor; operations on whole sessions |
-//! | [`client_link`], `event_outbox`, `mailbox` | channels to a client and to a session actor |
+//! | [`client_link`], `hub` | links of clients, and what waits for each of them |
+//! | `event_outbox`, `mailbox` | events of a session or the engine; commands and reports to a session actor |
 //! | [`engine_setup`], [`connections`], [`rule_files`], `shared_state` | parts that the engine is made of, and what all of it shares |
 
 pub mod automatic_labels;
@@ -22,6 +23,7 @@ pub mod connections;
 pub mod engine_setup;
 mod event_outbox;
 mod file_gates;
+mod hub;
 mod list_watcher;
 pub mod machine;
 pub mod machine_io;
@@ -46,10 +48,10 @@ pub mod undo;
 mod usage_recorder;
 pub mod worktree;
 
-pub use self::client_link::Link;
+pub use self::client_link::{BacklogLimits, ClientInfo, Follows, Incoming, Link, LinkClosed, Requests};
 pub use self::engine_setup::{Inbox, Settings, Setup};
 pub use self::rule_files::{Book, RuleBook};
 pub(crate) use clock::day;
 pub use connections::{Connections, Keys, Opened};
-pub use supervisor::open;
+pub use supervisor::{Engine, open};
 pub use undo::UndoSettings;

@@ -42,7 +42,7 @@ impl Searching {
             Err(error) => {
                 let end = Searched { error: Some(sentence(query, &error)), ..Searched::default() };
                 tokio::spawn(async move {
-                    out.send(EngineEvent::Found { search, results: Vec::new(), end: Some(end) }).await;
+                    out.send(EngineEvent::Found { search, results: Vec::new(), end: Some(end) });
                 });
                 return;
             }
@@ -68,7 +68,7 @@ impl Searching {
             };
             // Whoever stopped it waits for nothing.
             if !stopped.load(Ordering::Relaxed) {
-                out.send(EngineEvent::Found { search, results: Vec::new(), end: Some(end) }).await;
+                out.send(EngineEvent::Found { search, results: Vec::new(), end: Some(end) });
             }
         });
     }
@@ -81,7 +81,7 @@ async fn pass_on(mut found: mpsc::UnboundedReceiver<SessionHits>, search: u64, s
         if stopped.load(Ordering::Relaxed) {
             return;
         }
-        out.send(EngineEvent::Found { search, results: std::mem::take(&mut results), end: None }).await;
+        out.send(EngineEvent::Found { search, results: std::mem::take(&mut results), end: None });
         tokio::time::sleep(BATCH).await;
     }
 }

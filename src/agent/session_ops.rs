@@ -86,7 +86,7 @@ impl SessionOps {
         for meta in changed {
             let live = self.shared.sessions.is_live(&meta.id);
             if !live {
-                self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await;
+                self.out.send(EngineEvent::SessionChanged(Box::new(meta)));
             }
         }
         true
@@ -97,7 +97,7 @@ impl SessionOps {
         let store = self.store();
         let Some(listing) = blocking(move || store.list()).await else { return Vec::new() };
         for notice in listing.notices {
-            self.out.send(EngineEvent::Notice(notice)).await;
+            self.out.send(EngineEvent::Notice(notice));
         }
         let wanted = self.shared.setup.settings.inbox.archive_idle_days.is_some();
         let kept = if wanted { listing.sessions.clone() } else { Vec::new() };
@@ -113,7 +113,7 @@ impl SessionOps {
             None => meta,
         };
         let sessions = sessions.into_iter().map(newest).collect();
-        self.out.send(EngineEvent::Listed { sessions }).await;
+        self.out.send(EngineEvent::Listed { sessions });
     }
 
     // ---- what the workspace defines ----
@@ -136,9 +136,9 @@ impl SessionOps {
         // One message without a screen has no use for what is wrong with labels, and takes a warning for its end.
         let told = !self.shared.setup.settings.headless;
         for problem in properties.problems.iter().filter(|problem| told && !known.problems.contains(problem)) {
-            self.out.send(EngineEvent::Notice(problem.clone())).await;
+            self.out.send(EngineEvent::Notice(problem.clone()));
         }
-        self.out.send(EngineEvent::Properties(Box::new(properties))).await;
+        self.out.send(EngineEvent::Properties(Box::new(properties)));
     }
 
     /// Adds a definition to the workspace's files.
@@ -146,7 +146,7 @@ impl SessionOps {
         let store = self.store();
         match blocking(move || store.define(&definition)).await {
             Some(Ok(())) => self.properties().await,
-            Some(Err(error)) => self.out.tell(Some(trouble(&error))).await,
+            Some(Err(error)) => self.out.tell(Some(trouble(&error))),
             None => {}
         }
     }
@@ -159,7 +159,7 @@ impl SessionOps {
         let (store, at) = (self.store(), now());
         let older_than = At(at.0.saturating_sub(i64::from(inbox.trash_days).saturating_mul(DAY_MS)));
         if let Some(Err(error)) = blocking(move || store.empty_trash(older_than)).await {
-            self.out.tell(Some(trouble(&error))).await;
+            self.out.tell(Some(trouble(&error)));
         }
         if let Some(days) = inbox.archive_idle_days {
             let idle = idle(&sessions, at, days);
@@ -178,13 +178,13 @@ impl SessionOps {
             let done = join_all(some.iter().map(|id| self.change_one(id, &change))).await;
             for (id, done) in some.iter().zip(done) {
                 match done {
-                    Ok(Some(meta)) => self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await,
+                    Ok(Some(meta)) => self.out.send(EngineEvent::SessionChanged(Box::new(meta))),
                     Ok(None) => {}
                     Err(why) => failed.push((id.clone(), why)),
                 }
             }
         }
-        self.out.tell(failures("could not be changed", failed)).await;
+        self.out.tell(failures("could not be changed", failed));
     }
 
     /// `None`: its actor told it.
@@ -223,11 +223,11 @@ impl SessionOps {
         let mut failed = Vec::new();
         for id in self.with_children(sessions).await {
             match self.delete_one(&id, at_once).await {
-                Ok(trash) => self.out.send(EngineEvent::Deleted { session: id, trash }).await,
+                Ok(trash) => self.out.send(EngineEvent::Deleted { session: id, trash }),
                 Err(why) => failed.push((id, why)),
             }
         }
-        self.out.tell(failures("could not be deleted", failed)).await;
+        self.out.tell(failures("could not be deleted", failed));
     }
 
     /// These sessions, and behind each the ones that it spawned: nobody else would ever find them.
@@ -295,14 +295,14 @@ impl SessionOps {
                 None => None,
             };
             match blocking(move || store.restore(&id)).await {
-                Some(Ok(meta)) => self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await,
+                Some(Ok(meta)) => self.out.send(EngineEvent::SessionChanged(Box::new(meta))),
                 Some(Err(error)) => failed.push(format!("{}: {}", trash.0, why(&error))),
                 None => failed.push(trash.0),
             }
         }
         if !failed.is_empty() {
             let text = format!("Could not be restored: {}.", shorten(&failed));
-            self.out.tell(Some(Notice::new(Level::Error, text))).await;
+            self.out.tell(Some(Notice::new(Level::Error, text)));
         }
     }
 
@@ -310,7 +310,7 @@ impl SessionOps {
     pub(super) async fn trash(self) {
         let store = self.store();
         if let Some(trash) = blocking(move || store.trash()).await {
-            self.out.send(EngineEvent::Trash(trash)).await;
+            self.out.send(EngineEvent::Trash(trash));
         }
     }
 
@@ -324,7 +324,7 @@ impl SessionOps {
         match worktree::create(&settings.runner, &meta.cwd, &settings.inbox.data, name, &meta.id).await {
             Ok(worktree::Made { worktree: made, note }) => {
                 if let Some(note) = note {
-                    self.out.tell(Some(Notice::new(Level::Info, note))).await;
+                    self.out.tell(Some(Notice::new(Level::Info, note)));
                 }
                 meta.cwd.clone_from(&made.path);
                 meta.first_cwd = Some(made.path.clone());
@@ -334,7 +334,7 @@ impl SessionOps {
             Err(error) => {
                 let text = format!("No session was made: {error}.");
                 let hint = "Without a worktree it works in the directory itself.";
-                self.out.tell(Some(Notice::new(Level::Error, text).hint(hint))).await;
+                self.out.tell(Some(Notice::new(Level::Error, text).hint(hint)));
                 None
             }
         }
@@ -359,7 +359,7 @@ impl SessionOps {
                 Notice::new(Level::Warning, text).hint("git worktree remove removes it.")
             }
         };
-        self.out.tell(Some(notice)).await;
+        self.out.tell(Some(notice));
     }
 
     // ---- branches ----
@@ -385,12 +385,12 @@ impl SessionOps {
         match blocking(made).await {
             Some(Ok(meta)) => {
                 let to = meta.id.clone();
-                self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await;
-                self.out.send(EngineEvent::Branched { from, to, rewound }).await;
+                self.out.send(EngineEvent::SessionChanged(Box::new(meta)));
+                self.out.send(EngineEvent::Branched { from, to, rewound });
             }
             Some(Err(error)) => {
                 let text = format!("No branch was made of {from}: {error}.");
-                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+                self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
         }
@@ -405,7 +405,7 @@ impl SessionOps {
             flushed(mailbox).await;
             if repair && let Err(why) = released(mailbox, Running::Stays).await {
                 let text = format!("The session {id} was not repaired: {why}.");
-                return self.out.tell(Some(Notice::new(Level::Warning, text))).await;
+                return self.out.tell(Some(Notice::new(Level::Warning, text)));
             }
         }
         let (store, session) = (self.store(), id.clone());
@@ -414,10 +414,10 @@ impl SessionOps {
             blocking(move || if repair { store.repair(&session) } else { store.verify(&session) }).await
         };
         match report {
-            Some(Ok(report)) => self.out.send(EngineEvent::Health(Box::new(report))).await,
+            Some(Ok(report)) => self.out.send(EngineEvent::Health(Box::new(report))),
             Some(Err(error)) => {
                 let text = format!("The files of {id} could not be looked at: {error}.");
-                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+                self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
         }
@@ -451,14 +451,14 @@ impl SessionOps {
         let (store, session) = (self.store(), id.clone());
         match blocking(move || write(&store, &session)).await {
             Some(Ok(Exported { path, masked })) => {
-                self.out.send(EngineEvent::Exported { session: id, path, masked, shared }).await;
+                self.out.send(EngineEvent::Exported { session: id, path, masked, shared });
             }
             Some(Err(StoreError::NoSession { .. })) => {
-                self.out.tell(Some(Notice::new(Level::Info, "Nothing was said in this session yet."))).await;
+                self.out.tell(Some(Notice::new(Level::Info, "Nothing was said in this session yet.")));
             }
             Some(Err(error)) => {
                 let text = format!("The conversation was not written: {error}.");
-                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+                self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
         }
@@ -484,7 +484,7 @@ impl SessionOps {
                     Ok(_) => done = import().await,
                     Err(why) => {
                         let text = format!("Nothing was imported: in the session of the earlier import {why}.");
-                        return self.out.tell(Some(Notice::new(Level::Warning, text))).await;
+                        return self.out.tell(Some(Notice::new(Level::Warning, text)));
                     }
                 }
             }
@@ -495,12 +495,12 @@ impl SessionOps {
         match done {
             Some(Ok(Imported { meta, program, left, again })) => {
                 let (session, again) = (meta.id.clone(), again.map(|again| again.words()));
-                self.out.send(EngineEvent::SessionChanged(Box::new(meta))).await;
-                self.out.send(EngineEvent::Imported { session, program: program.to_owned(), left, again }).await;
+                self.out.send(EngineEvent::SessionChanged(Box::new(meta)));
+                self.out.send(EngineEvent::Imported { session, program: program.to_owned(), left, again });
             }
             Some(Err(error)) => {
                 let text = format!("Nothing was imported: {error}.");
-                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+                self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
         }
@@ -524,10 +524,10 @@ impl SessionOps {
             Ok(Ledger::of(session, &rows, LEDGER))
         });
         match read.await {
-            Some(Ok(ledger)) => self.out.send(EngineEvent::Audit(Box::new(ledger))).await,
+            Some(Ok(ledger)) => self.out.send(EngineEvent::Audit(Box::new(ledger))),
             Some(Err(error)) => {
                 let text = format!("The audit log of {id} could not be read: {error}.");
-                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+                self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
         }
@@ -606,11 +606,11 @@ impl SessionOps {
             Ok::<_, std::io::Error>(Spending::of(&all, &metas, session, &day(now()), day))
         });
         match read.await {
-            Some(Ok(spending)) => self.out.send(EngineEvent::Usage(Box::new(spending))).await,
+            Some(Ok(spending)) => self.out.send(EngineEvent::Usage(Box::new(spending))),
             Some(Err(error)) => {
                 let folder = self.shared.setup.books.folder().display().to_string();
                 let text = format!("What requests used could not be read from {folder}: {error}.");
-                self.out.tell(Some(Notice::new(Level::Error, text))).await;
+                self.out.tell(Some(Notice::new(Level::Error, text)));
             }
             None => {}
         }

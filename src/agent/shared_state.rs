@@ -4,6 +4,7 @@ use super::automatic_labels::AutoLabels;
 use super::engine_setup::Setup;
 use super::event_outbox::Out;
 use super::file_gates::FileGates;
+use super::hub::Hub;
 use super::machine::Automatic;
 use super::registry::SessionRegistry;
 use super::side_requests::enhance::Intros;
@@ -19,7 +20,8 @@ use tokio::sync::mpsc;
 /// State shared by all session actors.
 pub(super) struct Shared {
     pub(super) setup: Setup,
-    pub(super) events: mpsc::Sender<crate::protocol::Stamped>,
+    /// Clients of the engine.
+    pub(super) hub: Arc<Hub>,
     /// Sessions that have an actor.
     pub(super) sessions: SessionRegistry,
     /// Gates to the files of sessions, for those who change them beside their actors.

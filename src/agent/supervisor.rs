@@ -3,11 +3,12 @@
 //! It routes and does nothing else; an actor does the work of its session.
 
 use super::blocking::blocking;
-use super::client_link::{self, EngineEnd, Link};
+use super::client_link::{ClientInfo, FromClient, Link};
 use super::clock::now;
 use super::engine_setup::Setup;
 use super::event_outbox::Out;
 use super::file_gates::FileGates;
+use super::hub::{ClientNews, Hub};
 use super::list_watcher::ListWatcher;
 use super::mailbox::{Control, Mailbox, Restore, SHOWN};
 use super::registry::SessionRegistry;
@@ -18,25 +19,61 @@ use super::shared_state::Shared;
 use super::spawned::family::{Families, SpawnRequest};
 use crate::domain::model::LevelMeaning;
 use crate::domain::notice::{Level, Notice};
+use crate::domain::property::Properties;
 use crate::domain::session::{ThinkingLevel, TitleFrom};
 use crate::domain::undo::UndoAim;
 use crate::domain::{ConnectionName, MessageId, SessionId, SessionMeta};
-use crate::protocol::{Command, Configured, EngineCommand, EngineEvent, NewSession, SessionCommand};
+use crate::protocol::{Command, Configured, EngineCommand, EngineEvent, NewSession, Reply, SessionCommand, ToClient};
 use crate::provider::figures::built_in;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 
-/// Starts the engine on the current runtime and returns the client's end.
+/// Requests that may wait for the supervisor.
+const REQUESTS: usize = 256;
+
+/// Handle of an engine, for whoever owns it. The engine ends with [`Engine::shutdown`], by the command
+/// [`EngineCommand::Shutdown`], or once all handles and links are dropped.
+#[derive(Clone)]
+pub struct Engine {
+    hub: Arc<Hub>,
+    requests: mpsc::Sender<FromClient>,
+    ended: watch::Receiver<bool>,
+}
+
+impl Engine {
+    /// Connects a client: it is greeted with `EngineEvent::Configured`. After the end its link is closed.
+    #[must_use]
+    pub fn connect(&self, info: ClientInfo) -> Link {
+        let (client, reader) = self.hub.connect(info);
+        Link::local(client, self.requests.clone(), reader)
+    }
+
+    /// Ends the engine as [`EngineCommand::Shutdown`] does, and waits until everything that can be saved is.
+    pub async fn shutdown(&self) {
+        self.hub.shut_down();
+        self.ended().await;
+    }
+
+    /// Waits until the engine has ended, whoever ended it.
+    pub async fn ended(&self) {
+        // A supervisor that is gone has ended, too.
+        let _ = self.ended.clone().wait_for(|ended| *ended).await;
+    }
+}
+
+/// Starts the engine on the current runtime.
 #[must_use]
-pub fn open(setup: Setup) -> Link {
-    let (link, EngineEnd { commands, events }) = client_link::pair();
-    let out = Out::new(events.clone());
+pub fn open(setup: Setup) -> Engine {
+    let (requests, asked) = mpsc::channel(REQUESTS);
+    let (hub, news) = Hub::new();
+    let (end, ended) = watch::channel(false);
+    let out = Out::new(hub.clone());
     let (spawn_requests, born) = mpsc::unbounded_channel();
     let (made, ready) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
         setup,
-        events,
+        hub: hub.clone(),
         sessions: SessionRegistry::default(),
         gates: FileGates::default(),
         workspace: Mutex::default(),
@@ -55,9 +92,19 @@ pub fn open(setup: Setup) -> Link {
         others: None,
         made,
         ends: Vec::new(),
+        configured: Configured::default(),
+        end,
     };
-    tokio::spawn(supervisor.work(commands, born, ready));
-    link
+    tokio::spawn(supervisor.work(Inlets { asked, news, born, made: ready }));
+    Engine { hub, requests, ended }
+}
+
+/// What the supervisor hears.
+struct Inlets {
+    asked: mpsc::Receiver<FromClient>,
+    news: mpsc::UnboundedReceiver<ClientNews>,
+    born: mpsc::UnboundedReceiver<SpawnRequest>,
+    made: mpsc::UnboundedReceiver<SessionMeta>,
 }
 
 struct Supervisor {
@@ -71,6 +118,10 @@ struct Supervisor {
     /// New sessions that are ready for their actor.
     made: mpsc::UnboundedSender<SessionMeta>,
     ends: Vec<tokio::task::JoinHandle<()>>,
+    /// What clients are greeted with.
+    configured: Configured,
+    /// Says that the engine has ended.
+    end: watch::Sender<bool>,
 }
 
 /// State of the list of sessions.
@@ -81,24 +132,63 @@ enum Listed {
 }
 
 impl Supervisor {
-    async fn work(
-        mut self,
-        mut commands: mpsc::Receiver<Command>,
-        mut born: mpsc::UnboundedReceiver<SpawnRequest>,
-        mut made: mpsc::UnboundedReceiver<SessionMeta>,
-    ) {
+    async fn work(mut self, mut inlets: Inlets) {
         self.configured().await;
-        loop {
-            tokio::select! {
-                command = commands.recv() => match command {
-                    Some(Command::Engine(EngineCommand::Shutdown)) | None => break,
-                    Some(command) => self.route(command),
-                },
-                Some(meta) = made.recv() => self.begin(meta),
-                Some(request) = born.recv() => self.raise(request),
-            }
+        // Whoever is there from the start is greeted before anything else is sent.
+        let mut goes_on = true;
+        while let Ok(news) = inlets.news.try_recv() {
+            goes_on &= self.hear(news);
+        }
+        if goes_on {
+            self.begin_work().await;
+        }
+        while goes_on {
+            goes_on = tokio::select! {
+                biased;
+                Some(news) = inlets.news.recv() => self.hear(news),
+                Some(meta) = inlets.made.recv() => { self.begin(meta); true }
+                Some(request) = inlets.born.recv() => { self.raise(request); true }
+                from = inlets.asked.recv() => from.is_some_and(|from| self.take(from)),
+            };
         }
         self.shutdown().await;
+    }
+
+    /// Takes news of clients in. False when the engine is to end.
+    fn hear(&mut self, news: ClientNews) -> bool {
+        match news {
+            ClientNews::Connected(client) => {
+                let known = self.shared.properties();
+                client.answer(
+                    0,
+                    EngineEvent::Configured(Box::new(self.configured.clone())),
+                    self.shared.hub.position(),
+                );
+                if *known != Properties::default() {
+                    client.answer(0, EngineEvent::Properties(Box::new((*known).clone())), self.shared.hub.position());
+                }
+                tracing::debug!("client {:?} ({}) is connected", client.id(), client.info().name);
+            }
+            ClientNews::Gone(client, open) => {
+                tracing::debug!("client {client:?} is gone, with {} sessions open", open.len());
+            }
+            ClientNews::Shutdown => return false,
+        }
+        true
+    }
+
+    /// Takes a request of a client. False when the engine is to end.
+    fn take(&mut self, from: FromClient) -> bool {
+        let FromClient { client, request } = from;
+        let client = self.shared.hub.client(client);
+        let goes_on = request.command != Command::Engine(EngineCommand::Shutdown);
+        if goes_on {
+            self.route(request.command);
+        }
+        if let Some(client) = client {
+            client.push(ToClient::Reply(Reply { id: request.id, error: None }));
+        }
+        goes_on
     }
 
     /// Hands a command to whoever does it. Waits for nothing, so that no session holds up another one.
@@ -204,11 +294,12 @@ impl Supervisor {
         });
     }
 
+    /// Notes what clients are greeted with.
     async fn configured(&mut self) {
         let store = self.shared.setup.store.clone();
         let history = blocking(move || store.history()).await.unwrap_or_default();
         let settings = &self.shared.setup.settings;
-        let configured = Configured {
+        self.configured = Configured {
             workspace: self.shared.setup.store.workspace_name().to_owned(),
             connections: self.shared.setup.connections.infos(),
             vendors: self.shared.setup.connections.vendors(),
@@ -217,7 +308,10 @@ impl Supervisor {
             warn_cost: settings.warn_cost,
             history,
         };
-        self.out.send(EngineEvent::Configured(Box::new(configured))).await;
+    }
+
+    /// Does what is done once, at the start.
+    async fn begin_work(&mut self) {
         self.ops.properties().await;
         // What the server tells of its models, their windows above all, is there before it is needed. Only for a screen, and only
         // from a connection that was chosen.
@@ -309,7 +403,7 @@ impl Supervisor {
         if let Err(command) = mailbox.control(command) {
             // Its task died of a defect; the log has it. The files are whole, so a new one takes over.
             let text = format!("The session {session} ended inside lisle and was opened again.");
-            self.tell(EngineEvent::Notice(Notice::new(Level::Error, text)));
+            self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text)));
             let mailbox = self.start(session.clone(), None);
             // A fresh actor takes what comes.
             let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: SHOWN }));
@@ -345,9 +439,9 @@ impl Supervisor {
             };
             let learned = models.as_ref().is_ok_and(|models| connections.learn(&connection, models));
             if learned {
-                out.send(EngineEvent::Connections(connections.infos())).await;
+                out.send(EngineEvent::Connections(connections.infos()));
             }
-            out.send(EngineEvent::Models { connection, models }).await;
+            out.send(EngineEvent::Models { connection, models });
         });
     }
 
@@ -359,20 +453,14 @@ impl Supervisor {
             None => built_in(model).told(model),
         };
         let models = models.iter().map(known).collect();
-        self.tell(EngineEvent::Figures { connection, models });
+        self.out.send(EngineEvent::Figures { connection, models });
     }
 
     fn levels(&self, connection: ConnectionName, model: &str) {
         let Some(provider) = self.shared.setup.connections.provider(&connection) else { return };
         let meaning = |level| LevelMeaning { level, meaning: provider.level(model, level) };
         let levels = ThinkingLevel::ALL.into_iter().map(meaning).collect();
-        self.tell(EngineEvent::Levels { connection, model: model.to_owned(), levels });
-    }
-
-    /// Sends an event as soon as there is room for it, without waiting for that.
-    fn tell(&self, event: EngineEvent) {
-        let out = self.out.clone();
-        tokio::spawn(async move { out.send(event).await });
+        self.out.send(EngineEvent::Levels { connection, model: model.to_owned(), levels });
     }
 
     fn remember(&self, text: String) {
@@ -393,7 +481,7 @@ impl Supervisor {
             if let Err(error) = end.await {
                 tracing::error!(%error, "a session's task ended badly");
                 let notice = Notice::new(Level::Error, format!("A session's task ended badly: {error}"));
-                self.out.send(EngineEvent::Notice(notice)).await;
+                self.out.send(EngineEvent::Notice(notice));
             }
         }
         let books = self.shared.setup.books.clone();
@@ -401,8 +489,11 @@ impl Supervisor {
         if let Some(Err((error, waiting))) = settled.await {
             let requests = if waiting == 1 { "1 request" } else { &format!("{waiting} requests") };
             let text = format!("What {requests} used was not written down: {error}.");
-            self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text))).await;
+            self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text)));
         }
-        self.out.send(EngineEvent::Ended).await;
+        self.out.send(EngineEvent::Ended);
+        self.shared.hub.end();
+        // Nobody may wait for it.
+        let _ = self.end.send(true);
     }
 }

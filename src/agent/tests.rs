@@ -13,7 +13,7 @@ mod refused;
 mod stuck;
 mod undo;
 
-use super::{Connections, Inbox, Link, Settings, Setup, open};
+use super::{ClientInfo, Connections, Inbox, Link, Settings, Setup, open};
 use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Body, Message, UserText};
 use crate::domain::request::{Request, TrustRequest};
@@ -134,11 +134,11 @@ impl Engine {
             settings,
             chosen: Box::new(|_| {}),
         };
-        Self { link: open(setup), store, seen: Vec::new(), read: 0 }
+        Self { link: open(setup).connect(ClientInfo::local("test")), store, seen: Vec::new(), read: 0 }
     }
 
     async fn send(&self, command: Command) {
-        self.link.commands.send(command).await.unwrap();
+        self.link.requests.send(command).await.unwrap();
     }
 
     async fn act(&self, session: &SessionId, act: SessionCommand) {
@@ -170,7 +170,7 @@ impl Engine {
                     return found;
                 }
             }
-            let next = tokio::time::timeout(PATIENCE, self.link.events.recv()).await;
+            let next = tokio::time::timeout(PATIENCE, self.link.events.event()).await;
             let stamped = next.unwrap_or_else(|_| panic!("it did not come; there was {:#?}", self.seen)).unwrap();
             self.seen.push((stamped.event.session().cloned(), stamped.event));
         }
@@ -219,7 +219,7 @@ impl Engine {
 
     /// Events since the last call, without waiting for more.
     fn rest(&mut self) -> Vec<Event> {
-        while let Ok(stamped) = self.link.events.try_recv() {
+        while let Some(stamped) = self.link.events.try_event() {
             self.seen.push((stamped.event.session().cloned(), stamped.event));
         }
         let rest = self.seen[self.read..].iter().map(|(_, event)| event.clone()).collect();

@@ -152,7 +152,7 @@ impl Host for ToolHost {
         Box::pin(async move {
             match ops.change_one(&session, &change).await {
                 Ok(Some(meta)) => {
-                    ops.out.send(EngineEvent::SessionChanged(Box::new(meta))).await;
+                    ops.out.send(EngineEvent::SessionChanged(Box::new(meta)));
                     Ok(())
                 }
                 Ok(None) => Ok(()),

@@ -7,7 +7,7 @@ use super::args::{RunArgs, RunOutput};
 use super::exit::Exit;
 use super::output::{complain, say, say_json};
 use super::prompt;
-use crate::agent::{self, Link};
+use crate::agent::{self, ClientInfo, Link};
 use crate::domain::ids::CallId;
 use crate::domain::message::{Body, CutBy, Message};
 use crate::domain::notice::{Level, Notice};
@@ -76,7 +76,7 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         return Exit::Usage;
     }
     let here = Here { names: bootstrap.connection_names(), usable: bootstrap.usable_connection() };
-    let mut link = agent::open(bootstrap.engine(true));
+    let mut link = agent::open(bootstrap.engine(true)).connect(ClientInfo::headless("run"));
     let mut face = Face::new(output, session, wanted, prompt, here);
     face.start(&link).await;
     let end = face.turn(&mut link, deadline).await;
@@ -252,7 +252,7 @@ impl Face {
                     mode: self.wanted.mode,
                     ..NewSession::default()
                 };
-                let _ = link.commands.send(Command::Engine(EngineCommand::Create(new))).await;
+                let _ = link.requests.send(Command::Engine(EngineCommand::Create(new))).await;
             }
         }
     }
@@ -265,7 +265,7 @@ impl Face {
             let silence = heard + if self.stage == RunStage::Accepted { SILENCE } else { BEGINS };
             let until = deadline.map_or(silence, |deadline| deadline.min(silence));
             let stamped = tokio::select! {
-                next = link.events.recv() => next,
+                next = link.events.event() => next,
                 by = &mut interrupted => {
                     self.act(link, if by == CutBy::User { SessionCommand::Stop } else { SessionCommand::Cut { by } }).await;
                     return Ended::Interrupted;
@@ -397,7 +397,7 @@ impl Face {
                 self.stage = RunStage::Opening;
                 let session = self.session.clone()?;
                 let _ = link
-                    .commands
+                    .requests
                     .send(Command::Session { id: session, command: SessionCommand::Open { rows: 1 } })
                     .await;
                 None
@@ -474,7 +474,7 @@ impl Face {
 
     async fn act(&self, link: &Link, act: SessionCommand) {
         if let Some(session) = self.session.clone() {
-            let _ = link.commands.send(Command::Session { id: session, command: act }).await;
+            let _ = link.requests.send(Command::Session { id: session, command: act }).await;
         }
     }
 
@@ -490,8 +490,8 @@ impl Face {
 
     /// Lets the engine save and end. `stopped`: the last rows of the turn come yet.
     async fn finish(&mut self, mut link: Link, stopped: bool) {
-        let _ = link.commands.send(Command::Engine(EngineCommand::Shutdown)).await;
-        while let Some(stamped) = link.events.recv().await {
+        let _ = link.requests.send(Command::Engine(EngineCommand::Shutdown)).await;
+        while let Some(stamped) = link.events.event().await {
             self.print(&stamped);
             let ours = self.is_ours(&stamped);
             let event = match stamped.event {

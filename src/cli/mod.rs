@@ -40,6 +40,8 @@ pub fn main() -> ExitCode {
         return help::run(args).into();
     }
     if matches!(args.command, Some(CliCommand::ResetTerminal)) {
+        // Of a pipe there is nothing to set.
+        let _ = runtime::tty::make_lines(std::io::stdin());
         output::put(&runtime::terminal::reset());
         return Exit::Done.into();
     }

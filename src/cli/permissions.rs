@@ -8,7 +8,7 @@ use crate::agent::rule_files::RuleBook;
 use crate::domain::permission::Mode;
 use crate::domain::sanitise;
 use crate::domain::tool::{CallFacts, Touch};
-use crate::permit::shell::{self, Hold};
+use crate::permit::shell::{self, ReadOnlyProfile};
 use crate::permit::{self, Policy, Rules, Verdict};
 use crate::runtime::setup::Bootstrap;
 use crate::sandbox;
@@ -157,17 +157,17 @@ impl Checker {
                 VerdictWord::Deny
             }
         };
-        reasons.extend(parts(&facts, self.policy.hold));
+        reasons.extend(parts(&facts, self.policy.read_only_profile));
         (word, reasons)
     }
 }
 
 /// A sentence for each simple command of the line.
-fn parts(facts: &CallFacts, hold: Hold) -> Vec<String> {
+fn parts(facts: &CallFacts, profile: ReadOnlyProfile) -> Vec<String> {
     let mut out = Vec::new();
     for touch in &facts.touches {
         let Touch::Command { command, programs, unseen, .. } = touch else { continue };
-        let judgement = shell::judge_found(command, hold, programs, unseen.as_deref());
+        let judgement = shell::judge_found(command, profile, programs, unseen.as_deref());
         for part in judgement.parts {
             let why = match (part.reads, part.why.as_str()) {
                 (true, _) => "only reads",

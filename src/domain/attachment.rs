@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The folder of a session that holds them.
 pub const FOLDER: &str = "attachments";
 
-/// A larger file is not taken, in bytes.
+/// Bytes of the largest file that can be attached.
 pub const LARGEST: u64 = 20 * 1024 * 1024;
 
 /// A file of a session that goes to the model beside text.

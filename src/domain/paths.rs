@@ -184,6 +184,10 @@ const PROTECTED_FOLDERS: &[&str] = &[
     "zuul.d",
     ".harness",
     ".azuredevops",
+    ".idx",
+    ".codesandbox",
+    ".ona",
+    ".openhands",
 ];
 
 /// Files that configure or run code wherever they lie.
@@ -287,6 +291,20 @@ const PROTECTED_FILES: &[&str] = &[
     "hie.yaml",
     ".local.vimrc",
     ".ycm_extra_conf.py",
+    "rust-toolchain",
+    "rust-toolchain.toml",
+    "global.json",
+    ".bazelversion",
+    ".bazeliskrc",
+    "gradle-wrapper.properties",
+    ".lazy.lua",
+    ".pylintrc",
+    "pylintrc",
+    ".rubocop.yml",
+    ".renviron",
+    "jupyter_server_config.py",
+    "jupyter_notebook_config.py",
+    "jupyter_lab_config.py",
 ];
 
 /// Endings of files that an editor opens together with the programs they name.
@@ -534,6 +552,11 @@ mod tests {
             "/home/u/.bashrc",
             "/r/.github/workflows/ci.yml",
             "/r/.cargo/config.toml",
+            "/r/sub/rust-toolchain.toml",
+            "/r/rust-toolchain",
+            "/r/.idx/dev.nix",
+            "/r/gradle/wrapper/gradle-wrapper.properties",
+            "/r/.Renviron",
             "/r/.vscode/tasks.json",
             "/r/.envrc",
             "/r/.hg/hgrc",

@@ -4,6 +4,7 @@
 mod content;
 mod escapes;
 mod json;
+mod key_forms;
 mod shapes;
 mod variable;
 

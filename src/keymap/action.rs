@@ -33,9 +33,9 @@ pub enum Context {
     Input,
     /// A picker, the palette among them.
     Picker,
-    /// The list of all that waits.
+    /// Rows to choose from: inbox, trash, audit, usage, jobs, queue, rules.
     Inbox,
-    /// The search in the conversation.
+    /// One-line input: search in the conversation, filter of the list, title, prompt.
     Search,
     /// A page to read: the keys of a place.
     Help,

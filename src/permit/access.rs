@@ -243,7 +243,7 @@ fn only_reads(policy: Policy, facts: &CallFacts, text: &str) -> bool {
         Touch::Command { programs, .. } => Some(programs.as_slice()),
         _ => None,
     });
-    let verdict = shell::judge_found(text, policy.hold, programs.unwrap_or_default(), None).verdict;
+    let verdict = shell::judge_found(text, policy.read_only_profile, programs.unwrap_or_default(), None).verdict;
     matches!(verdict, Judged::ReadOnly(_))
 }
 

@@ -24,7 +24,7 @@ pub fn parts(policy: Policy, rules: &Rules, facts: &CallFacts) -> Vec<PartShown>
         _ => None,
     });
     let Some((command, cwd, programs, unseen)) = command else { return Vec::new() };
-    let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
+    let judgement = shell::judge_found(command, policy.read_only_profile, programs, unseen.as_deref());
     let secrets_here = facts.secrets_here;
     let line = CommandLine { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
     let known = shell::known(command);
@@ -197,7 +197,7 @@ impl CommandLine<'_> {
         }
         let written = !part.writes.is_empty();
         let Some(argv) = part.argv.as_deref().filter(|argv| self.is_itself(argv)) else { return PartState::Asked };
-        let computes = || self.secrets_here && shell::judge(&part.text, shell::Hold::Enforced).computes;
+        let computes = || self.secrets_here && shell::judge(&part.text, shell::ReadOnlyProfile::Enforced).computes;
         if part.reads && !computes() && !argv.iter().any(|word| paths::is_device(&self.full(word))) {
             if written { PartState::Allowed } else { PartState::Reads }
         } else if ways.is_some_and(|ways| rules.allows_command(argv, ways).is_some()) {
@@ -323,7 +323,7 @@ impl CommandLine<'_> {
             return;
         }
         let offer = argv.and_then(|argv| grants::command(argv, ways, rules));
-        let why = match shell::judge(text, shell::Hold::Enforced).verdict {
+        let why = match shell::judge(text, shell::ReadOnlyProfile::Enforced).verdict {
             Judged::Other(why) => why,
             _ => format!("`{}` is not on the list of commands that only read", shortened(text)),
         };
@@ -345,7 +345,7 @@ impl CommandLine<'_> {
     /// True if this part alone is proved to only read, and nothing that it reads is a secret or a device.
     fn only_reads(&self, text: &str, policy: Policy, rules: &Rules) -> bool {
         let unseen = self.unseen.then_some("not all was looked up");
-        let judgement = shell::judge_found(text, policy.hold, self.programs, unseen);
+        let judgement = shell::judge_found(text, policy.read_only_profile, self.programs, unseen);
         if self.secrets_here && judgement.computes {
             return false;
         }
@@ -397,7 +397,7 @@ impl LineFindings {
 
 /// The profile that other commands than readers run in keeps protected paths from them.
 fn is_held(policy: Policy) -> bool {
-    policy.hold != shell::Hold::None && policy.sandbox != Sandbox::None
+    policy.read_only_profile != shell::ReadOnlyProfile::None && policy.sandbox != Sandbox::None
 }
 
 /// The first line of a command, short enough for a sentence.

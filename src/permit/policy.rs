@@ -10,7 +10,7 @@ pub struct Policy {
     /// Edits below the working directory in Ask to Edit.
     pub ask_edits: AskEdits,
     /// Confinement of a read-only command.
-    pub hold: shell::Hold,
+    pub read_only_profile: shell::ReadOnlyProfile,
     /// Sandbox of every other command, where commands can be confined; not in Explore, where nothing else runs.
     pub sandbox: crate::domain::permission::Sandbox,
 }

@@ -71,7 +71,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
             ))
         }
         Touch::Command { command, cwd, programs, unseen } => {
-            let judgement = shell::judge_found(command, policy.hold, programs, unseen.as_deref());
+            let judgement = shell::judge_found(command, policy.read_only_profile, programs, unseen.as_deref());
             let secrets_here = facts.secrets_here;
             let line = CommandLine { command, cwd, programs, unseen: unseen.is_some(), secrets_here, judgement };
             line.row(policy, mode, rules, facts)
@@ -81,7 +81,7 @@ pub(super) fn row(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, 
 
 /// A script that works on data: closed in it can do no harm; where nothing holds it, it is like any other command.
 fn script_row(policy: Policy, mode: Mode, secrets_here: bool) -> TouchRow {
-    let held = policy.hold != shell::Hold::None;
+    let held = policy.read_only_profile != shell::ReadOnlyProfile::None;
     match mode {
         Mode::Explore if policy.explore_commands == ExploreCommands::Blocked => {
             TouchRow::Deny(explore("no scripts run at all, by explore.bash = \"block\" in config.toml"))

@@ -1,7 +1,7 @@
 //! Sandbox of an allowed call. The profiles are in `sandbox`.
 
 use super::policy::Policy;
-use super::shell::{self, Hold, Judged};
+use super::shell::{self, Judged, ReadOnlyProfile};
 use crate::domain::access::Access;
 use crate::domain::paths::{is_secret, lexical};
 use crate::domain::permission::{Mode, Sandbox};
@@ -15,11 +15,13 @@ use std::path::Path;
 #[must_use]
 pub fn sandbox(policy: Policy, mode: Mode, facts: &CallFacts) -> Sandbox {
     // Such a script has no business anywhere else, whatever the mode and the settings are.
-    if policy.hold != Hold::None && facts.touches.iter().any(|touch| matches!(touch, Touch::Script { .. })) {
+    if policy.read_only_profile != ReadOnlyProfile::None
+        && facts.touches.iter().any(|touch| matches!(touch, Touch::Script { .. }))
+    {
         return Sandbox::ReadOnly;
     }
     let mut commands = facts.touches.iter().filter(|touch| matches!(touch, Touch::Command { .. })).peekable();
-    if policy.hold == Hold::None || commands.peek().is_none() {
+    if policy.read_only_profile == ReadOnlyProfile::None || commands.peek().is_none() {
         return Sandbox::None;
     }
     if mode == Mode::Explore {
@@ -33,13 +35,17 @@ pub fn sandbox(policy: Policy, mode: Mode, facts: &CallFacts) -> Sandbox {
     let opened = facts.touches.iter().any(|touch| {
         matches!(touch, Touch::Read { secret: true, .. } | Touch::Access(Access::Write { .. } | Access::Socket { .. }))
     });
-    if !opened && commands.all(|touch| only_reads(policy.hold, touch)) { Sandbox::ReadOnly } else { policy.sandbox }
+    if !opened && commands.all(|touch| only_reads(policy.read_only_profile, touch)) {
+        Sandbox::ReadOnly
+    } else {
+        policy.sandbox
+    }
 }
 
 /// True if a command is allowed because it only reads, and reads nothing secret.
-fn only_reads(hold: Hold, touch: &Touch) -> bool {
+fn only_reads(profile: ReadOnlyProfile, touch: &Touch) -> bool {
     let Touch::Command { command, cwd, programs, unseen } = touch else { return true };
-    match shell::judge_found(command, hold, programs, unseen.as_deref()).verdict {
+    match shell::judge_found(command, profile, programs, unseen.as_deref()).verdict {
         Judged::ReadOnly(words) => {
             words.iter().map(Path::new).all(|word| !is_secret(word) && !is_secret(&lexical(cwd, word)))
         }

@@ -3,7 +3,7 @@
 //! The targets of a step are guessed from its words, rather too many than too few: code, words that
 //! look like paths, and commands. A rule or an earlier answer does not cover them.
 
-use super::shell::{self, Hold, Judged};
+use super::shell::{self, Judged, ReadOnlyProfile};
 use super::verdict::{PermissionQuestion, Refusal, Verdict};
 use crate::domain::paths;
 use crate::domain::permission::Mode;
@@ -123,7 +123,7 @@ impl Struck {
     }
 
     fn names_command(&self, command: &str, cwd: &Path, there: &Path, depth: u8) -> bool {
-        let reads = matches!(shell::judge(command, Hold::Enforced).verdict, Judged::ReadOnly(_));
+        let reads = matches!(shell::judge(command, ReadOnlyProfile::Enforced).verdict, Judged::ReadOnly(_));
         simple_commands(command).iter().any(|argv| {
             self.commands.iter().any(|wanted| runs(argv, wanted))
                 || ((!reads || self.reads) && argv.iter().any(|word| self.names_word(word, cwd, there)))
@@ -189,7 +189,7 @@ pub fn hold_struck(
 /// The simple commands of a line as words. A line that is not understood is taken apart at blanks and operators.
 fn simple_commands(line: &str) -> Vec<Vec<String>> {
     let parts: Option<Vec<Vec<String>>> =
-        shell::judge(line, Hold::Enforced).parts.into_iter().map(|part| part.argv).collect();
+        shell::judge(line, ReadOnlyProfile::Enforced).parts.into_iter().map(|part| part.argv).collect();
     match parts {
         Some(parts) if !parts.is_empty() => parts,
         _ => line

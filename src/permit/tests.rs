@@ -160,14 +160,14 @@ fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
         let proposal = Proposal::Script { language: "python3".into(), script: "x".into(), files: Vec::new() };
         facts([vec![touch.clone()], touches].concat(), proposal)
     };
-    let column = |hold, explore_commands, facts: &CallFacts| -> String {
-        let policy = Policy { hold, explore_commands, ..Policy::default() };
+    let column = |read_only_profile, explore_commands, facts: &CallFacts| -> String {
+        let policy = Policy { read_only_profile, explore_commands, ..Policy::default() };
         let of = |mode| super::decide(policy, mode, &Rules::default(), facts, false);
         Mode::ALL.into_iter().map(|mode| letter(&of(mode))).collect()
     };
     let reads = |path: &str, secret| Touch::Read { path: path.into(), secret };
     let writes = |path: &str, place| Touch::Write { path: path.into(), place };
-    use shell::Hold;
+    use shell::ReadOnlyProfile;
     for (touches, held, open) in [
         (vec![], "aQa", "dQa"),
         (vec![reads("/w/p/a.csv", false), writes("/s/data/out", PathPlace::SessionFolder)], "aQa", "dQa"),
@@ -175,16 +175,19 @@ fn a_script_that_works_on_data_is_let_run_where_it_is_held() {
         (vec![writes("/w/p/a.rs", PathPlace::Inside)], "dQa", "dQa"),
     ] {
         let facts = script(touches);
-        assert_eq!(column(Hold::Enforced, ExploreCommands::ReadOnly, &facts), held, "{facts:?}");
-        assert_eq!(column(Hold::None, ExploreCommands::ReadOnly, &facts), open, "{facts:?}");
+        assert_eq!(column(ReadOnlyProfile::Enforced, ExploreCommands::ReadOnly, &facts), held, "{facts:?}");
+        assert_eq!(column(ReadOnlyProfile::None, ExploreCommands::ReadOnly, &facts), open, "{facts:?}");
         // Where nothing masks the secrets of the folder, it could read them by names that it computes.
         let unmasked = CallFacts { secrets_here: true, ..facts.clone() };
-        assert_eq!(column(Hold::Enforced, ExploreCommands::ReadOnly, &unmasked).chars().next(), Some('d'));
-        assert_eq!(column(Hold::Enforced, ExploreCommands::Blocked, &facts).chars().next(), Some('d'));
+        assert_eq!(column(ReadOnlyProfile::Enforced, ExploreCommands::ReadOnly, &unmasked).chars().next(), Some('d'));
+        assert_eq!(column(ReadOnlyProfile::Enforced, ExploreCommands::Blocked, &facts).chars().next(), Some('d'));
         // It is held in every mode, whatever the settings say of commands.
         for mode in Mode::ALL {
-            let policy =
-                Policy { hold: Hold::Enforced, sandbox: crate::domain::permission::Sandbox::None, ..Policy::default() };
+            let policy = Policy {
+                read_only_profile: ReadOnlyProfile::Enforced,
+                sandbox: crate::domain::permission::Sandbox::None,
+                ..Policy::default()
+            };
             assert_eq!(sandbox(policy, mode, &facts), crate::domain::permission::Sandbox::ReadOnly);
         }
     }
@@ -360,7 +363,7 @@ proptest! {
                     Touch::Write { path, place } => {
                         *place == PathPlace::SessionFolder && !crate::domain::paths::climbs(path)
                     }
-                    Touch::Command { command, .. } => matches!(shell::judge(command, shell::Hold::None).verdict, shell::Judged::ReadOnly(_)),
+                    Touch::Command { command, .. } => matches!(shell::judge(command, shell::ReadOnlyProfile::None).verdict, shell::Judged::ReadOnly(_)),
                 };
                 prop_assert!(reads, "{touch:?}");
             }
@@ -436,7 +439,8 @@ fn edits_can_be_allowed_below_the_working_directory_and_nowhere_else() {
 #[test]
 fn what_only_reads_is_closed_in_everywhere_and_all_of_explore() {
     use crate::domain::permission::Sandbox::{None, ReadOnly, Workspace};
-    let policy = Policy { hold: shell::Hold::Enforced, sandbox: Workspace, ..Policy::default() };
+    let policy =
+        Policy { read_only_profile: shell::ReadOnlyProfile::Enforced, sandbox: Workspace, ..Policy::default() };
     for (line, mode, held) in [
         ("cat a", Mode::Explore, ReadOnly),
         ("cat a", Mode::Ask, ReadOnly),
@@ -470,7 +474,7 @@ fn what_only_reads_is_closed_in_everywhere_and_all_of_explore() {
     // What the user set counts for what may change something; what the system cannot hold runs free.
     for (set, held) in [(None, None), (ReadOnly, ReadOnly), (Workspace, Workspace)] {
         assert_eq!(super::sandbox(Policy { sandbox: set, ..policy }, Mode::Execute, &command("make")), held);
-        let free = Policy { sandbox: set, hold: shell::Hold::None, ..policy };
+        let free = Policy { sandbox: set, read_only_profile: shell::ReadOnlyProfile::None, ..policy };
         assert_eq!(super::sandbox(free, Mode::Explore, &command("cat a")), None);
     }
 }

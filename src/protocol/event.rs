@@ -28,11 +28,36 @@ use std::path::PathBuf;
 pub struct Stamped {
     /// [`super::VERSION`] of the protocol.
     pub v: u32,
-    /// Rises by one with each event of the same sender: of the engine, or of that session.
+    /// Rises by one with each event of the same sender: of the engine, or of that session. Of an answer: number of the
+    /// last event before it.
     pub seq: u64,
+    /// Number of events before this one that it also holds: text of one row that was merged for a client that lagged.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub merged: u64,
+    /// Request of this client that it answers; nobody else gets it. 0: nobody asked, as for the greeting.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub re: Option<u64>,
     /// Event.
     #[serde(flatten)]
     pub event: Event,
+}
+
+impl Stamped {
+    /// Event for all, with its number.
+    #[must_use]
+    pub fn new(seq: u64, event: Event) -> Self {
+        Self { v: super::VERSION, seq, merged: 0, re: None, event }
+    }
+
+    /// Number of the event that has to come before this one.
+    #[must_use]
+    pub fn after(&self) -> u64 {
+        self.seq.saturating_sub(if self.re.is_some() { 0 } else { self.merged + 1 })
+    }
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// Event, by its sender.

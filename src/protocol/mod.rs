@@ -11,12 +11,14 @@
 //! `{"to":"session","session":ID,"command":…,"with":…}`, and
 //! an event `{"v":…,"seq":…,"from":"engine","event":…,"with":…}` or the same with `"from":"session","session":ID`.
 //! `with` is
-//! absent where there is nothing to say.
+//! absent where there is nothing to say. A client numbers its commands ([`ClientRequest`]) and gets [`ToClient`].
 
+mod client;
 mod engine;
 mod event;
 mod session;
 
+pub use client::{ClientRequest, CommandError, ErrorCode, Reply, Scope, Scopes, ToClient};
 pub use engine::{EngineCommand, NewSession};
 pub use event::{
     Configured, ConnectionInfo, EngineEvent, Enhanced, Event, InForce, Opened, SessionEvent, Stamped, TurnEnd,
@@ -27,7 +29,7 @@ use crate::domain::SessionId;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol. It rises when a client of the old version could misread the new one.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Command of a client, by its addressee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -441,6 +441,35 @@ fn every_event_crosses_a_wire() {
         Event::Engine(EngineEvent::SessionChanged(Box::new(changed))),
         Event::Engine(EngineEvent::Ended),
     ]);
-    let lines = there_and_back(events.into_iter().map(|event| Stamped { v: VERSION, seq: 1, event }).collect());
+    let lines = there_and_back(events.into_iter().map(|event| Stamped::new(1, event)).collect());
     pinned("events", &lines, &[("engine", names::<EngineEvent>("event")), ("session", names::<SessionEvent>("event"))]);
+}
+
+#[test]
+fn what_one_client_gets_crosses_a_wire() {
+    let ended = Event::Engine(EngineEvent::Ended);
+    let request = ClientRequest { id: 7, command: Command::Session { id: session(), command: SessionCommand::Stop } };
+    let lines = there_and_back(vec![request]);
+    assert_eq!(lines, [r#"{"id":7,"to":"session","session":"260101-a-b","command":"stop"}"#]);
+    let answer = Stamped { re: Some(7), ..Stamped::new(3, ended.clone()) };
+    let merged = Stamped { merged: 2, ..Stamped::new(3, ended) };
+    assert_eq!((answer.after(), merged.after()), (3, 0), "an answer stands behind an event, others follow one");
+    let error = CommandError { code: ErrorCode::Forbidden, message: "No.".into(), retryable: false, told: false };
+    let lines = there_and_back(vec![
+        ToClient::Event(std::sync::Arc::new(answer)),
+        ToClient::Event(std::sync::Arc::new(merged)),
+        ToClient::Reply(Reply { id: 7, error: None }),
+        ToClient::Reply(Reply { id: 7, error: Some(Box::new(error)) }),
+        ToClient::CutOff { why: "It was behind.".into() },
+    ]);
+    assert_eq!(
+        lines,
+        [
+            r#"{"event":{"v":3,"seq":3,"re":7,"from":"engine","event":"ended"}}"#,
+            r#"{"event":{"v":3,"seq":3,"merged":2,"from":"engine","event":"ended"}}"#,
+            r#"{"reply":{"id":7}}"#,
+            r#"{"reply":{"id":7,"error":{"code":"forbidden","message":"No."}}}"#,
+            r#"{"cut-off":{"why":"It was behind."}}"#,
+        ]
+    );
 }

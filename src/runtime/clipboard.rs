@@ -128,10 +128,8 @@ fn told(text: &str, confirmed: &[&str], asked: ClipboardOutcome) -> Notice {
             format!("Copied {what} to {confirmed}; also offered to the terminal (unconfirmed)"),
         ),
         (false, _) => Notice::new(Level::Info, format!("Copied {what} to {confirmed}")),
-        (true, ClipboardOutcome::Offered) => {
-            Notice::new(Level::Info, format!("Offered {what} to the terminal's clipboard (unconfirmed)"))
-                .hint("If nothing arrives, the terminal does not allow OSC 52.")
-        }
+        (true, ClipboardOutcome::Offered) => Notice::new(Level::Info, format!("Copied {what} (OSC 52, unconfirmed)"))
+            .hint("If nothing arrives, the terminal does not allow it"),
         (true, ClipboardOutcome::TooLong) => {
             Notice::new(Level::Warning, format!("{what} could not be copied: too long for the terminal's clipboard"))
                 .hint("Copy less at once, or install wl-copy, xclip or tmux.")

@@ -47,6 +47,8 @@ pub struct FrameStats {
     pub held_up: Option<Instant>,
     /// Bytes that a slow line delivers in a second, as far as is known.
     pub rate: Option<u64>,
+    /// Times that answers were late, of late.
+    pub late: u32,
 }
 
 /// Time without a frame of the engine after which its next ones come quickly: a short answer appears at once.
@@ -168,11 +170,11 @@ impl Shared {
     /// Everything was written. `old`: the buffer of the frame before, if there was a frame.
     fn note_written(&self, old: Option<Buffer>, written: FrameStats, held_up: Duration) {
         let mut slot = self.slot();
-        let FrameStats { held_up: before, rate, .. } = slot.written;
+        let FrameStats { held_up: before, rate, late, .. } = slot.written;
         if old.is_some() {
             slot.written = written;
         }
-        slot.written.rate = rate;
+        (slot.written.rate, slot.written.late) = (rate, late);
         slot.written.held_up = if held_up > SLOW { Some(Instant::now()) } else { before };
         slot.spare = old.or(slot.spare.take());
     }
@@ -190,7 +192,7 @@ impl Answered {
         if slot.flow.answered(now) {
             slot.written.held_up = Some(now);
         }
-        slot.written.rate = slot.flow.rate();
+        (slot.written.rate, slot.written.late) = (slot.flow.rate(), slot.flow.late());
         drop(slot);
         self.0.work.notify_one();
         self.0.rest.notify_all();

@@ -14,13 +14,14 @@ use ratatui::buffer::Buffer;
 pub const AUTO: &str = "auto";
 
 /// Themes for a dark and for a light background that belong together.
-const PAIRS: [(&str, &str); 6] = [
+const PAIRS: [(&str, &str); 7] = [
     ("lisle-dark", "lisle-light"),
     ("catppuccin", "catppuccin-latte"),
     ("gruvbox", "gruvbox-light"),
     ("nord", "nord-light"),
     ("solarized", "solarized-light"),
     ("tokyo-night", "tokyo-night-day"),
+    ("ansi", "ansi-light"),
 ];
 
 /// The theme that a chosen name means on this background.
@@ -161,7 +162,8 @@ pub fn colors(env: &dyn Fn(&str) -> Option<String>) -> Colors {
 #[must_use]
 pub fn italics(env: &dyn Fn(&str) -> Option<String>) -> bool {
     let set = |name| env(name).is_some_and(|value| !value.is_empty());
-    set("TMUX") || !set("STY") && !env("TERM").is_some_and(|term| term.starts_with("screen"))
+    // tmux in screen and screen in tmux have both, and screen is what shows it either way.
+    !set("STY") && (set("TMUX") || !env("TERM").is_some_and(|term| term.starts_with("screen")))
 }
 
 /// Background as rxvt and its kin tell it: `COLORFGBG` ends with the number of its colour among 16. `None` where it says
@@ -228,6 +230,7 @@ mod tests {
             (&[("TERM", "screen-256color")], false),
             (&[("TERM", "screen-256color"), ("TMUX", "/tmp/x")], true),
             (&[("TERM", "xterm"), ("STY", "1.pts")], false),
+            (&[("TERM", "screen.xterm-256color"), ("STY", "1.pts"), ("TMUX", "/tmp/x")], false),
         ] {
             assert_eq!(italics(&env(pairs)), italic, "{pairs:?}");
         }

@@ -432,7 +432,11 @@ fn profile(settings: &Settings) -> Sandbox {
 
 fn policy(settings: &Settings, enforced: bool) -> permit::Policy {
     permit::Policy {
-        hold: if enforced { permit::shell::Hold::Enforced } else { permit::shell::Hold::None },
+        read_only_profile: if enforced {
+            permit::shell::ReadOnlyProfile::Enforced
+        } else {
+            permit::shell::ReadOnlyProfile::None
+        },
         sandbox: profile(settings),
         explore_commands: match settings.explore_bash {
             settings::ExploreBash::ReadOnly => permit::ExploreCommands::ReadOnly,

@@ -8,7 +8,7 @@ use super::keymap_files::keymap;
 use super::setup::{Bootstrap, Which};
 use super::terminal::Mouse;
 use super::{linear, screen};
-use crate::agent::{self, Link};
+use crate::agent::{self, ClientInfo, Link};
 use crate::config::own::{self, OwnFileKind};
 use crate::config::settings;
 use crate::domain::problem::Problem;
@@ -73,7 +73,8 @@ async fn shown(
         }
         Which::Latest => bootstrap.latest(),
     };
-    let link = agent::open(bootstrap.engine(false));
+    let lines = linear::wanted(linear, bootstrap.settings.ui.linear);
+    let link = agent::open(bootstrap.engine(false)).connect(ClientInfo::local(if lines { "linear" } else { "screen" }));
     let first = match &resume {
         Some(session) => {
             catch_up(&link, bootstrap, session, prompt).await;
@@ -86,7 +87,6 @@ async fn shown(
     let (state_dir, workspace) = (bootstrap.paths.state.clone(), bootstrap.workspace().to_owned());
     let config = bootstrap.paths.config.clone();
     let (workspaces, looked) = (bootstrap.workspaces(), Arc::clone(bootstrap));
-    let lines = linear::wanted(linear, bootstrap.settings.ui.linear);
     let options = Options {
         keys: Arc::new(keys),
         settings,
@@ -125,7 +125,7 @@ async fn catch_up(link: &Link, bootstrap: &Bootstrap, session: &SessionId, promp
     acts.extend(prompt.map(SessionCommand::send));
     for act in acts {
         // The engine was opened just now: it listens.
-        let _ = link.commands.send(Command::Session { id: session.clone(), command: act }).await;
+        let _ = link.requests.send(Command::Session { id: session.clone(), command: act }).await;
     }
 }
 

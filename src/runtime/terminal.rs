@@ -25,7 +25,7 @@
 //! | tmux | its buffer by `load-buffer -w`; calls only by the bell, unless chosen in the settings | `clipboard`, `notify` |
 //! | GNU screen | OSC 52 in pieces of a string that it hands on; calls as in tmux | `clipboard`, `notify` |
 //! | Zellij, Windows Terminal, ConEmu | calls by the bell: their OSC 9 is something else | `notify` |
-//! | mosh, 16 and 256 colours | COLORTERM is what counts; with 16 the theme `ansi` | `renderer` |
+//! | mosh, 16 and 256 colours | COLORTERM is what counts; with 16 the theme `ansi`, or `ansi-light` | `renderer` |
 //! | slow lines | a write that was held up over 100 ms, or an answer so late: fewer frames, larger steps | `frames` |
 //! | lines behind large buffers (sshd, proxies) | the next frame waits until the terminal answered for the last | `frames::flow` |
 //! | GNU screen | no italics, which it shows in reverse | `renderer` |
@@ -133,7 +133,9 @@ pub enum Mouse {
 pub enum Queries {
     /// It is.
     Ask,
-    /// It is, and what pictures it draws, too.
+    /// It is, and for its name, too.
+    AskName,
+    /// It is, and for its name and what pictures it draws, too.
     AskPictures,
     /// It is not.
     Omit,
@@ -270,8 +272,11 @@ impl Guard {
         }
         if self.wishes.queries != Queries::Omit {
             bytes.extend([ASK_KEYBOARD, ASK_SYNCHRONIZED, ASK_DARK_OR_LIGHT, ASK_BACKGROUND]);
+            if matches!(self.wishes.queries, Queries::AskName | Queries::AskPictures) {
+                bytes.push_str(ASK_NAME);
+            }
             if self.wishes.queries == Queries::AskPictures {
-                bytes.extend([ASK_NAME, ASK_CELL, kitty::ASK]);
+                bytes.extend([ASK_CELL, kitty::ASK]);
             }
             if ours && held.tty.size().1 > 2 {
                 bytes.extend([ASK_WIDTH, ASK_FAMILY]);

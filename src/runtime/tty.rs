@@ -10,7 +10,8 @@ use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::process::getpgrp;
 use rustix::termios::{
-    OptionalActions, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp, tcgetwinsize, tcsetattr,
+    InputModes, LocalModes, OptionalActions, OutputModes, QueueSelector, Termios, tcflush, tcgetattr, tcgetpgrp,
+    tcgetwinsize, tcsetattr,
 };
 use std::io::{self, IsTerminal as _};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -137,6 +138,19 @@ pub enum Typed {
     Keep,
     /// Dropped.
     Flush,
+}
+
+/// Gives a terminal its line settings back that a killed program left raw: lines, echo, Ctrl+C and line ends.
+///
+/// # Errors
+/// When it is no terminal.
+pub fn make_lines(fd: impl AsFd) -> io::Result<()> {
+    let mut settings = tcgetattr(fd.as_fd())?;
+    settings.input_modes |= InputModes::ICRNL | InputModes::BRKINT | InputModes::IXON;
+    settings.output_modes |= OutputModes::OPOST | OutputModes::ONLCR;
+    let lines = LocalModes::ICANON | LocalModes::ISIG | LocalModes::IEXTEN;
+    settings.local_modes |= lines | LocalModes::ECHO | LocalModes::ECHOE | LocalModes::ECHOK;
+    Ok(tcsetattr(fd.as_fd(), OptionalActions::Now, &settings)?)
 }
 
 fn reopen(fd: BorrowedFd<'_>) -> io::Result<OwnedFd> {

@@ -57,7 +57,7 @@ fn all(file: std::io::Result<File>, most: u64) -> Option<Vec<u8>> {
     (out.len() as u64 <= most).then_some(out)
 }
 
-/// The same of a text in UTF-8.
+/// Content as text; `None` also where it is not UTF-8.
 #[must_use]
 pub fn text(path: &Path, most: u64) -> Option<String> {
     String::from_utf8(bytes(path, most)?).ok()

@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 /// Abilities of confined commands on this system; each an error of a few words if it is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Able {
-    /// Version of Landlock's rules; 0 without Landlock.
+    /// Version of the Landlock ABI; 0 without Landlock.
     pub landlock: i32,
-    /// Filters of calls.
+    /// Filters of system calls (seccomp) can be installed.
     pub seccomp: bool,
     /// A user namespace; root does without.
     pub user: Result<(), String>,

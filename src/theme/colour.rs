@@ -84,6 +84,12 @@ pub fn basic(r: u8, g: u8, b: u8) -> Option<Color> {
     })
 }
 
+/// One of the 16 colours can be read on white in xterm's palette, where green, yellow and cyan cannot.
+#[must_use]
+pub fn is_readable_on_white(basic: Color) -> bool {
+    matches!(basic, Color::Reset | Color::Black | Color::Red | Color::Blue | Color::Magenta)
+}
+
 /// Red, green and blue of number 16 to 255 of the xterm palette.
 fn xterm(n: u8) -> (u8, u8, u8) {
     if n >= 232 {

@@ -64,7 +64,9 @@ impl Theme {
                 match self.colors {
                     Colors::True => full,
                     Colors::C256 => colour::to_256(full),
-                    Colors::C16 => colour::basic(r, g, b).map_or_else(Style::new, |basic| Style::new().fg(basic)),
+                    Colors::C16 => colour::basic(r, g, b)
+                        .filter(|basic| self.dark || colour::is_readable_on_white(*basic))
+                        .map_or_else(Style::new, |basic| Style::new().fg(basic)),
                     Colors::None => Style::new(),
                 }
             }
@@ -79,15 +81,15 @@ impl Theme {
 
     /// The theme reduced to the colours of a terminal.
     ///
-    /// 256: each colour becomes its nearest neighbour. 16: what those cannot say is taken from the theme `ansi`, role
-    /// by role, because nobody knows what the 16 look like and only that theme was made for it. None (NO_COLOR): the
+    /// 256: each colour becomes its nearest neighbour. 16: what those cannot say is taken from the theme `ansi` or
+    /// `ansi-light`, role by role, because nobody knows what the 16 look like and only those were made for it. None (NO_COLOR): the
     /// theme `mono`, which has bold, underline and reverse only.
     #[must_use]
     pub fn for_terminal(&self, colors: Colors) -> Theme {
         let instead = match colors {
             Colors::True => return self.clone(),
             Colors::C256 => None,
-            Colors::C16 => Some(load("ansi", &[]).theme),
+            Colors::C16 => Some(load(if self.dark { "ansi" } else { "ansi-light" }, &[]).theme),
             Colors::None => Some(load("mono", &[]).theme),
         };
         let reduced = |(&role, &style): (&Role, &Style)| match (colors, &instead) {

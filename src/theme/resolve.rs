@@ -8,7 +8,7 @@ use ratatui::style::{Color, Modifier, Style};
 use std::collections::BTreeMap;
 
 /// In the order in which they are offered.
-const BUILTIN: [(&str, &str); 15] = [
+const BUILTIN: [(&str, &str); 16] = [
     ("lisle-dark", include_str!("../../themes/lisle-dark.toml")),
     ("lisle-light", include_str!("../../themes/lisle-light.toml")),
     ("high-contrast", include_str!("../../themes/high-contrast.toml")),
@@ -23,6 +23,7 @@ const BUILTIN: [(&str, &str); 15] = [
     ("tokyo-night", include_str!("../../themes/tokyo-night.toml")),
     ("tokyo-night-day", include_str!("../../themes/tokyo-night-day.toml")),
     ("ansi", include_str!("../../themes/ansi.toml")),
+    ("ansi-light", include_str!("../../themes/ansi-light.toml")),
     ("mono", include_str!("../../themes/mono.toml")),
 ];
 

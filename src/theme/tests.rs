@@ -37,7 +37,7 @@ const MARKS: [Role; 6] = [Role::RuleFocus, Role::Accent, Role::NeedsYou, Role::R
 
 #[test]
 fn text_can_be_read_on_every_ground_it_stands_on() {
-    for name in builtin_names().filter(|name| !matches!(*name, "ansi" | "mono")) {
+    for name in builtin_names().filter(|name| !matches!(*name, "ansi" | "ansi-light" | "mono")) {
         let full = load(name, &[]).theme;
         let least = if name == "high-contrast" { 7.0 } else { 4.5 };
         readable(&full, least);
@@ -69,8 +69,39 @@ fn readable(theme: &Theme, least: f64) {
 }
 
 #[test]
+fn sixteen_colours_can_be_read_on_a_light_ground() {
+    let themes = builtin_names().map(|name| load(name, &[]).theme).filter(|theme| !theme.dark);
+    let themes: Vec<Theme> = themes.map(|theme| theme.for_terminal(Colors::C16)).collect();
+    assert!(themes.len() > 5);
+    for theme in &themes {
+        for &role in Role::ALL.iter().filter(|role| !NO_LETTERS.contains(role)) {
+            let Style { fg, bg, .. } = theme.style(role);
+            let grounded = bg.is_some_and(|bg| bg != Color::Reset);
+            let readable = fg.is_none_or(colour::is_readable_on_white);
+            assert!(grounded || readable, "{} {} is {fg:?} on the light ground", theme.name, role.word());
+        }
+    }
+    // xterm's palette (charproc.h), on white.
+    for (color, rgb) in [
+        (Color::Red, (0xcd, 0, 0)),
+        (Color::Green, (0, 0xcd, 0)),
+        (Color::Yellow, (0xcd, 0xcd, 0)),
+        (Color::Blue, (0, 0, 0xee)),
+        (Color::Magenta, (0xcd, 0, 0xcd)),
+        (Color::Cyan, (0, 0xcd, 0xcd)),
+    ] {
+        let has = colour::contrast(Color::Rgb(rgb.0, rgb.1, rgb.2), Color::Rgb(255, 255, 255)).unwrap();
+        assert_eq!(has >= 4.5, colour::is_readable_on_white(color), "{color:?} has {has:.2}");
+    }
+    use crate::domain::colour::{Colour, Rgb};
+    let yellow = Colour::Own { light: Rgb(255, 200, 0), dark: Rgb(255, 200, 0) };
+    assert_eq!(Theme::builtin(false).for_terminal(Colors::C16).tag(yellow), Style::new());
+    assert_eq!(Theme::builtin(true).for_terminal(Colors::C16).tag(yellow).fg, Some(Color::Yellow));
+}
+
+#[test]
 fn focus_can_be_seen() {
-    for name in builtin_names().filter(|name| !matches!(*name, "ansi" | "mono")) {
+    for name in builtin_names().filter(|name| !matches!(*name, "ansi" | "ansi-light" | "mono")) {
         for theme in [Colors::True, Colors::C256].map(|colors| load(name, &[]).theme.for_terminal(colors)) {
             for under in [Role::Text, Role::Panel].map(|role| theme.style(role).bg.unwrap()) {
                 let band = colour::contrast(theme.style(Role::Selected).bg.unwrap(), under).unwrap();

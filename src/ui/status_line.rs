@@ -21,6 +21,8 @@ use ratatui::layout::Rect;
 
 /// Weight of the first hint: parts of the highest weight are left out first.
 const HINT: u8 = 10;
+/// Cells of a model's name; what is left out of a longer one is its begin, where routers put themselves.
+const MODEL: usize = 28;
 /// Cells between two parts.
 const GAP: usize = 3;
 /// Cells between two hints.
@@ -177,6 +179,7 @@ fn jobs<'t>(paint: &FrameContext<'_>) -> Option<StatusItem<'t>> {
 
 fn model_part<'t>(paint: &FrameContext<'_>) -> Option<StatusItem<'t>> {
     let (model, thinking) = model(paint.state);
+    let model = cells::cut_start(&model, MODEL, paint.signs.cut).into_owned();
     let text = match thinking {
         Some(level) => format!("{model} {} {level}", paint.signs.dot),
         None => model.clone(),

@@ -15,6 +15,7 @@ mod pty;
 mod screen;
 mod secrets;
 mod sessions;
+mod slow_lines;
 #[path = "../support/mod.rs"]
 mod support;
 mod terminal;

@@ -15,7 +15,7 @@ use lisle::domain::At;
 use lisle::keymap;
 use lisle::keymap::action::Action;
 use lisle::keymap::key::{Code, Key};
-use lisle::protocol::{EngineEvent, Event, Stamped, VERSION};
+use lisle::protocol::{EngineEvent, Event, Stamped};
 use lisle::theme::Theme;
 use lisle::ui;
 use ratatui::buffer::Buffer;
@@ -137,7 +137,7 @@ fn any_msg(dice: &mut Dice, state: &State, keys: &[Key], armed: &[Timer], seq: &
             .into_iter()
             .map(|event| {
                 *seq += 1;
-                Msg::Engine(Box::new(Stamped { v: VERSION, seq: *seq, event }))
+                Msg::Engine(Box::new(Stamped::new(*seq, event)))
             })
             .collect(),
     }
@@ -153,7 +153,7 @@ fn run(seed: u64, name: &'static str, steps: usize) {
     let mut armed: Vec<Timer> = Vec::new();
     start(&mut state, None);
     let sessions = ["a", "b", "c"].map(|name| meta(name, "A title", NOW)).to_vec();
-    let listed = Stamped { v: VERSION, seq, event: Event::Engine(EngineEvent::Listed { sessions }) };
+    let listed = Stamped::new(seq, Event::Engine(EngineEvent::Listed { sessions }));
     update(&mut state, now, Msg::Engine(Box::new(listed)));
     let mut cache = ui::LayoutCache::default();
     let mut told = Told { seed, keymap: name, step: 0, last: String::new() };

@@ -128,3 +128,19 @@ fn a_new_home_says_what_will_stand_there() {
     let shown = shot("details-new", &state, 200, 50);
     assert!(shown.contains("will stand here"), "{shown}");
 }
+
+#[test]
+fn a_long_model_name_leaves_room_for_the_context_and_the_keys() {
+    let mut state = one_session();
+    let mut meta = SessionMeta::new(session(), NOW, Mode::Ask, PathBuf::from("/home/me/src/app"));
+    meta.model = Some("accounts/some-router/models/a-model-with-a-very-long-name-20260901-preview-v2".to_owned());
+    meta.usage.context_window = Some(200_000);
+    meta.usage.context_tokens = 82_000;
+    state.sessions.replace(vec![meta], NOW, 0);
+    for width in [100, 120, 140] {
+        let text = shot("long-model", &state, width, 30);
+        let line = text.lines().find(|line| line.contains("Ask to Edit")).unwrap();
+        assert!(line.contains("41% of 200k") && line.contains("help"), "{width}: {line}");
+        assert!(line.contains("20260901-preview-v2"), "what tells models apart stands at the end: {line}");
+    }
+}

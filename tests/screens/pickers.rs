@@ -30,7 +30,7 @@ fn shots(name: &str, state: &State) {
 /// The engine reports.
 fn engine(state: &mut State, event: EngineEvent) {
     static SEQ: AtomicU64 = AtomicU64::new(1);
-    let stamped = Stamped { v: 1, seq: SEQ.fetch_add(1, Ordering::Relaxed), event: Event::Engine(event) };
+    let stamped = Stamped::new(SEQ.fetch_add(1, Ordering::Relaxed), Event::Engine(event));
     update(state, NOW, Msg::Engine(Box::new(stamped)));
 }
 

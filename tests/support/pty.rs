@@ -53,6 +53,8 @@ pub struct Start {
     answers: Answers,
     /// The terminal takes so many bytes a second; as many as come without.
     line: Option<u32>,
+    /// The way to the terminal takes everything at once, and brings it later.
+    drain: Option<Drain>,
     home: PathBuf,
     cwd: PathBuf,
 }
@@ -69,6 +71,7 @@ impl Start {
             size: (100, 30),
             answers: Answers::Modern,
             line: None,
+            drain: None,
             home,
             cwd,
         }
@@ -98,6 +101,13 @@ impl Start {
     /// The line to the terminal carries so many bytes a second.
     pub fn line(mut self, bytes: u32) -> Self {
         self.line = Some(bytes);
+        self
+    }
+
+    /// Between the program and the terminal lies what sshd and a slow line are: everything is taken at once, so many bytes a
+    /// second go on, and both ways together take `round_trip`.
+    pub fn drain(mut self, bytes: u32, round_trip: Duration) -> Self {
+        self.drain = Some(Drain { bytes, half: round_trip / 2 });
         self
     }
 
@@ -135,8 +145,13 @@ impl Start {
             }),
             changed: Condvar::new(),
         });
-        let writer: Arc<Mutex<Box<dyn Write + Send>>> = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
-        let reader = pair.master.try_clone_reader().unwrap();
+        let mut keys: Box<dyn Write + Send> = pair.master.take_writer().unwrap();
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        if let Some(drain) = self.drain {
+            keys = Box::new(Delayed::new(keys, drain.half));
+            reader = Box::new(Drained::new(reader, drain));
+        }
+        let writer = Arc::new(Mutex::new(keys));
         let (theirs, replies, answers, line) = (Arc::clone(&seen), Arc::clone(&writer), self.answers, self.line);
         std::thread::spawn(move || read(Line { reader, carries: line }, &theirs, &replies, answers));
         let (tx, ended) = mpsc::channel();
@@ -169,6 +184,87 @@ impl Read for Line {
         // A line takes its time; nobody waits for anything here.
         std::thread::sleep(Duration::from_secs_f64(n as f64 / f64::from(carries)));
         Ok(n)
+    }
+}
+
+/// A way that takes everything at once: see [`Start::drain`].
+#[derive(Clone, Copy)]
+struct Drain {
+    bytes: u32,
+    half: Duration,
+}
+
+fn sleep_until(at: Instant) {
+    std::thread::sleep(at.saturating_duration_since(Instant::now()));
+}
+
+/// What was taken at once comes out piece by piece, as the line brings it.
+struct Drained {
+    taken: mpsc::Receiver<(Instant, Vec<u8>)>,
+    drain: Drain,
+    /// When the line has brought what came before.
+    free: Instant,
+}
+
+impl Drained {
+    /// Bytes that arrive together.
+    const PIECE: usize = 100;
+
+    fn new(mut reader: Box<dyn Read + Send>, drain: Drain) -> Self {
+        let (tx, taken) = mpsc::channel();
+        std::thread::spawn(move || {
+            let mut bytes = [0; 65536];
+            while let Ok(n @ 1..) = reader.read(&mut bytes) {
+                let now = Instant::now();
+                if bytes[..n].chunks(Self::PIECE).any(|piece| tx.send((now, piece.to_vec())).is_err()) {
+                    return;
+                }
+            }
+        });
+        Self { taken, drain, free: Instant::now() }
+    }
+}
+
+impl Read for Drained {
+    fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {
+        let Ok((at, piece)) = self.taken.recv() else { return Ok(0) };
+        let takes = Duration::from_secs_f64(piece.len() as f64 / f64::from(self.drain.bytes));
+        self.free = self.free.max(at) + takes;
+        sleep_until(self.free + self.drain.half);
+        bytes[..piece.len()].copy_from_slice(&piece);
+        Ok(piece.len())
+    }
+}
+
+/// Keys and answers on their way to the program.
+struct Delayed {
+    sent: mpsc::Sender<(Instant, Vec<u8>)>,
+    half: Duration,
+}
+
+impl Delayed {
+    fn new(mut writer: Box<dyn Write + Send>, half: Duration) -> Self {
+        let (sent, keys) = mpsc::channel::<(Instant, Vec<u8>)>();
+        std::thread::spawn(move || {
+            for (at, bytes) in keys {
+                sleep_until(at);
+                if writer.write_all(&bytes).and_then(|()| writer.flush()).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { sent, half }
+    }
+}
+
+impl Write for Delayed {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let _ = self.sent.send((Instant::now() + self.half, bytes.to_vec()));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 

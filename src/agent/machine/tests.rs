@@ -76,7 +76,10 @@ impl Bench {
                 (spec("ask_user"), false),
             ],
             requests_per_turn: 50,
-            policy: crate::permit::Policy { hold: crate::permit::shell::Hold::Enforced, ..Default::default() },
+            policy: crate::permit::Policy {
+                read_only_profile: crate::permit::shell::ReadOnlyProfile::Enforced,
+                ..Default::default()
+            },
             headless: false,
             compact_at: 77.5,
             steer_by_default: false,
@@ -706,6 +709,10 @@ proptest! {
             }
         }
         b.feed(Input::Shutdown);
+        // A write whose end is waited for, and does not come.
+        prop_assert!(!b.machine.is_running() || b.machine.is_stopping());
+        let run = b.run();
+        b.feed(Input::RetryNow(run));
         prop_assert!(!b.machine.is_running());
         let started = b.out.iter().filter(|s| matches!(s, Step::Emit(SessionEvent::TurnStarted { .. }))).count();
         let ended = b.out.iter().filter(|s| matches!(s, Step::Emit(SessionEvent::TurnEnded { .. }))).count();

@@ -8,7 +8,7 @@ use crate::domain::ids::{At, CallId};
 use crate::domain::message::Message;
 use crate::domain::notice::Level;
 use crate::domain::permission::Sandbox;
-use crate::permit::shell::Hold;
+use crate::permit::shell::ReadOnlyProfile;
 use crate::protocol::SessionCommand;
 use crate::provider::ProposedCall;
 use serde_json::json;
@@ -44,7 +44,7 @@ impl Machine {
     /// Tells once that typed commands are confined like the agent's, unlike those in a shell of the user's.
     fn tell_confined(&mut self, out: &mut Vec<Step>) {
         let policy = self.config.policy;
-        let closed = policy.hold != Hold::None && policy.sandbox != Sandbox::None;
+        let closed = policy.read_only_profile != ReadOnlyProfile::None && policy.sandbox != Sandbox::None;
         if closed && self.announced.confined_is_news() {
             let hint = "`sandbox` in config.toml changes that; your own shell is not confined.";
             out.push(notice(Level::Info, "Commands after ! run in the sandbox, like the agent's.", hint));

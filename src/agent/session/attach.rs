@@ -20,7 +20,7 @@ impl SessionActor {
         }
         if matches!(self.files.ownership(), Ownership::New { .. }) {
             let made = Err("The session could not be written, so there is no place for a copy.".to_owned());
-            return self.out.send(SessionEvent::Attached { path, made }).await;
+            return self.out.send(SessionEvent::Attached { path, made });
         }
         let (place, mailbox, written) = (self.site(None).place, self.mailbox.clone(), path.clone());
         tokio::spawn(async move {
@@ -37,7 +37,7 @@ impl SessionActor {
         if let Ok(file) = &made {
             self.attachments.add(&file.path);
         }
-        self.out.send(SessionEvent::Attached { path, made }).await;
+        self.out.send(SessionEvent::Attached { path, made });
         self.tell_unseen(unseen).await;
     }
 
@@ -66,7 +66,7 @@ impl SessionActor {
         // Once for the same files and the same model.
         let Some(words) = self.attachments.news_of_unseen(words) else { return };
         let notice = Notice::new(Level::Warning, words).hint("/model chooses one that can");
-        self.out.send(SessionEvent::Notice(notice)).await;
+        self.out.send(SessionEvent::Notice(notice));
     }
 
     /// Before a message goes: what of it the model cannot look at, where that was not said when it was attached.

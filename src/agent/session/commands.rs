@@ -68,7 +68,7 @@ impl SessionActor {
         // Whoever takes the files or the messages away comes first.
         if self.idle_work.is_ending() && !matches!(act, SessionCommand::Stop | SessionCommand::Cut { .. }) {
             let text = "The session is being deleted or cleared, so nothing was done in it.";
-            self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
             return self.refuse(act, text).await;
         }
         let Some(act) = self.act_without_lock(act).await else { return };
@@ -130,7 +130,7 @@ impl SessionActor {
                 match blocking(move || store.directory(&written)).await? {
                     Ok(path) => SessionCommand::Cwd(path),
                     Err(error) => {
-                        self.out.send(SessionEvent::Notice(trouble(&error))).await;
+                        self.out.send(SessionEvent::Notice(trouble(&error)));
                         return None;
                     }
                 }
@@ -185,10 +185,10 @@ impl SessionActor {
     /// Nothing was done of it: what the user wrote in it goes back to them, and nobody waits for a file that does not come.
     async fn refuse(&mut self, act: SessionCommand, why: &str) {
         if let SessionCommand::Attach { path } = act {
-            return self.out.send(SessionEvent::Attached { path, made: Err(why.to_owned()) }).await;
+            return self.out.send(SessionEvent::Attached { path, made: Err(why.to_owned()) });
         }
         if act.said().is_some() {
-            self.out.send(SessionEvent::Refused { command: Box::new(act), why: why.to_owned() }).await;
+            self.out.send(SessionEvent::Refused { command: Box::new(act), why: why.to_owned() });
         }
     }
 
@@ -201,7 +201,7 @@ impl SessionActor {
         if self.take_over().await {
             self.view.act();
             let text = "This session is written here from now on.";
-            self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text))).await;
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
         }
     }
 
@@ -213,7 +213,7 @@ impl SessionActor {
                 let text = format!("This session can only be read here: {who} has it open.");
                 let hint = "Close it there, take it over if it does not answer, or start a new session.";
                 let notice = Notice::new(Level::Warning, text).hint(hint);
-                self.out.send(SessionEvent::Notice(notice)).await;
+                self.out.send(SessionEvent::Notice(notice));
                 false
             }
             WriteClaim::Unread => false,
@@ -246,7 +246,7 @@ impl SessionActor {
             WriteClaim::Theirs(who) => Some(who),
             WriteClaim::Unread => return,
         };
-        self.out.send(SessionEvent::Held { by }).await;
+        self.out.send(SessionEvent::Held { by });
     }
 
     pub(super) async fn save_draft(&mut self, draft: UserText) {
@@ -290,7 +290,7 @@ impl SessionActor {
             // Back to what is on disk: else nothing of the header could be saved any more.
             self.machine.set_labels(labels);
             self.keep_meta(Safety::Synced).await;
-            self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone()))).await;
+            self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone())));
             return Err(error.to_string());
         }
         Ok(())
@@ -306,9 +306,9 @@ impl SessionActor {
                     let (activity, odd) = (old.activity.clone(), old.odd.clone());
                     let meta = SessionMeta { activity, odd, mode: meta.mode.stricter(old.mode), ..meta };
                     self.machine.set_meta(meta);
-                    self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone()))).await;
+                    self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone())));
                 } else {
-                    self.out.send(SessionEvent::Changed(Box::new(meta))).await;
+                    self.out.send(SessionEvent::Changed(Box::new(meta)));
                 }
                 Ok(())
             }
@@ -368,7 +368,7 @@ impl SessionActor {
     async fn clear_now(&mut self) {
         let Some(writer) = self.files.ours().cloned() else { return };
         if let Err(error) = writer.clear(now()).await {
-            return self.out.send(SessionEvent::Notice(trouble(&error))).await;
+            return self.out.send(SessionEvent::Notice(trouble(&error)));
         }
         // What is there now is read anew: the model knows nothing of what was said, nor of files that it read.
         let closed = self.files.close().await;

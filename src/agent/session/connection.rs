@@ -26,7 +26,7 @@ impl SessionActor {
         let Some(name) = self.machine.meta().asked() else { return };
         if connections.learn_only(name) {
             let infos = connections.infos();
-            self.shared.out.send(EngineEvent::Connections(infos)).await;
+            self.shared.out.send(EngineEvent::Connections(infos));
             self.show_models().await;
         }
     }
@@ -51,7 +51,7 @@ impl SessionActor {
         let usual = self.shared.setup.connections.info(&answers).map(|info| info.default_model).unwrap_or_default();
         let usual = if usual.is_empty() { "its own model".to_owned() } else { usual };
         let text = format!("{answers} does not offer {model}: {} answers here.", shown_name(&usual));
-        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/model chooses another"))).await;
+        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/model chooses another")));
     }
 
     /// Completes a choice of a connection: if it names no model, the session's own stays where the
@@ -88,7 +88,7 @@ impl SessionActor {
         let before = self.machine.meta().clone();
         self.reach();
         if *self.machine.meta() != before {
-            self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone()))).await;
+            self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone())));
         }
     }
 
@@ -112,6 +112,6 @@ impl SessionActor {
         let infos = self.shared.setup.connections.infos();
         let known: Vec<&str> = infos.iter().map(|info| info.name.as_str()).collect();
         let text = format!("There is no connection {name} here. There are: {}.", known.join(", "));
-        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/connect lists them"))).await;
+        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("/connect lists them")));
     }
 }

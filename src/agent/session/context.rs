@@ -45,7 +45,7 @@ impl SessionActor {
         let before = self.machine.meta().usage.context_window;
         self.refresh_models();
         if self.machine.meta().usage.context_window != before {
-            self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone()))).await;
+            self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone())));
         }
     }
 
@@ -54,7 +54,7 @@ impl SessionActor {
         let cwd = self.machine.meta().cwd.clone();
         let Some(memory) = blocking(move || memories.read(config.as_deref(), &cwd)).await else { return };
         for problem in self.sources.new_memory_problems(&memory.problems) {
-            self.out.send(SessionEvent::Notice(problem.notice())).await;
+            self.out.send(SessionEvent::Notice(problem.notice()));
         }
         self.machine.set_memory(memory);
     }
@@ -106,11 +106,9 @@ impl SessionActor {
         if let Some(Err(error)) = kept.await {
             let notice =
                 Notice::new(Level::Warning, format!("A long message could not be kept beside the summary: {error}"));
-            self.out
-                .send(SessionEvent::Notice(
-                    notice.hint("it stays in the conversation; the model has its beginning and its end"),
-                ))
-                .await;
+            self.out.send(SessionEvent::Notice(
+                notice.hint("it stays in the conversation; the model has its beginning and its end"),
+            ));
         }
     }
 
@@ -124,6 +122,6 @@ impl SessionActor {
             self.refresh_memory().await;
         }
         let report = self.machine.context_report(now());
-        self.out.send(SessionEvent::Context(Box::new(report))).await;
+        self.out.send(SessionEvent::Context(Box::new(report)));
     }
 }

@@ -52,19 +52,19 @@ impl SessionActor {
     async fn theirs(&mut self, one: Followed) {
         match one {
             Followed::Meta(meta) => self.their_meta(*meta).await,
-            Followed::Row(row) => self.out.send(SessionEvent::Row(row)).await,
-            Followed::Delta { id, add } => self.out.send(SessionEvent::Delta { id, add }).await,
-            Followed::Dropped(id) => self.out.send(SessionEvent::Dropped { id }).await,
+            Followed::Row(row) => self.out.send(SessionEvent::Row(row)),
+            Followed::Delta { id, add } => self.out.send(SessionEvent::Delta { id, add }),
+            Followed::Dropped(id) => self.out.send(SessionEvent::Dropped { id }),
             Followed::Queue(items) => {
                 self.machine.set_queue(items.clone());
-                self.out.send(SessionEvent::Queue { items, held: false, steers: Vec::new() }).await;
+                self.out.send(SessionEvent::Queue { items, held: false, steers: Vec::new() });
             }
             Followed::Rewritten => self.reopen(SHOWN).await,
             Followed::Free => {
                 self.reopen(SHOWN).await;
                 if !matches!(self.files.ownership(), Ownership::Theirs(_)) {
                     let text = "Nobody else has this session open any more: it can be written here.";
-                    self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text))).await;
+                    self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
                 }
             }
             Followed::Held => {}
@@ -78,12 +78,12 @@ impl SessionActor {
         let (ran, runs) = (is_running(old), is_running(&meta));
         if *old != meta {
             self.machine.set_meta(meta.clone());
-            self.out.send(SessionEvent::Changed(Box::new(meta.clone()))).await;
+            self.out.send(SessionEvent::Changed(Box::new(meta.clone())));
         }
         match (ran, runs) {
-            (false, true) => self.out.send(SessionEvent::TurnStarted { at: meta.used }).await,
+            (false, true) => self.out.send(SessionEvent::TurnStarted { at: meta.used }),
             // How it ended stands in its rows.
-            (true, false) => self.out.send(SessionEvent::TurnEnded { end: TurnEnd::Done }).await,
+            (true, false) => self.out.send(SessionEvent::TurnEnded { end: TurnEnd::Done }),
             _ => {}
         }
     }
@@ -98,7 +98,7 @@ impl SessionActor {
                     SessionMeta { activity, held_by, mode: meta.mode.stricter(old.mode), ..known_here(old, *meta) };
                 if *old != meta {
                     self.machine.set_meta(meta.clone());
-                    self.out.send(SessionEvent::Changed(Box::new(meta))).await;
+                    self.out.send(SessionEvent::Changed(Box::new(meta)));
                 }
             }
             Followed::Free => {}
@@ -135,7 +135,7 @@ impl SessionActor {
         self.files.forget();
         self.unload();
         let session = self.machine.meta().id.clone();
-        self.shared.out.send(EngineEvent::Deleted { session, trash: None }).await;
+        self.shared.out.send(EngineEvent::Deleted { session, trash: None });
     }
 }
 

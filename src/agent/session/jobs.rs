@@ -13,13 +13,13 @@ impl SessionActor {
     pub(super) async fn jobs_changed(&mut self) {
         let all = self.jobs.list();
         let ended = self.jobs.take_ended(&all);
-        self.out.send(SessionEvent::Jobs(all)).await;
+        self.out.send(SessionEvent::Jobs(all));
         if let Some(notice) = Notice::protected(&self.jobs.take_breaches()) {
-            self.out.send(SessionEvent::Notice(notice)).await;
+            self.out.send(SessionEvent::Notice(notice));
         }
         for job in ended {
             if let Some(notice) = job.end.as_ref().and_then(|end| Notice::protected(&end.protected)) {
-                self.out.send(SessionEvent::Notice(notice)).await;
+                self.out.send(SessionEvent::Notice(notice));
             }
             // Whoever ended it with a call has its result.
             let by_model = job.end.as_ref().is_some_and(|end| end.by == EndedBy::Model);
@@ -33,7 +33,7 @@ impl SessionActor {
     pub(super) async fn kill_job(&mut self, id: &str) {
         if !self.jobs.kill(id) {
             let text = "That job is not known any more: it ended.";
-            self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text))).await;
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
         }
     }
 

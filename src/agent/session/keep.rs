@@ -59,7 +59,7 @@ impl SessionActor {
                 true
             }
             Some(Err(error)) => {
-                self.out.send(SessionEvent::Notice(trouble(&error))).await;
+                self.out.send(SessionEvent::Notice(trouble(&error)));
                 false
             }
             None => false,
@@ -135,7 +135,7 @@ impl SessionActor {
         // Once is enough for one look at the session.
         if counts && before.is_none_or(|before| before.theirs && !theirs) {
             for text in remarks {
-                self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
+                self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
             }
         }
     }
@@ -152,7 +152,7 @@ impl SessionActor {
             (Show::Nothing, _) | (Show::Changed, None) => {}
             (Show::Changed, Some(_)) if before == self.view.mark() => {
                 if old != self.machine.meta() {
-                    self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone()))).await;
+                    self.out.send(SessionEvent::Changed(Box::new(self.machine.meta().clone())));
                 }
             }
             (Show::Rows(_) | Show::Changed, _) => self.show(last, earlier, None).await,
@@ -174,7 +174,7 @@ impl SessionActor {
 
     pub(super) async fn health(&mut self, health: Health) {
         if let Some(notice) = self.files.health(health) {
-            self.out.send(SessionEvent::Notice(notice)).await;
+            self.out.send(SessionEvent::Notice(notice));
         }
     }
 
@@ -191,7 +191,7 @@ impl SessionActor {
                 .hint("What is unsaved is kept in memory and written if they come back."),
             Elsewhere::Lost(who) => return self.lost(who).await,
         };
-        self.out.send(SessionEvent::Notice(notice)).await;
+        self.out.send(SessionEvent::Notice(notice));
     }
 
     /// Says once that the session is open in another program as well.
@@ -201,7 +201,7 @@ impl SessionActor {
         }
         let notice = Notice::new(Level::Warning, format!("This session is also open in {who}."))
             .hint("Write in one of the two: what the other one has in memory may replace what is written here.");
-        self.out.send(SessionEvent::Notice(notice)).await;
+        self.out.send(SessionEvent::Notice(notice));
     }
 
     /// Another program changed properties of a session that is written here.
@@ -210,7 +210,7 @@ impl SessionActor {
         let meta = merged.onto(self.machine.meta());
         if meta != *self.machine.meta() {
             self.machine.set_meta(meta.clone());
-            self.out.send(SessionEvent::Changed(Box::new(meta))).await;
+            self.out.send(SessionEvent::Changed(Box::new(meta)));
         }
     }
 
@@ -221,7 +221,7 @@ impl SessionActor {
         } else {
             let text = "The file of this session was replaced by another copy while it was open here.";
             let hint = "What was written here since is behind it again; nothing else of the old file is.";
-            self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint(hint))).await;
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint(hint)));
         }
         if !self.machine.is_running() {
             self.sources.forget_context();
@@ -247,7 +247,7 @@ impl SessionActor {
     /// A message was taken, unless it was not kept because another process took the session over.
     pub(super) async fn accepted(&mut self, id: MessageId, queued: bool) {
         if !self.saving.is_taken_over() {
-            return self.out.send(SessionEvent::Accepted { id, queued }).await;
+            return self.out.send(SessionEvent::Accepted { id, queued });
         }
         let rows = self.machine.rows().iter().rev();
         let row = rows.filter(|row| row.id == id).find_map(|row| match &row.body {
@@ -258,22 +258,20 @@ impl SessionActor {
         let waits = waits.map(|item| UserText::with(item.text.clone(), item.attachments.clone()));
         if let Some(UserText { text, attachments, .. }) = row.or(waits) {
             let why = "Another lisle took this session over.".to_owned();
-            self.out
-                .send(SessionEvent::Refused { command: Box::new(SessionCommand::Send { text, attachments }), why })
-                .await;
+            self.out.send(SessionEvent::Refused { command: Box::new(SessionCommand::Send { text, attachments }), why });
         }
     }
 
     /// Another process took the session over. Its turn ends here, and what comes there is followed.
     async fn lost(&mut self, who: String) {
         // Whoever waits for an answer knows before the turn ends that none comes.
-        self.out.send(SessionEvent::Held { by: Some(who.clone()) }).await;
+        self.out.send(SessionEvent::Held { by: Some(who.clone()) });
         self.input(Input::Command(SessionCommand::Cut { by: CutBy::TakenOver })).await;
         let text = format!("This session was taken over by {who}: it can only be read here now.");
-        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
+        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
         // What came too late is reported at once, and not tried again.
         if let Some(unsaved) = self.files.end(self.machine.meta(), UserText::default()).await {
-            self.out.send(SessionEvent::Unsaved(Box::new(unsaved))).await;
+            self.out.send(SessionEvent::Unsaved(Box::new(unsaved)));
         }
         self.files.forget();
         self.sources.forget_context();
@@ -297,7 +295,7 @@ impl SessionActor {
                 self.machine.set_rows(rows);
             }
             Some(Err(error)) => {
-                self.out.send(SessionEvent::Notice(trouble(&error))).await;
+                self.out.send(SessionEvent::Notice(trouble(&error)));
                 return false;
             }
             None => return false,
@@ -320,7 +318,7 @@ impl SessionActor {
             }
             Writing::None(notice) => {
                 if let Some(notice) = notice {
-                    self.out.send(SessionEvent::Notice(notice)).await;
+                    self.out.send(SessionEvent::Notice(notice));
                 }
                 None
             }
@@ -330,7 +328,7 @@ impl SessionActor {
     async fn reidentify(&mut self, id: SessionId) {
         let old = self.machine.reidentify(id.clone(), self.shared.setup.store.session_dir(&id));
         self.shared.sessions.reidentify(&old, &id, self.mailbox.clone());
-        self.out.reidentify(&id).await;
+        self.out.reidentify(&id);
     }
 
     pub(super) async fn keep(&mut self, rows: Vec<Message>, safety: Safety) {

@@ -33,7 +33,7 @@ impl SessionActor {
             None => {
                 let text = format!("The connection {name} takes no key, or there is none of that name.");
                 let notice = Notice::new(Level::Warning, text).hint("/connect lists them");
-                self.out.send(SessionEvent::Notice(notice)).await;
+                self.out.send(SessionEvent::Notice(notice));
             }
         }
     }
@@ -57,7 +57,7 @@ impl SessionActor {
             if let Some(Ok(models)) = &listed {
                 connections.learn(&name, models);
             }
-            shared.out.send(EngineEvent::Connections(connections.infos())).await;
+            shared.out.send(EngineEvent::Connections(connections.infos()));
             if let Some(models) = listed {
                 let _ = mailbox.report(Report::ModelsListed { connection: name.clone(), models }).await;
             }

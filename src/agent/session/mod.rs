@@ -88,7 +88,7 @@ pub(super) struct SessionActor {
 
 impl SessionActor {
     pub(super) fn new(shared: Arc<Shared>, session: SessionId, new: Option<SessionMeta>, mailbox: Mailbox) -> Self {
-        let out = Outbox::new(shared.events.clone(), session.clone());
+        let out = Outbox::new(shared.hub.clone(), session.clone());
         let is_new = new.is_some();
         let settings = &shared.setup.settings;
         let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
@@ -123,7 +123,7 @@ impl SessionActor {
             let next = match from.try_next() {
                 Some(next) => Some(next),
                 None => {
-                    self.out.flush().await;
+                    self.out.flush();
                     from.next().await
                 }
             };
@@ -166,9 +166,9 @@ impl SessionActor {
     async fn report(&mut self, report: Report) {
         match report {
             Report::Input(input) => self.input(input).await,
-            Report::Tell(event) => self.out.send(event).await,
+            Report::Tell(event) => self.out.send(event),
             Report::ModelsListed { connection, models } => {
-                self.shared.out.send(EngineEvent::Models { connection, models }).await;
+                self.shared.out.send(EngineEvent::Models { connection, models });
                 self.show_models().await;
             }
             Report::Attached { path, made } => self.attached(path, made).await,
@@ -214,9 +214,9 @@ impl SessionActor {
         }
         let draft = self.draft.unsaved();
         if let Some(unsaved) = self.files.end(self.machine.meta(), draft).await {
-            self.out.send(SessionEvent::Unsaved(Box::new(unsaved))).await;
+            self.out.send(SessionEvent::Unsaved(Box::new(unsaved)));
         }
-        self.out.flush().await;
+        self.out.flush();
     }
 
     /// Handles a command that still counts when nothing new begins.

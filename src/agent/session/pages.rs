@@ -46,9 +46,9 @@ impl SessionActor {
             draft: self.draft.said().text.clone(),
             draft_attachments: self.draft.said().attachments.clone(),
         };
-        self.out.send(SessionEvent::Opened(Box::new(opened))).await;
+        self.out.send(SessionEvent::Opened(Box::new(opened)));
         if let Some(event) = self.machine.compacting() {
-            self.out.send(event).await;
+            self.out.send(event);
         }
     }
 
@@ -69,7 +69,7 @@ impl SessionActor {
                         self.add_unsaved(&mut last);
                         self.show(last, page.earlier, None).await;
                     }
-                    Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))).await,
+                    Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))),
                     None => {}
                 }
             }
@@ -100,7 +100,7 @@ impl SessionActor {
                 }
                 self.show(rows, earlier, later).await;
             }
-            Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))).await,
+            Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))),
             None => {}
         }
         self.input(Input::Look).await;
@@ -114,17 +114,17 @@ impl SessionActor {
                     self.add_unsaved(&mut rows);
                     rows.extend(self.machine.live_rows());
                 }
-                self.out.send(SessionEvent::LaterPage { rows, later }).await;
+                self.out.send(SessionEvent::LaterPage { rows, later });
             }
-            Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))).await,
+            Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))),
             None => {}
         }
     }
 
     pub(super) async fn earlier(&mut self, cursor: u64, rows: usize) {
         match self.files.page(cursor, rows).await {
-            Some(Ok(page)) => self.out.send(SessionEvent::Page { rows: page.rows, earlier: page.earlier }).await,
-            Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))).await,
+            Some(Ok(page)) => self.out.send(SessionEvent::Page { rows: page.rows, earlier: page.earlier }),
+            Some(Err(error)) => self.out.send(SessionEvent::Notice(trouble(&error))),
             None => {}
         }
     }

@@ -16,7 +16,7 @@ impl SessionActor {
         let Some(book) = blocking(move || rules.read(&cwd)).await else { return };
         let Some(problems) = self.sources.take_book(&book) else { return };
         for problem in problems {
-            self.out.send(SessionEvent::Notice(problem.notice())).await;
+            self.out.send(SessionEvent::Notice(problem.notice()));
         }
         let files = Box::new(book.file_rules());
         // Boxed: a rule may end a call, and what that leads to may be another look at the rules.
@@ -25,7 +25,7 @@ impl SessionActor {
 
     pub(super) async fn show_rules(&mut self) {
         self.refresh_rules().await;
-        self.out.send(SessionEvent::Rules(Box::new(self.machine.in_force()))).await;
+        self.out.send(SessionEvent::Rules(Box::new(self.machine.in_force())));
     }
 
     pub(super) async fn forget_rule(&mut self, rule: Rule, scope: RuleScope) {
@@ -67,7 +67,7 @@ impl SessionActor {
 
     async fn tell_failure(&mut self, done: Option<Result<(), String>>) {
         if let Some(Err(text)) = done {
-            self.out.send(SessionEvent::Notice(Notice::new(Level::Error, text))).await;
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Error, text)));
         }
     }
 }

@@ -33,7 +33,7 @@ impl SessionActor {
             Some(Err(why)) => {
                 let text =
                     format!("The plan's file could not be looked at: {why}. The approval covers what was shown.");
-                self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
+                self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
             }
             None => {}
         }
@@ -57,7 +57,7 @@ impl SessionActor {
         });
         if let Some(Err(why)) = kept.await {
             let text = format!("The plan could not be written: {why}. What you approved holds all the same.");
-            self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
+            self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
         }
     }
 

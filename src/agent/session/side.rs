@@ -100,7 +100,7 @@ impl SessionActor {
         }
         if titles::messages(self.machine.rows()) == 0 {
             let text = "There is no message yet to make a title of.";
-            return self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text))).await;
+            return self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
         }
         self.ask_for_title(true);
     }
@@ -146,7 +146,7 @@ impl SessionActor {
             None if wanted => {
                 let text = "No title was made: the model gave none that can be used.";
                 let notice = Notice::new(Level::Warning, text).hint("the title is as it was; the log says why");
-                self.out.send(SessionEvent::Notice(notice)).await;
+                self.out.send(SessionEvent::Notice(notice));
             }
             None => {}
         }

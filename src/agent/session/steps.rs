@@ -101,7 +101,7 @@ impl SessionActor {
         }
         self.parent.hear(&event);
         self.side.hear(&event);
-        self.out.send(event).await;
+        self.out.send(event);
     }
 
     fn run(&mut self, run: RunNo, call: ProposedCall, facts: CallFacts, sandbox: Sandbox) {

@@ -38,7 +38,7 @@ impl SessionActor {
 
     async fn turn_runs(&mut self) {
         let text = "A turn runs, so nothing was undone.";
-        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("stop it first"))).await;
+        self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text).hint("stop it first")));
     }
 
     pub(super) async fn plan_undo(&mut self, aim: UndoAim) {
@@ -98,7 +98,7 @@ impl SessionActor {
             UndoAim::Since(id) => {
                 let Some(at) = rows.iter().rposition(|row| row.id == *id) else {
                     let text = "That message was summed up since, so what calls changed after it is not known.";
-                    self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text))).await;
+                    self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
                     return None;
                 };
                 let after = || rows[at + 1..].iter().filter(|row| row.tool().is_some());
@@ -156,7 +156,7 @@ impl SessionActor {
             Some(Err(why)) => Notice::new(Level::Error, format!("Nothing was restored: {why}.")),
             None => return,
         };
-        self.out.send(SessionEvent::Notice(notice)).await;
+        self.out.send(SessionEvent::Notice(notice));
     }
 }
 

@@ -24,7 +24,7 @@ impl SessionActor {
                 tracing::info!("{name} did not tell its models: {why}");
             }
             if models.as_ref().is_ok_and(|models| connections.learn(&name, models)) {
-                out.send(EngineEvent::Connections(connections.infos())).await;
+                out.send(EngineEvent::Connections(connections.infos()));
             }
             let _ = mailbox.report(Report::ModelsListed { connection: name, models }).await;
         });

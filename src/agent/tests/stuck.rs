@@ -64,17 +64,17 @@ async fn a_session_that_is_stuck_on_its_disk_holds_up_no_other() {
     let waits = dead.clone();
     tokio::task::spawn_blocking(move || waits.came()).await.unwrap();
     // More than its mailbox holds, and then the key that has to work always.
-    let commands = engine.link.commands.clone();
+    let requests = engine.link.requests.clone();
     let (busy, stopped) = (stuck.clone(), other.clone());
     tokio::spawn(async move {
         for n in 0..400 {
             let act = SessionCommand::draft(format!("draft {n}"));
-            let _ = commands.send(Command::Session { id: busy.clone(), command: act }).await;
+            let _ = requests.send(Command::Session { id: busy.clone(), command: act }).await;
         }
-        let _ = commands.send(Command::Session { id: stopped, command: SessionCommand::Stop }).await;
+        let _ = requests.send(Command::Session { id: stopped, command: SessionCommand::Stop }).await;
     });
     let end = async {
-        while let Some(stamped) = engine.link.events.recv().await {
+        while let Some(stamped) = engine.link.events.event().await {
             if stamped.event.session() == Some(&other)
                 && matches!(stamped.event, Event::Session { event: SessionEvent::TurnEnded { .. }, .. })
             {
@@ -103,7 +103,7 @@ async fn a_change_that_is_stuck_on_its_disk_holds_up_no_other_session() {
     tokio::task::spawn_blocking(move || waits.came()).await.unwrap();
     engine.send(Command::Session { id: other.clone(), command: SessionCommand::Open { rows: 50 } }).await;
     let opened = async {
-        while let Some(stamped) = engine.link.events.recv().await {
+        while let Some(stamped) = engine.link.events.event().await {
             if stamped.event.session() == Some(&other)
                 && matches!(stamped.event, Event::Session { event: SessionEvent::Opened(_), .. })
             {

@@ -4,7 +4,7 @@
 
 use crate::domain::tool::{CallFacts, Proposal, Touch};
 use crate::domain::undo::{Attributes, Thing};
-use crate::permit::shell::{Hold, Judged, judge_found};
+use crate::permit::shell::{Judged, ReadOnlyProfile, judge_found};
 use std::path::{Component, Path, PathBuf};
 
 /// Characters that make a word of a command line stand for something else.
@@ -32,7 +32,7 @@ impl UndoReach {
         let mut any = false;
         for (command, programs, unseen) in commands {
             any = true;
-            let judged = judge_found(command, Hold::Enforced, programs, unseen.as_deref());
+            let judged = judge_found(command, ReadOnlyProfile::Enforced, programs, unseen.as_deref());
             match judged.verdict {
                 Judged::ReadOnly(_) => {}
                 Judged::Other(_) if !judged.parts.is_empty() && judged.parts.iter().all(|part| part.reads) => {

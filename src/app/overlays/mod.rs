@@ -1,4 +1,4 @@
-//! Overlays: one file each, with its keys, its choices and what it takes in from the engine.
+//! Overlays: one file each, with its choices and what it takes in from the engine. The keys of all of them are in `keys`.
 
 pub(crate) mod audit;
 pub(crate) mod confirm;

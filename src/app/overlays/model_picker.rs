@@ -1,4 +1,4 @@
-//! Pickers of models and of thinking levels, and the choice by name. Connections are in `connection`.
+//! Pickers of models and of thinking levels, and the choice by name. Connections are in `connection_picker`.
 
 use crate::app::effect::Effect;
 use crate::app::overlays::connection_picker;

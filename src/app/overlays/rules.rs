@@ -38,7 +38,7 @@ pub(crate) fn shown(state: &mut State, session: &SessionId, known: InForce) {
         state.overlays.pop();
         match known.trust.into_iter().next() {
             Some(request) => ask_trust(state, session, request),
-            None => state.notify(Notice::new(Level::Info, "Everything that has a say here is trusted.")),
+            None => state.notify(Notice::new(Level::Info, "Everything here is trusted already.")),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Verbs with all that follows from them: what one feature leaves to another is done before the next message.
 
-use super::{slash, verbs};
+use super::{actions, slash};
 use crate::app::composer::{key_text, own_commands};
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
@@ -13,7 +13,7 @@ use crate::keymap::key::Key;
 
 /// Does a verb, whatever led to it. `key` is the last key pressed for it.
 pub(super) fn act(state: &mut State, action: Action, key: Option<Key>, fx: &mut Vec<Effect>) {
-    verbs::act(state, action, key, fx);
+    actions::act(state, action, key, fx);
     follow_ups(state, fx);
 }
 

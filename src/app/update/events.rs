@@ -25,25 +25,41 @@ use crate::protocol::{
 };
 
 pub(super) fn engine(state: &mut State, stamped: Stamped, fx: &mut Vec<Effect>) {
-    let Stamped { v, seq, event } = stamped;
+    let after = stamped.after();
+    let Stamped { v, seq, merged: _, re, event } = stamped;
     if v > VERSION {
         let text = format!("The engine speaks version {v} of the protocol, and this screen version {VERSION}.");
         return state.notify(Notice::new(Level::Error, text).hint("start lisle anew, after an update"));
     }
     match event {
         Event::Engine(event) => {
-            let missed = state.engine.seq.is_some_and(|last| seq > last + 1);
-            if state.engine.seq.is_some_and(|last| seq <= last) {
-                return;
-            }
-            state.engine.seq = Some(seq);
-            if missed {
-                fx.push(Effect::Send(Command::Engine(EngineCommand::List)));
+            // Answers stand between the numbers.
+            if re.is_none() {
+                let missed = state.engine.seq.is_some_and(|last| after > last);
+                if state.engine.seq.is_some_and(|last| seq <= last) {
+                    return;
+                }
+                state.engine.seq = Some(seq);
+                if missed {
+                    fx.push(Effect::Send(Command::Engine(EngineCommand::List)));
+                }
             }
             of_engine(state, event, fx);
         }
-        Event::Session { id, event } => of_session(state, &id, seq, event, fx),
+        Event::Session { id, event } => {
+            let place = if re.is_some() { EventPlace::Answer(seq) } else { EventPlace::After(after, seq) };
+            of_session(state, &id, place, event, fx);
+        }
     }
+}
+
+/// Place of an event among those of its session.
+#[derive(Clone, Copy)]
+enum EventPlace {
+    /// After the event of the first number; its own number.
+    After(u64, u64),
+    /// An answer behind the event of this number.
+    Answer(u64),
 }
 
 /// Events of the engine as a whole.
@@ -106,16 +122,19 @@ fn listed(state: &mut State, mut sessions: Vec<SessionMeta>) {
 }
 
 #[deny(clippy::wildcard_enum_match_arm, reason = "a new event is handled, or named as ignored")]
-fn of_session(state: &mut State, id: &SessionId, seq: u64, event: SessionEvent, fx: &mut Vec<Effect>) {
+fn of_session(state: &mut State, id: &SessionId, place: EventPlace, event: SessionEvent, fx: &mut Vec<Effect>) {
+    let (EventPlace::Answer(seq) | EventPlace::After(_, seq)) = place;
     if let SessionEvent::Opened(opened) = event {
         return snapshot::opened(state, id, seq, *opened, fx);
     }
-    if let Some(open) = state.conversations.open.get_mut(id).filter(|open| open.loaded) {
-        let next = open.seq.map_or(seq, |last| last + 1);
-        if seq < next {
+    if let EventPlace::After(after, seq) = place
+        && let Some(open) = state.conversations.open.get_mut(id).filter(|open| open.loaded)
+    {
+        let last = open.seq.unwrap_or(after);
+        if seq <= last {
             return;
         }
-        if seq == next && !open.resync {
+        if after == last && !open.resync {
             open.seq = Some(seq);
         } else {
             session::resync(open, id, fx);

@@ -1,4 +1,4 @@
-//! Keys on their way: which are dropped, which are typed, and what Esc closes.
+//! Keys on their way: which are dropped, and which are typed. What Esc closes is in `escape`.
 
 use crate::app::conversation::mark;
 use crate::app::effect::Effect;

@@ -1,5 +1,6 @@
 //! Router of messages. Each file beside this one changes one concern; this one only decides which.
 
+mod actions;
 mod after_update;
 mod appeared;
 mod dispatch;
@@ -13,7 +14,6 @@ mod redelivery;
 mod slash;
 mod snapshot;
 mod text_input;
-mod verbs;
 mod written_line;
 
 use crate::app::composer::{attach, completion, editing};

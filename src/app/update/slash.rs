@@ -14,7 +14,7 @@ use crate::app::slash::{Call, Slash};
 use crate::app::state::State;
 use crate::app::state::chat::Density;
 use crate::app::state::overlay::Overlay;
-use crate::app::update::verbs;
+use crate::app::update::actions;
 use crate::domain::ids::ConnectionName;
 use crate::domain::manual;
 use crate::domain::nearest::nearest;
@@ -32,7 +32,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
         return session_state::open(state);
     }
     if args.is_empty() && !by_words {
-        return verbs::act(state, call.slash.action(), None, fx);
+        return actions::act(state, call.slash.action(), None, fx);
     }
     if call.slash == Slash::Connection && holds_a_secret(args) {
         // It may be a key: it stays nowhere.
@@ -54,7 +54,7 @@ pub(super) fn run(state: &mut State, call: Call, fx: &mut Vec<Effect>) {
 fn unchecked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> bool {
     let args = call.args.as_str();
     match call.slash {
-        Slash::Title if args.eq_ignore_ascii_case("regenerate") => verbs::act(state, call.slash.action(), None, fx),
+        Slash::Title if args.eq_ignore_ascii_case("regenerate") => actions::act(state, call.slash.action(), None, fx),
         Slash::Rename | Slash::Title => {
             if let Some(id) = state.current_id() {
                 fx.push(session::to(id, SessionCommand::Rename { title: args.to_owned() }));
@@ -64,7 +64,7 @@ fn unchecked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> bool {
         Slash::Branch => rewind::branch_named(state, args, fx),
         Slash::Enhance => {
             state.composer_mut().set(args);
-            verbs::act(state, call.slash.action(), None, fx);
+            actions::act(state, call.slash.action(), None, fx);
         }
         Slash::Search => find::open(state, Some(args), fx),
         Slash::Cwd => {
@@ -75,7 +75,7 @@ fn unchecked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> bool {
         Slash::Delete if args == "--now" => questions::ask_delete(state, &session_changes::targets(state), true),
         Slash::Import => prompt::import(state, args, fx),
         Slash::Health if args == "repair" => {
-            verbs::act(state, call.slash.action(), None, fx);
+            actions::act(state, call.slash.action(), None, fx);
             if let Some(Overlay::Health(card)) = state.overlays.last_mut() {
                 card.then_repair = true;
             }
@@ -92,7 +92,7 @@ fn unchecked(state: &mut State, call: &Call, fx: &mut Vec<Effect>) -> bool {
             attach::ask(state, files, fx);
         }
         Slash::Keys => {
-            verbs::act(state, Action::from(crate::keymap::action::AppAction::Help), None, fx);
+            actions::act(state, Action::from(crate::keymap::action::AppAction::Help), None, fx);
         }
         _ => return false,
     }

@@ -196,7 +196,7 @@ impl Screen {
     fn stamped(&mut self, event: Event) -> &mut Self {
         let seq = self.seqs.entry(event.session().map_or(String::new(), |id| id.to_string())).or_default();
         *seq += 1;
-        let stamped = Stamped { v: crate::protocol::VERSION, seq: *seq, event };
+        let stamped = Stamped::new(*seq, event);
         self.msg(Msg::Engine(Box::new(stamped)))
     }
 

@@ -1,10 +1,12 @@
 //! Contents that make a file a secret whatever it is called: the one rule for what commands do not see and for what file
 //! tools do not give without a question.
 //!
-//! A private key counts in every file but source code, also behind other text, quoted in JSON or written in UTF-16; tokens of
-//! known makers, passwords in addresses and the like count in files of data alone, since texts and programs show examples.
+//! A private key counts in every file but source code, also behind other text, quoted in JSON or written in UTF-16, and in other
+//! forms than PEM (`key_forms`); tokens of known makers, passwords in addresses and the like count in files of data alone, since
+//! texts and programs show examples.
 //! Bounded: of a file the first [`MOST`] bytes are searched for private keys, the first [`TOKENS`] for the rest.
 
+use super::key_forms;
 use super::shapes::{begins_with_key, is_whole_key, names_a_maker, shaped};
 use std::borrow::Cow;
 use std::path::Path;
@@ -76,11 +78,17 @@ impl Content {
         }
         let bytes = bytes.get(..MOST).unwrap_or(bytes);
         let bytes = plain(bytes);
-        if begins_with_key(&bytes) || is_whole_key(&bytes) {
+        if begins_with_key(&bytes) || is_whole_key(&bytes) || key_forms::is_key(&bytes) {
             return true;
         }
         let start = bytes.get(..TOKENS).unwrap_or(&bytes);
-        if self != Self::Data || start.starts_with(b"#!") || !names_a_maker(start) {
+        if self != Self::Data || start.starts_with(b"#!") {
+            return false;
+        }
+        if key_forms::holds_key(start) {
+            return true;
+        }
+        if !names_a_maker(start) {
             return false;
         }
         let text = String::from_utf8_lossy(start);

@@ -1,7 +1,7 @@
 //! Likely effects of a command that is not proved to read only: for the rows of secrets and protected paths, and for
 //! the words of warning beside a question. Guessed from the loose reading.
 
-use super::{grave, loose};
+use super::{catastrophic, loose};
 use crate::domain::paths;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ pub fn looks(command: &str, cwd: &Path) -> Looks {
     let mut texts = vec![command.to_owned()];
     let outer = loose::split(command).commands;
     // Texts that a shell inside the line runs (`sh -c '…'`) are looked over once more, one level deep.
-    if outer.iter().any(|simple| grave::starts(simple).runs_text) {
+    if outer.iter().any(|simple| catastrophic::starts(simple).runs_text) {
         let words = outer.into_iter().flat_map(|simple| simple.words);
         texts.extend(words.filter(|word| word.contains(char::is_whitespace)));
     }
@@ -87,7 +87,7 @@ pub fn looks(command: &str, cwd: &Path) -> Looks {
             for word in &simple.words {
                 note_word(word, cwd, hosts, &mut out, &mut risks);
             }
-            for at in grave::starts(&simple).programs {
+            for at in catastrophic::starts(&simple).programs {
                 let Some((program, arguments)) = simple.words[at..].split_first() else { continue };
                 risks.extend(risk(program.rsplit('/').next().unwrap_or(program), arguments));
             }

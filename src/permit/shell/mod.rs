@@ -1,17 +1,20 @@
 //! Judges command lines: proved to read only, catastrophic, or neither.
 //!
-//! `strict` reads the few lines that it understands whole, `programs` knows which arguments only read; what either
-//! does not know is not read-only. `loose` takes any text apart as broadly as it can, and `grave` and `facts` look
-//! through its pieces for what must never pass unseen. Nothing is expanded and no disk is asked: the words that may be
-//! paths are handed back.
+//! 1. `strict`, and `syntax` with `tree` (tree-sitter), read the line. Both readings must agree.
+//! 2. `walk` judges each command of it, behind wrappers (`wrap`) too.
+//! 3. `table` lists the programs, subcommands and options that only read, a file a family: `table/git.rs`. A command without
+//!    a row is not read-only: it asks in Ask to Edit and is refused in Explore. So `git commit` asks because it has no row.
+//! 4. `unsandboxed` is a second, shorter list, for machines that cannot enforce the read-only profile.
+//!
+//! `loose` takes any text apart as broadly as it can, and `catastrophic` and `facts` look through its pieces for what must
+//! never pass unseen. Nothing is expanded and no disk is asked: the words that may be paths are handed back.
 
+mod catastrophic;
 mod facts;
 mod find;
-mod grave;
 mod known;
 mod loose;
 mod pieces;
-mod programs;
 mod remote;
 mod scripts;
 mod strict;
@@ -20,13 +23,14 @@ mod table;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod unsandboxed;
 mod walk;
 mod word;
 mod wrap;
 
+pub(super) use catastrophic::wraps;
 pub(in crate::permit) use facts::NAMES_SECRET;
 pub use facts::{Looks, gravity, looks};
-pub(super) use grave::wraps;
 pub use known::{DefiniteCommand, DefiniteCommands, known};
 pub use pieces::pieces;
 pub use remote::{Remote, is_root_socket, remote};
@@ -51,7 +55,7 @@ pub enum Judged {
 
 /// Confinement of a command that was judged to only read, in case the judge is wrong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Hold {
+pub enum ReadOnlyProfile {
     /// Nothing: only the short list of programs counts as proved.
     #[default]
     None,
@@ -97,8 +101,13 @@ pub struct CommandPart {
 /// Judges a command line with what the tool found out about it: no program of it may be a file of the working
 /// directory, and what the shell expands must have been looked up.
 #[must_use]
-pub fn judge_found(command: &str, hold: Hold, programs: &[StartedProgram], unseen: Option<&str>) -> Judgement {
-    let mut judgement = judge(command, hold);
+pub fn judge_found(
+    command: &str,
+    profile: ReadOnlyProfile,
+    programs: &[StartedProgram],
+    unseen: Option<&str>,
+) -> Judgement {
+    let mut judgement = judge(command, profile);
     let Judged::ReadOnly(_) = judgement.verdict else { return judgement };
     let own = |part: &CommandPart| {
         let name = part.program.as_ref()?;
@@ -130,26 +139,26 @@ pub fn forms() -> Vec<String> {
 /// Warning about what it may destroy that nobody can bring back; `None` where it does not look as if it did.
 #[must_use]
 pub fn danger(command: &str) -> Option<String> {
-    grave::find(command)
+    catastrophic::find(command)
 }
 
 /// Judges a command line by its text alone.
 #[must_use]
-pub fn judge(command: &str, hold: Hold) -> Judgement {
+pub fn judge(command: &str, profile: ReadOnlyProfile) -> Judgement {
     let mut walk = if command.chars().nth(LONGEST).is_some() {
         Walk::refused(format!("it is longer than {LONGEST} characters"))
     } else if let Some(c) = command.chars().find(|c| is_odd(*c)) {
         Walk::refused(format!("it holds the character U+{:04X}, which is not to be seen", u32::from(c)))
     } else {
-        Walk::of(command, hold)
+        Walk::of(command, profile)
     };
-    if hold == Hold::None {
+    if profile == ReadOnlyProfile::None {
         short_list(command, &mut walk);
     }
     let Walk { paths, parts, writes, expands, computes, why, .. } = walk;
     let verdict = match why {
         None => Judged::ReadOnly(paths),
-        Some(why) => match grave::find(command) {
+        Some(why) => match catastrophic::find(command) {
             Some(what) => Judged::Catastrophic(what),
             None => Judged::Other(why),
         },
@@ -161,7 +170,7 @@ pub fn judge(command: &str, hold: Hold) -> Judgement {
 fn short_list(command: &str, walk: &mut Walk) {
     let judged = strict::parse(command).and_then(|simples| {
         simples.iter().try_fold(Vec::new(), |mut paths, simple| {
-            paths.extend(programs::read_only(&simple.words)?);
+            paths.extend(unsandboxed::read_only(&simple.words)?);
             paths.extend(simple.reads.iter().cloned());
             Ok(paths)
         })

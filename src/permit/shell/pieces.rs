@@ -1,7 +1,7 @@
 //! Everything in a line that might run as a simple command, for rules that make things stricter. Read as broadly as the
 //! loose reading can: it may name commands that never run, and is never for proving that something is harmless.
 
-use super::{grave, loose};
+use super::{catastrophic, loose};
 
 /// Depth to which texts for shells are followed.
 const DEEPEST: usize = 4;
@@ -18,7 +18,7 @@ fn read(text: &str, depth: usize, out: &mut Vec<Vec<String>>) {
     let mut inner: Vec<String> = Vec::new();
     let mut runs_text = false;
     for simple in loose::split(text).commands {
-        let starts = grave::starts(&simple);
+        let starts = catastrophic::starts(&simple);
         runs_text |= starts.runs_text;
         out.extend(starts.programs.iter().filter_map(|at| simple.words.get(*at..)).map(<[String]>::to_vec));
         inner.extend(simple.words.into_iter().filter(|word| word.contains(char::is_whitespace)));

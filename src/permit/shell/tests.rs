@@ -6,7 +6,7 @@ use super::*;
 use proptest::prelude::*;
 
 fn judged(command: &str) -> Judged {
-    judge(command, Hold::None).verdict
+    judge(command, ReadOnlyProfile::None).verdict
 }
 
 fn read_only(command: &str) -> bool {
@@ -78,7 +78,7 @@ fn everyday_looks_only_read() {
 
 #[test]
 fn the_tool_guards_the_names_of_all_that_only_read() {
-    let mut known = super::programs::names();
+    let mut known = super::unsandboxed::names();
     known.sort_unstable();
     let mut guarded = crate::domain::permission::READERS.to_vec();
     guarded.sort_unstable();

@@ -3,7 +3,7 @@
 
 use super::syntax::{Redirect, SimpleCommand, SyntaxNode};
 use super::word::{Opens, ShellWord};
-use super::{CommandPart, Hold, find, programs, strict, syntax, table, tree, wrap};
+use super::{CommandPart, ReadOnlyProfile, find, strict, syntax, table, tree, unsandboxed, wrap};
 
 /// Simple commands that are judged in one line, those of each turn of a loop counted.
 const MOST: usize = 400;
@@ -15,7 +15,7 @@ const DEEPEST: usize = 4;
 /// Findings about a line.
 #[derive(Default)]
 pub(super) struct Walk {
-    hold: Hold,
+    profile: ReadOnlyProfile,
     depth: usize,
     /// Folders in which a command of the line may run, as they are named; the first is where the line starts.
     bases: Vec<String>,
@@ -40,8 +40,8 @@ type Variables<'a> = Vec<(&'a str, &'a ShellWord)>;
 
 impl Walk {
     /// Judges a whole line.
-    pub(super) fn of(line: &str, hold: Hold) -> Self {
-        let mut walk = Self { hold, bases: vec![String::new()], ..Self::default() };
+    pub(super) fn of(line: &str, profile: ReadOnlyProfile) -> Self {
+        let mut walk = Self { profile, bases: vec![String::new()], ..Self::default() };
         walk.line(line);
         if walk.whole {
             walk.parts.clear();
@@ -274,7 +274,7 @@ impl Walk {
             return self.held(name);
         }
         let short = short(words);
-        if self.hold == Hold::None {
+        if self.profile == ReadOnlyProfile::None {
             let paths = short.unwrap_or_else(|| Err(off_list()))?;
             self.read(paths);
             return Ok(());
@@ -290,7 +290,7 @@ impl Walk {
             "printf" => match arguments.split_first() {
                 Some((format, rest)) if format.known().is_some() => {
                     printed(rest)?;
-                    programs::printf(&[&format.text])
+                    unsandboxed::printf(&[&format.text])
                 }
                 _ => Err("the format of `printf` is only known when it runs".to_owned()),
             },
@@ -316,9 +316,9 @@ impl Walk {
 
     /// A wrapper reads by itself; without the sandbox none counts.
     fn held(&self, name: &str) -> Result<(), String> {
-        match self.hold {
-            Hold::Enforced => Ok(()),
-            Hold::None => Err(format!("`{name}` is not on the list of commands that only read")),
+        match self.profile {
+            ReadOnlyProfile::Enforced => Ok(()),
+            ReadOnlyProfile::None => Err(format!("`{name}` is not on the list of commands that only read")),
         }
     }
 
@@ -339,7 +339,7 @@ impl Walk {
         match wrapped.refused {
             Some(why) => Err(why),
             // `env` alone prints, `xargs` alone is `echo`; the others say how they are used.
-            None if empty && name == "env" && self.hold == Hold::Enforced => Ok(()),
+            None if empty && name == "env" && self.profile == ReadOnlyProfile::Enforced => Ok(()),
             None => self.held(name),
         }
     }
@@ -458,7 +458,7 @@ fn short(words: &[ShellWord]) -> Option<Result<Vec<String>, String>> {
         .iter()
         .map(|word| word.known().map(|text| strict::StrictWord { text: text.to_owned(), bare: word.bare }))
         .collect();
-    known.map(|words| programs::read_only(&words))
+    known.map(|words| unsandboxed::read_only(&words))
 }
 
 /// Words that are only printed.
@@ -483,7 +483,7 @@ fn tested(words: &[ShellWord]) -> Result<Vec<String>, String> {
         return Err(format!("`{}` may become an option of `test`", word.text));
     }
     let texts: Vec<&str> = words.iter().map(|word| word.text.as_str()).collect();
-    programs::test(&texts)
+    unsandboxed::test(&texts)
 }
 
 /// Names that are looked up.

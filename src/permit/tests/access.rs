@@ -7,7 +7,7 @@ use crate::domain::rule::{Offer, PermissionsFile, RuleScope};
 use std::path::Path;
 
 const HELD: Policy = Policy {
-    hold: shell::Hold::Enforced,
+    read_only_profile: shell::ReadOnlyProfile::Enforced,
     sandbox: Sandbox::Workspace,
     explore_commands: ExploreCommands::ReadOnly,
     ask_edits: AskEdits::Prompted,

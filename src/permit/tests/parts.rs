@@ -9,7 +9,11 @@ type Shown = (String, PartState, Option<String>, bool);
 
 /// Text, state, first risk, and whether it is the worst.
 fn shown(kept: &[Rule], line: &str) -> Vec<Shown> {
-    let policy = Policy { hold: shell::Hold::Enforced, sandbox: Sandbox::Workspace, ..Policy::default() };
+    let policy = Policy {
+        read_only_profile: shell::ReadOnlyProfile::Enforced,
+        sandbox: Sandbox::Workspace,
+        ..Policy::default()
+    };
     let parts = crate::permit::parts(policy, &rules(kept), &command(line));
     parts.into_iter().map(|part| (part.text, part.state, part.risks.into_iter().next(), part.worst)).collect()
 }

@@ -500,7 +500,7 @@ fn what_a_file_decides_is_only_let_run_where_it_is_held() {
         let argv: Vec<&str> = line.split(' ').collect();
         let kept = rules(&[bash(argv[0], &argv[1..])]);
         let held = Policy {
-            hold: shell::Hold::Enforced,
+            read_only_profile: shell::ReadOnlyProfile::Enforced,
             sandbox: crate::domain::permission::Sandbox::Workspace,
             ..Policy::default()
         };
@@ -514,7 +514,7 @@ fn what_a_file_decides_is_only_let_run_where_it_is_held() {
 
 #[test]
 fn computed_names_are_asked_about_where_secrets_lie_open() {
-    let held = Policy { hold: shell::Hold::Enforced, ..Policy::default() };
+    let held = Policy { read_only_profile: shell::ReadOnlyProfile::Enforced, ..Policy::default() };
     let at = |line: &str, secrets_here: bool| {
         let facts = CallFacts { secrets_here, ..command(line) };
         [Mode::Explore, Mode::Ask].map(|mode| letter(&super::super::decide(held, mode, &rules(&[]), &facts, false)))
@@ -553,7 +553,7 @@ fn reading_commands_of_a_server_are_offered_as_a_kind() {
     ] {
         assert_eq!(in_ask(&kept, &command(line)), letter, "{line}");
     }
-    let held = Policy { hold: shell::Hold::Enforced, ..Policy::default() };
+    let held = Policy { read_only_profile: shell::ReadOnlyProfile::Enforced, ..Policy::default() };
     let mut mine = rules(&kept);
     mine.ground.home = Some("/home/u".into());
     let given = |line: &str| super::super::extras(held, Mode::Ask, &mine, &command(line));

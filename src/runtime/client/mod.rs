@@ -20,8 +20,8 @@ use crate::app::msg::Timer;
 use crate::app::state::Size;
 use crate::app::{self, Effect, Msg, State};
 use crate::domain::unsaved::Unsaved;
-use crate::domain::{Notice, SessionId};
-use crate::protocol::{Command, EngineCommand, EngineEvent, Event, SessionEvent, Stamped};
+use crate::domain::{Level, Notice, SessionId};
+use crate::protocol::{Command, EngineCommand, EngineEvent, Event, Reply, SessionEvent, Stamped, ToClient};
 use event::{Events, LineInput, RuntimeEvent};
 use exit::{Exit, LAST_SAVE, RunError};
 use options::{Examine, Options, ScreenOptions};
@@ -29,6 +29,7 @@ use outbox::Outbox;
 use settings_file::SettingsFile;
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc::UnboundedReceiver;
 use ui_state_file::UiStateFile;
@@ -142,7 +143,7 @@ impl Client {
     pub fn perform(&mut self, effect: Effect) {
         let (events, files) = (&self.events, &self.files);
         match effect {
-            Effect::Send(command) => self.engine.backlog.send(&self.engine.link.commands, command),
+            Effect::Send(command) => self.engine.backlog.send(&self.engine.link.requests, command),
             Effect::Arm { timer, ms } => {
                 self.timers.insert(timer, Instant::now() + Duration::from_millis(ms));
             }
@@ -287,7 +288,7 @@ enum Next {
     Event(RuntimeEvent),
     Signal(Signal),
     Line(LineInput),
-    Engine(Option<Stamped>),
+    Engine(Option<ToClient>),
     /// The engine can take a command that was kept.
     Room,
     Clock,
@@ -309,7 +310,7 @@ pub(super) async fn run<S: Surface>(surface: &mut S, sources: &mut Sources) -> R
             Next::Engine(event) => engine(surface, event)?,
             Next::Room => {
                 let EngineLink { link, backlog } = &mut surface.client_mut().engine;
-                backlog.send_kept(&link.commands);
+                backlog.send_kept(&link.requests);
             }
             Next::Clock => {}
         }
@@ -317,7 +318,7 @@ pub(super) async fn run<S: Surface>(surface: &mut S, sources: &mut Sources) -> R
             surface.event(event)?;
         }
         for _ in 0..AT_ONCE {
-            let Ok(event) = surface.client_mut().engine.link.events.try_recv() else { break };
+            let Some(event) = surface.client_mut().engine.link.events.try_recv() else { break };
             engine(surface, Some(event))?;
         }
         expire(surface);
@@ -343,7 +344,7 @@ async fn next<S: Surface>(surface: &mut S, sources: &mut Sources) -> Next {
         Some(event) = sources.events.recv() => Next::Event(event),
         signal = sources.signals.next() => Next::Signal(signal),
         Some(line) = next_line(&mut sources.lines) => Next::Line(line),
-        _ = link.commands.reserve(), if kept => Next::Room,
+        () = link.requests.ready(), if kept => Next::Room,
         event = link.events.recv() => Next::Engine(event),
         () = until(wake) => Next::Clock,
     }
@@ -363,8 +364,8 @@ async fn until(wake: Option<Instant>) {
     }
 }
 
-fn engine<S: Surface>(surface: &mut S, event: Option<Stamped>) -> Result<(), RunError> {
-    let Some(event) = event else {
+fn engine<S: Surface>(surface: &mut S, came: Option<ToClient>) -> Result<(), RunError> {
+    let Some(came) = came else {
         surface.client_mut().ending.ended = true;
         // Asked to end, it did, only without saying so.
         if !surface.expects_the_end() {
@@ -372,6 +373,18 @@ fn engine<S: Surface>(surface: &mut S, event: Option<Stamped>) -> Result<(), Run
         }
         surface.client_mut().quit();
         return Ok(());
+    };
+    let event = match came {
+        ToClient::Event(event) => Arc::unwrap_or_clone(event),
+        ToClient::Reply(Reply { error: Some(error), .. }) if !error.told => {
+            surface.apply(Msg::Notice(Notice::new(Level::Warning, error.message)), Owed::Engine);
+            return Ok(());
+        }
+        ToClient::Reply(_) => return Ok(()),
+        ToClient::CutOff { why } => {
+            surface.apply(Msg::Notice(Notice::new(Level::Error, why)), Owed::Engine);
+            return Ok(());
+        }
     };
     let ended = event.event == Event::Engine(EngineEvent::Ended);
     if let Event::Session { event: SessionEvent::Unsaved(unsaved), .. } = &event.event {
@@ -409,9 +422,9 @@ fn expire<S: Surface>(surface: &mut S) {
 /// Tells the engine to end and waits until it has; what it could not save is added to `unsaved`.
 async fn last_words(link: &mut Link, unsaved: &mut Vec<Unsaved>) {
     // A second report does no harm: the screen may have asked already.
-    let ask = link.commands.clone();
+    let ask = link.requests.clone();
     tokio::spawn(async move { ask.send(Command::Engine(EngineCommand::Shutdown)).await });
-    while let Some(event) = link.events.recv().await {
+    while let Some(event) = link.events.event().await {
         if let Event::Session { event: SessionEvent::Unsaved(one), .. } = event.event {
             unsaved.push(*one);
         } else if event.event == Event::Engine(EngineEvent::Ended) {

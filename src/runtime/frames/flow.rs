@@ -19,6 +19,10 @@ const MOST: u64 = 64 << 10;
 const LATE: Duration = Duration::from_millis(80);
 /// … and one that is not even half as late did not.
 const IN_TIME: Duration = Duration::from_millis(40);
+/// Answers that come late in less time come late for one reason, …
+const TOGETHER: Duration = Duration::from_millis(500);
+/// … and those that are further apart have nothing to do with one another.
+const LATELY: Duration = Duration::from_secs(10);
 /// An answer that takes longer does not come: the terminal's other end was changed, or it ate the query.
 const LOST: Duration = Duration::from_secs(10);
 
@@ -42,11 +46,21 @@ pub(super) struct Flow {
     quickest: Option<Duration>,
     /// Bytes that a slow line delivers in a second.
     rate: Option<u64>,
+    /// Times that answers were late, of late, and the last of them.
+    late: (u32, Option<Instant>),
 }
 
 impl Default for Flow {
     fn default() -> Self {
-        Self { answers: false, sent: VecDeque::new(), window: STEP, answered: None, quickest: None, rate: None }
+        Self {
+            answers: false,
+            sent: VecDeque::new(),
+            window: STEP,
+            answered: None,
+            quickest: None,
+            rate: None,
+            late: (0, None),
+        }
     }
 }
 
@@ -59,6 +73,22 @@ impl Flow {
     /// Bytes that the line delivers in a second, if it is slow.
     pub(super) fn rate(&self) -> Option<u64> {
         self.rate
+    }
+
+    /// Times that answers were late, of late. One may be an accident of the network; several are a slow line.
+    pub(super) fn late(&self) -> u32 {
+        self.late.0
+    }
+
+    /// Answers that come late together are one time; small frames between, which are in time, say nothing.
+    fn note_late(&mut self, now: Instant) {
+        let (times, last) = self.late;
+        let since = last.map(|last| now.saturating_duration_since(last));
+        self.late = match since {
+            Some(since) if since < TOGETHER => return,
+            Some(since) if since < LATELY => (times.saturating_add(1), Some(now)),
+            _ => (1, Some(now)),
+        };
     }
 
     /// True if an answer is owed by a terminal that answers.
@@ -88,6 +118,7 @@ impl Flow {
             return false;
         }
         self.window = (self.window / 2).max(STEP);
+        self.note_late(now);
         // What was sent before the last answer waited for the frame before.
         let since = now.saturating_duration_since(before.map_or(at, |before| before.max(at)));
         let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX).max(1);
@@ -232,8 +263,14 @@ mod tests {
         assert!(!flow.answered(now + millis(300)), "a long way is not a slow line");
         flow.sent(9000, now + millis(400));
         assert!(flow.answered(now + millis(1300)));
-        assert_eq!(flow.rate(), Some(10_000));
+        assert_eq!((flow.rate(), flow.late()), (Some(10_000), 1));
         flow.sent(100, now + millis(1400));
         assert!(!flow.answered(now + millis(1700)) && flow.rate().is_none(), "it is fast again");
+        assert_eq!(flow.late(), 1, "which does not make it a fast line");
+        for (answered, times) in [(2_300, 2), (2_500, 2), (3_400, 3), (30_000, 1)] {
+            flow.sent(9000, now + millis(answered - 900));
+            flow.answered(now + millis(answered));
+            assert_eq!(flow.late(), times, "at {answered} ms");
+        }
     }
 }

@@ -156,7 +156,7 @@ fn long_frames_are_synchronized_where_the_terminal_can() {
 fn frames_keep_their_distance_and_slow_lines_get_fewer() {
     let now = Instant::now();
     let ms = Duration::from_millis;
-    let written = |bytes, changed, held_up| FrameStats { bytes, rows: (changed, 50), held_up, rate: None };
+    let written = |bytes, changed, held_up| FrameStats { bytes, rows: (changed, 50), held_up, rate: None, late: 0 };
     let streaming = |fps| {
         let mut pace = Pace::new(fps);
         (0..10).for_each(|_| pace.drawn(now));
@@ -177,7 +177,7 @@ fn frames_keep_their_distance_and_slow_lines_get_fewer() {
 fn the_first_frames_after_a_pause_come_quickly() {
     let start = Instant::now();
     let at = |ms| start + Duration::from_millis(ms);
-    let written = FrameStats { bytes: 100, rows: (2, 50), held_up: None, rate: None };
+    let written = FrameStats { bytes: 100, rows: (2, 50), held_up: None, rate: None, late: 0 };
     let mut pace = Pace::new(60);
     let mut quick = |times: std::ops::Range<u64>| {
         times

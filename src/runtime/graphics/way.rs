@@ -125,11 +125,14 @@ fn none(why: &'static str) -> Choice {
 /// True if the terminal may be asked for its picture protocols: some show the query itself.
 #[must_use]
 pub fn may_ask(setting: Pictures, env: &dyn Fn(&str) -> Option<String>) -> bool {
+    setting != Pictures::Off && may_ask_name(env)
+}
+
+/// True if the terminal may be asked for its name: nothing stands between, and it is none that shows the query.
+#[must_use]
+pub fn may_ask_name(env: &dyn Fn(&str) -> Option<String>) -> bool {
     let var = |name| env(name).unwrap_or_default();
-    setting != Pictures::Off
-        && no_screen(&var("TERM")).is_none()
-        && !between(env)
-        && var("TERM_PROGRAM") != "Apple_Terminal"
+    no_screen(&var("TERM")).is_none() && !between(env) && var("TERM_PROGRAM") != "Apple_Terminal"
 }
 
 fn no_screen(term: &str) -> Option<Choice> {
@@ -276,6 +279,7 @@ mod tests {
         // tmux makes it the title of the pane.
         assert!(!ask(&[("TERM", "tmux-256color"), ("TMUX", "/tmp/x")]));
         assert!(!ask(&[("TERM", "linux")]));
-        assert!(!may_ask(Pictures::Off, &|_| Some("xterm".to_owned())));
+        let xterm = |name: &str| (name == "TERM").then(|| "xterm".to_owned());
+        assert!(!may_ask(Pictures::Off, &xterm) && may_ask_name(&xterm), "its name says more than what it draws");
     }
 }

@@ -14,12 +14,24 @@ pub(super) struct FrameSchedule {
     pub pictures_at: Option<Instant>,
     /// The terminal's size changes and was not drawn yet.
     pub dragged: Option<Dragged>,
+    /// The user was told that the line is slow.
+    told_slow: bool,
 }
+
+/// Times that answers are late on a line of which the user is told that it is slow.
+const SLOW_LINE: u32 = 4;
 
 impl FrameSchedule {
     /// The first frame is owed to the user.
     pub fn new(fps: u32) -> Self {
-        Self { pace: Pace::new(fps), owed: Owed::User, last_frame: None, pictures_at: None, dragged: None }
+        Self {
+            pace: Pace::new(fps),
+            owed: Owed::User,
+            last_frame: None,
+            pictures_at: None,
+            dragged: None,
+            told_slow: false,
+        }
     }
 
     /// Time when a frame that is owed may go out.
@@ -30,6 +42,11 @@ impl FrameSchedule {
             (Owed::Engine, Some(last)) => Some(last + self.pace.gap(written, now)),
         };
         due.map(|due| self.dragged.map_or(due, |dragged| due.max(dragged.rests())))
+    }
+
+    /// The line turned out to be slow: true once.
+    pub fn found_slow(&mut self, written: &FrameStats) -> bool {
+        written.late >= SLOW_LINE && !std::mem::replace(&mut self.told_slow, true)
     }
 
     /// The terminal has another size.
@@ -67,5 +84,19 @@ impl Dragged {
     /// Time when a frame may be drawn if nothing more changes.
     fn rests(self) -> Instant {
         (self.last + Self::REST).min(self.begun + Self::LONGEST)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_line_is_told_once_and_an_accident_is_not() {
+        let mut schedule = FrameSchedule::new(60);
+        let late = |late| FrameStats { late, ..FrameStats::default() };
+        assert!(!schedule.found_slow(&late(0)) && !schedule.found_slow(&late(SLOW_LINE - 1)));
+        assert!(schedule.found_slow(&late(SLOW_LINE)));
+        assert!(!schedule.found_slow(&late(SLOW_LINE + 1)));
     }
 }

@@ -337,8 +337,19 @@ impl Screen {
         !self.client.gone && self.terminal.guard.has_screen()
     }
 
+    /// Tells once that the line is slow, with what helps over SSH.
+    fn tell_slow(&mut self) {
+        if self.frames.found_slow(&self.terminal.writer.written()) {
+            let ssh = ["SSH_CONNECTION", "SSH_TTY"].iter().any(|name| env(name).is_some_and(|value| !value.is_empty()));
+            let hint = if ssh { "Connect with ssh -C to compress what is sent" } else { "" };
+            let notice = Notice::new(Level::Info, "Slow connection: drawing less often").hint(hint);
+            self.apply(Msg::Notice(notice), Owed::Engine);
+        }
+    }
+
     /// Draws once if a frame is owed and may go out now.
     pub fn draw_if_due(&mut self) {
+        self.tell_slow();
         let now = Instant::now();
         if self.frames.pictures_at.is_some_and(|at| at <= now) {
             self.frames.pictures_at = None;

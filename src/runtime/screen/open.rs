@@ -89,6 +89,7 @@ fn take_terminal(
     writer.join_signs(!known.split_signs);
     let queries = match Queries::for_term(term) {
         Queries::Ask if way::may_ask(options.pictures, &env) => Queries::AskPictures,
+        Queries::Ask if way::may_ask_name(&env) => Queries::AskName,
         queries => queries,
     };
     let wishes = Wishes { mouse: options.mouse, queries, screen: terminal::Screen::Ours };

@@ -3,7 +3,7 @@
 use super::*;
 use portable_pty::{MasterPty, PtySize, native_pty_system};
 use rustix::fs::{Mode as FileMode, OFlags};
-use rustix::termios::{LocalModes, tcgetattr};
+use rustix::termios::{InputModes, LocalModes, OutputModes, tcgetattr};
 use std::io::Read as _;
 use std::sync::mpsc;
 
@@ -231,4 +231,38 @@ fn who_is_not_asked_for_pictures_is_asked_nothing_of_them() {
     assert!(!sent.contains("\x1b_G") && !sent.contains(ASK_NAME), "{sent:?}");
     drop(guard);
     assert!(!pty.until(TITLE.1).contains("\x1b_G"));
+}
+
+#[test]
+fn xterm_tells_its_name_without_pictures_and_sends_escape_for_alt_until_it_is_given_back() {
+    let _alone = alone();
+    let mut pty = pty();
+    let guard = Guard::take(pty.tty.clone(), Wishes { queries: Queries::AskName, ..ALL }).unwrap();
+    let sent = pty.until(ASK_ATTRIBUTES).to_owned();
+    assert!(sent.contains(ASK_NAME) && !sent.contains("\x1b_G") && !sent.contains(ASK_CELL), "{sent:?}");
+    let name = |says: &str| TerminalAnswer::Program(TerminalProgram::named(says));
+    assert_eq!(guard.answered(name("foot(1.13.1)")).1, "", "only xterm needs it");
+    let switched = guard.answered(name("XTerm(379)")).1;
+    assert_eq!(switched, ALT_SENDS_ESCAPE.0);
+    pty.tty.output.write(switched.as_bytes());
+    drop(guard);
+    assert!(pty.until(TITLE.1).contains(ALT_SENDS_ESCAPE.1));
+}
+
+#[test]
+fn a_terminal_that_a_killed_one_left_raw_has_its_lines_back() {
+    let mut pty = pty();
+    let mut raw = pty.tty.settings().unwrap();
+    raw.make_raw();
+    pty.tty.set(&raw, Typed::Keep).unwrap();
+    assert!(pty.is_raw());
+    crate::runtime::tty::make_lines(&*pty.tty.input).unwrap();
+    let settings = pty.tty.settings().unwrap();
+    assert!(!pty.is_raw() && settings.output_modes.contains(OutputModes::OPOST | OutputModes::ONLCR));
+    assert!(settings.input_modes.contains(InputModes::ICRNL));
+    pty.tty.output.open(reset().as_bytes()).unwrap();
+    let sent = pty.until(TITLE.1);
+    for (_, off) in [KITTY, OTHER_KEYS, MOUSE, CURSOR, FOCUS, PASTE, ALTERNATE] {
+        assert!(sent.contains(off), "{off:?}");
+    }
 }

@@ -3,12 +3,14 @@
 //! A place that is held is covered wherever it is by now, and the cover is seen at the path that the system tells for it: another
 //! command may move the folders around it at any time. A cover moves with them.
 
+use super::links::resolved;
 use super::mounts::{self, attach, clone_of, place, place_in, set};
 use super::opened_masks;
-use super::root_fs::{FOLDER, TRIES, below, is_folder, is_gone, there};
+use super::root_fs::{FOLDER, TRIES, below, is_folder, is_gone};
 use crate::sandbox::profile::Bounds;
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, StatxAttributes, StatxFlags};
 use rustix::io::Errno;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -18,6 +20,8 @@ use std::path::{Path, PathBuf};
 const HIDDEN: &[u8] = b"# hidden by lisle\n";
 /// Folder of what lies over masked places, each named by its number in the profile.
 const MASKS: &str = "masks";
+/// The same folder, mounted read-only: what is cloned of it is so from the start.
+const FIXED_MASKS: &str = "fixed-masks";
 /// End of the name of something that was removed.
 const DELETED: &[u8] = b" (deleted)";
 
@@ -32,9 +36,13 @@ pub(in crate::sandbox) struct ShownPlace<'a> {
 pub(in crate::sandbox) struct Covers<'a> {
     top: &'a OwnedFd,
     masks: OwnedFd,
+    fixed_masks: OwnedFd,
+    /// Device of the masks.
+    device: u64,
     /// The system's folder of this process's descriptors, which is covered itself by now.
     names: Option<OwnedFd>,
-    places: &'a [ShownPlace<'a>],
+    /// Places that the root shows, and if each is what lies at its path.
+    places: HashMap<&'a Path, bool>,
     cwd: &'a Path,
 }
 
@@ -57,12 +65,19 @@ impl<'a> Covers<'a> {
         stage: &OwnedFd,
         top: &'a OwnedFd,
         names: Option<OwnedFd>,
-        places: &'a [ShownPlace<'a>],
+        places: &[ShownPlace<'a>],
         cwd: &'a Path,
     ) -> Result<Self, String> {
-        let made = rustix::fs::mkdirat(stage, MASKS, FOLDER).and_then(|()| place_in(stage, Path::new(MASKS)));
-        let masks = made.map_err(not_hidden(Path::new("a secret")))?;
-        Ok(Self { top, masks, names, places, cwd })
+        let why = not_hidden(Path::new("a secret"));
+        let folder = |name| rustix::fs::mkdirat(stage, name, FOLDER).and_then(|()| place_in(stage, Path::new(name)));
+        let (masks, point) = folder(MASKS).and_then(|masks| Ok((masks, folder(FIXED_MASKS)?))).map_err(&why)?;
+        let (device, _) = identity(&masks).map_err(&why)?;
+        let fixed_masks = clone_of(&masks).map_err(&why)?;
+        set(&fixed_masks, &mounts::READ_ONLY).map_err(&why)?;
+        // Older kernels clone nothing of a mount that is attached nowhere.
+        attach(&fixed_masks, point).map_err(&why)?;
+        let places = places.iter().map(|place| (place.at, place.is_own)).collect();
+        Ok(Self { top, masks, fixed_masks, device, names, places, cwd })
     }
 
     /// Covers everything that is hidden, and has the openings noted where there is a queue.
@@ -93,7 +108,7 @@ impl<'a> Covers<'a> {
     /// Covers what is at a path now.
     fn hide_path(&self, number: usize, path: &Path) -> Result<(), String> {
         // What a link leads to is what has to be empty. The staged memory lies over `/proc` alone.
-        let real = match path.canonicalize() {
+        let real = match resolved(path) {
             Ok(real) => real,
             Err(error) => {
                 return match Errno::from_io_error(&error).unwrap_or(Errno::IO) {
@@ -166,12 +181,11 @@ impl<'a> Covers<'a> {
 
     /// True if what lies at the path is shown there, and nothing in its stead.
     fn is_own(&self, path: &Path) -> bool {
-        self.innermost(path).is_some_and(|place| place.is_own)
+        self.innermost(path) == Some(true)
     }
 
-    fn innermost(&self, path: &Path) -> Option<&ShownPlace<'_>> {
-        let around = self.places.iter().filter(|place| path.starts_with(place.at));
-        around.max_by_key(|place| place.at.as_os_str().len())
+    fn innermost(&self, path: &Path) -> Option<bool> {
+        path.ancestors().find_map(|path| self.places.get(path)).copied()
     }
 
     /// A folder around the path is covered.
@@ -183,29 +197,36 @@ impl<'a> Covers<'a> {
 
     /// True for the root of a mount of the masks.
     fn is_cover(&self, point: &OwnedFd) -> Result<bool, Errno> {
-        Ok(is_mounted(point)? && identity(point)?.0 == identity(&self.masks)?.0)
+        Ok(is_mounted(point)? && identity(point)?.0 == self.device)
     }
 
     fn cover(&self, number: usize, point: &OwnedFd) -> Result<(), Errno> {
-        let what = clone_of(self.mask(number, is_folder(point)?)?)?;
-        set(&what, &mounts::READ_ONLY)?;
-        attach(&what, point)
+        let what = self.mask(number, is_folder(point)?)?;
+        attach(clone_of(what)?, point)
     }
 
     /// Cover of a masked place.
     fn mask(&self, number: usize, is_folder: bool) -> Result<OwnedFd, Errno> {
         let name = PathBuf::from(number.to_string());
-        // What an earlier attempt left may be of the other kind.
-        let _ = rustix::fs::unlinkat(&self.masks, &name, AtFlags::empty());
-        let _ = rustix::fs::unlinkat(&self.masks, &name, AtFlags::REMOVEDIR);
-        if is_folder {
-            rustix::fs::mkdirat(&self.masks, &name, FOLDER).or_else(there)?;
-        } else {
-            let how = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
-            let file = rustix::fs::openat(&self.masks, &name, how, Mode::from_raw_mode(0o444))?;
-            rustix::io::write(file, HIDDEN)?;
+        match self.make_mask(&name, is_folder) {
+            Err(Errno::EXIST) => {
+                // What an earlier attempt left may be of the other kind.
+                let _ = rustix::fs::unlinkat(&self.masks, &name, AtFlags::empty());
+                let _ = rustix::fs::unlinkat(&self.masks, &name, AtFlags::REMOVEDIR);
+                self.make_mask(&name, is_folder)?;
+            }
+            done => done?,
         }
-        place_in(&self.masks, &name)
+        place_in(&self.fixed_masks, &name)
+    }
+
+    fn make_mask(&self, name: &Path, is_folder: bool) -> Result<(), Errno> {
+        if is_folder {
+            return rustix::fs::mkdirat(&self.masks, name, FOLDER);
+        }
+        let how = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(&self.masks, name, how, Mode::from_raw_mode(0o444))?;
+        rustix::io::write(file, HIDDEN).map(drop)
     }
 }
 

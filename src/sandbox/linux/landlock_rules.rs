@@ -5,13 +5,13 @@
 //! visible.
 
 use super::links::Paths;
-use super::mounts::place;
 use super::root_fs::DEVICES;
 use crate::sandbox::profile::{Bounds, Profile};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, PathBeneath, Ruleset, RulesetAttr,
     RulesetCreated, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
 };
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
 /// The newest rules that are asked for. What a kernel does not know of them is made up for by the filter of calls.
@@ -106,16 +106,15 @@ fn rules(bounds: &Bounds, reads: bool, setting: Setting) -> Rules {
     let mut paths = Paths::new(bounds);
     for (path, access) in places {
         // A link that a command could have laid opens nothing.
-        if let Some(real) = paths.real(&path) {
-            rules = allow(rules, &real, access, abi)?;
+        if let Some(place) = paths.open(&path).and_then(|real| real.held) {
+            rules = allow(rules, place, access, abi)?;
         }
     }
     Ok(rules)
 }
 
 /// Adds a place that is there; a file takes the rights of files.
-fn allow(rules: RulesetCreated, path: &Path, access: BitFlags<AccessFs>, abi: ABI) -> Rules {
-    let Ok(fd) = place(path) else { return Ok(rules) };
+fn allow(rules: RulesetCreated, fd: OwnedFd, access: BitFlags<AccessFs>, abi: ABI) -> Rules {
     let is_folder = rustix::fs::fstat(&fd)
         .is_ok_and(|stat| rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Directory);
     let access = if is_folder { access } else { access & AccessFs::from_file(abi) };

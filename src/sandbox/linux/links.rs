@@ -1,8 +1,11 @@
 //! Resolved paths for the root of a command: links on the way to a place are followed and remembered, except those that a
 //! command could have laid.
 
+use super::mounts::{place, straight};
 use crate::sandbox::profile::{Bounds, Replaced};
+use rustix::io::Errno;
 use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
 use std::path::{Component, Path, PathBuf};
 
 /// Resolves paths and remembers the links that it met.
@@ -14,24 +17,48 @@ pub(in crate::sandbox) struct Paths {
     plain: std::collections::BTreeSet<PathBuf>,
 }
 
+/// A resolved path, and what was there.
+pub(in crate::sandbox) struct RealPlace {
+    pub(in crate::sandbox) path: PathBuf,
+    /// `None` where it could not be opened, or has gone since.
+    pub(in crate::sandbox) held: Option<OwnedFd>,
+}
+
 /// At most so many links lead to one place, as for the kernel.
 const MOST_LINKS: usize = 40;
 
 impl Paths {
     pub(in crate::sandbox) fn new(bounds: &Bounds) -> Self {
-        let written = bounds.writable.iter().chain(&bounds.pinned).filter_map(|path| path.canonicalize().ok());
+        let written = bounds.writable.iter().chain(&bounds.pinned).filter_map(|path| resolved(path).ok());
         Self { written: written.collect(), links: BTreeMap::new(), plain: std::collections::BTreeSet::new() }
     }
 
-    /// Path at which a place appears and path of its content, by the path that leads to it; below one that is
-    /// replaced, it may lie in what replaces it.
-    pub(in crate::sandbox) fn shown(&mut self, path: &Path, replaced: &[Replaced]) -> Option<(PathBuf, PathBuf)> {
-        if let Some(real) = self.real(path) {
-            return Some((real.clone(), real));
+    /// Path at which a place appears, path of its content and the content, by the path that leads to it; below one that
+    /// is replaced, it may lie in what replaces it.
+    pub(in crate::sandbox) fn shown(&mut self, path: &Path, replaced: &[Replaced]) -> Option<(PathBuf, RealPlace)> {
+        if let Some(real) = self.open(path) {
+            return Some((real.path.clone(), real));
         }
         let (one, rest) = replaced.iter().find_map(|one| Some((one, path.strip_prefix(&one.at).ok()?)))?;
-        let from = self.real(&one.with.join(rest))?;
-        Some((path.to_owned(), from))
+        Some((path.to_owned(), self.open(&one.with.join(rest))?))
+    }
+
+    /// The place after the links of a path. Most have none, which the call that opens it tells; only the others are
+    /// resolved part by part.
+    pub(in crate::sandbox) fn open(&mut self, path: &Path) -> Option<RealPlace> {
+        if !path.is_absolute() {
+            return None;
+        }
+        match straight(path).map_err(|error| (error, goes_up(path))) {
+            Ok(held) if !goes_up(path) => Some(RealPlace { path: path.components().collect(), held: Some(held) }),
+            // Nothing is there, and no link led on.
+            Err((Errno::NOENT | Errno::NOTDIR, false)) => None,
+            _ => {
+                let path = self.real(path)?;
+                let held = place(&path).ok();
+                Some(RealPlace { path, held })
+            }
+        }
     }
 
     /// Links that it met, and what they say.
@@ -81,6 +108,33 @@ impl Paths {
         }
         Some(done)
     }
+}
+
+fn goes_up(path: &Path) -> bool {
+    path.components().any(|part| part == Component::ParentDir)
+}
+
+/// The path after all its links, as `canonicalize` gives it, which asks for each part of a path. Most have no link, and one
+/// call tells.
+pub(in crate::sandbox) fn resolved(path: &Path) -> std::io::Result<PathBuf> {
+    if path.is_absolute() && !goes_up(path) && straight(path).is_ok() {
+        return Ok(path.components().collect());
+    }
+    path.canonicalize()
+}
+
+/// Places that these paths stand for: what each leads to, and a link itself. Of what is not there nothing.
+pub(in crate::sandbox) fn with_links(paths: &[PathBuf]) -> Vec<PathBuf> {
+    let mut out = Vec::with_capacity(paths.len());
+    for path in paths {
+        out.extend(resolved(path));
+        if path.symlink_metadata().is_ok_and(|meta| meta.is_symlink())
+            && let (Some(above), Some(name)) = (path.parent(), path.file_name())
+        {
+            out.extend(resolved(above).map(|above| above.join(name)));
+        }
+    }
+    out
 }
 
 /// The parts of a path, the first one last.

@@ -3,6 +3,7 @@
 //! file, so its parent, who sees the same places from outside, enters its namespaces and mounts them again.
 
 use super::covers;
+use super::links::{resolved, with_links};
 use super::mounts::{self, SpaceFiles};
 use super::root_fs;
 use crate::sandbox::profile::Bounds;
@@ -51,16 +52,11 @@ type Stamp = (u64, u64, i64, u64);
 impl Renewal {
     /// Looks at the places before they are mounted.
     pub(in crate::sandbox) fn of(bounds: &Bounds) -> Self {
-        let links = bounds
-            .protected
-            .iter()
-            .filter_map(|path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)));
-        let protected: HashSet<PathBuf> =
-            bounds.protected.iter().filter_map(|path| path.canonicalize().ok()).chain(links).collect();
+        let protected: HashSet<PathBuf> = with_links(&bounds.protected).into_iter().collect();
         // What is held counts where it is by now.
         let now = |(number, path): (usize, &PathBuf)| match bounds.held.get(number) {
             Some((place, _)) => std::fs::read_link(format!("/proc/self/fd/{}", place.as_raw_fd())).ok(),
-            None => path.canonicalize().ok(),
+            None => resolved(path).ok(),
         };
         let masked = bounds.masked.iter().enumerate().filter_map(now);
         let all = protected.into_iter().map(|path| (path, false)).chain(masked.map(|path| (path, true)));

@@ -63,14 +63,17 @@ pub(in crate::sandbox) struct SpaceFiles {
 }
 
 impl SpaceFiles {
-    /// Namespaces of a child that was started in `spaces`.
-    pub(in crate::sandbox) fn of(child: rustix::process::Pid, spaces: Spaces) -> Result<Self, Errno> {
-        let open = |name: &str| {
-            let path = format!("/proc/{}/ns/{name}", child.as_raw_nonzero());
-            rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())
-        };
-        let users = (spaces.flags & libc::CLONE_NEWUSER != 0).then(|| open("user")).transpose()?;
-        Ok(Self { users, mounts: open("mnt")? })
+    /// Namespaces of this process, which was started in `spaces`: those of the mounts first, then those of users if it has some.
+    pub(in crate::sandbox) fn own(spaces: Spaces) -> Result<Vec<OwnedFd>, Errno> {
+        let open = |path: &str| rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+        let users = (spaces.flags & libc::CLONE_NEWUSER != 0).then(|| open("/proc/self/ns/user")).transpose()?;
+        Ok(std::iter::once(open("/proc/self/ns/mnt")?).chain(users).collect())
+    }
+
+    /// The same as they arrive in another process; `None` where nothing did.
+    pub(in crate::sandbox) fn arrived(fds: Vec<OwnedFd>) -> Option<Self> {
+        let mut fds = fds.into_iter();
+        Some(Self { mounts: fds.next()?, users: fds.next() })
     }
 
     /// Moves this process into them.
@@ -193,6 +196,12 @@ pub(in crate::sandbox) fn place(path: &Path) -> Result<OwnedFd, Errno> {
     let how = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     rustix::fs::openat2(rustix::fs::CWD, path, how, Mode::empty(), links)
+}
+
+/// What lies at an absolute path of which no part is a link, the last one included; [`Errno::LOOP`] where one is.
+pub(in crate::sandbox) fn straight(path: &Path) -> Result<OwnedFd, Errno> {
+    let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+    rustix::fs::openat2(rustix::fs::CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), links)
 }
 
 /// The same below a folder.

@@ -16,6 +16,7 @@
 #![allow(unsafe_code, reason = "forking and becoming the first process of a namespace have no safe form")]
 
 use super::mounts::{self, Net, SpaceFiles, Spaces};
+use crate::sandbox::runner::descriptor_passing;
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, socketpair};
 use rustix::process::{Pid, Signal, WaitOptions};
@@ -133,18 +134,18 @@ fn start_first(spaces: Spaces, streams: Option<Streams<'_>>, task: &dyn Confined
     let (read, write) = socketpair(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)
         .map_err(|e| format!("no way to the first process: {e}"))?;
     let Ok(cloned) = clone(spaces.flags | libc::CLONE_NEWPID) else { return Ok(Attempt::Refused) };
-    let Some(pid) = cloned else { be_first(spaces, write, streams, task) };
+    let Some(pid) = cloned else {
+        // It would hear itself where its parent has ended.
+        drop(read);
+        be_first(spaces, write, streams, task)
+    };
     drop(write);
-    let mut ready = [0];
     loop {
-        match rustix::io::read(&read, &mut ready) {
-            Ok(1) => {
-                // It waits for this: later nobody can open them any more.
-                let spaces = SpaceFiles::of(pid, spaces).ok();
-                let _ = rustix::io::write(&read, &[READY]);
-                return Ok(Attempt::Started(Child { pid, word: Some(read), spaces }));
+        match descriptor_passing::receive_with_a_byte(read.as_fd()) {
+            Ok(Some(fds)) => {
+                return Ok(Attempt::Started(Child { pid, word: Some(read), spaces: SpaceFiles::arrived(fds) }));
             }
-            Err(Errno::INTR) => {}
+            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => {}
             _ => break,
         }
     }
@@ -197,10 +198,19 @@ fn be_first(spaces: Spaces, word: OwnedFd, streams: Option<Streams<'_>>, task: &
     let Some(word) = word else { end(126) };
     let ready = mounts::name_users(spaces);
     let Ok(processes) = mounts::processes() else { end(NO_PROCESSES) };
-    // Nobody who hears it: the parent has ended already.
-    if rustix::io::write(&word, &[READY]).is_err() || rustix::io::read(&word, &mut [0]) != Ok(1) {
+    // The parent enters them by these files; later nobody can open them any more. Nobody who takes them: the parent ended
+    // before its death was a signal.
+    let files = SpaceFiles::own(spaces).unwrap_or_default();
+    let sent = if files.is_empty() {
+        rustix::net::send(&word, &[READY], rustix::net::SendFlags::NOSIGNAL).is_ok()
+    } else {
+        let files: Vec<BorrowedFd<'_>> = files.iter().map(AsFd::as_fd).collect();
+        descriptor_passing::send(word.as_fd(), &files).is_ok()
+    };
+    if !sent {
         end(126);
     }
+    drop(files);
     let inside = Inside { net: Some(spaces.net), processes: Some(processes), queue };
     if let Err(why) = ready.and_then(|()| task.close_in(&inside)) {
         end(task.fail(&why).0);
@@ -271,15 +281,7 @@ fn keep_alone(
 fn stay(word: &OwnedFd, task: &dyn Confined) -> ! {
     // Nothing of this process can be read or steered by the command, which has the same user.
     let _ = rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable);
-    let command = match clone(0) {
-        Ok(None) => {
-            // A session of its own: the numbers of the one outside mean nothing in here.
-            let _ = rustix::process::setsid();
-            end(task.become_it().0)
-        }
-        Ok(Some(command)) => command,
-        Err(_) => end(task.fail("no more processes").0),
-    };
+    let Ok(command) = start_command(task) else { end(task.fail("no more processes").0) };
     let _ = rustix::thread::set_name(c"lisle-init");
     // The command's output has ended when the command's processes have ended.
     for fd in 0..3 {
@@ -297,10 +299,43 @@ fn stay(word: &OwnedFd, task: &dyn Confined) -> ! {
                 let _ = rustix::io::write(word, &said);
             }
             Ok(_) | Err(Errno::INTR) => {}
-            // There is no child any more.
-            Err(_) => end(0),
+            // There is no child any more. The end takes a moment, which would come before what the parent has to say: it
+            // closes its side when that is done.
+            Err(_) => {
+                while rustix::io::read(word, &mut [0]) == Err(Errno::INTR) {}
+                end(0)
+            }
         }
     }
+}
+
+/// Bytes for the stack of a command's process until it is the command; the system gives what is used.
+const STACK: usize = 1024 * 1024;
+
+/// Starts the process that becomes the command. Until it does, or ends, it uses the memory of this process, which waits:
+/// a copy of it would be made to be thrown away.
+fn start_command(task: &dyn Confined) -> Result<Pid, Errno> {
+    extern "C" fn run(task: *mut libc::c_void) -> libc::c_int {
+        // A session of its own: the numbers of the one outside mean nothing in here.
+        let _ = rustix::process::setsid();
+        // SAFETY: points to what the caller has on its stack, and the caller waits.
+        let task = unsafe { *task.cast::<&dyn Confined>() };
+        end(task.become_it().0)
+    }
+    let mut stack: Vec<u128> = Vec::with_capacity(STACK / size_of::<u128>());
+    let mut task = task;
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // A `vfork`, as `posix_spawn` makes it.
+    // SAFETY: the stack grows down from the end of memory that lives through the call, which returns when nobody uses it any
+    // more. This process has one thread.
+    let child = unsafe {
+        let top = stack.as_mut_ptr().add(stack.capacity());
+        libc::clone(run, top.cast(), flags, (&raw mut task).cast())
+    };
+    if child <= 0 {
+        return Err(Errno::from_raw_os_error(std::io::Error::last_os_error().raw_os_error().unwrap_or(libc::EAGAIN)));
+    }
+    Pid::from_raw(child).ok_or(Errno::AGAIN)
 }
 
 /// Takes in what has ended already, and says whether anything goes on.
@@ -343,10 +378,11 @@ pub(in crate::sandbox) fn wait_for(pid: Pid) -> Result<Ending, String> {
 
 impl Child {
     /// Waits for the end of the command.
-    pub(in crate::sandbox) fn wait(&self) -> Result<Ending, String> {
+    pub(in crate::sandbox) fn wait(self) -> Result<Ending, String> {
         // Signals are for the command; this one only waits.
         block_signals();
-        match self.word.as_ref().and_then(heard) {
+        let word = self.word.and_then(|word| heard(&word));
+        match word {
             Some(word) if word.leaves => Ok(word.ending),
             Some(word) => wait_for(self.pid).map(|_| word.ending),
             None => wait_for(self.pid),

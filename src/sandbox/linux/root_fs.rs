@@ -8,12 +8,13 @@
 //! not followed, and mount points are made there one folder at a time.
 
 use super::covers::{Covers, ShownPlace};
-use super::links::Paths;
+use super::links::{Paths, RealPlace, resolved, with_links};
 use super::mounts::{self, attach, clone_of, place, place_in, set};
 use super::pid_namespace::Inside;
 use crate::sandbox::profile::{Bounds, Replaced};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -84,7 +85,8 @@ pub(in crate::sandbox) fn build(bounds: &Bounds, role: RootRole, inside: &Inside
 
     // Cloned while everything is as it was.
     let plan = plan(bounds, role);
-    let mut shown = cloned(plan.shown)?;
+    let mut shown = cloned(plan.shown, &plan.held)?;
+    drop(plan.held);
     let devices = devices(bounds);
     let system_processes = match processes {
         Some(_) => None,
@@ -98,9 +100,10 @@ pub(in crate::sandbox) fn build(bounds: &Bounds, role: RootRole, inside: &Inside
     if !is_whole {
         mount_points(&top, &shown, &plan.links, cwd)?;
     }
+    let kinds: HashMap<&Path, PlaceKind> = shown.iter().map(|one| (&*one.place.at, one.place.kind)).collect();
     let (plain, rest): (Vec<&Cloned>, Vec<&Cloned>) = shown.iter().partition(|one| {
-        let mut outer = outer(&shown, one);
-        one.place.kind == PlaceKind::Readable && !is_whole && outer.all(|outer| outer.kind == PlaceKind::Readable)
+        let mut around = one.place.at.ancestors().filter_map(|path| kinds.get(path));
+        !is_whole && around.all(|kind| *kind == PlaceKind::Readable)
     });
     for one in plain {
         // What is of another kind by now is not shown.
@@ -116,7 +119,7 @@ pub(in crate::sandbox) fn build(bounds: &Bounds, role: RootRole, inside: &Inside
     }
     // What is written, and what is read-only in it, outer places first.
     for one in rest {
-        put_inside(&top, &shown, one, role)?;
+        put_inside(&top, &kinds, one, role)?;
     }
 
     let slash = is_whole.then(|| ShownPlace { at: Path::new("/"), is_own: true });
@@ -135,19 +138,26 @@ pub(in crate::sandbox) fn build(bounds: &Bounds, role: RootRole, inside: &Inside
 }
 
 /// Clones the mounts of places; those that are gone are left out.
-fn cloned(places: Vec<RootPlace>) -> Result<Vec<Cloned>, String> {
+fn cloned(places: Vec<RootPlace>, held: &HashMap<PathBuf, OwnedFd>) -> Result<Vec<Cloned>, String> {
     let mut out = Vec::with_capacity(places.len());
     for one in places {
-        let from = match place(&one.from) {
-            Ok(from) => from,
-            Err(e) if is_gone(e) => continue,
-            Err(e) => return Err(format!("{} changed while the command was started: {e}", one.from.display())),
+        let opened;
+        let from = match held.get(&one.from) {
+            Some(from) => from,
+            None => match place(&one.from) {
+                Ok(from) => {
+                    opened = from;
+                    &opened
+                }
+                Err(e) if is_gone(e) => continue,
+                Err(e) => return Err(format!("{} changed while the command was started: {e}", one.from.display())),
+            },
         };
-        let is_folder = is_folder(&from).map_err(what("a place"))?;
-        match clone_of(&from) {
+        let is_folder = is_folder(from).map_err(what("a place"))?;
+        match clone_of(from) {
             Ok(mount) => out.push(Cloned { place: one, is_folder, mount }),
             // Some kernels mount no links; what a command makes of one is seen afterwards.
-            Err(_) if is_link(&from) => {}
+            Err(_) if is_link(from) => {}
             Err(e) => return Err(not_mounted(&one.from)(e)),
         }
     }
@@ -189,14 +199,8 @@ fn mount_points(top: &OwnedFd, shown: &[Cloned], links: &[(PathBuf, PathBuf)], c
     Ok(())
 }
 
-/// Places around another one.
-fn outer<'a>(shown: &'a [Cloned], one: &Cloned) -> impl Iterator<Item = &'a RootPlace> {
-    let at = one.place.at.clone();
-    shown.iter().map(|outer| &outer.place).filter(move |outer| at.starts_with(&outer.at) && outer.at != at)
-}
-
 /// Attaches a place that is written, or lies in one that is.
-fn put_inside(top: &OwnedFd, shown: &[Cloned], one: &Cloned, role: RootRole) -> Result<(), String> {
+fn put_inside(top: &OwnedFd, kinds: &HashMap<&Path, PlaceKind>, one: &Cloned, role: RootRole) -> Result<(), String> {
     let Cloned { place, is_folder, mount } = one;
     let read_only = match place.kind {
         PlaceKind::Readable | PlaceKind::Protected => true,
@@ -205,8 +209,8 @@ fn put_inside(top: &OwnedFd, shown: &[Cloned], one: &Cloned, role: RootRole) -> 
     };
     let attributes = if read_only { &mounts::READ_ONLY } else { &mounts::WRITABLE };
     set(mount, attributes).map_err(not_mounted(&place.at))?;
-    let nearest = outer(shown, one).max_by_key(|outer| outer.at.as_os_str().len());
-    if let Some(RootPlace { at, kind: PlaceKind::Replaced, .. }) = nearest
+    let nearest = place.at.ancestors().skip(1).find_map(|path| Some((path, kinds.get(path)?)));
+    if let Some((at, PlaceKind::Replaced)) = nearest
         && let Err(e) = make_inside(top, at, &place.at, *is_folder)
         // A read-only one has what was made there for earlier commands.
         && place_in(top, below(&place.at)).is_err()
@@ -349,7 +353,7 @@ fn devices(bounds: &Bounds) -> Vec<(PathBuf, bool, OwnedFd)> {
     let named = bounds.devices.iter().filter(|path| path.starts_with("/dev")).cloned();
     let cloned = |path: PathBuf| {
         let name = path.strip_prefix("/dev").ok()?.to_owned();
-        let from = place(&path.canonicalize().ok()?).ok()?;
+        let from = place(&resolved(&path).ok()?).ok()?;
         Some((name, is_folder(&from).ok()?, clone_of(&from).ok()?))
     };
     harmless.chain(named).filter_map(cloned).collect()
@@ -410,11 +414,18 @@ struct RootPlan {
     shown: Vec<RootPlace>,
     /// Links and what they say.
     links: Vec<(PathBuf, PathBuf)>,
+    /// Contents of places that were opened when their paths were resolved.
+    held: HashMap<PathBuf, OwnedFd>,
 }
 
 fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
     let mut paths = Paths::new(bounds);
     let mut all: Vec<RootPlace> = Vec::new();
+    let mut held = HashMap::new();
+    let mut hold = |place: RealPlace| {
+        held.extend(place.held.map(|fd| (place.path.clone(), fd)));
+        place.path
+    };
     for (list, kind) in [
         (&bounds.readable[..], PlaceKind::Readable),
         (&bounds.sockets[..], PlaceKind::Readable),
@@ -422,21 +433,17 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
         (&bounds.pinned[..], PlaceKind::Pinned),
     ] {
         let shown = list.iter().filter_map(|path| paths.shown(path, &bounds.replaced));
-        all.extend(shown.map(|(at, from)| RootPlace { at, from, kind }));
+        all.extend(shown.map(|(at, from)| RootPlace { at, from: hold(from), kind }));
     }
     for Replaced { at, with } in &bounds.replaced {
         // The place itself need not be there.
-        let at = paths.real(at).unwrap_or_else(|| at.clone());
-        if let Some(from) = paths.real(with).filter(|_| at.is_absolute()) {
-            all.push(RootPlace { at, from, kind: PlaceKind::Replaced });
+        let at = paths.open(at).map_or_else(|| at.clone(), |place| place.path);
+        if let Some(from) = paths.open(with).filter(|_| at.is_absolute()) {
+            all.push(RootPlace { at, from: hold(from), kind: PlaceKind::Replaced });
         }
     }
-    // A link that leads there is as good as the place, for what only takes away.
-    let protected = bounds.protected.iter().filter_map(|path| path.canonicalize().ok());
-    // The link itself is not to be replaced either.
-    let links = bounds.protected.iter().filter(|path| path.symlink_metadata().is_ok_and(|meta| meta.is_symlink()));
-    let links = links.filter_map(|path| Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?)));
-    all.extend(protected.chain(links).map(|path| RootPlace {
+    // A link that leads there is as good as the place, for what only takes away, and is not to be replaced either.
+    all.extend(with_links(&bounds.protected).into_iter().map(|path| RootPlace {
         at: path.clone(),
         from: path,
         kind: PlaceKind::Protected,
@@ -452,9 +459,10 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
         }
         same
     });
-    let mut shown: Vec<RootPlace> = Vec::new();
+    let mut shown: Vec<RootPlace> = Vec::with_capacity(all.len());
+    let mut kinds: HashMap<PathBuf, PlaceKind> = HashMap::new();
     for one in all {
-        let above = shown.iter().rev().find(|above| one.at.starts_with(&above.at)).map(|above| above.kind);
+        let above = one.at.ancestors().skip(1).find_map(|path| kinds.get(path)).copied();
         let writes = matches!(above, Some(PlaceKind::Writable | PlaceKind::Pinned));
         let as_above = match one.kind {
             PlaceKind::Readable => writes || matches!(above, Some(PlaceKind::Readable | PlaceKind::Protected)),
@@ -465,6 +473,7 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
             PlaceKind::Protected => !(writes || above == Some(PlaceKind::Replaced) && role == RootRole::Writes),
         };
         if !as_above {
+            kinds.insert(one.at.clone(), one.kind);
             shown.push(one);
         }
     }
@@ -474,13 +483,12 @@ fn plan(bounds: &Bounds, role: RootRole) -> RootPlan {
             let _ = paths.real(&entry.path());
         }
     }
-    let covers = |path: &Path| shown.iter().any(|one| path.starts_with(&one.at));
+    let covers = |path: &Path| path.ancestors().any(|path| kinds.contains_key(path));
     let leads = |link: &Path| {
-        link.canonicalize()
-            .is_ok_and(|real| shown.iter().any(|one| one.at.starts_with(&real) || real.starts_with(&one.at)))
+        link.canonicalize().is_ok_and(|real| covers(&real) || shown.iter().any(|one| one.at.starts_with(&real)))
     };
     let links = paths.links().into_iter().filter(|(link, _)| !covers(link) && leads(link)).collect();
-    RootPlan { shown, links }
+    RootPlan { shown, links, held }
 }
 
 #[cfg(test)]

@@ -24,6 +24,14 @@ pub fn raise() {
     }
 }
 
+/// Files that this process may have open, beside those that it needs for itself.
+#[cfg(target_os = "linux")]
+pub(in crate::sandbox) fn spare() -> usize {
+    const OWN: u64 = 256;
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(MOST).min(MOST);
+    usize::try_from(limit.saturating_sub(OWN)).unwrap_or(usize::MAX)
+}
+
 /// Soft limit before [`raise`], if that changed it.
 pub(in crate::sandbox) fn usual() -> Option<u64> {
     USUAL.get().copied()

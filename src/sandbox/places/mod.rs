@@ -127,6 +127,13 @@ pub fn holds_secret(cwd: &Path, home: Option<&Path>) -> bool {
         || top.is_some_and(|top| !scan::look(&top, &toolchains(&top, home)).masked().is_empty())
 }
 
+/// Number of places that would be hidden from a command each by itself, where it is more than can be: it cannot be started.
+#[must_use]
+pub fn too_many_hidden(bounds: &Bounds) -> Option<usize> {
+    let count = bounds.masked.len();
+    (bounds.namespaces == Namespaces::With && count > settled::most_hidden()).then_some(count)
+}
+
 /// A folder beside the working directory holds a secret, or more than can be looked at. Blocks.
 #[must_use]
 pub fn holds_beside(folder: &Path) -> bool {

@@ -9,9 +9,14 @@ const PARTS: &[&str] = &["bin", "lib", "lib64", "include", "share", "Lib", "Scri
 /// Files that say what the folder is.
 const FILES: &[&str] = &["pyvenv.cfg", ".gitignore", "CACHEDIR.TAG", ".lock"];
 
-/// A virtual environment, which may be named `.env`.
+/// A virtual environment, which may be named `.env`, or `.env-3.12` by its version.
 pub(super) fn is_one(folder: &Path) -> bool {
-    let named = folder.file_name().is_some_and(|name| name.as_encoded_bytes().ends_with(b"env"));
+    let version = |c: char| c.is_ascii_digit() || matches!(c, '.' | '-' | '_');
+    let is_name = |name: &str| {
+        let stem = name.trim_end_matches(version);
+        stem.strip_suffix("py").map_or(stem, |stem| stem.trim_end_matches(version)).ends_with("env")
+    };
+    let named = folder.file_name().and_then(OsStr::to_str).is_some_and(is_name);
     let is_there = |name: &str| folder.join(name).symlink_metadata().is_ok();
     named && is_there("pyvenv.cfg") && (is_there("bin/python") || is_there("Scripts")) && has_library(folder)
 }

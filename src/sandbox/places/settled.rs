@@ -14,6 +14,21 @@ use std::sync::Arc;
 /// So often it is looked again where another program moves what is hidden.
 const TRIES: usize = 50;
 
+/// Places that are hidden each by itself: a mount each, and a file held open.
+const MOST_HIDDEN: usize = 4_000;
+
+/// The same on this system, which may allow fewer open files.
+#[cfg(target_os = "linux")]
+pub(super) fn most_hidden() -> usize {
+    MOST_HIDDEN.min(crate::sandbox::own_process::descriptors::spare())
+}
+
+/// Where nothing is held.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn most_hidden() -> usize {
+    MOST_HIDDEN
+}
+
 /// Findings of a working directory, and of the repository that it lies in.
 type Looks = (Arc<ScanFindings>, Option<Arc<ScanFindings>>);
 
@@ -31,6 +46,11 @@ pub(super) fn profile(site: &Site<'_>, make: fn(&Site<'_>, &ScanFindings, Option
         let Some(bounds) = profile.bounds_mut().filter(|bounds| bounds.namespaces == Namespaces::With) else {
             return profile;
         };
+        if bounds.masked.len() > most_hidden() {
+            // Nothing is started with less.
+            bounds.masked.push(site.cwd.to_owned());
+            return profile;
+        }
         if before.1.as_ref().is_some_and(|found| found.unknown) {
             // Of the rest of the repository nothing is known.
             bounds.readable.retain(|path| Some(path.as_path()) != top);

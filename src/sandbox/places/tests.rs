@@ -308,3 +308,26 @@ fn what_is_hidden_is_held_from_the_look_on() {
     let link = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(place));
     assert_eq!(std::fs::read_link(link).unwrap(), bench.at("p/moved/.env"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn more_secrets_than_can_be_hidden_one_by_one_are_said_to_be_and_in_a_folder_they_are_hidden_with_it() {
+    let bench = Bench::new("home/w", &["home/w/a.rs"]);
+    let most = settled::most_hidden();
+    let fill = |folder: &Path| {
+        std::fs::create_dir_all(folder).unwrap();
+        (0..=most).for_each(|n| std::fs::write(folder.join(format!(".env.{n}")), "").unwrap());
+    };
+    fill(&bench.cwd.join("sub"));
+    let profile = workspace(&bench.site());
+    let bounds = profile.bounds().unwrap();
+    assert_eq!(too_many_hidden(bounds), None);
+    assert!(bounds.masked.contains(&bench.cwd.join("sub")) && !bounds.masked.contains(&bench.cwd));
+    fill(&bench.cwd);
+    for profile in [workspace(&bench.site()), read_only(&bench.site())] {
+        let bounds = profile.bounds().unwrap();
+        assert!(too_many_hidden(bounds).is_some_and(|count| count > most));
+        // Whoever starts it all the same is told, too.
+        assert!(bounds.masked.contains(&bench.cwd) && bounds.held.is_empty());
+    }
+}

@@ -1,6 +1,8 @@
 //! The process of one command: started with its output into a pipe, behind the walls of its profile where it has any.
 
 use super::processes;
+#[cfg(target_os = "linux")]
+use crate::sandbox::Namespaces;
 use crate::sandbox::{Network, Profile};
 use rustix::process::{Pid, Signal};
 use std::ffi::OsString;
@@ -66,7 +68,9 @@ pub(in crate::sandbox) fn begin(
         let input = input(&profile)?;
         let masks = profile.bounds().is_some_and(|bounds| !bounds.masked.is_empty());
         let openings = if masks { Openings::new() } else { None };
-        let renewal = profile.bounds().map(Renewal::of);
+        // Without namespaces nothing is mounted, and the end of a watch would be waited for.
+        let mounts = profile.bounds().filter(|bounds| bounds.namespaces == Namespaces::With);
+        let renewal = mounts.map(Renewal::of);
         let numbers = profile.bounds().map(|bounds| bounds.held.numbers()).unwrap_or_default();
         let held =
             HeldCommand::new(profile, landlock_rules::NEWEST, command.to_vec(), Some(environment)).map_err(why)?;

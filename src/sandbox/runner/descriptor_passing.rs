@@ -29,6 +29,31 @@ pub(in crate::sandbox) fn send(through: BorrowedFd<'_>, fds: &[BorrowedFd<'_>]) 
     Ok(())
 }
 
+#[cfg(target_os = "linux")]
+const FLAGS: RecvFlags = RecvFlags::CMSG_CLOEXEC;
+#[cfg(not(target_os = "linux"))]
+const FLAGS: RecvFlags = RecvFlags::empty();
+
+/// Takes one byte and the descriptors that came with it, under the numbers that the system gives them; `None` at the end.
+///
+/// # Errors
+/// Whatever the system says.
+#[cfg(target_os = "linux")]
+pub(in crate::sandbox) fn receive_with_a_byte(through: BorrowedFd<'_>) -> Result<Option<Vec<OwnedFd>>> {
+    let mut byte = [0];
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(PORTION))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut into = [IoSliceMut::new(&mut byte)];
+    if rustix::net::recvmsg(through, &mut into, &mut ancillary, FLAGS)?.bytes == 0 {
+        return Ok(None);
+    }
+    let messages = ancillary.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(fds) => Some(fds),
+        _ => None,
+    });
+    Ok(Some(messages.flatten().collect()))
+}
+
 /// Takes `count` descriptors, and nothing that comes after them.
 ///
 /// # Errors
@@ -40,11 +65,7 @@ pub(in crate::sandbox) fn receive(through: BorrowedFd<'_>, count: usize) -> Resu
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(PORTION))];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let mut into = [IoSliceMut::new(&mut byte)];
-        #[cfg(target_os = "linux")]
-        let flags = RecvFlags::CMSG_CLOEXEC;
-        #[cfg(not(target_os = "linux"))]
-        let flags = RecvFlags::empty();
-        rustix::net::recvmsg(through, &mut into, &mut ancillary, flags)?;
+        rustix::net::recvmsg(through, &mut into, &mut ancillary, FLAGS)?;
         let before = out.len();
         for message in ancillary.drain() {
             if let RecvAncillaryMessage::ScmRights(fds) = message {

@@ -1,4 +1,4 @@
-//! lisle's end of the processes that hold commands: starts `lisle __run -`, which takes its order through its standard input.
+//! lisle's side of the processes that hold commands: starts `lisle __run -`, which takes its order through its standard input.
 //!
 //! One is kept ready, so that a command does not wait until the program is loaded. It knows nothing before it gets its order:
 //! lists and variables are those of the moment in which a command starts. What does not answer is replaced by a new one.

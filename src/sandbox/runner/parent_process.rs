@@ -83,6 +83,8 @@ fn go_to(cwd: &Path) -> Result<(), String> {
 
 /// Remains of a command that is over, which the kernel takes its time to clear away.
 struct Remains {
+    /// What the first process of a namespace waits on to end.
+    first: Option<OwnedFd>,
     /// The process that is still to be waited for.
     last: Option<Pid>,
     /// Its watch of folders: closing one takes several milliseconds.
@@ -91,7 +93,8 @@ struct Remains {
 
 /// Everything was said. lisle goes on while the kernel clears away the namespaces and watches of a command.
 fn leave(remains: Option<Remains>) {
-    let Some(Remains { last, main }) = remains else { return };
+    let Some(Remains { first, last, main }) = remains else { return };
+    drop(first);
     if let Ok(nothing) = std::fs::File::options().write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdout(&nothing);
         let _ = rustix::stdio::dup2_stderr(&nothing);
@@ -148,6 +151,7 @@ fn start(order: &Order) -> Result<CommandParent, String> {
         lisle_reads: true,
         status: None,
         last: None,
+        first: None,
         phase: Phase::Running,
         left: 0,
         _temp: temp,
@@ -204,8 +208,10 @@ struct CommandParent {
     control_open: bool,
     lisle_reads: bool,
     status: Option<(Option<i32>, Option<i32>)>,
-    /// The first process of a namespace that has nothing left and is about to end.
+    /// The first process of a namespace that has nothing left, and ends …
     last: Option<Pid>,
+    /// … when this is closed: after the report, since its end takes longer.
+    first: Option<OwnedFd>,
     phase: Phase,
     left: u32,
     /// Goes with this.
@@ -231,7 +237,7 @@ impl CommandParent {
         let (exit, signal) = self.status.unwrap_or((None, None));
         let stuck = u32::try_from(stuck).unwrap_or(u32::MAX);
         let report = RunReport { ended, exit, signal, left: self.left, stuck, opened: self.main.opened(), error: None };
-        (report, Remains { last: self.last, main: self.main })
+        (report, Remains { first: self.first, last: self.last, main: self.main })
     }
 
     /// Takes in what ended. True when there is no child of any kind any more, or one alone that ends now.
@@ -374,7 +380,7 @@ impl CommandParent {
             let Some(word) = crate::sandbox::linux::pid_namespace::heard(&end) else { return };
             self.status = Some((word.ending.code(), word.ending.signal()));
             if !word.leaves {
-                self.last = Some(self.main.pid);
+                (self.last, self.first) = (Some(self.main.pid), Some(end));
             }
         }
     }
@@ -489,6 +495,7 @@ mod tests {
             lisle_reads: true,
             status: None,
             last: None,
+            first: None,
             phase: Phase::Running,
             left: 0,
             _temp: None,

@@ -337,8 +337,13 @@ pub fn settle(row: &mut Message) {
     settle_with(row, "interrupted");
 }
 
-/// A row of ours as a death of lisle leaves it: a call without a result is interrupted by that, a text is cut off.
+/// A row of ours as a death of lisle leaves it: a call without a result is interrupted by that, a text is cut off. A call is
+/// written as executing before it runs, so one that is pending never ran.
 pub fn settle_after_death(row: &mut Message) {
+    let is_pending = row.tool().is_some_and(|call| call.status == ToolStatus::Pending);
+    if is_pending {
+        return settle_with(row, "not run: lisle was restarted before the call began; the user did not refuse it");
+    }
     settle_with(
         row,
         "interrupted: lisle was restarted before the call had ended, so whether it was done is not known; the user did not stop it",

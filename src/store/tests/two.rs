@@ -1,4 +1,4 @@
-//! Two at once: one writes, the other is told who.
+//! Two processes at one session: one writes, the other is told who.
 
 use super::*;
 use crate::domain::session::ThinkingLevel;
@@ -26,6 +26,19 @@ fn the_second_reads_and_names_the_holder() {
         )
     );
     assert_eq!(writer_of(loaded).epoch(), 2);
+}
+
+#[test]
+fn a_call_that_waited_for_approval_when_lisle_died_did_not_run() {
+    let root = folder();
+    let store = store(root.path());
+    let (id, mut journal) = store.create(&meta("a")).unwrap();
+    journal.live(call(2, ToolStatus::Pending, None), Durability::Synced).unwrap();
+    drop(journal);
+    let loaded = store.load(&id, 10).unwrap();
+    let call = loaded.rows[0].tool().unwrap();
+    let why = "not run: lisle was restarted before the call began; the user did not refuse it";
+    assert_eq!((call.status, call.result.as_deref()), (ToolStatus::Error, Some(why)));
 }
 
 #[test]

@@ -118,6 +118,14 @@ impl Confinement {
                 self.place.cwd.display()
             ));
         }
+        if let Some(count) = self.profile.bounds().and_then(places::too_many_hidden) {
+            return Some(format!(
+                "The command was not started: {} holds so many secrets that they cannot be hidden from it one by one ({count}). Move \
+                 them into a folder of their own, which is hidden as a whole, or work in another folder. Called again with \
+                 `outside: true`, the user is asked to let it run without a sandbox.",
+                self.place.cwd.display()
+            ));
+        }
         if *self.network() != Network::Proxy {
             return None;
         }

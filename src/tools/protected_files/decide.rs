@@ -1,6 +1,6 @@
 //! Changes that a command was not to make: what becomes of them, and the words about it.
 
-use super::put_back::{self, ChangeFate};
+use super::put_back::{self, AsideFolders, ChangeFate};
 use crate::domain::sanitise::reveal_path;
 use crate::sandbox::protected_files::{ChangedBy, Guard, GuardedChange, What};
 use crate::sandbox::unseen::Unseen;
@@ -49,7 +49,9 @@ pub(in crate::tools) fn settled(place: &CallPlace, guard: &Guard, change: Guarde
         (ChangeFate::Aside(copy), _) => {
             format!("{path} {what}: it is as before again, what the command wrote is in {}", reveal_path(&copy))
         }
-        (ChangeFate::Restored, _) => format!("{path} {what}: it is there again"),
+        (ChangeFate::Restored, What::Gone(_)) => format!("{path} {what}: it is there again"),
+        (ChangeFate::Restored, _) => format!("{path} {what}: it is as before again"),
+        (ChangeFate::Removed, _) => format!("{path} {what}: it was removed, since no disk has room to keep it"),
         (ChangeFate::Left(why), _) => format!("{path} {what} and was left so: {why}"),
     };
     SettledChange { change, line, stays }
@@ -57,10 +59,11 @@ pub(in crate::tools) fn settled(place: &CallPlace, guard: &Guard, change: Guarde
 
 /// Its fate, and whether what the command wrote still stands there.
 fn fate(place: &CallPlace, guard: &Guard, change: &GuardedChange) -> (ChangeFate, bool) {
-    let folder = folder(place);
+    let session = folder(place);
+    let folders = AsideFolders { session: &session, cwd: &place.cwd };
     let fate = match &change.what {
         What::Unseen(_) if !guard.may_move(&change.path) => ChangeFate::Left("it was there before".to_owned()),
-        _ => put_back::put_back(change, &folder),
+        _ => put_back::put_back(change, folders),
     };
     let ChangeFate::Left(why) = fate else { return (fate, false) };
     // Gone with a folder that was moved, or removed by the command: nothing stands there.
@@ -71,7 +74,7 @@ fn fate(place: &CallPlace, guard: &Guard, change: &GuardedChange) -> (ChangeFate
     for above in change.path.ancestors().skip(1).take_while(inside).take_while(|above| guard.may_move(above)) {
         let whole =
             GuardedChange { path: above.to_owned(), what: What::Unseen(Unseen::Barred), by: ChangedBy::Command };
-        if let ChangeFate::Aside(copy) = put_back::put_back(&whole, &folder) {
+        if let ChangeFate::Aside(copy) = put_back::put_back(&whole, folders) {
             return (ChangeFate::Aside(copy), false);
         }
     }

@@ -2,7 +2,7 @@
 //! meanwhile left undone is done by the next one, before any command runs.
 
 use super::process_notes::{self, Note};
-use super::put_back::{self, ChangeFate};
+use super::put_back::{self, AsideFolders, ChangeFate};
 use crate::domain::sanitise::reveal_path;
 use crate::sandbox::protected_files::{ChangedBy, Earlier, GuardedChange, What};
 use crate::sandbox::unseen::Unseen;
@@ -86,12 +86,13 @@ fn finished(change: &GuardedChange, to: &Path, cwd: &Path) -> Option<String> {
         }
         _ => change.clone(),
     };
-    let fate = put_back::put_back(&change, to);
+    let fate = put_back::put_back(&change, AsideFolders { session: to, cwd });
     put_back::tidy(&change.path, cwd);
     let path = crate::tools::input::one_line(&reveal_path(&change.path), 300);
     Some(match fate {
         ChangeFate::Aside(copy) => format!("{path}: what a command wrote is in {}", reveal_path(&copy)),
         ChangeFate::Restored => format!("{path}: it is there again"),
+        ChangeFate::Removed => format!("{path}: what a command wrote was removed, since no disk has room to keep it"),
         ChangeFate::Left(why) => format!("{path} was left so: {why}"),
     })
 }

@@ -4,10 +4,10 @@
 //!
 //! A command may lay links while this happens, so none is followed.
 
-use crate::domain::undo::Thing;
+use crate::domain::undo::{Attributes, Thing};
 use crate::sandbox::protected_files::{Earlier, GuardedChange, What};
 use crate::sandbox::unseen::{self, Unseen};
-use crate::tools::files::{self, restore};
+use crate::tools::files::{self, FileError, restore};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::collections::HashMap;
@@ -15,6 +15,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -28,34 +29,100 @@ pub(in crate::tools) enum ChangeFate {
     Aside(PathBuf),
     /// Restored, with nothing to keep.
     Restored,
+    /// The command's version was removed: there was no room for it anywhere.
+    Removed,
     /// Left as the command made it; why, as the end of a sentence.
     Left(String),
 }
 
-/// Takes one change back. What was written comes to lie in `folder`. Blocks.
-pub(in crate::tools) fn put_back(change: &GuardedChange, folder: &Path) -> ChangeFate {
+/// Places for what commands wrote.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tools) struct AsideFolders<'a> {
+    /// The usual one, of the session.
+    pub session: &'a Path,
+    /// The working directory: on the file system of most of what is taken back, so that a move there needs no room. No program
+    /// looks for the names that it gets there.
+    pub cwd: &'a Path,
+}
+
+/// Attempts where something else makes the file again meanwhile.
+const ATTEMPTS: usize = 20;
+/// The first of them, which replace nothing.
+const KIND_ATTEMPTS: usize = 3;
+
+/// Takes one change back. What was written comes to lie in one of the `folders`. It needs no room on a disk: what cannot be
+/// moved, not even within its file system, is removed, and an earlier content goes into the file that was written. Blocks.
+pub(in crate::tools) fn put_back(change: &GuardedChange, folders: AsideFolders<'_>) -> ChangeFate {
     let done = match &change.what {
         // What is not known to be as it was must not take effect.
-        What::Made | What::Changed(None) | What::Unseen(Unseen::Barred) => {
-            aside(&change.path, folder).map(ChangeFate::Aside)
-        }
+        What::Made | What::Changed(None) | What::Unseen(Unseen::Barred) => aside(&change.path, folders),
         What::Unseen(Unseen::Scarce) => Err("the system had no room for a look at it".to_owned()),
         What::Gone(None) => Err("what it was before was not kept".to_owned()),
-        What::Changed(Some(earlier)) => aside(&change.path, folder).and_then(|copy| {
-            let put = restored(&change.path, earlier);
-            put.map(|()| ChangeFate::Aside(copy.clone()))
-                .map_err(|why| format!("{why}; what was there is in {}", copy.display()))
-        }),
+        What::Changed(Some(earlier)) => exchanged(&change.path, earlier, folders),
         What::Gone(Some(earlier)) => restored(&change.path, earlier).map(|()| ChangeFate::Restored),
     };
     done.unwrap_or_else(ChangeFate::Left)
+}
+
+/// Moves what stands there aside and puts the earlier content in its place, also where a program that runs makes it again.
+fn exchanged(path: &Path, earlier: &Earlier, folders: AsideFolders<'_>) -> Result<ChangeFate, String> {
+    let mut fate = aside(path, folders)?;
+    for attempt in 0..ATTEMPTS {
+        // What is made again in between may be the user's, so it is replaced only where that happens again and again.
+        let put = if attempt < KIND_ATTEMPTS { restored(path, earlier) } else { replaced(path, earlier) };
+        let Err(why) = put else { return Ok(fate) };
+        if path.symlink_metadata().is_ok() {
+            // Gone again: the next attempt finds nothing in its way.
+            fate = aside(path, folders).unwrap_or(fate);
+            continue;
+        }
+        return match &fate {
+            ChangeFate::Aside(copy) if rewritten(copy, path, earlier).is_ok() => Ok(ChangeFate::Restored),
+            ChangeFate::Aside(copy) => Err(format!("{why}; what was there is in {}", copy.display())),
+            ChangeFate::Removed | ChangeFate::Restored | ChangeFate::Left(_) => Err(why),
+        };
+    }
+    Err("another program makes it again and again".to_owned())
+}
+
+/// Puts the earlier content there in one step, whatever file stands there.
+fn replaced(path: &Path, earlier: &Earlier) -> Result<(), String> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err("it has no name".to_owned()) };
+    let new = parent.join(format!(".lisle-{}-{:016x}", std::process::id(), fastrand::u64(..)));
+    restored(&new, earlier)?;
+    let folder = files::open_folder_of(parent).map_err(|error| error.to_string())?;
+    let from = new.file_name().unwrap_or_default();
+    rustix::fs::renameat(&folder, from, &folder, name).map_err(|error| {
+        // Best effort: the reason of the failure is what counts.
+        let _ = restore::discard(&new);
+        error.to_string()
+    })
+}
+
+/// Writes the earlier content into the file that was moved aside, and moves it back: on a full disk there is room for it alone.
+fn rewritten(copy: &Path, path: &Path, earlier: &Earlier) -> std::io::Result<()> {
+    let how = OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let mut file = std::fs::File::from(rustix::fs::open(copy, how, Mode::empty())?);
+    let meta = file.metadata()?;
+    // One with another name is another file too.
+    if earlier.is_link() || !meta.is_file() || meta.nlink() != 1 {
+        return Err(std::io::ErrorKind::Unsupported.into());
+    }
+    file.write_all(&earlier.content)?;
+    file.set_len(earlier.content.len() as u64)?;
+    file.set_permissions(std::fs::Permissions::from_mode(earlier.mode & 0o7777))?;
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(std::io::ErrorKind::InvalidInput.into());
+    };
+    let to = files::open_folder_of(parent).map_err(std::io::Error::other)?;
+    Ok(rustix::fs::renameat_with(rustix::fs::CWD, copy, &to, name, RenameFlags::NOREPLACE)?)
 }
 
 fn restored(path: &Path, earlier: &Earlier) -> Result<(), String> {
     let put = || {
         if earlier.is_link() {
             let target = PathBuf::from(OsString::from_vec(earlier.content.clone()));
-            restore::link(path, &target, &Thing::Absent)
+            restore::link(path, &target, &Attributes::default(), &Thing::Absent).map(drop)
         } else {
             restore::file(path, &earlier.content, earlier.mode & 0o7777, &Thing::Absent).map(drop)
         }
@@ -70,28 +137,40 @@ fn opened(path: &Path) -> bool {
     above.into_iter().rev().filter(|path| unseen::open_up(path)).count() > 0
 }
 
-/// Moves what stands there, whatever it is, to a free name in `folder`.
-fn aside(path: &Path, folder: &Path) -> Result<PathBuf, String> {
-    std::fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+/// Moves what stands there, whatever it is, to a free name in the first of the folders that has room, or else removes it.
+fn aside(path: &Path, folders: AsideFolders<'_>) -> Result<ChangeFate, String> {
+    let error = match aside_in(path, folders.session, true) {
+        Ok(copy) => return Ok(ChangeFate::Aside(copy)),
+        Err(error) => error,
+    };
+    if !matches!(error, Errno::NOSPC | Errno::DQUOT | Errno::IO | Errno::ROFS) {
+        return Err(error.to_string());
+    }
+    match aside_in(path, folders.cwd, false) {
+        Ok(copy) => Ok(ChangeFate::Aside(copy)),
+        Err(_) => restore::discard(path).map(|()| ChangeFate::Removed).map_err(|_| error.to_string()),
+    }
+}
+
+/// Moves what stands there to a free name in one folder, which is made. `named`: the name stays in the new one.
+fn aside_in(path: &Path, folder: &Path, named: bool) -> Result<PathBuf, Errno> {
+    std::fs::create_dir_all(folder).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let to = rustix::fs::open(folder, how, Mode::empty()).map_err(|error| error.to_string())?;
-    let moved = moved(path, folder, &to);
-    moved.or_else(|error| if opened(path) { self::moved(path, folder, &to) } else { Err(error) })
+    let to = rustix::fs::open(folder, how, Mode::empty())?;
+    let moved = moved(path, folder, &to, named);
+    moved.or_else(|error| if opened(path) { self::moved(path, folder, &to, named) } else { Err(error) })
 }
 
 /// Next free number of a name in a folder: of many files of one name not each looks for its own.
 static NEXT: Mutex<Option<HashMap<(PathBuf, OsString), u64>>> = Mutex::new(None);
 
-fn moved(path: &Path, folder: &Path, to: &OwnedFd) -> Result<PathBuf, String> {
-    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err("it has no name".to_owned()) };
-    let from = files::open_folder_of(parent).map_err(|error| error.to_string())?;
+fn moved(path: &Path, folder: &Path, to: &OwnedFd, named: bool) -> Result<PathBuf, Errno> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return Err(Errno::INVAL) };
+    let from = files::open_folder_of(parent).map_err(|error| of_folder(&error))?;
     let mut next = NEXT.lock().unwrap_or_else(PoisonError::into_inner);
     let number = next.get_or_insert_default().entry((folder.to_owned(), name.to_owned())).or_insert(1);
     loop {
-        let mut free = OsString::from(format!("{number}-"));
-        // The longest name leaves no room for a number.
-        let rest = name.as_bytes();
-        free.push(OsStr::from_bytes(rest.get(..LONGEST_NAME).unwrap_or(rest)));
+        let free = if named { numbered(*number, name) } else { format!("lisle-aside-{number}").into() };
         match rustix::fs::renameat_with(&from, name, to, &free, RenameFlags::NOREPLACE) {
             Ok(()) => {
                 *number += 1;
@@ -100,11 +179,34 @@ fn moved(path: &Path, folder: &Path, to: &OwnedFd) -> Result<PathBuf, String> {
             Err(Errno::EXIST) => *number += 1,
             Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS) => match copied(&from, name, to, &free) {
                 Err(Errno::EXIST) => *number += 1,
-                other => return other.map(|()| folder.join(free)).map_err(|error| error.to_string()),
+                Err(error) => {
+                    // A part of a copy takes room that the next one may need.
+                    let _ = rustix::fs::unlinkat(to, &free, AtFlags::empty());
+                    return Err(error);
+                }
+                Ok(()) => return Ok(folder.join(free)),
             },
-            Err(error) => return Err(error.to_string()),
+            Err(error) => return Err(error),
         }
     }
+}
+
+fn of_folder(error: &FileError) -> Errno {
+    match error {
+        FileError::Io { source, .. } => Errno::from_io_error(source).unwrap_or(Errno::IO),
+        FileError::Missing(_) => Errno::NOENT,
+        FileError::NoFolder(_) => Errno::NOTDIR,
+        FileError::Changed(_) => Errno::LOOP,
+        FileError::Directory(_) | FileError::Special(..) | FileError::TooLarge(..) => Errno::INVAL,
+    }
+}
+
+fn numbered(number: u64, name: &OsStr) -> OsString {
+    let mut free = OsString::from(format!("{number}-"));
+    // The longest name leaves no room for a number.
+    let rest = name.as_bytes();
+    free.push(OsStr::from_bytes(rest.get(..LONGEST_NAME).unwrap_or(rest)));
+    free
 }
 
 /// Bytes of a name that is kept under a number.
@@ -158,7 +260,7 @@ fn copied_file(from: &OwnedFd, name: &OsStr, to: &OwnedFd, free: &OsStr) -> Resu
         // Where a link leads is all that it holds; a pipe holds nothing.
         Err(_) => rustix::fs::readlinkat(from, name, Vec::new()).map(|target| target.into_bytes()).unwrap_or_default(),
     };
-    copy.write_all(&content).map_err(|_| Errno::IO)?;
+    copy.write_all(&content).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
     rustix::fs::unlinkat(from, name, AtFlags::empty())
 }
 
@@ -181,7 +283,7 @@ pub(in crate::tools) fn tidy(path: &Path, cwd: &Path) {
 mod tests {
     use super::*;
     use crate::sandbox::protected_files::ChangedBy;
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::symlink;
 
     fn change(path: &Path, what: What) -> GuardedChange {
         GuardedChange { path: path.to_owned(), what, by: ChangedBy::Command }
@@ -193,31 +295,32 @@ mod tests {
         let root = dir.path().canonicalize().unwrap();
         let (cwd, kept) = (root.join("p"), root.join("session/protected"));
         std::fs::create_dir_all(cwd.join(".vscode")).unwrap();
+        let folders = AsideFolders { session: &kept, cwd: &cwd };
         let at = |name: &str| cwd.join(name);
         let earlier = |content: &str, mode: u32| Some(Earlier { content: content.as_bytes().to_vec(), mode });
         // New.
         std::fs::write(at(".vscode/tasks.json"), "evil").unwrap();
-        let fate = put_back(&change(&at(".vscode/tasks.json"), What::Made), &kept);
+        let fate = put_back(&change(&at(".vscode/tasks.json"), What::Made), folders);
         assert_eq!(fate, ChangeFate::Aside(kept.join("1-tasks.json")));
         assert_eq!(std::fs::read_to_string(kept.join("1-tasks.json")).unwrap(), "evil");
         tidy(&at(".vscode/tasks.json"), &cwd);
         assert!(!at(".vscode").exists() && cwd.exists());
         // Changed, by a link in its place, and gone with its folder.
         symlink("/etc/passwd", at("hook")).unwrap();
-        let fate = put_back(&change(&at("hook"), What::Changed(earlier("mine", 0o100_755))), &kept);
+        let fate = put_back(&change(&at("hook"), What::Changed(earlier("mine", 0o100_755))), folders);
         assert_eq!(fate, ChangeFate::Aside(kept.join("1-hook")));
         assert!(!at("hook").is_symlink() && kept.join("1-hook").is_symlink());
         assert_eq!(std::fs::metadata(at("hook")).unwrap().permissions().mode() & 0o777, 0o755);
-        let fate = put_back(&change(&at("sub/.envrc"), What::Gone(earlier("target", 0o120_777))), &kept);
+        let fate = put_back(&change(&at("sub/.envrc"), What::Gone(earlier("target", 0o120_777))), folders);
         assert_eq!((fate, std::fs::read_link(at("sub/.envrc")).unwrap()), (ChangeFate::Restored, "target".into()));
         // What is not known to be as it was takes no effect either, and nothing is followed.
         std::fs::write(at("x"), "new").unwrap();
-        let fate = put_back(&change(&at("x"), What::Changed(None)), &kept);
+        let fate = put_back(&change(&at("x"), What::Changed(None)), folders);
         assert_eq!((fate, at("x").exists()), (ChangeFate::Aside(kept.join("1-x")), false));
         std::fs::create_dir(root.join("outside")).unwrap();
         std::fs::write(root.join("outside/f"), "mine").unwrap();
         symlink(root.join("outside"), at("lure")).unwrap();
-        assert!(matches!(put_back(&change(&at("lure/f"), What::Made), &kept), ChangeFate::Left(_)));
+        assert!(matches!(put_back(&change(&at("lure/f"), What::Made), folders), ChangeFate::Left(_)));
         assert_eq!(std::fs::read_to_string(root.join("outside/f")).unwrap(), "mine");
     }
 
@@ -235,11 +338,17 @@ mod tests {
             std::fs::set_permissions(cwd.join(folder), std::fs::Permissions::from_mode(mode)).unwrap();
         }
         let earlier = Earlier { content: b"mine".to_vec(), mode: 0o100_644 };
-        let fate = put_back(&change(&cwd.join("zz/.git/config"), What::Changed(Some(earlier))), &kept);
+        let fate = put_back(
+            &change(&cwd.join("zz/.git/config"), What::Changed(Some(earlier))),
+            AsideFolders { session: &kept, cwd: &cwd },
+        );
         assert_eq!(fate, ChangeFate::Aside(kept.join("1-config")));
         assert_eq!(std::fs::read_to_string(cwd.join("zz/.git/config")).unwrap(), "mine");
         let hooks = change(&cwd.join("zz/.git/hooks"), What::Unseen(Unseen::Barred));
-        assert_eq!(put_back(&hooks, &kept), ChangeFate::Aside(kept.join("1-hooks")));
+        assert_eq!(
+            put_back(&hooks, AsideFolders { session: &kept, cwd: &cwd }),
+            ChangeFate::Aside(kept.join("1-hooks"))
+        );
     }
 
     #[test]
@@ -257,9 +366,103 @@ mod tests {
             deep.push(name);
         }
         assert!(deep.symlink_metadata().is_err(), "no path of the system leads there");
-        let fate = put_back(&change(&deep, What::Unseen(Unseen::Barred)), &root.join("kept"));
+        let fate = put_back(
+            &change(&deep, What::Unseen(Unseen::Barred)),
+            AsideFolders { session: &root.join("kept"), cwd: &root },
+        );
         let ChangeFate::Aside(copy) = fate else { panic!("{fate:?}") };
         assert!(copy.is_dir());
+    }
+
+    /// A small file system of its own that is full, where one may be mounted.
+    fn full_disk(at: &Path, inodes: bool) -> bool {
+        std::fs::create_dir_all(at).unwrap();
+        let options = if inodes { "size=1m,nr_inodes=12" } else { "size=64k" };
+        let mount = std::process::Command::new("mount").args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(at).output();
+        mount.is_ok_and(|mount| mount.status.success())
+    }
+
+    struct Unmounted<'a>(&'a Path);
+
+    impl Drop for Unmounted<'_> {
+        fn drop(&mut self) {
+            let _ = std::process::Command::new("umount").args(["-l"]).arg(self.0).output();
+        }
+    }
+
+    fn fill(folder: &Path) {
+        let names = (0..).map(|n| folder.join(format!("full{n}")));
+        let fills = |path: PathBuf| std::fs::write(path, vec![1; 4096]);
+        assert!(names.map(fills).take(1_000).any(|made| made.is_err()));
+        // What is left of the last page.
+        let mut last = std::fs::File::options().append(true).open(folder.join("full0")).unwrap();
+        while last.write_all(&[1; 64]).is_ok() {}
+    }
+
+    #[test]
+    fn nothing_takes_effect_on_a_full_disk() {
+        for (inodes, one_disk) in [(false, true), (false, false), (true, true), (true, false)] {
+            let dir = tempfile::tempdir().unwrap();
+            let root = dir.path().canonicalize().unwrap();
+            let small = root.join("small");
+            if !full_disk(&small, inodes) {
+                return eprintln!("not tested: nothing may be mounted");
+            }
+            let _end = Unmounted(&small);
+            // The session lies on the full disk, the project there, too, or beside it.
+            let cwd = if one_disk { small.join("p") } else { root.join("p") };
+            let session = small.join("session");
+            for folder in [&session, &cwd.join(".git"), &cwd.join(".github")] {
+                std::fs::create_dir_all(folder).unwrap();
+            }
+            std::fs::write(cwd.join(".envrc"), "evil").unwrap();
+            std::fs::write(cwd.join(".git/config"), "evil, and as long as before").unwrap();
+            fill(&small);
+            let kept = session.join("protected");
+            let folders = AsideFolders { session: &kept, cwd: &cwd };
+            let fates = [
+                put_back(&change(&cwd.join(".envrc"), What::Made), folders),
+                put_back(&change(&cwd.join(".github"), What::Unseen(Unseen::Barred)), folders),
+            ];
+            assert!(fates.iter().all(|fate| matches!(fate, ChangeFate::Aside(_) | ChangeFate::Removed)), "{fates:?}");
+            assert!(!cwd.join(".envrc").exists() && !cwd.join(".github").exists());
+            let earlier = Earlier { content: b"[core]".to_vec(), mode: 0o100_640 };
+            let fate = put_back(&change(&cwd.join(".git/config"), What::Changed(Some(earlier))), folders);
+            assert!(!matches!(fate, ChangeFate::Left(_)), "{inodes} {one_disk}: {fate:?}");
+            let config = cwd.join(".git/config");
+            assert_eq!(std::fs::read_to_string(&config).unwrap(), "[core]", "{inodes} {one_disk}");
+            assert_eq!(config.metadata().unwrap().permissions().mode() & 0o777, 0o640);
+        }
+    }
+
+    #[test]
+    fn what_a_program_makes_again_and_again_is_put_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        let (config, kept) = (root.join("p/config"), root.join("kept"));
+        std::fs::create_dir_all(root.join("p")).unwrap();
+        std::fs::write(&config, "evil").unwrap();
+        let (stop, again) = (std::sync::atomic::AtomicBool::new(false), config.clone());
+        std::thread::scope(|scope| {
+            // It makes the file the moment that it is gone.
+            scope.spawn(|| {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    let made = std::fs::File::options().write(true).create_new(true).open(&again);
+                    let _ = made.map(|mut made| made.write_all(b"evil"));
+                }
+            });
+            for _ in 0..200 {
+                let earlier = Earlier { content: b"mine".to_vec(), mode: 0o100_644 };
+                let folders = AsideFolders { session: &kept, cwd: &root };
+                let fate = put_back(&change(&config, What::Changed(Some(earlier))), folders);
+                if matches!(fate, ChangeFate::Left(_)) {
+                    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+                    panic!("{fate:?}");
+                }
+                assert_eq!(std::fs::read_to_string(&config).unwrap(), "mine");
+            }
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
     }
 
     #[test]

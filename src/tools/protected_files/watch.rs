@@ -175,6 +175,11 @@ impl GuardedCommand {
                 }
                 out.push(settled);
             }
+            if !left.is_empty() {
+                // One of those that run beside it may make it again; without them it is looked at once more.
+                let jobs = running.iter().filter(|one| !one.told.waited_for && one.guard.meets(&look.guard));
+                jobs.for_each(|job| job.breaches.is_over.cancel());
+            }
             for path in &accepted {
                 running.iter_mut().for_each(|one| Arc::make_mut(&mut one.guard).accept(path));
             }
@@ -291,6 +296,10 @@ fn look_after_jobs() -> bool {
                 own.breaches.is_over.cancel();
             }
             let settled = decide::settled(&own.place, &look.guard, change);
+            // What cannot be taken back while it runs may be once it does not.
+            if settled.stays {
+                own.breaches.is_over.cancel();
+            }
             own.left.extend(settled.stays.then(|| settled.change.clone()));
             own.breaches.tell(&settled.line);
             if own.settled.len() < MOST_SETTLED {

@@ -157,7 +157,7 @@ fn an_event_seen_before_changes_nothing() {
     put(&mut screen, assistant_row("m", "a"));
     let seq = screen.state.current_open().unwrap().seq.unwrap();
     let event = Event::Session { id: id("s"), event: delta("m", "b") };
-    let again = Stamped { v: 1, seq, event };
+    let again = Stamped::new(seq, event);
     screen.msg(Msg::Engine(Box::new(again)));
     assert_eq!(texts(&screen), vec!["a"]);
 }

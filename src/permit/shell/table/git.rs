@@ -13,6 +13,8 @@ const DIFF: &str = "-p -u -s -U: -z -a -b -w -W -R -q -t -B? -M? -C? -D -l: -S: 
     --ignore-blank-lines --ignore-matching-lines: --inter-hunk-context: --function-context --exit-code --quiet --no-ext-diff --no-textconv \
     --ignore-submodules? --src-prefix: --dst-prefix: --no-prefix --default-prefix --line-prefix: --ita-invisible-in-index --no-diff-merges \
     --combined-all-paths --dd";
+/// Options of log, show, whatchanged, rev-list, shortlog, stash list and reflog: an option belongs here if it only reads in all
+/// of them. `tests/judge.rs` runs every form.
 const LOG: &str = "-n: -# -g -i -E -F -P -r -h --follow --decorate? --no-decorate --decorate-refs: --decorate-refs-exclude: --source --mailmap --use-mailmap \
     --no-mailmap --log-size -L: --max-count: --skip: --since: --after: --until: --before: --since-as-filter: --author: --committer: --grep-reflog: --grep: --all-match \
     --invert-grep --regexp-ignore-case --basic-regexp --extended-regexp --fixed-strings --perl-regexp --remove-empty --merges --no-merges \

@@ -20,11 +20,11 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn reads(command: &str) -> bool {
-    matches!(judge(command, Hold::Enforced).verdict, Judged::ReadOnly(_))
+    matches!(judge(command, ReadOnlyProfile::Enforced).verdict, Judged::ReadOnly(_))
 }
 
 fn paths(command: &str) -> Vec<String> {
-    match judge(command, Hold::Enforced).verdict {
+    match judge(command, ReadOnlyProfile::Enforced).verdict {
         Judged::ReadOnly(paths) => paths,
         other => panic!("{command}: {other:?}"),
     }
@@ -35,7 +35,7 @@ fn what_people_use_to_look_around_only_reads() {
     let lines = lines(ALLOWED);
     assert!(lines.len() > 300);
     for command in lines {
-        let judgement = judge(&command, Hold::Enforced);
+        let judgement = judge(&command, ReadOnlyProfile::Enforced);
         assert!(matches!(judgement.verdict, Judged::ReadOnly(_)), "{command:?}: {:?}", judgement.verdict);
         assert!(judgement.parts.iter().all(|part| part.reads && part.why.is_empty()), "{command:?}");
         assert!(!judgement.parts.is_empty() || command.starts_with("[["), "{command:?}");
@@ -48,7 +48,7 @@ fn tricks_are_refused() {
     assert!(lines.len() > 1_400);
     let mut through = Vec::new();
     for command in lines {
-        let judged = judge(&command, Hold::Enforced).verdict;
+        let judged = judge(&command, ReadOnlyProfile::Enforced).verdict;
         if matches!(judged, Judged::ReadOnly(_)) {
             through.push(command);
         } else if let Judged::Other(why) = judged {
@@ -61,7 +61,7 @@ fn tricks_are_refused() {
 /// Refused by the judge, or reading what the caller refuses: a secret, a device, a name that is looked up first.
 fn is_stopped(command: &str) -> bool {
     use crate::domain::paths::{is_device, is_secret, lexical};
-    let judgement = judge(command, Hold::Enforced);
+    let judgement = judge(command, ReadOnlyProfile::Enforced);
     let Judged::ReadOnly(paths) = judgement.verdict else { return true };
     let bad = |path: &std::path::Path| is_secret(path) || is_device(path);
     let stopped = paths.iter().map(std::path::Path::new).any(|path| bad(path) || bad(&lexical("/w".as_ref(), path)));
@@ -135,7 +135,7 @@ fn paths_are_handed_back() {
     ] {
         assert_eq!(paths(command), expected, "{command}");
     }
-    assert_eq!(judge("cat src/*.rs ~/x", Hold::Enforced).expands, ["src/*.rs", "~/x"]);
+    assert_eq!(judge("cat src/*.rs ~/x", ReadOnlyProfile::Enforced).expands, ["src/*.rs", "~/x"]);
 }
 
 #[test]
@@ -150,21 +150,21 @@ fn parts_tell_what_runs_and_why_not() {
     };
     let off = |name: &str| format!("`{name}` is not on the list of commands that only read");
     assert_eq!(
-        judge("git status && cargo 'test' --lib 2>&1 | tail -5", Hold::Enforced).parts,
+        judge("git status && cargo 'test' --lib 2>&1 | tail -5", ReadOnlyProfile::Enforced).parts,
         [
             part("git status", &["git", "status"], true, ""),
             part("cargo 'test' --lib 2>&1", &["cargo", "test", "--lib"], false, &off("cargo test")),
             part("tail -5", &["tail", "-5"], true, ""),
         ]
     );
-    let wrapped = judge("timeout 60 cargo test", Hold::Enforced).parts;
+    let wrapped = judge("timeout 60 cargo test", ReadOnlyProfile::Enforced).parts;
     assert!(wrapped[0].reads);
     assert_eq!(wrapped[1], part("cargo test", &["cargo", "test"], false, &off("cargo test")));
-    assert_eq!(judge("rm $x", Hold::Enforced).parts[0].argv, None);
-    assert_eq!(judge("LD_PRELOAD=./x cargo test", Hold::Enforced).parts[0].argv, None);
-    assert_eq!(judge("ls; echo $(x)", Hold::Enforced).parts, []);
+    assert_eq!(judge("rm $x", ReadOnlyProfile::Enforced).parts[0].argv, None);
+    assert_eq!(judge("LD_PRELOAD=./x cargo test", ReadOnlyProfile::Enforced).parts[0].argv, None);
+    assert_eq!(judge("ls; echo $(x)", ReadOnlyProfile::Enforced).parts, []);
     // Without the sandbox the parts are the same, and fewer of them read.
-    let parts = judge("git status; ls", Hold::None).parts;
+    let parts = judge("git status; ls", ReadOnlyProfile::None).parts;
     assert_eq!(parts, [part("git status", &["git", "status"], false, &off("git")), part("ls", &["ls"], true, "")]);
 }
 
@@ -178,13 +178,13 @@ fn what_redirections_write_is_handed_back() {
         ("ls > ~/x", vec!["~/x"]),
         ("ls > /dev/null", vec![]),
     ] {
-        let judgement = judge(command, Hold::Enforced);
+        let judgement = judge(command, ReadOnlyProfile::Enforced);
         assert_eq!(judgement.writes, writes, "{command}");
         assert!(judgement.parts.iter().all(|part| part.reads), "{command}");
     }
     // What no part tells leaves no parts: nothing can be answered by rules about them.
     for command in ["ls > $x", "ls > x; bash -c 'echo $(rm y)'", "ls > x; [[ a =~ b ]]", "cargo test < $x"] {
-        let judgement = judge(command, Hold::Enforced);
+        let judgement = judge(command, ReadOnlyProfile::Enforced);
         assert!(judgement.parts.is_empty() && judgement.writes.is_empty(), "{command}: {judgement:?}");
     }
 }
@@ -193,7 +193,8 @@ fn what_redirections_write_is_handed_back() {
 fn a_program_of_the_working_directory_is_not_trusted() {
     let program =
         |name: &str, inside| StartedProgram { name: name.to_owned(), path: "/w/bin/x".into(), inode: 1, inside };
-    let found = |command: &str, programs: &[StartedProgram]| judge_found(command, Hold::Enforced, programs, None);
+    let found =
+        |command: &str, programs: &[StartedProgram]| judge_found(command, ReadOnlyProfile::Enforced, programs, None);
     assert!(matches!(found("git log", &[program("git", false)]).verdict, Judged::ReadOnly(_)));
     for command in ["git log", "ls | xargs jq .", "timeout 5 git log", "bash -c 'git log'", "LC_ALL=C jq . x"] {
         let judgement = found(command, &[program("git", true), program("jq", true)]);
@@ -204,7 +205,7 @@ fn a_program_of_the_working_directory_is_not_trusted() {
     assert!(matches!(found("ls | xargs wc -l", &[program("wc", true)]).verdict, Judged::Other(_)));
     assert!(matches!(found("cat x", &[program("git", true)]).verdict, Judged::ReadOnly(_)));
     // What could not be looked up counts where the shell expands something.
-    let unseen = |command: &str| judge_found(command, Hold::Enforced, &[], Some("too many")).verdict;
+    let unseen = |command: &str| judge_found(command, ReadOnlyProfile::Enforced, &[], Some("too many")).verdict;
     assert_eq!(unseen("cat a*"), Judged::Other("too many".to_owned()));
     assert!(matches!(unseen("cat a"), Judged::ReadOnly(_)));
 }
@@ -229,7 +230,7 @@ fn hostile_nesting_is_judged_quickly() {
         format!("{}ls{}", "for a in b c d e f; do ".repeat(5), "; done".repeat(5)),
     ] {
         let started = std::time::Instant::now();
-        let _ = judge(&command, Hold::Enforced);
+        let _ = judge(&command, ReadOnlyProfile::Enforced);
         assert!(started.elapsed() < std::time::Duration::from_secs(10), "{}", &command[..20]);
     }
 }
@@ -316,12 +317,12 @@ proptest! {
 
     #[test]
     fn the_judge_never_panics_and_says_the_same_twice(line in pieces()) {
-        prop_assert_eq!(judge(&line, Hold::Enforced), judge(&line, Hold::Enforced));
+        prop_assert_eq!(judge(&line, ReadOnlyProfile::Enforced), judge(&line, ReadOnlyProfile::Enforced));
     }
 
     #[test]
     fn what_reads_without_a_sandbox_reads_with_one(line in pieces()) {
-        if matches!(judge(&line, Hold::None).verdict, Judged::ReadOnly(_)) {
+        if matches!(judge(&line, ReadOnlyProfile::None).verdict, Judged::ReadOnly(_)) {
             prop_assert!(reads(&line), "{line:?}");
         }
     }

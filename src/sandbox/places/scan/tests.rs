@@ -65,6 +65,14 @@ fn secrets_are_found_by_name_and_by_content_at_any_depth() {
         (".env/bin/python", "x"),
         (".env/lib/python3.13/site.py", "x"),
         (".env/prod", "x"),
+        (".env2/pyvenv.cfg", "x"),
+        (".env2/bin/python", "x"),
+        (".env2/lib/python3.13/site.py", "x"),
+        ("py/.env-py3.12/pyvenv.cfg", "x"),
+        ("py/.env-py3.12/bin/python", "x"),
+        ("py/.env-py3.12/lib/python3.12/site.py", "x"),
+        ("py/.env-py3.12/prod", "x"),
+        (".env3/bin/python", "x"),
         ("src/credentials/mod.rs", "x"),
         ("src/keys.rs", "x"),
         ("src/token.rs", format!("let x = \"ghp_{token}\";").as_str()),
@@ -81,6 +89,7 @@ fn secrets_are_found_by_name_and_by_content_at_any_depth() {
     let expected = [
         ".aws",
         ".env/prod",
+        ".env3",
         ".hidden/.npmrc",
         "a/b/c/d/e/.env.local",
         "app/.env",
@@ -91,6 +100,7 @@ fn secrets_are_found_by_name_and_by_content_at_any_depth() {
         "deploy_token",
         "infra/terraform.tfstate.backup",
         "node_modules/x/.env",
+        "py/.env-py3.12/prod",
     ];
     assert_eq!(below(&root, &found.secrets), expected);
     assert!(found.whole);

@@ -1,4 +1,4 @@
-//! Verbs, whatever led to them: each goes to the feature that does it.
+//! Actions, whatever led to them (a key, a slash command, a click): each goes to the feature that does it.
 
 use crate::app::composer::{completion, editing};
 use crate::app::conversation::search;

@@ -8,7 +8,7 @@ use super::strict::StrictWord;
 
 /// Meaning of the words that are no options.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Operands {
+enum UnsandboxedOperands {
     /// Files and folders.
     Paths,
     /// A pattern, unless an option gave it, then files.
@@ -34,7 +34,7 @@ struct ProgramArguments {
     long_maybe: &'static [&'static str],
     /// `-5` means a count.
     counts: bool,
-    operands: Operands,
+    operands: UnsandboxedOperands,
 }
 
 const NOTHING: ProgramArguments = ProgramArguments {
@@ -45,7 +45,7 @@ const NOTHING: ProgramArguments = ProgramArguments {
     long_valued: &[],
     long_maybe: &[],
     counts: false,
-    operands: Operands::Paths,
+    operands: UnsandboxedOperands::Paths,
 };
 
 const PROGRAMS: &[ProgramArguments] = &[
@@ -166,7 +166,7 @@ const PROGRAMS: &[ProgramArguments] = &[
         long_valued: &["after-context", "before-context", "context", "max-count", "regexp"],
         long_maybe: &["color", "colour"],
         counts: true,
-        operands: Operands::PatternThenPaths,
+        operands: UnsandboxedOperands::PatternThenPaths,
     },
     ProgramArguments {
         name: "basename",
@@ -174,10 +174,10 @@ const PROGRAMS: &[ProgramArguments] = &[
         valued: "s",
         long: &["multiple", "zero"],
         long_valued: &["suffix"],
-        operands: Operands::Text,
+        operands: UnsandboxedOperands::Text,
         ..NOTHING
     },
-    ProgramArguments { name: "dirname", flags: "z", long: &["zero"], operands: Operands::Text, ..NOTHING },
+    ProgramArguments { name: "dirname", flags: "z", long: &["zero"], operands: UnsandboxedOperands::Text, ..NOTHING },
     ProgramArguments {
         name: "realpath",
         flags: "eLmPqsz",
@@ -194,7 +194,7 @@ const PROGRAMS: &[ProgramArguments] = &[
         long_valued: &["relative-to", "relative-base"],
         ..NOTHING
     },
-    ProgramArguments { name: "pwd", flags: "LP", operands: Operands::None, ..NOTHING },
+    ProgramArguments { name: "pwd", flags: "LP", operands: UnsandboxedOperands::None, ..NOTHING },
     ProgramArguments {
         name: "uname",
         flags: "aimnoprsv",
@@ -208,15 +208,15 @@ const PROGRAMS: &[ProgramArguments] = &[
             "processor",
             "operating-system",
         ],
-        operands: Operands::None,
+        operands: UnsandboxedOperands::None,
         ..NOTHING
     },
-    ProgramArguments { name: "whoami", operands: Operands::None, ..NOTHING },
+    ProgramArguments { name: "whoami", operands: UnsandboxedOperands::None, ..NOTHING },
     ProgramArguments {
         name: "id",
         flags: "agGnruzZ",
         long: &["group", "groups", "name", "real", "user", "zero", "context"],
-        operands: Operands::Text,
+        operands: UnsandboxedOperands::Text,
         ..NOTHING
     },
     ProgramArguments {
@@ -226,7 +226,7 @@ const PROGRAMS: &[ProgramArguments] = &[
         long: &["utc", "universal", "rfc-email"],
         long_valued: &["date", "rfc-3339", "reference"],
         long_maybe: &["iso-8601"],
-        operands: Operands::Text,
+        operands: UnsandboxedOperands::Text,
         ..NOTHING
     },
 ];
@@ -330,10 +330,10 @@ fn checked(program: &ProgramArguments, arguments: &[&str]) -> Result<Vec<String>
         }
     }
     match program.operands {
-        Operands::None if !operands.is_empty() => return Err(format!("`{name}` takes no operands")),
-        Operands::None | Operands::Text => {}
-        Operands::Paths => paths.extend(operands.iter().map(|&word| word.to_owned())),
-        Operands::PatternThenPaths => {
+        UnsandboxedOperands::None if !operands.is_empty() => return Err(format!("`{name}` takes no operands")),
+        UnsandboxedOperands::None | UnsandboxedOperands::Text => {}
+        UnsandboxedOperands::Paths => paths.extend(operands.iter().map(|&word| word.to_owned())),
+        UnsandboxedOperands::PatternThenPaths => {
             paths.extend(operands.iter().skip(usize::from(!pattern_given)).map(|&word| word.to_owned()));
         }
     }

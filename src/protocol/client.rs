@@ -1,0 +1,138 @@
+//! Values between the engine and one client: numbered requests down; replies, and events, up.
+//!
+//! A reply goes to the client that asked and takes no number of its own: what belongs to a request are events that
+//! name it ([`Stamped::re`]), and last a [`Reply`].
+
+use super::{Command, Stamped};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// Command with the number that its reply quotes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ClientRequest {
+    /// Number chosen by the client, from 1. It may repeat between clients.
+    pub id: u64,
+    /// Command.
+    #[serde(flatten)]
+    pub command: Command,
+}
+
+/// Value for one client, in the order in which they are sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ToClient {
+    /// Event. Clients share it, so that one for many is held once.
+    Event(Arc<Stamped>),
+    /// End of a request.
+    Reply(Reply),
+    /// The client fell too far behind: nothing follows. It may connect anew.
+    CutOff {
+        /// Reason, as a sentence.
+        why: String,
+    },
+}
+
+/// End of a request: nothing more comes for it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reply {
+    /// [`ClientRequest::id`].
+    pub id: u64,
+    /// Reason why the command was not done; `None` if it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<Box<CommandError>>,
+}
+
+/// Reason why a command was not done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CommandError {
+    /// Code, for programs.
+    pub code: ErrorCode,
+    /// Reason, as a sentence. Not sanitised.
+    pub message: String,
+    /// The same command may succeed later.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub retryable: bool,
+    /// The client got an event with these words as well, so it need not show them again.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub told: bool,
+}
+
+/// Code of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorCode {
+    /// The client's scopes do not cover the command.
+    Forbidden,
+    /// The message was taken before: nothing was done again.
+    Duplicate,
+    /// What was answered is not what was shown to the client, or no longer waits.
+    Stale,
+    /// The command was refused or failed.
+    Failed,
+    /// The engine ends, or the session ended inside lisle.
+    Unavailable,
+}
+
+/// Permission of a client to send commands of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// List, history, events.
+    Read,
+    /// Send, stop, queue, properties of sessions.
+    Write,
+    /// Answers to requests.
+    Approve,
+    /// Execute, the user's own commands, working directory, paths of files, keys, rules, trust, end of the engine.
+    Admin,
+}
+
+/// Scopes of a client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Scopes(BTreeSet<Scope>);
+
+impl Scopes {
+    /// All of them: a client in the same process, and the owner of the machine.
+    #[must_use]
+    pub fn all() -> Self {
+        Self::of([Scope::Read, Scope::Write, Scope::Approve, Scope::Admin])
+    }
+
+    /// These alone.
+    #[must_use]
+    pub fn of(scopes: impl IntoIterator<Item = Scope>) -> Self {
+        Self(scopes.into_iter().collect())
+    }
+
+    /// True if they cover a command of this scope. `Admin` covers all, and each of the others covers `Read`.
+    #[must_use]
+    pub fn cover(&self, scope: Scope) -> bool {
+        self.0.contains(&scope) || self.0.contains(&Scope::Admin) || (scope == Scope::Read && !self.0.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_cover_what_they_imply() {
+        use Scope::{Admin, Approve, Read, Write};
+        let cases: &[(&[Scope], &[Scope])] = &[
+            (&[], &[]),
+            (&[Read], &[Read]),
+            (&[Write], &[Read, Write]),
+            (&[Approve], &[Read, Approve]),
+            (&[Write, Approve], &[Read, Write, Approve]),
+            (&[Admin], &[Read, Write, Approve, Admin]),
+        ];
+        for (has, covered) in cases {
+            let scopes = Scopes::of(has.iter().copied());
+            for scope in [Read, Write, Approve, Admin] {
+                assert_eq!(scopes.cover(scope), covered.contains(&scope), "{has:?} {scope:?}");
+            }
+        }
+    }
+}
