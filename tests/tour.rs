@@ -150,7 +150,6 @@ fn tour(dark: bool) {
     camera.take("start", "Port the parser", 1_400);
 
     // In Explore it reads and plans.
-    pty.until("Write a message");
     pty.keys("\x1b[Z\x1b[Z");
     camera.frame("Explore", 1_000);
     let gate = Gate::new();

@@ -2,6 +2,7 @@
 
 use super::super::chat;
 use super::super::frame_context::FrameContext;
+use super::super::text::spans_width;
 use crate::app::state::hunks::HunkView;
 use crate::domain::diff::{DiffKind, FileDiff, Hunk};
 use crate::domain::tool::Proposal;
@@ -23,15 +24,20 @@ pub(super) fn body(
     let beside = !several && !paint.state.conversations.unified;
     let mut at = 0;
     for diff in proposal.diffs() {
-        if several {
-            if !lines.is_empty() {
-                lines.push(Line::default());
-            }
+        // Where a file is one change, its name is the head of that.
+        let lone = several && diff.hunks.len() == 1;
+        if several && !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        if several && !lone {
             lines.extend(chat::diff_name(diff, width, look));
         }
         for hunk in &diff.hunks {
             let first = lines.len();
-            lines.push(head(paint, hunk, at, marks));
+            match lone {
+                true => lines.extend(named(paint, diff, (at, marks), width, look)),
+                false => lines.push(head(paint, hunk, at, marks)),
+            }
             let one = FileDiff { hunks: vec![hunk.clone()], ..diff.clone_without_hunks() };
             let body = if beside { chat::diff_beside(&one, width, look) } else { chat::diff_with(&one, width, look) };
             match marks.is_struck(at) {
@@ -48,22 +54,51 @@ pub(super) fn body(
 
 /// `› 2. line 40  +1 −1`
 fn head(paint: &FrameContext<'_>, hunk: &Hunk, at: usize, marks: &HunkView) -> Line<'static> {
-    let here = marks.at == Some(at);
-    let sign = if here { format!("{} ", paint.signs.prompt) } else { "  ".to_owned() };
     let (first, last) = hunk.changed_lines();
     let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
     let counts = (hunk.count_of(DiffKind::Added), hunk.count_of(DiffKind::Removed));
-    let role = if here { Role::Strong } else { Role::Dim };
-    let mut spans = vec![
-        Span::styled(sign, paint.style(Role::Strong)),
-        Span::styled(format!("{}. {lines}", at + 1), paint.style(role)),
-        Span::styled(format!("  +{}", counts.0), paint.style(Role::Good)),
-        Span::styled(format!(" {}{}", paint.signs.minus, counts.1), paint.style(Role::Error)),
-    ];
-    if marks.is_struck(at) {
-        spans.push(Span::styled("  struck out", paint.style(Role::Warning)));
-    }
+    let role = if marks.at == Some(at) { Role::Strong } else { Role::Dim };
+    let mut spans = lead(paint, at, marks);
+    spans.push(Span::styled(lines, paint.style(role)));
+    spans.push(Span::styled(format!("  +{}", counts.0), paint.style(Role::Good)));
+    spans.push(Span::styled(format!(" {}{}", paint.signs.minus, counts.1), paint.style(Role::Error)));
+    spans.extend(fate(paint, at, marks));
     Line::from(spans)
+}
+
+/// `› 2. src/main.rs  +1 −1`
+fn named(
+    paint: &FrameContext<'_>,
+    diff: &FileDiff,
+    (at, marks): (usize, &HunkView),
+    width: u16,
+    look: &chat::ChatStyle<'_>,
+) -> Vec<Line<'static>> {
+    let lead = lead(paint, at, marks);
+    let wide = spans_width(&lead);
+    let inner = width.saturating_sub(u16::try_from(wide).unwrap_or(u16::MAX)).max(1);
+    let mut lines = chat::diff_name(diff, inner, look);
+    for (n, line) in lines.iter_mut().enumerate() {
+        let before = if n == 0 { lead.clone() } else { vec![Span::raw(" ".repeat(wide))] };
+        line.spans.splice(0..0, before);
+    }
+    if let Some(last) = lines.last_mut() {
+        last.spans.extend(fate(paint, at, marks));
+    }
+    lines
+}
+
+/// Number of a place, with the sign of the one that is looked at.
+fn lead(paint: &FrameContext<'_>, at: usize, marks: &HunkView) -> Vec<Span<'static>> {
+    let here = marks.at == Some(at);
+    let sign = if here { format!("{} ", paint.signs.prompt) } else { "  ".to_owned() };
+    let role = if here { Role::Strong } else { Role::Dim };
+    vec![Span::styled(sign, paint.style(Role::Strong)), Span::styled(format!("{}. ", at + 1), paint.style(role))]
+}
+
+/// Word on a place that is struck out.
+fn fate(paint: &FrameContext<'_>, at: usize, marks: &HunkView) -> Option<Span<'static>> {
+    marks.is_struck(at).then(|| Span::styled("  struck out", paint.style(Role::Warning)))
 }
 
 /// A line of a place that is struck out.
