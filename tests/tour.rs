@@ -37,9 +37,24 @@ impl Camera<'_> {
     #[track_caller]
     fn frame(&mut self, text: &str, ms: u64) -> vt100::Screen {
         self.pty.until(text);
+        self.settle();
         let screen = self.pty.look(|seen| seen.screen().clone());
         self.frames.push((screen.clone(), Duration::from_millis(ms)));
         screen
+    }
+
+    /// Waits until the screen that is being written stands still; a spinner never does, so not for long.
+    fn settle(&self) {
+        let end = Instant::now() + Duration::from_millis(400);
+        let mut before = String::new();
+        while Instant::now() < end {
+            let now = self.pty.text();
+            if now == before {
+                return;
+            }
+            before = now;
+            std::thread::park_timeout(Duration::from_millis(60));
+        }
     }
 
     /// The same with a picture of its own.
@@ -123,12 +138,18 @@ fn a_task_from_its_plan_to_its_passing_test() {
     }
 }
 
-fn edit(path: &str, old: &str, new: &str) -> Script {
-    Script::calls(&[("edit", json!({"path": path, "edits": [{"old": old, "new": new}]}))])
+/// Calls behind news of the plan's steps.
+fn at_steps(steps: &[(u32, &str)], tool: &str, input: Value) -> Script {
+    let news = steps.iter().map(|(number, status)| ("step", json!({"number": number, "status": status})));
+    Script::calls(&news.chain([(tool, input)]).collect::<Vec<_>>())
 }
 
-fn run_tests() -> Script {
-    Script::calls(&[("bash", json!({"command": "sh test.sh", "intent": "Run the tests"}))])
+fn edit(steps: &[(u32, &str)], path: &str, old: &str, new: &str) -> Script {
+    at_steps(steps, "edit", json!({"path": path, "edits": [{"old": old, "new": new}]}))
+}
+
+fn run_tests(steps: &[(u32, &str)]) -> Script {
+    at_steps(steps, "bash", json!({"command": "sh test.sh", "intent": "Run the tests"}))
 }
 
 fn tour(dark: bool) {
@@ -180,34 +201,36 @@ fn tour(dark: bool) {
     camera.take("plan", "Fix what else they find", 3_400);
 
     // Approved, it is carried out: each change is asked for with its diff.
-    server.add(edit("src/redirect.rs", "    decode(&decode(next))", "    decode(next)"));
-    server.add(run_tests());
+    server.add(edit(&[(1, "running")], "src/redirect.rs", "    decode(&decode(next))", "    decode(next)"));
+    server.add(run_tests(&[(1, "done"), (2, "running")]));
     server.add(edit(
+        &[(2, "done"), (3, "running")],
         "src/logout.rs",
         "decode(&decode(url.query().unwrap_or_default()))",
         "decode(url.query().unwrap_or_default())",
     ));
-    server.add(run_tests());
+    server.add(run_tests(&[]));
+    server.add(Script::calls(&[("step", json!({"number": 3, "status": "done"}))]));
     server.add(Script::says(
         "Fixed: the query was decoded **twice**, in two places.\n\n\
          | file | what changed |\n|---|---|\n| `src/redirect.rs` | decodes once |\n| `src/logout.rs` | decodes once |\n\n\
          Both tests of `keeps_query` pass now.",
     ));
-    approve(&pty, "Approve this plan?");
+    approve(&mut camera, "Approve this plan?");
     camera.take("approval", "decode(&decode(next))", 3_200);
     // The panel waits beside the composer until it is given the focus; keys are dropped just after that.
-    approve(&pty, "Change src/redirect.rs?");
+    approve(&mut camera, "Change src/redirect.rs?");
     camera.take("command", "Run this command?", 2_200);
-    approve(&pty, "Run this command?");
+    approve(&mut camera, "Run this command?");
     camera.take("failed", "logout::keeps_query ... FAILED", 3_000);
     camera.take("fix", "Change src/logout.rs?", 2_600);
-    approve(&pty, "Change src/logout.rs?");
+    approve(&mut camera, "Change src/logout.rs?");
     pty.until("Run this command?");
-    approve(&pty, "Run this command?");
+    approve(&mut camera, "Run this command?");
     camera.take("answered", "pass now", 3_200);
 
     // What was said is found in every session.
-    press(&pty, "\x06", "Search all sessions");
+    press(&pty, "\x06", |text| text.contains("Search all sessions"));
     pty.keys("query string");
     pty.until("keeps the query string");
     pty.gone("searching");
@@ -219,40 +242,30 @@ fn tour(dark: bool) {
 }
 
 /// Gives the focus to what asks, and answers with the first choice; `title` is gone then.
-fn approve(pty: &Pty, title: &str) {
+fn approve(camera: &mut Camera<'_>, title: &str) {
+    let pty = camera.pty;
     pty.until(title);
     // Just after it came, and just after it got the focus, its keys do nothing.
-    press(pty, "\x18y", "esc later");
-    choose_first(pty);
+    press(pty, "\x1bOR", |text| text.contains("esc later"));
+    press(pty, "\x1b[B", |text| text.contains("▌›y"));
+    camera.frame("▌›y", 900);
     // Right after the mark it does nothing either.
-    let end = Instant::now() + pty::LIMIT;
-    while pty.text().contains("esc later") && pty.text().contains(title) {
-        assert!(Instant::now() < end, "it is not answered\n{}", pty.text());
-        pty.keys("\r");
-        std::thread::park_timeout(Duration::from_millis(50));
-    }
+    press(pty, "\r", |text| !text.contains("esc later") || !text.contains(title));
 }
 
-/// Moves the mark to the first choice: down while there is none, up where keys that piled up took it too far.
-fn choose_first(pty: &Pty) {
+/// Presses a key until the screen is so. Between two presses there is time for the first one to be seen: what is pressed
+/// too often does something else.
+fn press(pty: &Pty, key: &str, shown: impl Fn(&str) -> bool) {
     let end = Instant::now() + pty::LIMIT;
-    loop {
-        let text = pty.text();
-        if text.contains("▌›y") {
-            return;
+    while Instant::now() < end {
+        pty.keys(key);
+        let again = Instant::now() + Duration::from_millis(700);
+        while Instant::now() < again {
+            if shown(&pty.text()) {
+                return;
+            }
+            std::thread::park_timeout(Duration::from_millis(10));
         }
-        assert!(Instant::now() < end, "no choice is marked\n{text}");
-        pty.keys(if text.contains("▌›") { "\x1b[A" } else { "\x1b[B" });
-        std::thread::park_timeout(Duration::from_millis(20));
     }
-}
-
-/// Presses keys until the screen shows `sign`.
-fn press(pty: &Pty, keys: &str, sign: &str) {
-    let end = Instant::now() + pty::LIMIT;
-    while !pty.text().contains(sign) {
-        assert!(Instant::now() < end, "{keys:?} does nothing\n{}", pty.text());
-        pty.keys(keys);
-        std::thread::park_timeout(Duration::from_millis(20));
-    }
+    panic!("{key:?} does nothing\n{}", pty.text());
 }
