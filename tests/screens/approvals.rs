@@ -225,3 +225,33 @@ fn an_answer_for_all_says_so() {
     }
     insta::assert_snapshot!("inbox-full-100x30", shot("inbox-full", &state, 100, 30));
 }
+
+/// A change of three places, of which the second is looked at and struck out.
+fn struck(state: &mut State) {
+    let old: String = (1..=60).map(|n| format!("line {n}\n")).collect();
+    let new = ["line 5\n", "line 25\n", "line 45\n"].iter().fold(old.clone(), |text, line| text.replace(line, "new\n"));
+    let Ask::Approval(mut approval) = change() else { unreachable!() };
+    approval.proposal = Proposal::Change {
+        diff: FileDiff::between("src/auth/redirect.rs", Some(&old), &new),
+        before: "1".to_owned(),
+        after: "2".to_owned(),
+    };
+    ask(state, Ask::Approval(approval));
+    focus_panel(state, Some(0));
+}
+
+#[test]
+fn a_struck_change_is_crossed_out_and_the_yes_says_what_it_leaves_out() {
+    for (width, height) in [(140, 40), (100, 30), (80, 24), (40, 10)] {
+        let mut state = used();
+        struck(&mut state);
+        let screen = shot("changes", &state, width, height);
+        assert!(screen.contains("1. line 5") && !screen.contains("without"), "{screen}");
+        // The second one is brought into sight and struck.
+        let screen = press(&mut state, &["j", "j", "x"], width, height);
+        for says in ["2. line 25", "struck out", "once, without 1 change"] {
+            assert!(screen.contains(says), "{width}x{height} {says}\n{screen}");
+        }
+        insta::assert_snapshot!(format!("struck-{width}x{height}"), shot("struck", &state, width, height));
+    }
+}

@@ -1,6 +1,7 @@
 //! The answers of a panel, each with its key.
 
 use super::super::cells::{self, Piece};
+use super::super::figures::count;
 use super::super::frame_context::FrameContext;
 use super::remembered_rules;
 use super::view::{View, context};
@@ -63,14 +64,18 @@ fn one(
         pieces.push(paint.piece(format!("{key}{:blanks$}", ""), Role::Key));
     }
     let room = usize::from(row.width).saturating_sub(cells::pieces_width(&pieces));
-    let label = clean_line(choice.label());
-    let label = if cells::width(&label) > room { short(choice).unwrap_or(label.as_ref()) } else { label.as_ref() };
+    let without = without(view, choice);
+    let label = format!("{}{without}", clean_line(choice.label()));
+    let label = match short(choice).filter(|_| cells::width(&label) > room) {
+        Some(short) => format!("{short}{without}"),
+        None => label,
+    };
     let role = match (chosen, view.focused) {
         (true, _) => Role::Strong,
         (false, true) => Role::Text,
         (false, false) => Role::Dim,
     };
-    pieces.push(paint.piece(label.to_owned(), role));
+    pieces.push(paint.piece(label, role));
     if choice.scope().is_some() && !chosen {
         pieces.push(paint.piece(format!("   will allow {}", remembered_rules::in_short(view.panel)), Role::Dim));
     }
@@ -130,7 +135,7 @@ fn key_rows(paint: &FrameContext<'_>, view: View<'_>, width: usize) -> Vec<Vec<I
         let key = if numbered { Some((n + 1).to_string()) } else { letters.get(n).cloned().flatten() };
         let key = key.filter(|_| view.focused).map(|key| format!("{key} ")).unwrap_or_default();
         let label = clean_line(choice.label()).into_owned();
-        let word = short(choice).map_or(label, str::to_owned);
+        let word = short(choice).map_or(label, |short| format!("{short}{}", without(view, choice)));
         let word = cells::cut(&word, width.saturating_sub(cells::width(&key)).max(1), paint.signs.cut).into_owned();
         let role = if view.panel.selected == Some(n) { Role::Strong } else { Role::Dim };
         let pieces = vec![paint.piece(key, Role::Key), paint.piece(word, role)];
@@ -147,6 +152,15 @@ fn key_rows(paint: &FrameContext<'_>, view: View<'_>, width: usize) -> Vec<Vec<I
         }
     }
     rows
+}
+
+/// What a yes leaves out: said where it is given, since what is struck out may be scrolled away.
+fn without(view: View<'_>, choice: &Choice) -> String {
+    let struck = view.panel.hunks.as_ref().map_or(0, |hunks| hunks.left_out().len());
+    match choice {
+        Choice::Once if struck > 0 => format!(", without {}", count(struck, "change", "changes")),
+        _ => String::new(),
+    }
 }
 
 /// An answer in a word or two: what tells it from the others is never left out.
