@@ -296,6 +296,9 @@ pub enum SessionEvent {
     Settled {
         /// Request id.
         request: RequestId,
+        /// Client that answered it, or ended its turn; `None` if none did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// The agent's todo list changed.
     Todo(Vec<TodoItem>),
@@ -435,6 +438,9 @@ pub struct Opened {
 pub struct Configured {
     /// The workspace's name.
     pub workspace: String,
+    /// Id of this run of the engine: numbers of events mean nothing in another one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub instance: String,
     /// The connections that can be chosen, the default one first.
     pub connections: Vec<ConnectionInfo>,
     /// Connections that a key alone would make.

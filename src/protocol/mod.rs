@@ -17,6 +17,7 @@ mod client;
 mod engine;
 mod event;
 mod session;
+mod shown;
 
 pub use client::{ClientRequest, CommandError, ErrorCode, Reply, Scope, Scopes, ToClient};
 pub use engine::{EngineCommand, NewSession};
@@ -24,6 +25,7 @@ pub use event::{
     Configured, ConnectionInfo, EngineEvent, Enhanced, Event, InForce, Opened, SessionEvent, Stamped, TurnEnd,
 };
 pub use session::{QueueEdit, Queued, SessionCommand};
+pub use shown::ShownRequests;
 
 use crate::domain::SessionId;
 use serde::{Deserialize, Serialize};

@@ -21,7 +21,9 @@ use crate::app::state::Size;
 use crate::app::{self, Effect, Msg, State};
 use crate::domain::unsaved::Unsaved;
 use crate::domain::{Level, Notice, SessionId};
-use crate::protocol::{Command, EngineCommand, EngineEvent, Event, Reply, SessionEvent, Stamped, ToClient};
+use crate::protocol::{
+    Command, EngineCommand, EngineEvent, Event, Reply, SessionEvent, ShownRequests, Stamped, ToClient,
+};
 use event::{Events, LineInput, RuntimeEvent};
 use exit::{Exit, LAST_SAVE, RunError};
 use options::{Examine, Options, ScreenOptions};
@@ -44,6 +46,7 @@ const AT_ONCE: usize = 128;
 pub(super) struct EngineLink {
     pub link: Link,
     pub backlog: Outbox,
+    pub shown: ShownRequests,
 }
 
 /// Files and folders that a client reads and writes.
@@ -128,7 +131,7 @@ impl Client {
         };
         let client = Self {
             state,
-            engine: EngineLink { link, backlog: Outbox::default() },
+            engine: EngineLink { link, backlog: Outbox::default(), shown: ShownRequests::default() },
             timers: HashMap::new(),
             events,
             files,
@@ -143,7 +146,12 @@ impl Client {
     pub fn perform(&mut self, effect: Effect) {
         let (events, files) = (&self.events, &self.files);
         match effect {
-            Effect::Send(command) => self.engine.backlog.send(&self.engine.link.requests, command),
+            Effect::Send(mut command) => {
+                if let Command::Session { id, command } = &mut command {
+                    self.engine.shown.quote(id, command);
+                }
+                self.engine.backlog.send(&self.engine.link.requests, command);
+            }
             Effect::Arm { timer, ms } => {
                 self.timers.insert(timer, Instant::now() + Duration::from_millis(ms));
             }
@@ -309,7 +317,7 @@ pub(super) async fn run<S: Surface>(surface: &mut S, sources: &mut Sources) -> R
             Next::Line(line) => surface.line(line),
             Next::Engine(event) => engine(surface, event)?,
             Next::Room => {
-                let EngineLink { link, backlog } = &mut surface.client_mut().engine;
+                let EngineLink { link, backlog, .. } = &mut surface.client_mut().engine;
                 backlog.send_kept(&link.requests);
             }
             Next::Clock => {}
@@ -336,7 +344,7 @@ pub(super) async fn run<S: Surface>(surface: &mut S, sources: &mut Sources) -> R
 
 async fn next<S: Surface>(surface: &mut S, sources: &mut Sources) -> Next {
     let wake = surface.client().wake().into_iter().chain(surface.wake()).min();
-    let EngineLink { link, backlog } = &mut surface.client_mut().engine;
+    let EngineLink { link, backlog, .. } = &mut surface.client_mut().engine;
     let kept = !backlog.is_empty();
     tokio::select! {
         biased;
@@ -386,6 +394,7 @@ fn engine<S: Surface>(surface: &mut S, came: Option<ToClient>) -> Result<(), Run
             return Ok(());
         }
     };
+    surface.client_mut().engine.shown.hear(&event);
     let ended = event.event == Event::Engine(EngineEvent::Ended);
     if let Event::Session { event: SessionEvent::Unsaved(unsaved), .. } = &event.event {
         surface.client_mut().ending.unsaved.push((**unsaved).clone());
