@@ -50,6 +50,9 @@ pub enum Thing {
         /// Target of the link.
         #[serde(with = "native")]
         target: PathBuf,
+        /// Its owner; users hang no attributes on links.
+        #[serde(default, skip_serializing_if = "Attributes::is_unknown")]
+        attributes: Attributes,
     },
     /// A pipe, a socket, a device.
     Special,
@@ -329,8 +332,8 @@ mod tests {
     #[test]
     fn names_that_are_no_text_are_kept() {
         for path in [PathBuf::from("/w/a b"), from_bytes(b"/w/\xff\xfe".to_vec())] {
-            let entry =
-                UndoEntry { path, before: Thing::Absent, after: Thing::Link { target: from_bytes(vec![0xe9]) } };
+            let after = Thing::Link { target: from_bytes(vec![0xe9]), attributes: Attributes::default() };
+            let entry = UndoEntry { path, before: Thing::Absent, after };
             let text = serde_json::to_string(&entry).unwrap();
             assert_eq!(serde_json::from_str::<UndoEntry>(&text).unwrap(), entry);
         }

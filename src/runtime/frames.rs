@@ -47,7 +47,7 @@ pub struct FrameStats {
     pub held_up: Option<Instant>,
     /// Bytes that a slow line delivers in a second, as far as is known.
     pub rate: Option<u64>,
-    /// Answers in a row that were late.
+    /// Times that answers were late, of late.
     pub late: u32,
 }
 

@@ -10,6 +10,7 @@ mod children;
 mod details;
 mod inbox;
 mod jobs;
+mod linear;
 mod list;
 mod matrix;
 mod permissions;

@@ -704,6 +704,10 @@ proptest! {
             }
         }
         b.feed(Input::Shutdown);
+        // A write whose end is waited for, and does not come.
+        prop_assert!(!b.machine.is_running() || b.machine.is_stopping());
+        let run = b.run();
+        b.feed(Input::RetryNow(run));
         prop_assert!(!b.machine.is_running());
         let started = b.out.iter().filter(|s| matches!(s, Step::Emit(SessionEvent::TurnStarted { .. }))).count();
         let ended = b.out.iter().filter(|s| matches!(s, Step::Emit(SessionEvent::TurnEnded { .. }))).count();

@@ -103,7 +103,13 @@ impl Chains {
         }
         self.left.insert(path.to_owned(), after.clone());
         let own = |link: &ChainLink| matches!(&link.by, By::Change(n) | By::Shared(n, _) if undoes.contains(n));
-        match chain.iter().rposition(|link| own(link) && link.from == *after) {
+        // Of steps that left the path as they found it, all are taken back: back to the last step of others, or to the first
+        // own one.
+        let behind_others = chain.iter().rposition(|link| !own(link)).map_or(0, |place| place + 1);
+        let first = chain.iter().position(own);
+        let ways = [Some(behind_others), first, chain.iter().rposition(|link| own(link) && link.from == *after)];
+        let leads_there = |place: &usize| chain.get(*place).is_some_and(|link| link.from == *after);
+        match ways.into_iter().flatten().find(leads_there) {
             Some(place) => chain.truncate(place),
             None => chain.push(ChainLink { from: before.clone(), to: after.clone(), by: By::Restoration, at }),
         }

@@ -296,7 +296,7 @@ fn changed(checkpoints: &Checkpoints, shown: &str, first: &Thing, now: &Thing, b
             }
             text::decode(&bytes).map(|(text, _)| Some(text)).map_err(|_| "not text")
         }
-        Thing::Link { target } => Ok(Some(format!("link to {}\n", target.display()))),
+        Thing::Link { target, .. } => Ok(Some(format!("link to {}\n", target.display()))),
         Thing::Large { .. } => Err("too large to be compared"),
         Thing::Folder { .. } | Thing::Special => Err("no file"),
         Thing::Unkept { .. } => Err("its first content was not kept"),

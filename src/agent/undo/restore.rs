@@ -185,7 +185,9 @@ fn apply(checkpoints: &Checkpoints, item: &UndoEntry, lost: &mut Vec<String>) ->
             let bytes = bytes.ok_or("Its old content is damaged or gone.")?;
             lost.extend(disk::earlier(&item.path, &bytes, (*mode, attributes), &now).map_err(said)?);
         }
-        Thing::Link { target } => disk::link(&item.path, target, &now).map_err(said)?,
+        Thing::Link { target, attributes } => {
+            lost.extend(disk::link(&item.path, target, attributes, &now).map_err(said)?);
+        }
         Thing::Large { .. } | Thing::Special | Thing::Unkept { .. } => return Err("It was not kept.".to_owned()),
     }
     Ok(Applied::Done)

@@ -357,6 +357,28 @@ fn what_another_command_may_have_made_and_runs_code_is_brought_back_only_if_it_i
 }
 
 #[test]
+fn steps_of_a_turn_that_led_back_do_not_hold_up_the_turn_before() {
+    let mut bench = Bench::new();
+    let path = bench.work.join("h");
+    bench.tool("m1", "h", |path| write(path, "one"));
+    bench.command("m2", |_| std::fs::remove_file(&path).unwrap());
+    // There, away and there again.
+    bench.command("m3", |_| symlink("a", &path).unwrap());
+    bench.command("m3", |_| std::fs::remove_file(&path).unwrap());
+    bench.command("m3", |_| symlink("a", &path).unwrap());
+    for wanted in [None, Some("one"), None] {
+        let done = bench.undo(UndoAim::Last, &[]);
+        assert_eq!((done.left, std::fs::read_to_string(&path).ok().as_deref()), (vec![], wanted));
+    }
+    for wanted in [Some("one"), None] {
+        let done = bench.undo(UndoAim::Redo, &[]);
+        assert_eq!((done.left, std::fs::read_to_string(&path).ok().as_deref()), (vec![], wanted));
+    }
+    assert_eq!(bench.undo(UndoAim::Redo, &[]).left, vec![]);
+    assert_eq!(std::fs::read_link(&path).unwrap(), Path::new("a"));
+}
+
+#[test]
 fn an_undo_that_left_everything_can_be_done_later() {
     let mut bench = Bench::new();
     write(&bench.work.join("a"), "old");

@@ -19,6 +19,10 @@ const MOST: u64 = 64 << 10;
 const LATE: Duration = Duration::from_millis(80);
 /// … and one that is not even half as late did not.
 const IN_TIME: Duration = Duration::from_millis(40);
+/// Answers that come late in less time come late for one reason, …
+const TOGETHER: Duration = Duration::from_millis(500);
+/// … and those that are further apart have nothing to do with one another.
+const LATELY: Duration = Duration::from_secs(10);
 /// An answer that takes longer does not come: the terminal's other end was changed, or it ate the query.
 const LOST: Duration = Duration::from_secs(10);
 
@@ -42,8 +46,8 @@ pub(super) struct Flow {
     quickest: Option<Duration>,
     /// Bytes that a slow line delivers in a second.
     rate: Option<u64>,
-    /// Answers in a row that were late.
-    late: u32,
+    /// Times that answers were late, of late, and the last of them.
+    late: (u32, Option<Instant>),
 }
 
 impl Default for Flow {
@@ -55,7 +59,7 @@ impl Default for Flow {
             answered: None,
             quickest: None,
             rate: None,
-            late: 0,
+            late: (0, None),
         }
     }
 }
@@ -71,9 +75,20 @@ impl Flow {
         self.rate
     }
 
-    /// Answers in a row that were late. One may be an accident of the network; several are a slow line.
+    /// Times that answers were late, of late. One may be an accident of the network; several are a slow line.
     pub(super) fn late(&self) -> u32 {
-        self.late
+        self.late.0
+    }
+
+    /// Answers that come late together are one time; small frames between, which are in time, say nothing.
+    fn note_late(&mut self, now: Instant) {
+        let (times, last) = self.late;
+        let since = last.map(|last| now.saturating_duration_since(last));
+        self.late = match since {
+            Some(since) if since < TOGETHER => return,
+            Some(since) if since < LATELY => (times.saturating_add(1), Some(now)),
+            _ => (1, Some(now)),
+        };
     }
 
     /// True if an answer is owed by a terminal that answers.
@@ -97,13 +112,13 @@ impl Flow {
         let waited = took.saturating_sub(quickest);
         if waited < IN_TIME {
             self.window = (self.window + STEP).min(MOST);
-            (self.rate, self.late) = (None, 0);
+            self.rate = None;
         }
         if waited <= LATE {
             return false;
         }
         self.window = (self.window / 2).max(STEP);
-        self.late = self.late.saturating_add(1);
+        self.note_late(now);
         // What was sent before the last answer waited for the frame before.
         let since = now.saturating_duration_since(before.map_or(at, |before| before.max(at)));
         let millis = u64::try_from(since.as_millis()).unwrap_or(u64::MAX).max(1);
@@ -251,6 +266,11 @@ mod tests {
         assert_eq!((flow.rate(), flow.late()), (Some(10_000), 1));
         flow.sent(100, now + millis(1400));
         assert!(!flow.answered(now + millis(1700)) && flow.rate().is_none(), "it is fast again");
-        assert_eq!(flow.late(), 0);
+        assert_eq!(flow.late(), 1, "which does not make it a fast line");
+        for (answered, times) in [(2_300, 2), (2_500, 2), (3_400, 3), (30_000, 1)] {
+            flow.sent(9000, now + millis(answered - 900));
+            flow.answered(now + millis(answered));
+            assert_eq!(flow.late(), times, "at {answered} ms");
+        }
     }
 }

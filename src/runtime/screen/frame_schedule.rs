@@ -18,7 +18,7 @@ pub(super) struct FrameSchedule {
     told_slow: bool,
 }
 
-/// Late answers in a row that make a slow line of which the user is told.
+/// Times that answers are late on a line of which the user is told that it is slow.
 const SLOW_LINE: u32 = 4;
 
 impl FrameSchedule {

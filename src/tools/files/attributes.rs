@@ -4,7 +4,7 @@
 //! Permission bits are set by the caller, afterwards: an access list changes them.
 
 use crate::domain::undo::{Attributes, KnownAttributes};
-use rustix::fs::{Mode, OFlags, Stat, XattrFlags};
+use rustix::fs::{AtFlags, Gid, Mode, OFlags, Stat, Uid, XattrFlags};
 use rustix::io::Errno;
 use std::collections::BTreeSet;
 use std::ffi::{CString, OsStr};
@@ -12,6 +12,8 @@ use std::os::fd::{AsFd, OwnedFd};
 
 /// Bytes of one attribute, and of all names, at the most: the kernel's bound.
 const MOST: usize = 64 * 1024;
+/// Bytes that nearly all names and values fit in: room for more is made only where it is needed.
+const USUAL: usize = 512;
 
 /// Gives the new file `to` the owner and the extended attributes of the file `name` in `folder`, as far as that is allowed.
 /// Names those that it does not get.
@@ -43,11 +45,8 @@ pub(in crate::tools) fn carry(folder: &OwnedFd, name: &OsStr, to: &OwnedFd) -> V
 const MOST_KEPT: usize = 4 * 1024;
 
 /// Owner and attributes of an open file, of which this is what the system says; unknown where there are too many of them.
-#[allow(clippy::useless_conversion)]
 pub(in crate::tools) fn of(file: impl AsFd, stat: &Stat) -> Attributes {
-    let own = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    let owner = (u32::from(stat.st_uid), u32::from(stat.st_gid));
-    let mut known = KnownAttributes { owner: (owner != own).then_some(owner), ..KnownAttributes::default() };
+    let mut known = KnownAttributes { owner: foreign_owner(stat), ..KnownAttributes::default() };
     let mut size = 0;
     for name in names(&file) {
         // One that may not be read is nobody's to restore.
@@ -60,6 +59,19 @@ pub(in crate::tools) fn of(file: impl AsFd, stat: &Stat) -> Attributes {
         known.extended.insert(name, value.iter().map(|byte| format!("{byte:02x}")).collect());
     }
     Attributes::of(known)
+}
+
+/// The owner of a link.
+pub(in crate::tools) fn of_link(stat: &Stat) -> Attributes {
+    Attributes::of(KnownAttributes { owner: foreign_owner(stat), ..KnownAttributes::default() })
+}
+
+/// Owner as the system says; `None` for that of this process.
+#[allow(clippy::useless_conversion)]
+fn foreign_owner(stat: &Stat) -> Option<(u32, u32)> {
+    let own = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let owner = (u32::from(stat.st_uid), u32::from(stat.st_gid));
+    (owner != own).then_some(owner)
 }
 
 /// The same of a folder by its name.
@@ -98,9 +110,27 @@ pub(in crate::tools) fn give(known: &KnownAttributes, to: &OwnedFd) -> Vec<Strin
 }
 
 /// True if an open file belongs to this owner.
-#[allow(clippy::useless_conversion)]
 pub(in crate::tools) fn is_owner(known: &KnownAttributes, file: &OwnedFd) -> bool {
-    rustix::fs::fstat(file).is_ok_and(|stat| (u32::from(stat.st_uid), u32::from(stat.st_gid)) == owner(known))
+    rustix::fs::fstat(file).is_ok_and(|stat| foreign_owner(&stat) == known.owner)
+}
+
+/// Gives the link `name` in `folder` this owner, as far as that is allowed. Names the owner that it does not get.
+pub(in crate::tools) fn give_link(known: &KnownAttributes, folder: &OwnedFd, name: &OsStr) -> Option<String> {
+    let is_given = || {
+        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW);
+        stat.is_ok_and(|stat| foreign_owner(&stat) == known.owner)
+    };
+    if is_given() {
+        return None;
+    }
+    let (user, group) = owner(known);
+    let give = |user: Option<u32>| {
+        let user = user.map(Uid::from_raw);
+        rustix::fs::chownat(folder, name, user, Some(Gid::from_raw(group)), AtFlags::SYMLINK_NOFOLLOW)
+    };
+    // As with files.
+    let _ = give(Some(user)).or_else(|_| give(None));
+    (!is_given()).then(|| format!("owner {user}:{group}"))
 }
 
 fn owner(known: &KnownAttributes) -> (u32, u32) {
@@ -113,12 +143,25 @@ fn bytes(hexadecimal: &str) -> Option<Vec<u8>> {
 }
 
 fn names(file: impl AsFd) -> BTreeSet<CString> {
-    let mut buffer = vec![0_u8; MOST];
     // A file system without attributes has none.
-    let length = rustix::fs::flistxattr(file, &mut buffer[..]).unwrap_or(0);
-    buffer.truncate(length);
-    let names = buffer.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !is_systems(name));
+    let all = whole(|buffer| rustix::fs::flistxattr(&file, buffer)).unwrap_or_default();
+    let names = all.split(|byte| *byte == 0).filter(|name| !name.is_empty() && !is_systems(name));
     names.filter_map(|name| CString::new(name).ok()).collect()
+}
+
+/// All bytes of what fills a buffer, and says if it is too small.
+fn whole(fill: impl Fn(&mut [u8]) -> Result<usize, Errno>) -> Result<Vec<u8>, Errno> {
+    let mut usual = [0_u8; USUAL];
+    match fill(&mut usual) {
+        Ok(length) => Ok(usual.get(..length).unwrap_or_default().to_vec()),
+        Err(Errno::RANGE) => {
+            let mut buffer = vec![0_u8; MOST];
+            let length = fill(&mut buffer)?;
+            buffer.truncate(length);
+            Ok(buffer)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// An attribute that the system keeps itself: it follows the content, or says which program wrote it.
@@ -127,10 +170,7 @@ fn is_systems(name: &[u8]) -> bool {
 }
 
 fn value(file: impl AsFd, name: &CString) -> Result<Vec<u8>, Errno> {
-    let mut buffer = vec![0_u8; MOST];
-    let length = rustix::fs::fgetxattr(file, name.as_c_str(), &mut buffer[..])?;
-    buffer.truncate(length);
-    Ok(buffer)
+    whole(|buffer| rustix::fs::fgetxattr(&file, name.as_c_str(), buffer))
 }
 
 /// Lost attributes, as the middle of a sentence; `None` if there are none.

@@ -325,7 +325,10 @@ impl TreeLook<'_, '_> {
         let thing = match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => Thing::Folder { mode, attributes: attributes::of_folder(folder, name) },
             FileType::Symlink => match rustix::fs::readlinkat(folder, name, Vec::new()) {
-                Ok(target) => Thing::Link { target: PathBuf::from(OsStr::from_bytes(target.as_bytes())) },
+                Ok(target) => Thing::Link {
+                    target: PathBuf::from(OsStr::from_bytes(target.as_bytes())),
+                    attributes: attributes::of_link(stat),
+                },
                 Err(_) => return None,
             },
             FileType::RegularFile if facts.len > self.limits.file => {

@@ -75,7 +75,8 @@ fn look_in(
         FileType::Directory => Thing::Folder { mode, attributes: attributes::of_folder(folder, name) },
         FileType::Symlink => {
             let target = rustix::fs::readlinkat(folder, name, Vec::new()).map_err(|e| files::from_errno(path, e))?;
-            Thing::Link { target: PathBuf::from(OsStr::from_bytes(target.as_bytes())) }
+            let target = PathBuf::from(OsStr::from_bytes(target.as_bytes()));
+            Thing::Link { target, attributes: attributes::of_link(&stat) }
         }
         FileType::RegularFile if stat.st_size.max(0) as u64 > most => {
             let modified =
@@ -207,17 +208,19 @@ fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: FileSource<'_>
     finish(&folder, &temp, done).map(|()| lost)
 }
 
-/// Puts a symbolic link where `now` stands.
+/// Puts a symbolic link where `now` stands, with the owner that it had, where that is known. An owner that it could not be
+/// given comes back by name.
 ///
 /// # Errors
 /// As [`file()`].
-pub fn link(path: &Path, target: &Path, now: &Thing) -> Result<(), FileError> {
+pub fn link(path: &Path, target: &Path, attributes: &Attributes, now: &Thing) -> Result<Vec<String>, FileError> {
     let (folder, name) = at(path, now)?;
     let errno = |errno| files::from_errno(path, errno);
     let temp = temp();
     rustix::fs::symlinkat(target, &folder, temp.as_str()).map_err(errno)?;
+    let lost = attributes.known().and_then(|known| attributes::give_link(known, &folder, OsStr::new(&temp)));
     let done = rename(&folder, &temp, name, now).map_err(errno);
-    finish(&folder, &temp, done)
+    finish(&folder, &temp, done).map(|()| lost.into_iter().collect())
 }
 
 fn temp() -> String {

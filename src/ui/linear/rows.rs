@@ -81,15 +81,13 @@ impl Printer {
             self.rows.speaker = None;
             out.push("note: the answer broke off and begins anew".to_owned());
         }
-        // Output grows at the end: rows before those that are printed completely are skipped.
-        let begin = open
-            .chat
-            .entries
-            .iter()
-            .rposition(|entry| self.rows.told.get(&entry.message.id).is_some_and(|told| told.over) && !entry.live);
-        let live = open.chat.entries.iter().position(|entry| entry.live);
-        let from = match (begin, live) {
-            (Some(begin), Some(live)) => (begin + 1).min(live),
+        // Output grows at the end: rows before those that are printed completely are skipped, but for those of which
+        // only a part is printed.
+        let told = |entry: &Entry| self.rows.told.get(&entry.message.id);
+        let begin = open.chat.entries.iter().rposition(|entry| told(entry).is_some_and(|told| told.over));
+        let part = open.chat.entries.iter().position(|entry| entry.live || told(entry).is_some_and(|told| !told.over));
+        let from = match (begin, part) {
+            (Some(begin), Some(part)) => (begin + 1).min(part),
             (Some(begin), None) => begin + 1,
             (None, _) => 0,
         };
@@ -136,7 +134,7 @@ impl Printer {
             return;
         }
         let density = open.chat.density;
-        let over = !entry.live;
+        let over = !entry.live || is_final(entry, open);
         let mut lines = Vec::new();
         match &entry.message.body {
             Body::User(said) => {
@@ -234,6 +232,22 @@ impl Printer {
             }
         }
         self.rows.queued = now;
+    }
+}
+
+/// True if nothing is added any more to a row that the end of its turn did not reach yet: it stands before what follows it,
+/// whatever of it one frame has.
+fn is_final(entry: &Entry, open: &Open) -> bool {
+    // What comes behind a response that is complete, or that no other attempt follows.
+    let ends = |later: &Entry| {
+        matches!(later.message.body, Body::User(_) | Body::Tool(_) | Body::Error(_) | Body::Plan(_) | Body::Odd(_))
+    };
+    let ended = || open.chat.entries.iter().rev().take_while(|later| later.key > entry.key).any(ends);
+    match &entry.message.body {
+        // The next attempt goes on in the row of one that an error cut off.
+        Body::Assistant(said) => (said.partial && said.cut_by != Some(CutBy::Error)) || ended(),
+        Body::Thinking(thinking) => thinking.millis.is_some() || ended(),
+        _ => false,
     }
 }
 

@@ -154,6 +154,13 @@ fn respond(b: &mut Bench, id: Option<&str>, text: &str, calls: &[(&str, &str)]) 
     }
 }
 
+/// The row as it comes back from the disk.
+fn reread(row: &Message) -> Message {
+    let dir = std::path::Path::new("/s");
+    let line = crate::store::row::write(row, dir).unwrap();
+    crate::store::row::read(line.as_bytes(), 0, 0, dir).rows.remove(0)
+}
+
 /// Calls by response, as the requests show them.
 fn grouped(request: &ModelRequest) -> Vec<usize> {
     let calls = |item: &ConversationItem| {
@@ -183,12 +190,7 @@ fn calls_stay_with_the_response_that_made_them_and_no_request_changes_the_one_be
         // The same after a restart.
         let rows = b.machine.rows().to_vec();
         let mut again = Bench::new(Mode::Ask);
-        let dir = std::path::Path::new("/s");
-        let read = |row: &Message| {
-            let line = crate::store::row::write(row, dir).unwrap();
-            crate::store::row::read(line.as_bytes(), 0, 0, dir).rows.remove(0)
-        };
-        again.machine.set_rows(rows.iter().map(read).collect());
+        again.machine.set_rows(rows.iter().map(reread).collect());
         let request = requests(&again.send("and now?")).remove(0);
         is_beginning(&all[3], &request).unwrap();
         is_sound(&request).unwrap();
@@ -443,7 +445,12 @@ proptest! {
             let steps = match what {
                 0 | 1 => b.send("m"),
                 2 => b.act(SessionCommand::steer("s")),
-                3 => { b.chunk(Chunk::Started(Some("same".into()))); b.text(["So", "Some", "Other", " "][usize::from(which)]) }
+                3 => {
+                    b.chunk(Chunk::Started(Some("same".into())));
+                    let mut steps = if which == 1 { b.chunk(Chunk::Thinking("Hm.".into())) } else { vec![] };
+                    steps.extend(b.text(["So", "Some", "Other", " "][usize::from(which)]));
+                    steps
+                }
                 // Whole steps: one, two or three calls, ids that repeat.
                 4..=6 => {
                     let ids = ["call_0", "call_1", "call_2"];
@@ -484,7 +491,7 @@ proptest! {
                     let now = b.now;
                     b = Bench::new(Mode::Ask);
                     b.now = now.plus(100);
-                    b.machine.set_rows(rows);
+                    b.machine.set_rows(rows.iter().map(reread).collect());
                     b.machine.runs.set_died(running.then_some(Death::Restarted));
                     of_turn.clear();
                     vec![]

@@ -74,6 +74,43 @@ fn the_owner_comes_back_where_it_may_be_given() {
 }
 
 #[test]
+fn the_owner_of_a_link_comes_back_too() {
+    let mut bench = Bench::new();
+    let path = bench.work.join("link");
+    symlink("nowhere", &path).unwrap();
+    if let Err(error) = std::os::unix::fs::lchown(&path, Some(12345), Some(54321)) {
+        eprintln!("not tested: no link can be given away here: {error}");
+        return;
+    }
+    let owner = || std::fs::symlink_metadata(&path).map(|meta| (meta.uid(), meta.gid())).ok();
+    bench.command("m1", |_| std::fs::remove_file(&path).unwrap());
+    let done = bench.undo(UndoAim::Last, &[]);
+    assert_eq!((done.lost, owner()), (vec![], Some((12345, 54321))));
+    // A change of the owner alone is one as well.
+    bench.command("m2", |_| std::os::unix::fs::lchown(&path, Some(1), Some(1)).unwrap());
+    bench.undo(UndoAim::Last, &[]);
+    assert_eq!(owner(), Some((12345, 54321)));
+    bench.undo(UndoAim::Redo, &[]);
+    assert_eq!(owner(), Some((1, 1)));
+}
+
+#[test]
+fn an_attribute_of_any_length_comes_back() {
+    let mut bench = Bench::new();
+    let path = bench.work.join("f");
+    write(&path, "text");
+    let long = vec![b'x'; 1_500];
+    if !set(&path, NOTE, &long) {
+        return;
+    }
+    bench.command("m1", |_| rustix::fs::removexattr(&path, NOTE).unwrap());
+    bench.undo(UndoAim::Last, &[]);
+    let mut buffer = vec![0_u8; 4_096];
+    let length = rustix::fs::getxattr(&path, NOTE, &mut buffer[..]).unwrap();
+    assert_eq!(buffer[..length], long);
+}
+
+#[test]
 fn lists_that_tell_no_attributes_are_read_and_differ_from_nothing() {
     let old: Thing = serde_json::from_str(r#"{"is":"file","hash":"x","mode":420}"#).unwrap();
     let mut bench = Bench::new();

@@ -182,6 +182,11 @@ proptest! {
         let mut screen = Screen::new();
         screen.type_text(&text).keys("enter");
         let acts = screen.acts();
+        // A program that takes the whole terminal is not begun: what was typed stays.
+        if acts.is_empty() && text.starts_with('!') {
+            prop_assert_eq!(screen.text(), text);
+            return Ok(());
+        }
         prop_assert_eq!(acts.len(), 1, "{:?}", acts);
         screen.type_text(&since);
         refused(&mut screen, acts[0].clone());
