@@ -176,6 +176,23 @@ impl Requests {
         sent.map(|()| id)
     }
 
+    /// Sends a request as it is numbered already, if there is room now.
+    ///
+    /// # Errors
+    /// The request, when there is no room or the engine has ended.
+    #[allow(clippy::result_large_err, reason = "what comes back is the request itself")]
+    pub fn try_forward(&self, request: ClientRequest) -> Result<(), TrySendError<ClientRequest>> {
+        match &self.to {
+            Down::Engine(client, to) => {
+                to.try_send(FromClient { client: *client, request }).map_err(|error| match error {
+                    TrySendError::Full(back) => TrySendError::Full(back.request),
+                    TrySendError::Closed(back) => TrySendError::Closed(back.request),
+                })
+            }
+            Down::Channel(to) => to.try_send(request),
+        }
+    }
+
     /// Waits until there is room for a request, or the engine has ended.
     pub async fn ready(&self) {
         match &self.to {

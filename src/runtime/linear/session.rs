@@ -383,7 +383,7 @@ impl Surface for Linear {
             // A key of the editor's makes a signal for the whole job.
             Signal::Interrupt if self.client.editing => {}
             Signal::Interrupt => self.interrupt(),
-            Signal::End => self.terminate(),
+            Signal::End | Signal::Hangup => self.terminate(),
             Signal::Size | Signal::Continued => {}
         }
         Ok(())
