@@ -156,7 +156,7 @@ impl ClientState {
             if id <= line.taken {
                 return true;
             }
-            match requests.try_forward(ClientRequest { id, command: self.from_here(command.clone()) }) {
+            match requests.try_forward(ClientRequest { id, command: self.with_own_directory(command.clone()) }) {
                 Ok(()) => line.taken = id,
                 Err(TrySendError::Full(_)) => continue,
                 Err(TrySendError::Closed(_)) => return false,
@@ -166,7 +166,7 @@ impl ClientState {
     }
 
     /// What a client leaves out of a command is its own directory, and not the gateway's.
-    fn from_here(&self, mut command: Command) -> Command {
+    fn with_own_directory(&self, mut command: Command) -> Command {
         if let Command::Engine(EngineCommand::Create(new)) = &mut command {
             new.cwd = new.cwd.take().or_else(|| self.cwd.clone());
         } else if let Command::Engine(EngineCommand::Import { from, .. }) = &mut command {

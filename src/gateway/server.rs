@@ -115,10 +115,9 @@ impl Gateway {
         let wanted = connect.resume.as_ref().filter(|resume| resume.instance == self.instance);
         if let (Some(client), Some(resume)) = (&before, wanted)
             && !client.gone.is_cancelled()
+            && client.resume(resume.seq)
         {
-            if client.resume(resume.seq) {
-                return Seated { client: client.clone(), resumed: true };
-            }
+            return Seated { client: client.clone(), resumed: true };
         }
         let taken = match &before {
             Some(client) => client.line().taken,

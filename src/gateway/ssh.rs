@@ -9,12 +9,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::{Child, ChildStderr, Command};
+use tokio::task::JoinHandle;
 
 /// Lines of a shell's greeting at most, and bytes of each.
 const GREETING_LINES: usize = 500;
 const GREETING_BYTES: u64 = 256 << 10;
 /// Time for a line that nobody is asked for.
 const AGAIN: Duration = Duration::from_secs(30);
+/// Time for what a program said that has ended.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// How a machine is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -64,7 +67,7 @@ pub(super) async fn dial(command: &SshCommand, attempt: Attempt) -> Result<Diale
     let (Some(write), Some(read), Some(errors)) = (child.stdin.take(), child.stdout.take(), child.stderr.take()) else {
         return Err(DialError::Unreachable("ssh has no input and output".to_owned()));
     };
-    let said = Said::follow(errors, attempt == Attempt::First);
+    let (said, follower) = Said::follow(errors, attempt == Attempt::First);
     let mut read = BufReader::new(read);
     let greeted = skip_greeting(&mut read);
     let found = match attempt {
@@ -74,6 +77,8 @@ pub(super) async fn dial(command: &SshCommand, attempt: Attempt) -> Result<Diale
     // From here on the screen has the terminal.
     said.hush();
     if !found {
+        // The program may end before all that it said was read; what it started may hold the pipe for longer.
+        let _ = tokio::time::timeout(LAST_WORDS, follower).await;
         return Err(why_not(command, child, &said).await);
     }
     Ok(Dialed { read: Box::new(read), write: Box::new(write), secret: String::new(), program: Some(child) })
@@ -123,10 +128,10 @@ async fn why_not(command: &SshCommand, mut child: Child, said: &Said) -> DialErr
 struct Said(Arc<Mutex<(bool, String)>>);
 
 impl Said {
-    fn follow(errors: ChildStderr, shown: bool) -> Self {
+    fn follow(errors: ChildStderr, shown: bool) -> (Self, JoinHandle<()>) {
         let said = Self(Arc::new(Mutex::new((shown, String::new()))));
         let ours = said.clone();
-        tokio::spawn(async move {
+        let follower = tokio::spawn(async move {
             let mut lines = BufReader::new(errors.take(1 << 20)).lines();
             while let Ok(Some(line)) = lines.next_line().await {
                 let line = clean_line(&line).into_owned();
@@ -140,7 +145,7 @@ impl Said {
                 }
             }
         });
-        said
+        (said, follower)
     }
 
     fn hush(&self) {
