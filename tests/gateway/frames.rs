@@ -1,7 +1,7 @@
 //! What a connection may say, and what comes of all else.
 
 use crate::place::{Place, paused, until};
-use crate::support::model_server::{Gate, Script};
+use crate::support::model_server::Gate;
 use serde_json::{Value, json};
 use std::path::Path;
 

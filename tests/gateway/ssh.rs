@@ -2,7 +2,7 @@
 
 use crate::place::{LISLE, Place, err, paused};
 use crate::pty::Start;
-use crate::support::model_server::{Gate, Script};
+use crate::support::model_server::Gate;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
