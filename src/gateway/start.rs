@@ -1,6 +1,9 @@
 //! Starts a gateway in the background: lisle itself, in a session of its own.
 
+use super::dial::GatewayRoute;
 use super::home::{GatewayFiles, HomeOwnership, Owner};
+use super::methods::{self, Status};
+use super::remote;
 use std::fs::OpenOptions;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -29,8 +32,8 @@ pub async fn in_background(files: &GatewayFiles, idle_exit: Option<Duration>) ->
     let mut child = None;
     loop {
         match running(files)? {
-            // One that was killed just now has the lock for some moments, and takes nobody.
-            Some(owner) if super::home::connect(&owner.socket).is_ok() => return Ok(owner),
+            // One that was killed just now has the lock and the socket for some moments, and answers nobody.
+            Some(owner) if answers(files).await => return Ok(owner),
             None if child.is_none() => child = Some(spawn(files, idle_exit).map_err(failed)?),
             Some(_) | None => {}
         }
@@ -46,6 +49,11 @@ pub async fn in_background(files: &GatewayFiles, idle_exit: Option<Duration>) ->
         }
         tokio::time::sleep(BETWEEN_LOOKS).await;
     }
+}
+
+/// True if the gateway that has the home answers.
+async fn answers(files: &GatewayFiles) -> bool {
+    remote::call::<Status>(&GatewayRoute::Socket(files.clone()), methods::STATUS, &()).await.is_ok()
 }
 
 /// Starts the process.

@@ -29,6 +29,9 @@ const SILENCE: Duration = Duration::from_secs(45);
 /// Pauses between attempts to make a line.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+/// Attempts at the first line, and the pause between them.
+const FIRST_TRIES: u32 = 5;
+const BETWEEN_TRIES: Duration = Duration::from_millis(200);
 /// Time for a gateway to answer the handshake: it may have to open a workspace first.
 const ANSWERS: Duration = Duration::from_secs(60);
 /// Commands that wait for a line, or for being taken: more are left in the channel.
@@ -113,7 +116,7 @@ pub async fn join(options: JoinOptions) -> Result<Joined, DialError> {
         headless: options.headless,
         resume: None,
     };
-    let (line, hello) = OpenLine::open(&options.way, &connect, Attempt::First).await?;
+    let (line, hello) = first_line(&options.way, &connect).await?;
     let (down, requests) = mpsc::channel(256);
     let (up, events) = mpsc::channel(EVENTS);
     let (state, shown) = watch::channel(LineState::Connected);
@@ -123,6 +126,20 @@ pub async fn join(options: JoinOptions) -> Result<Joined, DialError> {
     let carrier = Carrier::new(options.way, connect, hello.instance.clone(), (requests, up), (state, hurry));
     tokio::spawn(carrier.work(line));
     Ok(Joined { link: Link::of(down, events), line: view, hello })
+}
+
+/// The first line to a gateway. One of this machine that ends or starts just now is tried again.
+async fn first_line(way: &GatewayRoute, connect: &Connect) -> Result<(OpenLine, Hello), DialError> {
+    let mut tries = FIRST_TRIES;
+    loop {
+        tries -= 1;
+        match OpenLine::open(way, connect, Attempt::First).await {
+            Err(DialError::Unreachable(_)) if tries > 0 && matches!(way, GatewayRoute::Socket(_)) => {
+                tokio::time::sleep(BETWEEN_TRIES).await;
+            }
+            opened => return opened,
+        }
+    }
 }
 
 /// Calls one method of a gateway, without looking at a workspace.
