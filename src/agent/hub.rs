@@ -33,7 +33,7 @@ const ENVELOPE: usize = 200;
 /// Answers may take so many times the bytes of events: the client asked for them.
 const ANSWERS: usize = 8;
 
-/// What waits for one client.
+/// Queue of one client.
 #[derive(Debug, Default)]
 struct Queue {
     items: VecDeque<(ToClient, Instant)>,

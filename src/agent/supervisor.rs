@@ -99,7 +99,7 @@ pub fn open(setup: Setup) -> Engine {
     Engine { hub, requests, ended }
 }
 
-/// What the supervisor hears.
+/// News and commands for the supervisor.
 struct Inlets {
     asked: mpsc::Receiver<FromClient>,
     news: mpsc::UnboundedReceiver<ClientNews>,
@@ -118,7 +118,7 @@ struct Supervisor {
     /// New sessions that are ready for their actor.
     made: mpsc::UnboundedSender<SessionMeta>,
     ends: Vec<tokio::task::JoinHandle<()>>,
-    /// What clients are greeted with.
+    /// Greeting of a new client.
     configured: Configured,
     /// Says that the engine has ended.
     end: watch::Sender<bool>,

@@ -66,7 +66,7 @@ pub enum ErrorCode {
     Forbidden,
     /// The message was taken before: nothing was done again.
     Duplicate,
-    /// What was answered is not what was shown to the client, or no longer waits.
+    /// The answered request is not the one that was shown to the client, or no longer waits.
     Stale,
     /// The command was refused or failed.
     Failed,

@@ -198,7 +198,7 @@ pub(in crate::sandbox) fn place(path: &Path) -> Result<OwnedFd, Errno> {
     rustix::fs::openat2(rustix::fs::CWD, path, how, Mode::empty(), links)
 }
 
-/// What lies at an absolute path of which no part is a link, the last one included; [`Errno::LOOP`] where one is.
+/// Descriptor of an absolute path of which no part is a link, the last one included; [`Errno::LOOP`] where one is.
 pub(in crate::sandbox) fn straight(path: &Path) -> Result<OwnedFd, Errno> {
     let links = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     rustix::fs::openat2(rustix::fs::CWD, path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty(), links)

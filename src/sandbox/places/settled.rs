@@ -23,7 +23,7 @@ pub(super) fn most_hidden() -> usize {
     MOST_HIDDEN.min(crate::sandbox::own_process::descriptors::spare())
 }
 
-/// Where nothing is held.
+/// Hidden places at most; no descriptors are held on this system.
 #[cfg(not(target_os = "linux"))]
 pub(super) fn most_hidden() -> usize {
     MOST_HIDDEN

@@ -83,7 +83,7 @@ fn go_to(cwd: &Path) -> Result<(), String> {
 
 /// Remains of a command that is over, which the kernel takes its time to clear away.
 struct Remains {
-    /// What the first process of a namespace waits on to end.
+    /// Descriptor whose end the first process of a namespace waits for.
     first: Option<OwnedFd>,
     /// The process that is still to be waited for.
     last: Option<Pid>,

@@ -154,7 +154,7 @@ fn key_rows(paint: &FrameContext<'_>, view: View<'_>, width: usize) -> Vec<Vec<I
     rows
 }
 
-/// What a yes leaves out: said where it is given, since what is struck out may be scrolled away.
+/// Changes that a yes leaves out: said where it is given, since what is struck out may be scrolled away.
 fn without(view: View<'_>, choice: &Choice) -> String {
     let struck = view.panel.hunks.as_ref().map_or(0, |hunks| hunks.left_out().len());
     match choice {
