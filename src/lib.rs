@@ -15,6 +15,7 @@
 //! | [`sandbox`] | commands: started through lisle itself, confined by a profile, ended with all they started |
 //! | [`tools`] | tools that a model can call, one file each |
 //! | [`agent`] | the engine: a pure machine for each session, and the task that does its steps |
+//! | [`gateway`] | the engine without a screen: a process with many clients, and their lines |
 //! | [`keymap`] | keys, actions, and the bindings between them |
 //! | [`app`] | the screen's state, and how messages change it |
 //! | [`theme`] | roles and their styles |
@@ -63,6 +64,7 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod domain;
+pub mod gateway;
 pub mod http;
 pub mod keymap;
 pub mod permit;

@@ -3,7 +3,7 @@
 //! A link of a client in the same process ends at the hub, without a task or a copy between; one over a socket ends at the
 //! channels of whoever carries it ([`Link::of`]). To whoever has the link both are the same.
 
-use super::hub::{ClientEnd, ClientId, HubReader};
+use super::hub::{ClientEnd, HubReader};
 use crate::protocol::{ClientRequest, Command, Scopes, Stamped, ToClient};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -95,7 +95,7 @@ pub struct LinkClosed;
 
 impl Link {
     pub(super) fn local(client: Arc<ClientEnd>, to: mpsc::Sender<FromClient>, reader: HubReader) -> Self {
-        let to = Down::Engine(client.id(), to);
+        let to = Down::Engine(client, to);
         Self { requests: Requests { to, next: Arc::default() }, events: Incoming(Up::Hub(reader)) }
     }
 
@@ -110,13 +110,13 @@ impl Link {
 /// Request with the client that sent it.
 #[derive(Debug)]
 pub(super) struct FromClient {
-    pub(super) client: ClientId,
+    pub(super) client: Arc<ClientEnd>,
     pub(super) request: ClientRequest,
 }
 
 #[derive(Clone, Debug)]
 enum Down {
-    Engine(ClientId, mpsc::Sender<FromClient>),
+    Engine(Arc<ClientEnd>, mpsc::Sender<FromClient>),
     Channel(mpsc::Sender<ClientRequest>),
 }
 
@@ -139,7 +139,7 @@ impl Requests {
     /// When the engine has ended.
     pub async fn send(&self, command: Command) -> Result<u64, LinkClosed> {
         let id = self.number();
-        self.forward(ClientRequest { id, command }).await.map(|()| id)
+        self.forward(ClientRequest::new(id, command)).await.map(|()| id)
     }
 
     /// Sends a request as it is numbered already, once there is room.
@@ -148,7 +148,9 @@ impl Requests {
     /// When the engine has ended.
     pub async fn forward(&self, request: ClientRequest) -> Result<(), LinkClosed> {
         match &self.to {
-            Down::Engine(client, to) => to.send(FromClient { client: *client, request }).await.map_err(|_| LinkClosed),
+            Down::Engine(client, to) => {
+                to.send(FromClient { client: client.clone(), request }).await.map_err(|_| LinkClosed)
+            }
             Down::Channel(to) => to.send(request).await.map_err(|_| LinkClosed),
         }
     }
@@ -160,10 +162,10 @@ impl Requests {
     #[allow(clippy::result_large_err, reason = "what comes back is the command itself")]
     pub fn try_send(&self, command: Command) -> Result<u64, TrySendError<Command>> {
         let id = self.number();
-        let request = ClientRequest { id, command };
+        let request = ClientRequest::new(id, command);
         let sent = match &self.to {
             Down::Engine(client, to) => {
-                to.try_send(FromClient { client: *client, request }).map_err(|error| match error {
+                to.try_send(FromClient { client: client.clone(), request }).map_err(|error| match error {
                     TrySendError::Full(back) => TrySendError::Full(back.request.command),
                     TrySendError::Closed(back) => TrySendError::Closed(back.request.command),
                 })
@@ -174,6 +176,23 @@ impl Requests {
             }),
         };
         sent.map(|()| id)
+    }
+
+    /// Sends a request as it is numbered already, if there is room now.
+    ///
+    /// # Errors
+    /// The request, when there is no room or the engine has ended.
+    #[allow(clippy::result_large_err, reason = "what comes back is the request itself")]
+    pub fn try_forward(&self, request: ClientRequest) -> Result<(), TrySendError<ClientRequest>> {
+        match &self.to {
+            Down::Engine(client, to) => {
+                to.try_send(FromClient { client: Arc::clone(client), request }).map_err(|error| match error {
+                    TrySendError::Full(back) => TrySendError::Full(back.request),
+                    TrySendError::Closed(back) => TrySendError::Closed(back.request),
+                })
+            }
+            Down::Channel(to) => to.try_send(request),
+        }
     }
 
     /// Waits until there is room for a request, or the engine has ended.

@@ -3,16 +3,17 @@
 //! Clients share an event: each has a queue of pointers in the order of sending. Text of one row is merged in the queue of a
 //! client that lags; one that lags too far is cut off.
 
-use super::client_link::ClientInfo;
+use super::client_link::{ClientInfo, Follows};
 use crate::domain::SessionId;
 use crate::protocol::{EngineEvent, Event, SessionEvent, Stamped, ToClient};
 use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use tokio::sync::{Notify, mpsc};
 
-/// Number of a client in this engine, from 1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Number of a client in this engine, from 1; 0 is none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ClientId(u64);
 
 /// News of clients for the supervisor.
@@ -50,8 +51,8 @@ pub(super) struct ClientEnd {
     info: ClientInfo,
     queue: Mutex<Queue>,
     wake: Notify,
-    /// Sessions that it has open.
-    open: Mutex<HashSet<SessionId>>,
+    /// Sessions that it has open; `None` once it is gone.
+    open: Mutex<Option<HashSet<SessionId>>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -65,6 +66,24 @@ impl ClientEnd {
 
     pub(super) fn info(&self) -> &ClientInfo {
         &self.info
+    }
+
+    /// It gets the events of all sessions.
+    pub(super) fn follows_everything(&self) -> bool {
+        self.info.follows == Follows::Everything
+    }
+
+    /// Notes that it opened a session. False when it is gone.
+    pub(super) fn open(&self, session: SessionId) -> bool {
+        let mut open = lock(&self.open);
+        open.as_mut().map(|open| open.insert(session)).is_some()
+    }
+
+    /// Notes that it has a session open no longer.
+    pub(super) fn close_session(&self, session: &SessionId) {
+        if let Some(open) = lock(&self.open).as_mut() {
+            open.remove(session);
+        }
     }
 
     /// Puts it into the client's queue, unless the client is gone.
@@ -172,6 +191,11 @@ impl Queue {
 /// Bytes that an entry holds, roughly. Texts count, and what a list or a page holds is counted as JSON: those are few.
 fn weight(item: &ToClient) -> usize {
     let ToClient::Event(stamped) = item else { return ENVELOPE };
+    weight_of(stamped)
+}
+
+/// Bytes that an event holds, roughly.
+pub(super) fn weight_of(stamped: &Stamped) -> usize {
     ENVELOPE
         + match &stamped.event {
             Event::Session { event: SessionEvent::Delta { add, .. }, .. } => add.len(),
@@ -233,8 +257,12 @@ impl Drop for HubReader {
 /// Clients of an engine.
 #[derive(Debug)]
 pub(super) struct Hub {
+    /// Id of this run of the engine.
+    instance: String,
     clients: Mutex<Clients>,
     news: mpsc::UnboundedSender<ClientNews>,
+    /// Number of clients that follow everything: mostly none, and nobody looks for them then.
+    followers: AtomicUsize,
     /// Number of the last event of the engine. Held while one is sent, so that the numbers stay in order.
     seq: Mutex<u64>,
 }
@@ -250,7 +278,17 @@ struct Clients {
 impl Hub {
     pub(super) fn new() -> (Arc<Self>, mpsc::UnboundedReceiver<ClientNews>) {
         let (news, heard) = mpsc::unbounded_channel();
-        (Arc::new(Self { clients: Mutex::default(), news, seq: Mutex::default() }), heard)
+        let instance = format!("{:016x}", fastrand::u64(..));
+        (
+            Arc::new(Self {
+                instance,
+                clients: Mutex::default(),
+                news,
+                followers: AtomicUsize::new(0),
+                seq: Mutex::default(),
+            }),
+            heard,
+        )
     }
 
     /// Takes a client in. One that comes after the end gets nothing.
@@ -262,11 +300,12 @@ impl Hub {
             info,
             queue: Mutex::default(),
             wake: Notify::new(),
-            open: Mutex::default(),
+            open: Mutex::new(Some(HashSet::new())),
         });
         if clients.ended {
             client.close();
         } else {
+            self.followers.fetch_add(usize::from(client.follows_everything()), Ordering::Relaxed);
             clients.all.insert(client.id, client.clone());
         }
         drop(clients);
@@ -275,25 +314,27 @@ impl Hub {
         (client.clone(), HubReader { client, hub: self.clone() })
     }
 
+    /// Id of this run of the engine.
+    pub(super) fn instance(&self) -> &str {
+        &self.instance
+    }
+
     /// The engine is to end.
     pub(super) fn shut_down(&self) {
         let _ = self.news.send(ClientNews::Shutdown);
     }
 
     fn remove(&self, client: &ClientEnd) {
-        lock(&self.clients).all.remove(&client.id);
+        if lock(&self.clients).all.remove(&client.id).is_some() {
+            self.followers.fetch_sub(usize::from(client.follows_everything()), Ordering::Relaxed);
+        }
         {
             let mut queue = lock(&client.queue);
             queue.closed = true;
             queue.items.clear();
         }
-        let open = std::mem::take(&mut *lock(&client.open)).into_iter().collect();
+        let open = lock(&client.open).take().into_iter().flatten().collect();
         let _ = self.news.send(ClientNews::Gone(client.id, open));
-    }
-
-    /// Client of this number, while it is connected.
-    pub(super) fn client(&self, id: ClientId) -> Option<Arc<ClientEnd>> {
-        lock(&self.clients).all.get(&id).cloned()
     }
 
     /// Sends an event of the engine to all.
@@ -311,6 +352,27 @@ impl Hub {
     /// Puts an event into the queues of all clients.
     pub(super) fn to_all(&self, stamped: &Arc<Stamped>) {
         lock(&self.clients).all.values().for_each(|client| client.push(ToClient::Event(stamped.clone())));
+    }
+
+    /// Puts an event into the queues of the clients that follow everything.
+    pub(super) fn to_followers(&self, stamped: &Arc<Stamped>) {
+        if self.followers.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let clients = lock(&self.clients);
+        let followers = clients.all.values().filter(|client| client.follows_everything());
+        followers.for_each(|client| client.push(ToClient::Event(stamped.clone())));
+    }
+
+    /// Clients that have a session open.
+    pub(super) fn who_has(&self, session: &SessionId) -> Vec<Arc<ClientEnd>> {
+        let clients = lock(&self.clients);
+        clients
+            .all
+            .values()
+            .filter(|client| lock(&client.open).as_ref().is_some_and(|open| open.contains(session)))
+            .cloned()
+            .collect()
     }
 
     /// Nothing follows, for anybody.

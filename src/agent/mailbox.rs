@@ -1,5 +1,7 @@
 //! Mailbox of a session actor: commands, and the reports of its own tasks, on a channel each.
 
+use super::asker::Asker;
+use super::hub::ClientId;
 use super::machine_io::Input;
 use super::spawned::progress::ChildLink;
 use crate::domain::attachment::Attachment;
@@ -20,8 +22,10 @@ use tokio::sync::{mpsc, oneshot};
 /// does whoever sends it.
 #[derive(Debug)]
 pub(super) enum Control {
-    /// Of a client.
-    Command(SessionCommand),
+    /// Of a client; `None`: of the engine itself.
+    Command(SessionCommand, Option<Asker>),
+    /// A client that had the session open is gone.
+    Gone(ClientId),
     /// The user changes properties. The answer says why not, as a sentence.
     Change {
         change: PropertyChange,
@@ -63,6 +67,8 @@ pub(super) enum Report {
     Input(Input),
     /// Event for clients that took its time.
     Tell(SessionEvent),
+    /// Answer that took its time.
+    Answer(SessionEvent, Option<Asker>),
     /// The server of this connection was asked for its models.
     ModelsListed {
         connection: ConnectionName,
@@ -72,6 +78,7 @@ pub(super) enum Report {
     Attached {
         path: PathBuf,
         made: Result<Attachment, String>,
+        asker: Option<Asker>,
     },
     /// The files of rules were changed by us.
     RulesChanged,
@@ -221,13 +228,13 @@ mod tests {
         }
         assert!(mailbox.reports.try_send(Report::Jobs).is_err(), "reports have room for a few");
         for _ in 0..2 * REPORTS {
-            mailbox.control(Control::Command(SessionCommand::Leave)).unwrap();
+            mailbox.control(Control::Command(SessionCommand::Leave, None)).unwrap();
         }
         mailbox.control(Control::Stop).unwrap();
         let mut before = 0;
         while let Some(Mail::Control(command)) = reader.try_next() {
             match command {
-                Control::Command(SessionCommand::Leave) => before += 1,
+                Control::Command(SessionCommand::Leave, None) => before += 1,
                 Control::Stop => break,
                 other => panic!("{other:?}"),
             }

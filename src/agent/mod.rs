@@ -11,10 +11,11 @@
 //! | [`undo`], [`worktree`] | undo of what calls did to files; the place where a session works alone |
 //! | `tool_host`, `spawned`, [`side_requests`] | requests of tools to the engine; sessions that calls spawn; what a small model is asked |
 //! | [`supervisor`], `registry`, `session_ops` | many sessions; those that have an actor; operations on whole sessions |
-//! | [`client_link`], `hub` | links of clients, and what waits for each of them |
+//! | [`client_link`], `hub`, `asker`, `scopes`, `ring` | links of clients, what waits for each of them, their requests, what they may send, what they missed |
 //! | `event_outbox`, `mailbox` | events of a session or the engine; commands and reports to a session actor |
 //! | [`engine_setup`], [`connections`], [`rule_files`], `shared_state` | parts that the engine is made of, and what all of it shares |
 
+mod asker;
 pub mod automatic_labels;
 mod blocking;
 pub mod client_link;
@@ -31,8 +32,10 @@ mod mailbox;
 pub mod message_queue;
 pub mod model_context;
 mod registry;
+mod ring;
 pub mod rule_files;
 mod run_tasks;
+mod scopes;
 mod search;
 mod session;
 mod session_files;

@@ -7,7 +7,7 @@ use super::mailbox::{Mailbox, Report};
 use crate::domain::message::{Message, UserText};
 use crate::domain::notice::{Level, Notice};
 use crate::domain::unsaved::{Refuge, Unsaved};
-use crate::domain::{SessionId, SessionMeta};
+use crate::domain::{MessageId, SessionId, SessionMeta};
 use crate::store::{
     Access, Around, Durability, Elsewhere, FolderWatch, Follower, Health, Journal, LoadedSession, RowPage, Store,
     StoreError, Writer,
@@ -294,6 +294,19 @@ impl SessionFiles {
     ) -> Option<Result<(Vec<Message>, Option<u64>), StoreError>> {
         let (store, id) = (self.store.clone(), self.id.clone());
         blocking(move || store.page_after(&id, cursor, rows.max(1))).await
+    }
+
+    /// True if a row of this id is in the files. Where they cannot be read, it is not known to be.
+    pub(super) async fn holds_message(&self, message: &MessageId) -> bool {
+        let (store, id, message) = (self.store.clone(), self.id.clone(), message.clone());
+        match blocking(move || store.holds_message(&id, &message)).await {
+            Some(Ok(holds)) => holds,
+            Some(Err(error)) => {
+                tracing::warn!(session = %self.id, %error, "could not look for a message");
+                false
+            }
+            None => false,
+        }
     }
 
     /// Takes the session from whoever has its lock. What to do with it is said with [`SessionFiles::take`].

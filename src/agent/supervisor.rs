@@ -2,16 +2,18 @@
 //!
 //! It routes and does nothing else; an actor does the work of its session.
 
+use super::asker::Asker;
 use super::blocking::blocking;
 use super::client_link::{ClientInfo, FromClient, Link};
 use super::clock::now;
 use super::engine_setup::Setup;
 use super::event_outbox::Out;
 use super::file_gates::FileGates;
-use super::hub::{ClientNews, Hub};
+use super::hub::{ClientId, ClientNews, Hub};
 use super::list_watcher::ListWatcher;
 use super::mailbox::{Control, Mailbox, Restore, SHOWN};
 use super::registry::SessionRegistry;
+use super::scopes;
 use super::search::Searching;
 use super::session::SessionActor;
 use super::session_ops::{BranchPlace, SessionOps};
@@ -23,8 +25,11 @@ use crate::domain::property::Properties;
 use crate::domain::session::{ThinkingLevel, TitleFrom};
 use crate::domain::undo::UndoAim;
 use crate::domain::{ConnectionName, MessageId, SessionId, SessionMeta};
-use crate::protocol::{Command, Configured, EngineCommand, EngineEvent, NewSession, Reply, SessionCommand, ToClient};
+use crate::protocol::{
+    ClientRequest, Command, Configured, EngineCommand, EngineEvent, ErrorCode, NewSession, SessionCommand,
+};
 use crate::provider::figures::built_in;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -87,8 +92,8 @@ pub fn open(setup: Setup) -> Engine {
         out,
         shared,
         ops,
-        search: Searching::default(),
-        listed: Listed::No,
+        searches: HashMap::new(),
+        listed: false,
         others: None,
         made,
         ends: Vec::new(),
@@ -104,31 +109,26 @@ struct Inlets {
     asked: mpsc::Receiver<FromClient>,
     news: mpsc::UnboundedReceiver<ClientNews>,
     born: mpsc::UnboundedReceiver<SpawnRequest>,
-    made: mpsc::UnboundedReceiver<SessionMeta>,
+    made: mpsc::UnboundedReceiver<(SessionMeta, Option<Asker>)>,
 }
 
 struct Supervisor {
     shared: Arc<Shared>,
     out: Out,
     ops: SessionOps,
-    search: Searching,
-    listed: Listed,
+    /// Searches that run, one a client.
+    searches: HashMap<ClientId, Searching>,
+    /// A client asked for the list: what is done once for it was done.
+    listed: bool,
     /// Watcher of another program's changes.
     others: Option<ListWatcher>,
     /// New sessions that are ready for their actor.
-    made: mpsc::UnboundedSender<SessionMeta>,
+    made: mpsc::UnboundedSender<(SessionMeta, Option<Asker>)>,
     ends: Vec<tokio::task::JoinHandle<()>>,
     /// Greeting of a new client.
     configured: Configured,
     /// Says that the engine has ended.
     end: watch::Sender<bool>,
-}
-
-/// State of the list of sessions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Listed {
-    No,
-    Yes,
 }
 
 impl Supervisor {
@@ -146,7 +146,7 @@ impl Supervisor {
             goes_on = tokio::select! {
                 biased;
                 Some(news) = inlets.news.recv() => self.hear(news),
-                Some(meta) = inlets.made.recv() => { self.begin(meta); true }
+                Some((meta, asker)) = inlets.made.recv() => { self.begin(meta, asker); true }
                 Some(request) = inlets.born.recv() => { self.raise(request); true }
                 from = inlets.asked.recv() => from.is_some_and(|from| self.take(from)),
             };
@@ -170,7 +170,12 @@ impl Supervisor {
                 tracing::debug!("client {:?} ({}) is connected", client.id(), client.info().name);
             }
             ClientNews::Gone(client, open) => {
-                tracing::debug!("client {client:?} is gone, with {} sessions open", open.len());
+                if let Some(mut search) = self.searches.remove(&client) {
+                    search.stop();
+                }
+                for session in open {
+                    self.to_actor_of(&session, Control::Gone(client));
+                }
             }
             ClientNews::Shutdown => return false,
         }
@@ -179,75 +184,87 @@ impl Supervisor {
 
     /// Takes a request of a client. False when the engine is to end.
     fn take(&mut self, from: FromClient) -> bool {
-        let FromClient { client, request } = from;
-        let client = self.shared.hub.client(client);
-        let goes_on = request.command != Command::Engine(EngineCommand::Shutdown);
-        if goes_on {
-            self.route(request.command);
+        let FromClient { client, request: ClientRequest { id, message, command } } = from;
+        let needed = scopes::needed(&command);
+        let asker = Asker::new(client, id, message);
+        if !asker.client().info().scopes.cover(needed) {
+            let why = format!("This client is not allowed to do that: it needs the scope {}.", needed.name());
+            asker.fail(ErrorCode::Forbidden, why);
+            return true;
         }
-        if let Some(client) = client {
-            client.push(ToClient::Reply(Reply { id: request.id, error: None }));
-        }
+        let goes_on = command != Command::Engine(EngineCommand::Shutdown);
+        self.route(command, Some(asker));
         goes_on
     }
 
     /// Hands a command to whoever does it. Waits for nothing, so that no session holds up another one.
-    fn route(&mut self, command: Command) {
+    fn route(&mut self, command: Command, asker: Option<Asker>) {
         match command {
-            Command::Engine(command) => self.engine(command),
-            Command::Session { id, command } => self.session(&id, command),
+            Command::Engine(command) => self.engine(command, asker),
+            Command::Session { id, command } => self.session(&id, command, asker),
         }
     }
 
     /// Hands a command to the actor of its session.
-    fn session(&mut self, id: &SessionId, command: SessionCommand) {
+    fn session(&mut self, id: &SessionId, command: SessionCommand, asker: Option<Asker>) {
         if command == SessionCommand::Leave {
-            return self.to_actor_of(id, Control::Command(command));
+            return self.to_actor_of(id, Control::Command(command, asker));
         }
         // Only what is listed is opened: the session that has this id.
-        if matches!(command, SessionCommand::Open { .. } | SessionCommand::OpenAt { .. }) {
+        if matches!(
+            command,
+            SessionCommand::Open { .. } | SessionCommand::OpenAt { .. } | SessionCommand::Resume { .. }
+        ) {
             self.shared.sessions.know(id);
         }
-        self.to(id, Control::Command(command));
+        self.to(id, Control::Command(command, asker));
     }
 
-    fn engine(&mut self, command: EngineCommand) {
+    fn engine(&mut self, command: EngineCommand, asker: Option<Asker>) {
+        let out = self.out.of(&asker);
         match command {
-            EngineCommand::List => self.list(),
-            EngineCommand::Create(new) => self.create(new),
-            EngineCommand::Rewind { session, at, files } => self.rewind(&session, at, files),
-            EngineCommand::Models { connection } => self.models(connection),
-            EngineCommand::Figures { connection, models } => self.figures(connection, &models),
-            EngineCommand::Levels { connection, model } => self.levels(connection, &model),
+            EngineCommand::List => self.list(out),
+            EngineCommand::Create(new) => self.create(new, out),
+            EngineCommand::Rewind { session, at, files } => self.rewind(&session, at, files, out),
+            EngineCommand::Models { connection } => self.models(connection, out),
+            EngineCommand::Figures { connection, models } => self.figures(connection, &models, &out),
+            EngineCommand::Levels { connection, model } => self.levels(connection, &model, &out),
             EngineCommand::Remember { text } => self.remember(text),
             EngineCommand::Search { search, query } => {
                 let (store, properties) = (self.shared.setup.store.clone(), self.shared.properties());
-                self.search.begin(store, properties, search, &query, self.out.clone());
+                let client = asker.as_ref().map_or_else(ClientId::default, Asker::id);
+                self.searches.entry(client).or_default().begin(store, properties, search, &query, out);
             }
             EngineCommand::Change { sessions, change } => {
-                self.beside(|ops, shared| ops.change(shared.sessions.meant_all(&sessions), change))
+                self.beside(out, |ops, shared| ops.change(shared.sessions.meant_all(&sessions), change))
             }
             EngineCommand::Delete { sessions, now } => {
                 let now = now || self.shared.setup.settings.inbox.trash_days == 0;
-                self.beside(|ops, shared| ops.delete(shared.sessions.meant_all(&sessions), now));
+                self.beside(out, |ops, shared| ops.delete(shared.sessions.meant_all(&sessions), now));
             }
-            EngineCommand::Trash => self.beside(|ops, _| ops.trash()),
-            EngineCommand::Restore { trash } => self.beside(|ops, _| ops.restore(trash)),
-            EngineCommand::Define(definition) => self.beside(|ops, _| ops.define(definition)),
+            EngineCommand::Trash => self.beside(out, |ops, _| ops.trash()),
+            EngineCommand::Restore { trash } => self.beside(out, |ops, _| ops.restore(trash)),
+            EngineCommand::Define(definition) => self.beside(out, |ops, _| ops.define(definition)),
             EngineCommand::Branch { session, at, title } => {
-                self.beside(|ops, shared| ops.branch(shared.sessions.meant(&session), at, BranchPlace::Beside(title)));
+                self.beside(out, |ops, shared| {
+                    ops.branch(shared.sessions.meant(&session), at, BranchPlace::Beside(title))
+                });
             }
             EngineCommand::Verify { session, repair } => {
-                self.beside(|ops, shared| ops.verify(shared.sessions.meant(&session), repair))
+                self.beside(out, |ops, shared| ops.verify(shared.sessions.meant(&session), repair))
             }
             EngineCommand::Export { session, to, format } => {
-                self.beside(|ops, shared| ops.export(shared.sessions.meant(&session), to, format));
+                self.beside(out, |ops, shared| ops.export(shared.sessions.meant(&session), to, format));
             }
-            EngineCommand::Import { path, from } => self.beside(|ops, _| ops.import(path, from)),
-            EngineCommand::Share { session } => self.beside(|ops, shared| ops.share(shared.sessions.meant(&session))),
-            EngineCommand::Audit { session } => self.beside(|ops, shared| ops.audit(shared.sessions.meant(&session))),
+            EngineCommand::Import { path, from } => self.beside(out, |ops, _| ops.import(path, from)),
+            EngineCommand::Share { session } => {
+                self.beside(out, |ops, shared| ops.share(shared.sessions.meant(&session)))
+            }
+            EngineCommand::Audit { session } => {
+                self.beside(out, |ops, shared| ops.audit(shared.sessions.meant(&session)))
+            }
             EngineCommand::Usage { session } => {
-                self.beside(|ops, shared| ops.usage(session.map(|session| shared.sessions.meant(&session))));
+                self.beside(out, |ops, shared| ops.usage(session.map(|session| shared.sessions.meant(&session))));
             }
             // The loop ends with it.
             EngineCommand::Shutdown => {}
@@ -255,28 +272,32 @@ impl Supervisor {
     }
 
     /// Works on whole sessions beside the other commands: it may take a while.
-    fn beside<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(SessionOps, &Shared) -> F) {
-        tokio::spawn(work(self.ops.clone(), &self.shared));
+    fn beside<F>(&self, out: Out, work: impl FnOnce(SessionOps, &Shared) -> F)
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let ops = SessionOps { shared: self.shared.clone(), out };
+        tokio::spawn(work(ops, &self.shared));
     }
 
-    fn create(&mut self, new: NewSession) {
+    fn create(&mut self, new: NewSession, out: Out) {
         let alone = new.worktree;
         let meta = self.new_meta(new);
         if !alone {
-            return self.begin(meta);
+            return self.begin(meta, out.asker().clone());
         }
         // A checkout of a large repository takes its time.
         let made = self.made.clone();
-        self.beside(|ops, _| async move {
+        self.beside(out, |ops, _| async move {
             if let Some(meta) = ops.with_worktree(meta).await {
                 // Without a supervisor there is no session either.
-                let _ = made.send(meta);
+                let _ = made.send((meta, ops.out.asker().clone()));
             }
         });
     }
 
     /// Goes back to a message, after the files were restored where that is wanted.
-    fn rewind(&mut self, session: &SessionId, at: MessageId, files: Option<Vec<PathBuf>>) {
+    fn rewind(&mut self, session: &SessionId, at: MessageId, files: Option<Vec<PathBuf>>, out: Out) {
         let restored = files.map(|also| {
             let (done, restored) = oneshot::channel();
             self.to(session, Control::Stop);
@@ -285,7 +306,7 @@ impl Supervisor {
             restored
         });
         let session = self.shared.sessions.meant(session);
-        self.beside(|ops, _| async move {
+        self.beside(out, |ops, _| async move {
             if let Some(restored) = restored {
                 // An actor that ended restores nothing, and has told so.
                 let _ = restored.await;
@@ -301,6 +322,7 @@ impl Supervisor {
         let settings = &self.shared.setup.settings;
         self.configured = Configured {
             workspace: self.shared.setup.store.workspace_name().to_owned(),
+            instance: self.shared.hub.instance().to_owned(),
             connections: self.shared.setup.connections.infos(),
             vendors: self.shared.setup.connections.vendors(),
             cycle: settings.cycle.clone(),
@@ -322,17 +344,17 @@ impl Supervisor {
             .preferred()
             .filter(|info| !info.offered && info.missing.is_none() && !info.host.is_empty());
         if let Some(info) = preferred.filter(|_| !self.shared.setup.settings.headless) {
-            self.models(info.name);
+            self.models(info.name, self.out.clone());
         }
     }
 
-    fn list(&mut self) {
-        let first = std::mem::replace(&mut self.listed, Listed::Yes) == Listed::No;
+    fn list(&mut self, out: Out) {
+        let first = !std::mem::replace(&mut self.listed, true);
         let store = &self.shared.setup.store;
         if first && !self.shared.setup.settings.headless && (store.is_foreign() || store.is_remote()) {
             self.others = Some(ListWatcher::begin(self.ops.clone()));
         }
-        let ops = self.ops.clone();
+        let ops = SessionOps { shared: self.shared.clone(), out };
         tokio::spawn(async move {
             let mark = if first { ops.list_cached().await } else { None };
             let sessions = match mark {
@@ -374,7 +396,7 @@ impl Supervisor {
         let SpawnRequest { meta, link, prompt, ready } = request;
         let (id, parent) = (meta.id.clone(), meta.parent.as_ref().map(|parent| parent.session.clone()));
         let mailbox = self.start(id.clone(), Some(meta));
-        let mut first = vec![Control::Spawned(link), Control::Command(SessionCommand::send(prompt))];
+        let mut first = vec![Control::Spawned(link), Control::Command(SessionCommand::send(prompt), None)];
         if let Some(parent) = parent {
             self.shared.families.add(&parent, &id, mailbox.clone());
             // Later changes of the parent's mode are sent; earlier ones are visible here.
@@ -390,10 +412,10 @@ impl Supervisor {
         let _ = ready.send(mailbox);
     }
 
-    fn begin(&mut self, meta: SessionMeta) {
+    fn begin(&mut self, meta: SessionMeta, asker: Option<Asker>) {
         let mailbox = self.start(meta.id.clone(), Some(meta));
         // A fresh actor takes what comes.
-        let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: 0 }));
+        let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: 0 }, asker));
     }
 
     /// Hands a command to a session, and starts its actor where there is none. Waits for nothing.
@@ -406,7 +428,7 @@ impl Supervisor {
             self.out.send(EngineEvent::Notice(Notice::new(Level::Error, text)));
             let mailbox = self.start(session.clone(), None);
             // A fresh actor takes what comes.
-            let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: SHOWN }));
+            let _ = mailbox.control(Control::Command(SessionCommand::Open { rows: SHOWN }, None));
             let _ = mailbox.control(command);
         }
     }
@@ -428,10 +450,9 @@ impl Supervisor {
         to
     }
 
-    fn models(&self, connection: ConnectionName) {
+    fn models(&self, connection: ConnectionName, out: Out) {
         let connections = self.shared.setup.connections.clone();
         let provider = connections.provider(&connection);
-        let out = self.out.clone();
         tokio::spawn(async move {
             let models = match provider {
                 Some(provider) => provider.models().await.map_err(|error| error.to_string()),
@@ -446,21 +467,21 @@ impl Supervisor {
     }
 
     /// Figures of models, also of a connection that cannot be used yet.
-    fn figures(&self, connection: ConnectionName, models: &[String]) {
+    fn figures(&self, connection: ConnectionName, models: &[String], out: &Out) {
         let provider = self.shared.setup.connections.provider(&connection);
         let known = |model: &String| match &provider {
             Some(provider) => provider.known(model).told(model),
             None => built_in(model).told(model),
         };
         let models = models.iter().map(known).collect();
-        self.out.send(EngineEvent::Figures { connection, models });
+        out.send(EngineEvent::Figures { connection, models });
     }
 
-    fn levels(&self, connection: ConnectionName, model: &str) {
+    fn levels(&self, connection: ConnectionName, model: &str, out: &Out) {
         let Some(provider) = self.shared.setup.connections.provider(&connection) else { return };
         let meaning = |level| LevelMeaning { level, meaning: provider.level(model, level) };
         let levels = ThinkingLevel::ALL.into_iter().map(meaning).collect();
-        self.out.send(EngineEvent::Levels { connection, model: model.to_owned(), levels });
+        out.send(EngineEvent::Levels { connection, model: model.to_owned(), levels });
     }
 
     fn remember(&self, text: String) {
@@ -473,7 +494,7 @@ impl Supervisor {
     }
 
     async fn shutdown(mut self) {
-        self.search.stop();
+        self.searches.values_mut().for_each(Searching::stop);
         for mailbox in self.shared.sessions.mailboxes() {
             let _ = mailbox.control(Control::Shutdown);
         }

@@ -2,6 +2,7 @@
 
 mod attention;
 mod children;
+mod clients;
 mod context;
 mod last_words;
 mod lifecycle;
@@ -13,7 +14,7 @@ mod refused;
 mod stuck;
 mod undo;
 
-use super::{ClientInfo, Connections, Inbox, Link, Settings, Setup, open};
+use super::{ClientInfo, Connections, Follows, Inbox, Link, Settings, Setup, open};
 use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Body, Message, UserText};
 use crate::domain::request::{Request, TrustRequest};
@@ -35,6 +36,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// An engine over a folder, and what it said.
 struct Engine {
+    handle: super::Engine,
     link: Link,
     store: Store,
     seen: Vec<(Option<SessionId>, Event)>,
@@ -134,7 +136,10 @@ impl Engine {
             settings,
             chosen: Box::new(|_| {}),
         };
-        Self { link: open(setup).connect(ClientInfo::local("test")), store, seen: Vec::new(), read: 0 }
+        let handle = open(setup);
+        // Also what nobody opened: most tests look at what the engine does by itself.
+        let link = handle.connect(ClientInfo { follows: Follows::Everything, ..ClientInfo::local("test") });
+        Self { handle, link, store, seen: Vec::new(), read: 0 }
     }
 
     async fn send(&self, command: Command) {

@@ -37,12 +37,20 @@ pub(super) struct ToolHost {
     pub(super) mode: Mode,
     /// Store for undo of the turn's changes.
     pub(super) undo: Keeping,
+    /// Nobody can be asked in the turn, nor in the sessions that it spawns.
+    pub(super) asks_nobody: bool,
 }
 
 impl ToolHost {
     /// ToolHost for calls of this session.
-    pub(super) fn of(shared: &Arc<Shared>, meta: &SessionMeta, mailbox: Mailbox, undo: Keeping) -> Self {
-        Self { shared: shared.clone(), meta: meta.clone(), mailbox, run: RunNo(0), mode: meta.mode, undo }
+    pub(super) fn of(
+        shared: &Arc<Shared>,
+        meta: &SessionMeta,
+        mailbox: Mailbox,
+        undo: Keeping,
+        asks_nobody: bool,
+    ) -> Self {
+        Self { shared: shared.clone(), meta: meta.clone(), mailbox, run: RunNo(0), mode: meta.mode, undo, asks_nobody }
     }
 
     /// The same for one call.

@@ -2,6 +2,7 @@
 
 use crate::app::line::Line;
 use crate::app::state::chat;
+use crate::app::state::engine_facts::EngineLine;
 use crate::app::state::mark::{Marked, Spot};
 use crate::app::state::sessions::Group;
 use crate::domain::Notice;
@@ -52,6 +53,8 @@ pub enum Msg {
     Focus(bool),
     /// The engine reports.
     Engine(Box<Stamped>),
+    /// The line to the engine changed.
+    EngineLine(EngineLine),
     /// A frame was drawn.
     Drawn(Box<Frame>),
     /// A timer armed with [`super::effect::Effect::Arm`] ran out.

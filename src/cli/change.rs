@@ -9,13 +9,38 @@ use crate::domain::inbox::PropertyChange;
 use crate::domain::property::{Properties, split_label};
 use crate::domain::session::TitleFrom;
 use crate::domain::{Mode, SessionId, SessionMeta, sanitise};
+use crate::protocol::{Command, EngineCommand, SessionCommand};
+use crate::runtime::gateway;
 use crate::runtime::setup::Bootstrap;
 use crate::store::StoreError;
 use std::io::{BufRead, IsTerminal, Write};
 use std::path::Path;
 
+/// Way of a change to a session that the gateway has open: the commands that do the same there, and what came of them.
+struct ByGateway<'a, T> {
+    bootstrap: &'a Bootstrap,
+    commands: &'a dyn Fn(&SessionId) -> Vec<Command>,
+    after: &'a dyn Fn(&SessionId) -> Result<T, StoreError>,
+}
+
+impl<T> ByGateway<'_, T> {
+    /// The outcome; `None` if no gateway has the home.
+    fn change(&self, id: &SessionId) -> Option<Result<T, String>> {
+        let commands = (self.commands)(id);
+        let sent = tokio::task::block_in_place(|| {
+            tokio::runtime::Handle::current().block_on(gateway::send(self.bootstrap, commands))
+        })?;
+        Some(sent.and_then(|()| (self.after)(id).map_err(|error| format!("{error}."))))
+    }
+}
+
 /// Does something to each session and tells of those that it cannot be done to.
-fn each<T>(ids: &[SessionId], not: &str, mut act: impl FnMut(&SessionId) -> Result<T, StoreError>) -> (Vec<T>, Exit) {
+fn each<T>(
+    ids: &[SessionId],
+    not: &str,
+    gateway: &ByGateway<'_, T>,
+    mut act: impl FnMut(&SessionId) -> Result<T, StoreError>,
+) -> (Vec<T>, Exit) {
     let mut done = Vec::new();
     let mut exit = Exit::Done;
     for (at, id) in ids.iter().enumerate() {
@@ -25,10 +50,17 @@ fn each<T>(ids: &[SessionId], not: &str, mut act: impl FnMut(&SessionId) -> Resu
         }
         match act(id) {
             Ok(result) => done.push(result),
-            Err(StoreError::Held { holder, .. }) => {
-                complain(&format!("lisle: {id} is open in {holder}. Close it there; it was not {not}."));
-                exit = Exit::Failed;
-            }
+            Err(StoreError::Held { holder, .. }) => match gateway.change(id) {
+                Some(Ok(result)) => done.push(result),
+                Some(Err(why)) => {
+                    complain(&format!("lisle: {id} was not {not}: {why}"));
+                    exit = Exit::Failed;
+                }
+                None => {
+                    complain(&format!("lisle: {id} is open in {holder}. Close it there; it was not {not}."));
+                    exit = Exit::Failed;
+                }
+            },
             Err(error) => {
                 complain(&format!("lisle: {id} was not {not}: {error}."));
                 exit = Exit::Failed;
@@ -41,6 +73,11 @@ fn each<T>(ids: &[SessionId], not: &str, mut act: impl FnMut(&SessionId) -> Resu
 fn usage(why: &str) -> Exit {
     complain(&format!("lisle: {why}"));
     Exit::Usage
+}
+
+/// A session as the gateway left it.
+fn read(bootstrap: &Bootstrap, id: &SessionId) -> Result<SessionMeta, StoreError> {
+    bootstrap.store.read(id, 0).map(|seen| seen.meta)
 }
 
 /// Prints the sessions where that is wanted.
@@ -72,7 +109,21 @@ pub(super) fn set(bootstrap: &Bootstrap, args: &Set) -> Exit {
         return usage("say what to change: --title, --status, --label … (see lisle sessions set --help).");
     }
     let at = now();
-    let (changed, exit) = each(&args.ids, "changed", |id| {
+    let commands = |id: &SessionId| {
+        let sessions = vec![id.clone()];
+        let mut all: Vec<Command> = changes
+            .iter()
+            .map(|change| EngineCommand::Change { sessions: sessions.clone(), change: change.clone() })
+            .map(Command::Engine)
+            .collect();
+        let title = title.clone().map(|title| SessionCommand::Rename { title });
+        let mode = wanted.mode.map(|mode| SessionCommand::Mode { mode, drop_plan: false });
+        let own = title.into_iter().chain(mode).chain(cwd.clone().map(SessionCommand::Cwd));
+        all.extend(own.map(|command| Command::Session { id: id.clone(), command }));
+        all
+    };
+    let gateway = ByGateway { bootstrap, commands: &commands, after: &|id| read(bootstrap, id) };
+    let (changed, exit) = each(&args.ids, "changed", &gateway, |id| {
         bootstrap.store.alter(id, |meta| {
             for change in &changes {
                 change.apply(meta, at);
@@ -131,8 +182,12 @@ fn entry(properties: &Properties, words: &str) -> Result<String, String> {
 pub(super) fn archive(bootstrap: &Bootstrap, args: &Several, archived: bool) -> Exit {
     let at = now();
     let not = if archived { "archived" } else { "put back" };
-    let (changed, exit) =
-        each(&args.ids, not, |id| bootstrap.store.change(id, &PropertyChange::Archived(archived), at));
+    let change = PropertyChange::Archived(archived);
+    let commands = |id: &SessionId| {
+        vec![Command::Engine(EngineCommand::Change { sessions: vec![id.clone()], change: change.clone() })]
+    };
+    let gateway = ByGateway { bootstrap, commands: &commands, after: &|id| read(bootstrap, id) };
+    let (changed, exit) = each(&args.ids, not, &gateway, |id| bootstrap.store.change(id, &change, at));
     tell(&changed, args.json, exit)
 }
 
@@ -195,7 +250,10 @@ pub(super) fn delete(bootstrap: &Bootstrap, args: &Delete) -> Exit {
         }
     }
     let at = now();
-    let (names, exit) = each(&args.ids, "deleted", |id| {
+    let commands =
+        |id: &SessionId| vec![Command::Engine(EngineCommand::Delete { sessions: vec![id.clone()], now: args.now })];
+    let gateway = ByGateway { bootstrap, commands: &commands, after: &|_| Ok(None) };
+    let (names, exit) = each(&args.ids, "deleted", &gateway, |id| {
         let name = if args.now {
             bootstrap.store.delete_now(id).map(|()| None)
         } else {

@@ -76,6 +76,7 @@ pub(super) async fn run(bootstrap: Bootstrap, run: RunArgs) -> Exit {
         return Exit::Usage;
     }
     let here = Here { names: bootstrap.connection_names(), usable: bootstrap.usable_connection() };
+    // In this process, also where a gateway has the home: turns there ask whoever looks at them, and a run asks nobody.
     let mut link = agent::open(bootstrap.engine(true)).connect(ClientInfo::headless("run"));
     let mut face = Face::new(output, session, wanted, prompt, here);
     face.start(&link).await;

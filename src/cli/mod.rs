@@ -8,6 +8,7 @@ mod change;
 mod definitions;
 mod doctor;
 mod exit;
+mod gateway;
 mod headless;
 mod help;
 mod output;
@@ -68,9 +69,13 @@ pub fn main() -> ExitCode {
 
 async fn start(args: Args, prompt: Option<String>) -> Exit {
     let linear = args.wants_lines();
+    let no_gateway = args.common.no_gateway;
     let mut wanted: runtime::setup::StartRequest = args.common.into();
     // The app continues in the last workspace; a script does not depend on it.
     wanted.last_workspace = args.command.is_none();
+    // Of another machine, where they are looked for.
+    let elsewhere = matches!(args.command, Some(CliCommand::Ssh(_)));
+    let (workspace, cwd) = if elsewhere { (wanted.workspace.take(), wanted.cwd.take()) } else { (None, None) };
     let mut bootstrap = match runtime::setup::Bootstrap::prepare(wanted) {
         Ok(bootstrap) => bootstrap,
         Err(error) => {
@@ -117,6 +122,16 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
             complain_of(&bootstrap);
             definitions::statuses(&bootstrap, command)
         }
+        Some(CliCommand::Serve(args)) => gateway::serve(bootstrap, args).await,
+        Some(CliCommand::Gateway(command)) => gateway::run(&bootstrap, command).await,
+        Some(CliCommand::Ssh(args)) => {
+            let command = match runtime::gateway::machine(&bootstrap, &args.host) {
+                Ok(command) => command,
+                Err(why) => return gateway::usage(&why),
+            };
+            let machine = runtime::gateway::RemoteMachine { command, workspace, cwd };
+            app(bootstrap, runtime::gateway::EngineChoice::Machine(Box::new(machine)), None, linear).await
+        }
         // Done above.
         Some(CliCommand::ResetTerminal) => Exit::Done,
         Some(CliCommand::Help(args)) => help::run(&args),
@@ -124,7 +139,7 @@ async fn start(args: Args, prompt: Option<String>) -> Exit {
             complain_of(&bootstrap);
             definitions::views(&bootstrap, command)
         }
-        None => app(bootstrap, prompt, linear).await,
+        None => app(bootstrap, runtime::gateway::EngineChoice::of_home(no_gateway), prompt, linear).await,
     }
 }
 
@@ -144,9 +159,14 @@ async fn inspect_keys(mut bootstrap: runtime::setup::Bootstrap) -> Exit {
 }
 
 /// Runs the app, on the screen or in lines.
-async fn app(mut bootstrap: runtime::setup::Bootstrap, prompt: Option<String>, linear: Option<bool>) -> Exit {
+async fn app(
+    mut bootstrap: runtime::setup::Bootstrap,
+    engine: runtime::gateway::EngineChoice,
+    prompt: Option<String>,
+    linear: Option<bool>,
+) -> Exit {
     bootstrap.find_servers().await;
-    match runtime::app(bootstrap, prompt, linear).await {
+    match runtime::app(bootstrap, engine, prompt, linear).await {
         Ok(left) => {
             if let Some(resume) = &left.resume {
                 output::say(&format!("Resume this session with:  lisle --session {resume}\n"));

@@ -24,7 +24,7 @@ macro_rules! topics {
 }
 
 topics! {
-    "access" "agents" "approvals" "context" "export" "glossary" "keyboard" "keys" "linear" "models" "network" "plans"
+    "access" "agents" "approvals" "context" "export" "gateway" "glossary" "keyboard" "keys" "linear" "models" "network" "plans"
     "reading" "sandbox" "scripting" "security" "sessions" "settings" "ssh" "themes" "undo"
 }
 

@@ -17,6 +17,20 @@ pub struct Request {
     pub ask: Ask,
 }
 
+impl Request {
+    /// Hash of what is shown of it, which an answer quotes: SHA-256, in hex. A mode that changed meanwhile changes nothing of
+    /// what runs.
+    #[must_use]
+    pub fn hash(&self) -> String {
+        let mut shown = self.clone();
+        if let Ask::Approval(approval) = &mut shown.ask {
+            approval.would_run_now = false;
+        }
+        // Values of the protocol are JSON; what were none would match nothing.
+        super::plan::hash(&serde_json::to_string(&shown).unwrap_or_default())
+    }
+}
+
 /// Content of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "ask")]

@@ -113,6 +113,7 @@ impl CommandLine<'_> {
             (&secrets, "It names what looks like a secret"),
             (&looks.protected, "It names what configures or runs code"),
             (&protected, "It would change what configures or runs code"),
+            (&looks.own, "It runs lisle itself, which reaches other sessions and the rules"),
             (&settles, "It changes"),
             (&looks.writes_outside, "It writes outside the working directory"),
             (&elsewhere, "It writes through a link that leads elsewhere"),
@@ -124,7 +125,7 @@ impl CommandLine<'_> {
         .join(" ");
         if !stops.is_empty() {
             let paths: Vec<PathBuf> = secrets.iter().map(|word| self.full(word)).collect();
-            let others = [&looks.protected, &protected, &settles, &looks.writes_outside, &elsewhere];
+            let others = [&looks.protected, &looks.own, &protected, &settles, &looks.writes_outside, &elsewhere];
             let offers = match others.iter().all(|list| list.is_empty()) {
                 true => self.with_secrets(&paths, (policy, mode, rules, facts), known.as_ref()),
                 false => Vec::new(),
@@ -185,7 +186,7 @@ impl CommandLine<'_> {
     fn state(&self, part: &CommandPart, looks: &shell::Looks, rules: &Rules, ways: Option<&Ways<'_>>) -> PartState {
         // No rule answers for these.
         let hidden = looks.secrets.iter().any(|word| rules.shows(&self.full(word), true).is_none());
-        if hidden || !looks.protected.is_empty() || !looks.writes_outside.is_empty() {
+        if hidden || !looks.protected.is_empty() || !looks.own.is_empty() || !looks.writes_outside.is_empty() {
             return PartState::Asked;
         }
         let may_write = |word: &String| {

@@ -4,6 +4,7 @@
 //! name it ([`Stamped::re`]), and last a [`Reply`].
 
 use super::{Command, Stamped};
+use crate::domain::ids::MessageId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,9 +14,21 @@ use std::sync::Arc;
 pub struct ClientRequest {
     /// Number chosen by the client, from 1. It may repeat between clients.
     pub id: u64,
+    /// Id of the message that the command sends, chosen by the client: the row keeps it, and the engine takes no second one
+    /// with it, ever. 8 to 64 letters, digits, `-` and `_`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
     /// Command.
     #[serde(flatten)]
     pub command: Command,
+}
+
+impl ClientRequest {
+    /// Request whose message, if it sends one, gets its id from the engine.
+    #[must_use]
+    pub fn new(id: u64, command: Command) -> Self {
+        Self { id, message: None, command }
+    }
 }
 
 /// Value for one client, in the order in which they are sent.
@@ -86,6 +99,19 @@ pub enum Scope {
     Approve,
     /// Execute, the user's own commands, working directory, paths of files, keys, rules, trust, end of the engine.
     Admin,
+}
+
+impl Scope {
+    /// Name, as a token says it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Approve => "approve",
+            Self::Admin => "admin",
+        }
+    }
 }
 
 /// Scopes of a client.

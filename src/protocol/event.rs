@@ -1,6 +1,6 @@
 //! Events, and the values that only they carry.
 
-use super::{Queued, SessionCommand};
+use super::session::{Queued, SessionCommand};
 use crate::domain::attachment::Attachment;
 use crate::domain::context::ContextReport;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
@@ -23,10 +23,13 @@ use crate::domain::unsaved::Unsaved;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+/// Version of the protocol. It rises when a client of the old version could misread the new one.
+pub const VERSION: u32 = 3;
+
 /// An event as it is sent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stamped {
-    /// [`super::VERSION`] of the protocol.
+    /// [`VERSION`] of the protocol.
     pub v: u32,
     /// Rises by one with each event of the same sender: of the engine, or of that session. Of an answer: number of the
     /// last event before it.
@@ -46,7 +49,7 @@ impl Stamped {
     /// Event for all, with its number.
     #[must_use]
     pub fn new(seq: u64, event: Event) -> Self {
-        Self { v: super::VERSION, seq, merged: 0, re: None, event }
+        Self { v: VERSION, seq, merged: 0, re: None, event }
     }
 
     /// Number of the event that has to come before this one.
@@ -296,6 +299,9 @@ pub enum SessionEvent {
     Settled {
         /// Request id.
         request: RequestId,
+        /// Client that answered it, or ended its turn; `None` if none did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// The agent's todo list changed.
     Todo(Vec<TodoItem>),
@@ -435,6 +441,9 @@ pub struct Opened {
 pub struct Configured {
     /// The workspace's name.
     pub workspace: String,
+    /// Id of this run of the engine: numbers of events mean nothing in another one.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub instance: String,
     /// The connections that can be chosen, the default one first.
     pub connections: Vec<ConnectionInfo>,
     /// Connections that a key alone would make.

@@ -17,19 +17,18 @@ mod client;
 mod engine;
 mod event;
 mod session;
+mod shown;
 
 pub use client::{ClientRequest, CommandError, ErrorCode, Reply, Scope, Scopes, ToClient};
 pub use engine::{EngineCommand, NewSession};
 pub use event::{
-    Configured, ConnectionInfo, EngineEvent, Enhanced, Event, InForce, Opened, SessionEvent, Stamped, TurnEnd,
+    Configured, ConnectionInfo, EngineEvent, Enhanced, Event, InForce, Opened, SessionEvent, Stamped, TurnEnd, VERSION,
 };
 pub use session::{QueueEdit, Queued, SessionCommand};
+pub use shown::ShownRequests;
 
 use crate::domain::SessionId;
 use serde::{Deserialize, Serialize};
-
-/// Version of the protocol. It rises when a client of the old version could misread the new one.
-pub const VERSION: u32 = 3;
 
 /// Command of a client, by its addressee.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

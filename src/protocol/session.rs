@@ -20,6 +20,16 @@ pub enum SessionCommand {
         /// Maximum number of rows.
         rows: usize,
     },
+    /// Open a session again, after a line broke: what was missed follows, with its numbers, or a snapshot as for
+    /// [`SessionCommand::Open`].
+    Resume {
+        /// `Configured::instance` of the engine that sent what the client has.
+        instance: String,
+        /// Number of the last event that the client has of this session.
+        seq: u64,
+        /// Maximum number of rows of a snapshot.
+        rows: usize,
+    },
     /// Send rows before the ones already sent: `SessionEvent::Page`.
     Earlier {
         /// `Opened::earlier` or `SessionEvent::Page`'s of the page before.
@@ -145,6 +155,10 @@ pub enum SessionCommand {
         request: RequestId,
         /// The answer.
         answer: UserAnswer,
+        /// [`crate::domain::request::Request::hash`] of the request as it was shown. A client in another process has to
+        /// quote it; [`super::ShownRequests`] does.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shown: Option<String>,
     },
     /// Change the permission mode from the next tool call on.
     Mode {
@@ -258,6 +272,7 @@ impl SessionCommand {
             | Self::Claim
             | Self::Open { .. }
             | Self::OpenAt { .. }
+            | Self::Resume { .. }
             | Self::Earlier { .. }
             | Self::Later { .. }
             | Self::Leave

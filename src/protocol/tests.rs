@@ -122,17 +122,26 @@ fn every_command_crosses_a_wire() {
         SessionCommand::Cut { by: CutBy::TimeLimit },
         SessionCommand::Retry,
         SessionCommand::Compact { wish: "keep the paths".into() },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Once },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::OnceWithout(vec![0, 2]) },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::No(None) },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanDecline },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Reply("a".into()) },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanChanges("x".into()) },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Once, shown: None },
+        SessionCommand::Answer {
+            request: RequestId::new("r"),
+            answer: UserAnswer::OnceWithout(vec![0, 2]),
+            shown: None,
+        },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::No(None), shown: None },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanDecline, shown: None },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Reply("a".into()), shown: None },
+        SessionCommand::Answer {
+            request: RequestId::new("r"),
+            answer: UserAnswer::PlanChanges("x".into()),
+            shown: None,
+        },
         SessionCommand::Answer {
             request: RequestId::new("r"),
             answer: UserAnswer::Remember { scope: RuleScope::Session, rules: vec![rule()] },
+            shown: None,
         },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Instead("ls".into()) },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Instead("ls".into()), shown: None },
         SessionCommand::Answer {
             request: RequestId::new("r"),
             answer: UserAnswer::PlanApprove(PlanApproval {
@@ -141,10 +150,19 @@ fn every_command_crosses_a_wire() {
                 marks: vec![StepMark { number: 1, struck: true, comment: Some("c".into()) }],
                 covers: "h".into(),
             }),
+            shown: None,
         },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanEdited("# P".into()) },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Trust(true) },
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Key(Key::new("sk-1").unwrap()) },
+        SessionCommand::Answer {
+            request: RequestId::new("r"),
+            answer: UserAnswer::PlanEdited("# P".into()),
+            shown: None,
+        },
+        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::Trust(true), shown: None },
+        SessionCommand::Answer {
+            request: RequestId::new("r"),
+            answer: UserAnswer::Key(Key::new("sk-1").unwrap()),
+            shown: None,
+        },
         SessionCommand::Mode { mode: Mode::Execute, drop_plan: true },
         SessionCommand::DropPlan,
         SessionCommand::Model { connection: None, model: "m".into() },
@@ -173,6 +191,7 @@ fn every_command_crosses_a_wire() {
         Command::Session { id: session(), command: SessionCommand::Open { rows: 3 } },
         Command::Session { id: session(), command: SessionCommand::Earlier { cursor: u64::MAX, rows: 3 } },
         Command::Session { id: session(), command: SessionCommand::OpenAt { at: 4_096, rows: 3 } },
+        Command::Session { id: session(), command: SessionCommand::Resume { instance: "i".into(), seq: 7, rows: 3 } },
         Command::Session { id: session(), command: SessionCommand::Later { cursor: 4_096, rows: 3 } },
         Command::Session { id: session(), command: SessionCommand::Leave },
         Command::Engine(EngineCommand::Change {
@@ -412,7 +431,7 @@ fn every_event_crosses_a_wire() {
         of_session(SessionEvent::ModelWanted { connection: ConnectionName::new("c"), why: "w".into() }),
         of_session(SessionEvent::Waiting(Some(ConnectionName::new("c")))),
         Event::Engine(EngineEvent::Connections(vec![])),
-        of_session(SessionEvent::Settled { request: RequestId::new("r") }),
+        of_session(SessionEvent::Settled { request: RequestId::new("r"), by: None }),
         of_session(SessionEvent::Todo(vec![TodoItem { content: "c".into(), status: TodoStatus::InProgress }])),
         of_session(SessionEvent::Jobs(vec![job()])),
         of_session(SessionEvent::Plan(Some(Box::new(Progress {
@@ -448,7 +467,7 @@ fn every_event_crosses_a_wire() {
 #[test]
 fn what_one_client_gets_crosses_a_wire() {
     let ended = Event::Engine(EngineEvent::Ended);
-    let request = ClientRequest { id: 7, command: Command::Session { id: session(), command: SessionCommand::Stop } };
+    let request = ClientRequest::new(7, Command::Session { id: session(), command: SessionCommand::Stop });
     let lines = there_and_back(vec![request]);
     assert_eq!(lines, [r#"{"id":7,"to":"session","session":"260101-a-b","command":"stop"}"#]);
     let answer = Stamped { re: Some(7), ..Stamped::new(3, ended.clone()) };

@@ -232,7 +232,7 @@ pub async fn inspect(keys: Table) -> Result<(), RunError> {
                 if inputs.is_empty() { Vec::new() } else { vec![(std::mem::take(&mut unit), inputs)] }
             }
             signal = signals.next() => match signal {
-                Signal::End | Signal::Interrupt => break,
+                Signal::End | Signal::Hangup | Signal::Interrupt => break,
                 Signal::Size | Signal::Continued => continue,
             },
         };

@@ -18,6 +18,7 @@ pub mod encode;
 mod environment;
 mod files;
 pub mod frames;
+pub mod gateway;
 pub mod graphics;
 mod highlighter;
 pub mod input;

@@ -38,6 +38,8 @@ pub struct StartRequest {
     pub workspace: Option<PathBuf>,
     /// Without one, the workspace that was opened last in the app.
     pub last_workspace: bool,
+    /// An engine in this process, also where a gateway has the home.
+    pub no_gateway: bool,
 }
 
 impl StartRequest {
@@ -222,6 +224,9 @@ impl Bootstrap {
     #[must_use]
     pub fn engine(&self, headless: bool) -> agent::Setup {
         let paths = self.paths.clone();
+        if let Err(error) = super::gateway::files(&paths).reserve() {
+            tracing::warn!(%error, "the folder of the gateway cannot be made");
+        }
         let enforced = sandbox::is_enforced();
         agent::Setup {
             store: self.store.clone(),

@@ -6,8 +6,10 @@ use tokio::signal::unix::{Signal as Stream, SignalKind, signal};
 /// Signal received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signal {
-    /// End: SIGTERM or SIGHUP.
+    /// End: SIGTERM.
     End,
+    /// The terminal is gone: SIGHUP.
+    Hangup,
     /// End, from outside: in raw mode the key does not make one, but while an editor runs it does.
     Interrupt,
     /// The terminal has another size.
@@ -45,7 +47,7 @@ impl Signals {
     pub async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = self.term.recv() => Signal::End,
-            _ = self.hup.recv() => Signal::End,
+            _ = self.hup.recv() => Signal::Hangup,
             _ = self.int.recv() => Signal::Interrupt,
             _ = self.winch.recv() => Signal::Size,
             _ = self.cont.recv() => Signal::Continued,

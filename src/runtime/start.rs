@@ -4,11 +4,12 @@ use super::client::exit::Exit;
 use super::client::options::{Options, ScreenOptions};
 use super::client::settings_file::SettingsFile;
 use super::commands::Folders;
+use super::gateway::{self, EngineChoice};
 use super::keymap_files::keymap;
 use super::setup::{Bootstrap, Which};
 use super::terminal::Mouse;
 use super::{linear, screen};
-use crate::agent::{self, ClientInfo, Link};
+use crate::agent::Link;
 use crate::config::own::{self, OwnFileKind};
 use crate::config::settings;
 use crate::domain::problem::Problem;
@@ -26,11 +27,16 @@ use std::sync::Arc;
 ///
 /// # Errors
 /// When there is no usable terminal, or the session to continue does not exist.
-pub async fn app(bootstrap: Bootstrap, prompt: Option<String>, linear: Option<bool>) -> anyhow::Result<Exit> {
+pub async fn app(
+    bootstrap: Bootstrap,
+    engine: EngineChoice,
+    prompt: Option<String>,
+    linear: Option<bool>,
+) -> anyhow::Result<Exit> {
     let (mut bootstrap, mut prompt, mut news) = (Arc::new(bootstrap), prompt, Vec::new());
     let (mut unsaved, mut ended) = (Vec::new(), true);
     loop {
-        let mut exit = shown(&bootstrap, prompt.take(), linear, std::mem::take(&mut news)).await?;
+        let mut exit = shown(&bootstrap, &engine, prompt.take(), linear, std::mem::take(&mut news)).await?;
         // What one workspace could not save is said in the next one, and once more at the end.
         let words = exit.words();
         unsaved.append(&mut exit.unsaved);
@@ -50,6 +56,7 @@ pub async fn app(bootstrap: Bootstrap, prompt: Option<String>, linear: Option<bo
 /// Shows one workspace. `news`: what is said there first.
 async fn shown(
     bootstrap: &Arc<Bootstrap>,
+    engine: &EngineChoice,
     prompt: Option<String>,
     linear: Option<bool>,
     news: Vec<Notice>,
@@ -60,21 +67,10 @@ async fn shown(
     let ui = bootstrap.settings.ui.clone();
     let kept_theme = bootstrap.paths.state.join("theme");
     let theme = if ui.theme == "auto" { recall(&kept_theme).unwrap_or(ui.theme) } else { ui.theme };
-    let resume = match bootstrap.wanted.which.clone() {
-        Which::New => None,
-        Which::This(id) => {
-            // Asked before the screen opens, so that a wrong id is reported where it was typed.
-            anyhow::ensure!(
-                bootstrap.store.session_dir(&id).is_dir(),
-                "there is no session {id} in {}",
-                bootstrap.store.workspace_name()
-            );
-            Some(id)
-        }
-        Which::Latest => bootstrap.latest(),
-    };
+    let resume = resumed(bootstrap, engine)?;
     let lines = linear::wanted(linear, bootstrap.settings.ui.linear);
-    let link = agent::open(bootstrap.engine(false)).connect(ClientInfo::local(if lines { "linear" } else { "screen" }));
+    let program = if lines { "linear" } else { "screen" };
+    let gateway::OpenedEngine { link, gateway, news: said } = gateway::open(engine, bootstrap, program, false).await?;
     let first = match &resume {
         Some(session) => {
             catch_up(&link, bootstrap, session, prompt).await;
@@ -83,11 +79,13 @@ async fn shown(
         None => prompt,
     };
     let settings = SettingsFile { path: bootstrap.paths.config_file(), started: bootstrap.settings.clone() };
-    let notices = news.into_iter().chain(problems.iter().map(Problem::notice)).chain(offers(bootstrap)).collect();
+    let notices =
+        news.into_iter().chain(said).chain(problems.iter().map(Problem::notice)).chain(offers(bootstrap)).collect();
     let (state_dir, workspace) = (bootstrap.paths.state.clone(), bootstrap.workspace().to_owned());
     let config = bootstrap.paths.config.clone();
     let (workspaces, looked) = (bootstrap.workspaces(), Arc::clone(bootstrap));
     let options = Options {
+        gateway,
         keys: Arc::new(keys),
         settings,
         examine: Arc::new(move || super::doctor::findings(&looked)),
@@ -117,6 +115,24 @@ async fn shown(
         },
     };
     Ok(if lines { linear::run(link, options).await? } else { screen::run(link, options).await? })
+}
+
+/// The session to begin with, where there is one.
+fn resumed(bootstrap: &Bootstrap, engine: &EngineChoice) -> anyhow::Result<Option<SessionId>> {
+    Ok(match bootstrap.wanted.which.clone() {
+        Which::New => None,
+        Which::This(id) if matches!(engine, EngineChoice::Machine(_)) => Some(id),
+        Which::This(id) => {
+            // Asked before the screen opens, so that a wrong id is reported where it was typed.
+            anyhow::ensure!(
+                bootstrap.store.session_dir(&id).is_dir(),
+                "there is no session {id} in {}",
+                bootstrap.store.workspace_name()
+            );
+            Some(id)
+        }
+        Which::Latest => bootstrap.latest().filter(|_| !matches!(engine, EngineChoice::Machine(_))),
+    })
 }
 
 /// Applies the command line's request to an existing session.

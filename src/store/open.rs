@@ -204,6 +204,35 @@ impl Store {
         Ok(seen)
     }
 
+    /// True if the file of a session has a row of this id.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn holds_message(&self, id: &SessionId, message: &MessageId) -> Result<bool, StoreError> {
+        /// Bytes that are looked at together.
+        const PART: u64 = 1 << 20;
+        let dir = self.inner.layout.session(id);
+        let found = match session::find(self.io(), &dir) {
+            Ok(found) => found,
+            Err(StoreError::NoSession { .. }) => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        let Some(file) = &found.file else { return Ok(false) };
+        let wanted = format!("\"{message}\"");
+        // A place that two parts share is in both.
+        let overlap = wanted.len() as u64;
+        let mut at = 0;
+        while at < found.len {
+            let bytes = lines::range(self.io(), file, at, (at + PART + overlap).min(found.len))
+                .map_err(|error| StoreError::io("read", &dir.join(layout::SESSION), error))?;
+            if memchr::memmem::find(&bytes, wanted.as_bytes()).is_some() {
+                return Ok(true);
+            }
+            at += PART;
+        }
+        Ok(false)
+    }
+
     /// Reads a session.
     fn look(&self, id: &SessionId, rows: usize, writer: LastWriter) -> Result<OpenedFiles, StoreError> {
         let alive = writer == LastWriter::Works;

@@ -6,6 +6,7 @@ use super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::Focus;
 use crate::app::state::ending::Quit;
+use crate::app::state::engine_facts::EngineLine;
 use crate::domain::notice::Level;
 use crate::domain::sanitise::clean_line;
 use crate::keymap::action::{
@@ -141,7 +142,27 @@ pub(super) fn said(paint: &FrameContext<'_>, width: usize) -> Vec<Vec<Piece<'sta
         let dots = paint.piece(format!(" {}", paint.signs.cut), Role::Dim);
         return vec![vec![paint.piece(key, Role::Key), dots]];
     }
-    notice(paint, width).or_else(|| undo(paint)).unwrap_or_default()
+    let mut said = line(paint).unwrap_or_default();
+    said.extend(notice(paint, width).or_else(|| undo(paint)).unwrap_or_default());
+    said.truncate(MOST);
+    said
+}
+
+/// The line to a gateway, while it is lost.
+fn line(paint: &FrameContext<'_>) -> Option<Vec<Vec<Piece<'static>>>> {
+    let (state, why, waiting) = match &paint.state.engine.line {
+        EngineLine::Own | EngineLine::Joined => return None,
+        EngineLine::Reconnecting { why, waiting } => ("Reconnecting", why, *waiting),
+        EngineLine::Down { why, waiting } => ("Not connected, any key tries again", why, *waiting),
+    };
+    let waiting = match waiting {
+        0 => String::new(),
+        1 => "1 message waits, ".to_owned(),
+        n => format!("{n} messages wait, "),
+    };
+    let mark = paint.signs.marks.warning;
+    let text = format!("{mark} {state}: {waiting}{}", clean_line(why));
+    Some(vec![vec![paint.piece(text, Role::Warning)]])
 }
 
 /// The way back, where the list has no row for it.

@@ -157,6 +157,24 @@ const HOUSE: &[Room] = &[
             "fastrand",
         ],
     },
+    // Sockets, the lock of a home, and the programs that are lines or gateways of their own.
+    Room {
+        name: "gateway",
+        sees: &["domain", "protocol", "agent"],
+        uses: &[
+            "fastrand",
+            "rustix",
+            "tokio",
+            "tokio_util",
+            "std::env",
+            "std::fs",
+            "std::io",
+            "std::os",
+            "std::process",
+            "std::thread",
+            "std::time::Instant",
+        ],
+    },
     Room { name: "keymap", sees: &["domain"], uses: &[] },
     // Styles are values that tui_textarea's own calls take; ratatui's widgets stay outside.
     Room { name: "app", sees: &["domain", "protocol", "keymap"], uses: &["tui_textarea", "ratatui::style"] },
@@ -165,16 +183,16 @@ const HOUSE: &[Room] = &[
     Room {
         name: "runtime",
         sees: &[
-            "domain", "protocol", "config", "store", "provider", "permit", "sandbox", "tools", "agent", "keymap",
-            "app", "theme", "ui",
+            "domain", "protocol", "config", "store", "provider", "permit", "sandbox", "tools", "agent", "gateway",
+            "keymap", "app", "theme", "ui",
         ],
         uses: GUARDED,
     },
     Room {
         name: "cli",
         sees: &[
-            "domain", "protocol", "config", "store", "provider", "permit", "sandbox", "tools", "agent", "keymap",
-            "app", "theme", "ui", "runtime",
+            "domain", "protocol", "config", "store", "provider", "permit", "sandbox", "tools", "agent", "gateway",
+            "keymap", "app", "theme", "ui", "runtime",
         ],
         // crossterm and termina stay with the one roof of the terminal.
         uses: &[
@@ -215,6 +233,11 @@ const STARTS_PROGRAMS: &[(&str, &str)] = &[
     (
         "src/agent/worktree.rs",
         "lisle's own git goes through the runner, or has filters, hooks and drivers off where there is none",
+    ),
+    ("src/gateway/start.rs", "lisle itself, as a gateway in the background"),
+    (
+        "src/gateway/ssh.rs",
+        "the user's own ssh is the line to another machine; its arguments are fixed but for the host",
     ),
     ("src/runtime/editor.rs", "the user's editor needs the terminal; a key asks for it"),
     ("src/runtime/viewer.rs", "the desktop shows kinds of files that run nothing; a key asks for it"),

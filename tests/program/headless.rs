@@ -162,7 +162,7 @@ fn json_is_the_events_one_a_line() {
         assert!(kinds.contains(&kind), "{kind} is missing in {kinds:?}");
     }
     assert_eq!(kinds.last(), Some(&"ended"));
-    assert!(events.iter().all(|event| event["v"] == 3));
+    assert!(events.iter().all(|event| event["v"] == lisle::protocol::VERSION));
 }
 
 #[test]

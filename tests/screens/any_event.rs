@@ -147,7 +147,7 @@ pub fn of_the_engine(dice: &mut Dice, state: &State) -> Vec<Event> {
         15 => SessionEvent::Queue { items: queued(dice, at), held: dice.once_in(2), steers: queued(dice, at) },
         16 => SessionEvent::Redelivering { at: dice.once_in(2).then_some(At(at.0 + 5_000)) },
         17 | 18 => SessionEvent::Asked(Box::new(asked(dice))),
-        19 => SessionEvent::Settled { request: RequestId::new(format!("r{}", dice.roll(4))) },
+        19 => SessionEvent::Settled { request: RequestId::new(format!("r{}", dice.roll(4))), by: None },
         20 => SessionEvent::Todo(todo(dice)),
         21 => SessionEvent::Jobs(jobs(dice, at)),
         22 => SessionEvent::Plan(dice.once_in(2).then(Box::default)),

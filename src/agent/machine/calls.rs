@@ -369,7 +369,7 @@ impl Machine {
         one.finish(now, outcome.failed, outcome.text, outcome.figures);
         let row = one.row.clone();
         if let Some(request) = settled {
-            out.push(Step::Emit(SessionEvent::Settled { request }));
+            out.push(Step::Emit(SessionEvent::Settled { request, by: None }));
         }
         out.push(Step::KeepLive(row.clone(), Safety::Written));
         out.push(Step::Emit(SessionEvent::Row(Box::new(row))));

@@ -4,7 +4,7 @@ use crate::domain::permission::Mode;
 use crate::domain::tool::ToolSpec;
 use std::path::PathBuf;
 
-/// Settings of a machine, set once.
+/// Settings of a machine, set once but for whether anybody can be asked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineConfig {
     /// The tools on offer and whether each only reads.
@@ -13,7 +13,7 @@ pub struct MachineConfig {
     pub requests_per_turn: u32,
     /// Changes of the mode table by the user's settings.
     pub policy: crate::permit::Policy,
-    /// Nobody can be asked.
+    /// Nobody can be asked in the turn that runs, or in the next one.
     pub headless: bool,
     /// Enter steers while a turn runs, instead of queuing.
     pub steer_by_default: bool,

@@ -67,7 +67,7 @@ impl Machine {
     /// Nobody waits for it any more.
     pub(super) fn no_longer_reaches(&mut self, number: u64, out: &mut Vec<Step>) {
         if let Some(gone) = self.asks.remove_connecting(number) {
-            out.push(Step::Emit(SessionEvent::Settled { request: gone.asking.request.id }));
+            out.push(Step::Emit(SessionEvent::Settled { request: gone.asking.request.id, by: None }));
         }
     }
 
@@ -87,7 +87,7 @@ impl Machine {
             answer => return super::user_input::unheard(request, answer, out),
         };
         self.asks.remove_connecting(number);
-        out.push(Step::Emit(SessionEvent::Settled { request: request.clone() }));
+        out.push(Step::Emit(SessionEvent::Settled { request: request.clone(), by: None }));
         out.push(Step::Reached(number, outcome));
         // A rule that was kept may be about others that wait.
         self.reconsider(now, out);
@@ -116,7 +116,7 @@ impl Machine {
                     continue;
                 }
             };
-            out.push(Step::Emit(SessionEvent::Settled { request: one.asking.request.id }));
+            out.push(Step::Emit(SessionEvent::Settled { request: one.asking.request.id, by: None }));
             out.push(Step::Reached(one.number, outcome));
         }
     }

@@ -44,7 +44,7 @@ impl Machine {
     /// The question is gone, without an answer.
     pub(super) fn settle_key(&mut self, out: &mut Vec<Step>) {
         if let Some(asked) = self.asks.take_key() {
-            out.push(Step::Emit(SessionEvent::Settled { request: asked.request.id }));
+            out.push(Step::Emit(SessionEvent::Settled { request: asked.request.id, by: None }));
         }
     }
 
@@ -84,7 +84,7 @@ impl Machine {
             out.push(Step::Emit(SessionEvent::Asked(Box::new(asked.request.clone()))));
             return self.asks.set_key(asked);
         }
-        out.push(Step::Emit(SessionEvent::Settled { request: asked.request.id.clone() }));
+        out.push(Step::Emit(SessionEvent::Settled { request: asked.request.id.clone(), by: None }));
         let paused = asked.failure.is_some();
         if paused && self.turn.is_some() {
             self.request(now, out);

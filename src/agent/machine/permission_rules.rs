@@ -70,7 +70,7 @@ impl Machine {
             return;
         }
         if let Some(request) = self.trust.take_request() {
-            out.push(Step::Emit(SessionEvent::Settled { request: request.id }));
+            out.push(Step::Emit(SessionEvent::Settled { request: request.id, by: None }));
         }
         if let Some(wanted) = wanted {
             let request = Request { id: self.request_id(now), ask: Ask::Trust(Box::new(wanted)) };
@@ -89,7 +89,7 @@ impl Machine {
             }
         };
         let Some(Request { id, ask: Ask::Trust(wanted) }) = self.trust.take_request() else { return };
-        out.push(Step::Emit(SessionEvent::Settled { request: id }));
+        out.push(Step::Emit(SessionEvent::Settled { request: id, by: None }));
         if yes {
             out.push(Step::Trust(wanted));
         } else {
@@ -191,6 +191,7 @@ impl Machine {
         } else {
             self.own.rules.clear();
         }
+        self.config.headless = earlier.config.headless;
         let same_cwd = self.meta.cwd == earlier.meta.cwd;
         self.trust.take_over(&earlier.trust, same_cwd, &self.own);
         self

@@ -70,7 +70,7 @@ impl Machine {
     pub(super) fn drop_plan(&mut self, out: &mut Vec<Step>) {
         if let Some(plan) = self.own.plan.take() {
             self.meta.plan_pending = false;
-            out.push(Step::Emit(SessionEvent::Settled { request: plan.request }));
+            out.push(Step::Emit(SessionEvent::Settled { request: plan.request, by: None }));
         }
     }
 

@@ -141,6 +141,30 @@ impl Machine {
         std::mem::replace(&mut self.meta.id, id)
     }
 
+    /// The message that is sent next gets this id; `None`: one that is made for it.
+    pub fn choose_message_id(&mut self, id: Option<MessageId>) {
+        self.transcript.choose_id(id);
+    }
+
+    /// True if a row in memory, or a message that waits, has this id.
+    #[must_use]
+    pub fn has_message(&self, id: &MessageId) -> bool {
+        self.rows().iter().any(|row| row.id == *id) || self.waiting().iter().any(|item| item.id == *id)
+    }
+
+    /// Nobody can be asked from here on, or somebody can. A turn that runs keeps to how it began.
+    pub fn set_asks_nobody(&mut self, nobody: bool) {
+        if !self.is_running() {
+            self.config.headless = nobody;
+        }
+    }
+
+    /// Nobody can be asked.
+    #[must_use]
+    pub fn asks_nobody(&self) -> bool {
+        self.config.headless
+    }
+
     /// Gives the machine the rows since the last compaction.
     pub fn set_rows(&mut self, rows: Vec<Message>) {
         self.transcript.set_rows(rows);

@@ -133,7 +133,7 @@ impl Machine {
         let waits = by != CutBy::TakenOver;
         for one in batch.all_open().filter(|one| !waits || !one.is_writing()) {
             if let Some(request) = one.request() {
-                out.push(Step::Emit(SessionEvent::Settled { request: request.id.clone() }));
+                out.push(Step::Emit(SessionEvent::Settled { request: request.id.clone(), by: None }));
             }
             drop_call(one, now, |so_far| result_of(by, so_far));
         }

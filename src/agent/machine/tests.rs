@@ -414,7 +414,7 @@ fn a_plan_pauses_and_only_its_answers_leave_explore() {
     b.act(SessionCommand::Mode { mode: Mode::Ask, drop_plan: false });
     assert_eq!(b.machine.meta.mode, Mode::Explore);
     let id = b.asked().id;
-    let steps = b.act(SessionCommand::Answer { request: id, answer: approve(&b, Mode::Execute, false) });
+    let steps = b.act(SessionCommand::Answer { request: id, answer: approve(&b, Mode::Execute, false), shown: None });
     assert_eq!(b.machine.meta.mode, Mode::Execute);
     assert!(kept(&steps).iter().any(|r| matches!(&r.body, Body::User(u) if u.text.starts_with("Plan approved"))));
     b.calls(&[("w", "write")]);
@@ -425,12 +425,13 @@ fn a_plan_pauses_and_only_its_answers_leave_explore() {
 fn a_plan_can_be_changed_declined_or_dropped() {
     let mut b = with_plan();
     let id = b.asked().id;
-    let steps = b.act(SessionCommand::Answer { request: id, answer: UserAnswer::PlanChanges("smaller".into()) });
+    let steps =
+        b.act(SessionCommand::Answer { request: id, answer: UserAnswer::PlanChanges("smaller".into()), shown: None });
     assert!(kept(&steps).iter().any(|r| matches!(&r.body, Body::User(u) if u.text.contains("smaller"))));
     assert_eq!(b.machine.meta.mode, Mode::Explore);
     let mut b = with_plan();
     let id = b.asked().id;
-    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::PlanDecline });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::PlanDecline, shown: None });
     assert!(!b.machine.meta.plan_pending && !b.machine.is_running());
     let mut b = with_plan();
     b.act(SessionCommand::Mode { mode: Mode::Execute, drop_plan: true });
@@ -528,7 +529,7 @@ fn a_message_beside_a_waiting_plan_runs_its_whole_turn() {
 fn an_approved_plan_is_gone_only_after_its_message_is_on_disk() {
     let mut b = with_plan();
     let id = b.asked().id;
-    let steps = b.act(SessionCommand::Answer { request: id, answer: approve(&b, Mode::Ask, false) });
+    let steps = b.act(SessionCommand::Answer { request: id, answer: approve(&b, Mode::Ask, false), shown: None });
     let row = position(&steps, |s| matches!(s, Step::Append(..)));
     assert!(row < position(&steps, |s| matches!(s, Step::KeepMeta(_))));
     assert!(steps.iter().any(|s| matches!(s, Step::KeepMeta(Safety::Synced))));
@@ -634,7 +635,7 @@ fn questions_wait_for_their_answer_and_nobody_answers_headless() {
     let mut b = Bench::new(Mode::Explore);
     ask(&mut b);
     let id = b.asked().id;
-    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Reply("this one".into()) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Reply("this one".into()), shown: None });
     assert!(b.call("q").result.unwrap().contains("this one"));
     let mut b = Bench::with(Mode::Ask, |rules| rules.headless = true);
     ask(&mut b);
@@ -702,7 +703,7 @@ proptest! {
                 7 => { b.act(SessionCommand::Stop); }
                 8 => { b.feed(Input::Failed(run, broken(which > 1))); }
                 9 => { b.feed(Input::RetryNow(run)); }
-                10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(SessionCommand::Answer { request: r.id, answer: [UserAnswer::Once, for_session(), UserAnswer::No(None), UserAnswer::PlanDecline][usize::from(which)].clone() }); } }
+                10 => { if let Some(r) = b.machine.requests().first().cloned() { b.act(SessionCommand::Answer { request: r.id, answer: [UserAnswer::Once, for_session(), UserAnswer::No(None), UserAnswer::PlanDecline][usize::from(which)].clone(), shown: None }); } }
                 11 => { b.act(SessionCommand::Mode { mode: Mode::ALL[usize::from(which) % 3], drop_plan: false }); }
                 12 => { b.feed(Input::Reaped(RunNo(run.0.saturating_sub(1)))); }
                 _ => { b.act(SessionCommand::steer("s")); }

@@ -12,11 +12,13 @@ pub(super) struct Transcript {
     last: Option<MessageId>,
     last_stamp: At,
     rng: fastrand::Rng,
+    /// Id that a client chose for the next message.
+    chosen: Option<MessageId>,
 }
 
 impl Transcript {
     pub(super) fn new(seed: u64) -> Self {
-        Self { rows: Vec::new(), last: None, last_stamp: At(0), rng: fastrand::Rng::with_seed(seed) }
+        Self { rows: Vec::new(), last: None, last_stamp: At(0), rng: fastrand::Rng::with_seed(seed), chosen: None }
     }
 
     /// Rows, oldest first.
@@ -71,8 +73,13 @@ impl Transcript {
         (0..6).map(|_| char::from(b"0123456789abcdefghijklmnopqrstuvwxyz"[self.rng.usize(..36)])).collect()
     }
 
+    /// The next id is this one; `None`: made here.
+    pub(super) fn choose_id(&mut self, id: Option<MessageId>) {
+        self.chosen = id;
+    }
+
     pub(super) fn message_id(&mut self, at: At) -> MessageId {
-        MessageId::new(format!("msg-{}-{}", at.0, self.letters()))
+        self.chosen.take().unwrap_or_else(|| MessageId::new(format!("msg-{}-{}", at.0, self.letters())))
     }
 
     pub(super) fn request_id(&mut self, now: At) -> RequestId {

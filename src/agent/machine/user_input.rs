@@ -49,7 +49,7 @@ impl Machine {
             }
             SessionCommand::Compact { wish } => self.compact_wished(now, wish, out),
             SessionCommand::Retry => self.retry(now, out),
-            SessionCommand::Answer { request, answer } => self.answer(now, &request, answer, out),
+            SessionCommand::Answer { request, answer, .. } => self.answer(now, &request, answer, out),
             SessionCommand::Mode { mode, drop_plan } => self.set_mode(now, mode, drop_plan, out),
             SessionCommand::DropPlan => self.give_up_plan(now, out),
             SessionCommand::Model { connection, model } => self.set_model(now, connection, model, out),
@@ -73,6 +73,7 @@ impl Machine {
             | SessionCommand::KillJob { .. }
             | SessionCommand::Open { .. }
             | SessionCommand::OpenAt { .. }
+            | SessionCommand::Resume { .. }
             | SessionCommand::Earlier { .. }
             | SessionCommand::Later { .. }
             | SessionCommand::Leave
@@ -224,13 +225,13 @@ impl Machine {
         match asked {
             Some((call, Stage::Asking(asking))) => match answer {
                 UserAnswer::Once => {
-                    out.push(Step::Emit(SessionEvent::Settled { request: request.clone() }));
+                    out.push(Step::Emit(SessionEvent::Settled { request: request.clone(), by: None }));
                     self.run_call(now, &call, asking.facts, Authority::Person, out);
                 }
                 UserAnswer::OnceWithout(places) => self.once_without(now, &call, &asking, places, out),
                 UserAnswer::Remember { scope, rules } => match self.remember(&asking, scope, rules, out) {
                     Some(authority) => {
-                        out.push(Step::Emit(SessionEvent::Settled { request: request.clone() }));
+                        out.push(Step::Emit(SessionEvent::Settled { request: request.clone(), by: None }));
                         self.run_call(now, &call, asking.facts, authority, out);
                         self.reconsider(now, out);
                     }
@@ -265,7 +266,7 @@ impl Machine {
             out.push(notice(Level::Warning, "The struck places are not those of this change.", "Answer it again."));
             return out.push(Step::Emit(SessionEvent::Asked(Box::new(asking.request.clone()))));
         }
-        out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone() }));
+        out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone(), by: None }));
         let facts = CallFacts { left_out: places, ..asking.facts.clone() };
         self.run_call(now, call, facts, Authority::Person, out);
     }
@@ -287,7 +288,7 @@ impl Machine {
         let Some(one) = batch.open(id) else { return };
         if command == *proposed {
             let call = one.call.clone();
-            out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone() }));
+            out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone(), by: None }));
             self.run_call(now, &call, asking.facts.clone(), Authority::Person, out);
             return;
         }
@@ -303,7 +304,7 @@ impl Machine {
             tool.subject = command;
         }
         let row = one.row.clone();
-        out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone() }));
+        out.push(Step::Emit(SessionEvent::Settled { request: asking.request.id.clone(), by: None }));
         // What runs later is never another command than the one on disk.
         out.push(Step::KeepLive(row.clone(), Safety::Synced));
         out.push(Step::Emit(SessionEvent::Row(Box::new(row))));
@@ -397,7 +398,11 @@ pub(super) fn give_back(act: SessionCommand, why: &str, out: &mut Vec<Step>) {
 /// An answer that nobody waits for any more.
 pub(super) fn unheard(request: &RequestId, answer: UserAnswer, out: &mut Vec<Step>) {
     out.push(stale_answer());
-    give_back(SessionCommand::Answer { request: request.clone(), answer }, "That was already settled.", out);
+    give_back(
+        SessionCommand::Answer { request: request.clone(), answer, shown: None },
+        "That was already settled.",
+        out,
+    );
 }
 
 pub(super) fn stale_answer() -> Step {

@@ -1,5 +1,6 @@
 //! Files that go along with a message to come: copied into the session, and removed again where they were not sent.
 
+use super::super::asker::Asker;
 use super::super::blocking::blocking;
 use super::super::mailbox::Report;
 use super::super::session_files::Ownership;
@@ -23,21 +24,22 @@ impl SessionActor {
             return self.out.send(SessionEvent::Attached { path, made });
         }
         let (place, mailbox, written) = (self.site(None).place, self.mailbox.clone(), path.clone());
+        let asker = self.out.asker().cloned();
         tokio::spawn(async move {
             let made = blocking(move || attachments::take(&written, &place)).await;
             let made = made.unwrap_or_else(|| Err("The file could not be looked at; the log says more.".to_owned()));
             // An actor that ended has nobody to tell.
-            let _ = mailbox.report(Report::Attached { path, made }).await;
+            let _ = mailbox.report(Report::Attached { path, made, asker }).await;
         });
     }
 
     /// A copy was made, or not.
-    pub(super) async fn attached(&mut self, path: PathBuf, made: Result<Attachment, String>) {
+    pub(super) async fn attached(&mut self, path: PathBuf, made: Result<Attachment, String>, asker: Option<&Asker>) {
         let unseen = made.as_ref().ok().and_then(|file| self.unseen(std::slice::from_ref(file)));
         if let Ok(file) = &made {
             self.attachments.add(&file.path);
         }
-        self.out.send(SessionEvent::Attached { path, made });
+        self.answer(SessionEvent::Attached { path, made }, asker);
         self.tell_unseen(unseen).await;
     }
 

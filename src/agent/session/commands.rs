@@ -1,5 +1,6 @@
 //! Acts on a session by people, changes of its properties, and the release of its files.
 
+use super::super::asker::Asker;
 use super::super::blocking::blocking;
 use super::super::clock::now;
 use super::super::mailbox::{ReleaseAnswer, Released, Running, SHOWN};
@@ -17,14 +18,18 @@ use crate::protocol::{SessionCommand, SessionEvent};
 use crate::store::StoreError;
 
 impl SessionActor {
-    /// Does what a client wants of the session.
-    pub(super) async fn command(&mut self, command: SessionCommand) {
+    /// Does a command, whoever sent it.
+    pub(super) async fn carry_out(&mut self, command: SessionCommand) {
         match command {
             SessionCommand::Open { rows } => self.open(rows).await,
+            SessionCommand::Resume { instance, seq, rows } => self.resume(&instance, seq, rows).await,
             SessionCommand::OpenAt { at, rows } => self.open_at(at, rows).await,
             SessionCommand::Earlier { cursor, rows } => self.earlier(cursor, rows).await,
             SessionCommand::Later { cursor, rows } => self.later(cursor, rows).await,
-            SessionCommand::Leave => self.view.leave(),
+            SessionCommand::Leave => match self.out.asker().map(Asker::id) {
+                Some(client) => self.left_by(client),
+                None => self.view.leave(),
+            },
             SessionCommand::Context => self.show_context().await,
             SessionCommand::Rules => self.show_rules().await,
             SessionCommand::Forget { rule, scope } => self.forget_rule(*rule, scope).await,
@@ -71,6 +76,9 @@ impl SessionActor {
             self.out.send(SessionEvent::Notice(Notice::new(Level::Warning, text)));
             return self.refuse(act, text).await;
         }
+        if !self.was_shown(&act) {
+            return self.refuse(act, "The request was not shown here as it is now.").await;
+        }
         let Some(act) = self.act_without_lock(act).await else { return };
         if !self.own().await {
             let why = match self.files.ownership() {
@@ -82,6 +90,9 @@ impl SessionActor {
         // What is written into a session that was taken over comes back, instead of going where nobody looks.
         if (act.said().is_some() || leads_to_a_request(&act)) && !self.is_still_ours().await {
             return self.refuse(act, "Another lisle took this session over.").await;
+        }
+        if !self.is_new_message(&act).await {
+            return;
         }
         self.view.act();
         if act == SessionCommand::Retitle {
@@ -96,7 +107,8 @@ impl SessionActor {
         match act {
             SessionCommand::Draft { text, attachments } => {
                 if self.load(Show::Nothing).await {
-                    self.save_draft(UserText::with(text, attachments)).await;
+                    let asker = self.out.asker().cloned();
+                    self.save_draft(UserText::with(text, attachments), asker.as_ref()).await;
                 }
             }
             SessionCommand::KillJob { job } => self.kill_job(&job).await,
@@ -249,8 +261,9 @@ impl SessionActor {
         self.out.send(SessionEvent::Held { by });
     }
 
-    pub(super) async fn save_draft(&mut self, draft: UserText) {
-        self.draft.set(&draft);
+    pub(super) async fn save_draft(&mut self, draft: UserText, asker: Option<&Asker>) {
+        let client = asker.map(|asker| asker.client().info().name.as_str());
+        let draft = self.draft.set(client.unwrap_or_default(), draft);
         self.input(Input::Command(SessionCommand::draft(draft.text.clone()))).await;
         // A draft of a session that is nowhere would be found by nobody.
         if !(draft.text.is_empty() && draft.attachments.is_empty())
@@ -475,6 +488,7 @@ fn leads_to_a_request(act: &SessionCommand) -> bool {
         // What shows something or takes messages away asks no model.
         | SessionCommand::Open { .. }
         | SessionCommand::OpenAt { .. }
+        | SessionCommand::Resume { .. }
         | SessionCommand::Earlier { .. }
         | SessionCommand::Later { .. }
         | SessionCommand::Leave

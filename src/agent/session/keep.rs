@@ -161,6 +161,7 @@ impl SessionActor {
 
     /// Drops the content of the files from memory.
     pub(super) fn unload(&mut self) {
+        self.out.rest();
         self.sources.forget_context();
         self.view.unload();
         self.machine.set_rows(Vec::new());

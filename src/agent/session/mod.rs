@@ -5,7 +5,7 @@
 //!
 //! Its data are groups with fields of their own, each in a leaf file: `attachments`, `background_jobs`, `calls`,
 //! `follower_task`, `idle_work`, `parent_link`, `saving`, `side_requests`, `sources` and `view`. The other files do things with
-//! them: `commands` what people do to the session, `attach` the files that they give along, `keep` reads and writes it, `side`
+//! them: `clients` whose command it is, `commands` what people do to the session, `attach` the files that they give along, `keep` reads and writes it, `side`
 //! what goes on beside its turns, `context` what the model is told, `connection` which connection answers, `keys` their keys,
 //! `windows` what servers tell of their models, `jobs` what goes on in the background, `permission_rules` the files of rules,
 //! `plan` those of plans, `pages` what is shown, `follow` what others write, `steps` what the machine wants done.
@@ -14,6 +14,7 @@ mod attach;
 mod attachments;
 mod background_jobs;
 mod calls;
+mod clients;
 mod commands;
 mod connection;
 mod context;
@@ -139,7 +140,8 @@ impl SessionActor {
 
     async fn control(&mut self, control: Control) {
         match control {
-            Control::Command(command) => self.command(command).await,
+            Control::Command(command, asker) => self.command(command, asker).await,
+            Control::Gone(client) => self.left_by(client),
             Control::Change { change, done } => {
                 let changed = self.change(change).await;
                 // Whoever asked may have ended meanwhile.
@@ -167,11 +169,12 @@ impl SessionActor {
         match report {
             Report::Input(input) => self.input(input).await,
             Report::Tell(event) => self.out.send(event),
+            Report::Answer(event, asker) => self.answer(event, asker.as_ref()),
             Report::ModelsListed { connection, models } => {
                 self.shared.out.send(EngineEvent::Models { connection, models });
                 self.show_models().await;
             }
-            Report::Attached { path, made } => self.attached(path, made).await,
+            Report::Attached { path, made, asker } => self.attached(path, made, asker.as_ref()).await,
             Report::RulesChanged => self.refresh_rules().await,
             Report::Deliver(text) => self.deliver(text).await,
             Report::Titled { title, was, wanted } => self.titled(title, was, wanted).await,
@@ -225,8 +228,8 @@ impl SessionActor {
             Mail::Report(Report::Input(input)) => self.input(input).await,
             Mail::Report(Report::SideUsage(used, cost)) => self.input(Input::SideUsage(used, cost)).await,
             Mail::Report(Report::Titled { title, was, wanted }) => self.titled(title, was, wanted).await,
-            Mail::Control(Control::Command(SessionCommand::Draft { text, attachments })) => {
-                self.save_draft(UserText::with(text, attachments)).await;
+            Mail::Control(Control::Command(SessionCommand::Draft { text, attachments }, asker)) => {
+                self.save_draft(UserText::with(text, attachments), asker.as_ref()).await;
             }
             Mail::Control(_) | Mail::Report(_) => {}
         }

@@ -23,11 +23,24 @@ impl SessionActor {
         self.input(Input::Look).await;
     }
 
+    /// A client comes back: it gets what it missed, or a snapshot.
+    pub(super) async fn resume(&mut self, instance: &str, seq: u64, rows: usize) {
+        let Some(client) = self.out.asker().map(|asker| asker.client().clone()) else { return self.open(rows).await };
+        let loaded = !matches!(self.files.ownership(), Ownership::Unloaded);
+        if loaded && self.out.resume(&client, instance, seq) {
+            return self.view.show();
+        }
+        self.out.open_to(&client);
+        self.open(rows).await;
+    }
+
     /// `later`: there are rows behind these, so live ones do not follow them.
     pub(super) async fn show(&mut self, mut rows: Vec<Message>, earlier: Option<u64>, later: Option<u64>) {
         if later.is_none() {
             rows.extend(self.machine.live_rows());
         }
+        let client = self.out.asker().map(|asker| asker.client().info().name.clone()).unwrap_or_default();
+        let draft = self.draft.said(&client).clone();
         let mut meta = self.machine.meta().clone();
         meta.next_cost = self.shared.next_cost(&meta);
         let opened = Opened {
@@ -43,8 +56,8 @@ impl SessionActor {
             todo: self.machine.own().todo.clone(),
             plan: self.machine.own().progress.clone().map(Box::new),
             jobs: self.jobs.list(),
-            draft: self.draft.said().text.clone(),
-            draft_attachments: self.draft.said().attachments.clone(),
+            draft: draft.text,
+            draft_attachments: draft.attachments,
         };
         self.out.send(SessionEvent::Opened(Box::new(opened)));
         if let Some(event) = self.machine.compacting() {

@@ -13,7 +13,7 @@ impl SessionActor {
     /// Looks at a plan's file before the plan is approved: what is approved is what was shown. False when it holds
     /// something else, which is asked for anew.
     pub(super) async fn look_at_plan(&mut self, act: &SessionCommand) -> bool {
-        let SessionCommand::Answer { request, answer: UserAnswer::PlanApprove(_) } = act else { return true };
+        let SessionCommand::Answer { request, answer: UserAnswer::PlanApprove(_), .. } = act else { return true };
         let Some(review) = self.machine.plan_asked(request) else { return true };
         let (path, shown) = (review.path.clone(), review.markdown.clone());
         if !self.is_own(&path) || self.machine.is_running() {

@@ -6,14 +6,18 @@ use crate::store::StoreError;
 /// Unsent text of a session.
 #[derive(Debug, Default)]
 pub(super) struct Draft {
+    /// Newest draft, which the files have.
     said: UserText,
+    /// Drafts of clients by name, newest last.
+    by_client: Vec<(String, UserText)>,
     /// It could not be saved.
     unsaved: bool,
 }
 
 impl Draft {
-    pub(super) fn said(&self) -> &UserText {
-        &self.said
+    /// Draft for this client: its own, else the newest.
+    pub(super) fn said(&self, client: &str) -> &UserText {
+        self.by_client.iter().find(|(name, _)| name == client).map_or(&self.said, |(_, said)| said)
     }
 
     /// The draft as the files have it.
@@ -21,10 +25,16 @@ impl Draft {
         self.said = said;
     }
 
-    /// A draft that is not saved yet.
-    pub(super) fn set(&mut self, said: &UserText) {
-        self.said.clone_from(said);
+    /// A client's draft, not saved yet. Returns what the files are to have: this one, or the newest of another client
+    /// where it is empty.
+    pub(super) fn set(&mut self, client: &str, said: UserText) -> UserText {
+        self.by_client.retain(|(name, _)| name != client);
+        if !said.is_empty() {
+            self.by_client.push((client.to_owned(), said));
+        }
+        self.said = self.by_client.last().map(|(_, said)| said.clone()).unwrap_or_default();
         self.unsaved = true;
+        self.said.clone()
     }
 
     /// The draft is on disk.

@@ -1,5 +1,6 @@
 //! Side tasks of a session: the link to its parent, its title, a draft being rewritten.
 
+use super::super::asker::Asker;
 use super::super::mailbox::{MailReader, Report};
 use super::SessionActor;
 use super::view::Show;
@@ -22,6 +23,7 @@ impl SessionActor {
 
     pub(super) async fn spawned(&mut self, link: ChildLink) {
         let ceiling = link.ceiling;
+        self.machine.set_asks_nobody(link.asks_nobody);
         self.parent.join(link);
         // Nobody looks at it: its files are let go when it is done.
         self.view.hide();
@@ -129,7 +131,7 @@ impl SessionActor {
     /// Waits a moment for a title that is being made, where the session ends with its turn: nobody would make it later.
     pub(super) async fn await_title(&mut self, from: &mut MailReader) {
         let until = Instant::now() + LAST_TITLE;
-        while self.side.is_last_title_due() && self.shared.setup.settings.headless {
+        while self.side.is_last_title_due() && self.machine.asks_nobody() {
             match tokio::time::timeout_at(until, from.next()).await {
                 Ok(Some(what)) => self.at_the_end(what).await,
                 Ok(None) | Err(_) => return,
@@ -154,9 +156,11 @@ impl SessionActor {
 
     // ---- drafts ----
 
-    /// Rewrites a draft. A running rewrite is cancelled.
+    /// Rewrites a draft. A rewrite that runs for the same client is cancelled.
     pub(super) async fn enhance(&mut self, number: u64, draft: String) {
-        self.side.cancel_enhancing();
+        let asker = self.out.asker().cloned();
+        let client = asker.as_ref().map(Asker::id);
+        self.side.cancel_enhancing_of(client);
         if draft.trim().is_empty() || !self.load(Show::Nothing).await {
             return;
         }
@@ -164,8 +168,8 @@ impl SessionActor {
         let (cwd, cache) = (self.machine.meta().cwd.clone(), self.shared.intros.clone());
         let task = tokio::spawn(async move {
             let result = enhance::enhance(&engine, &cwd, &cache, draft).await;
-            let _ = mailbox.report(Report::Tell(SessionEvent::Enhanced { number, result })).await;
+            let _ = mailbox.report(Report::Answer(SessionEvent::Enhanced { number, result }, asker)).await;
         });
-        self.side.enhance(task.abort_handle());
+        self.side.enhance(client, task.abort_handle());
     }
 }

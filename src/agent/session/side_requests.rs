@@ -1,6 +1,8 @@
 //! State of side requests: a title being made, a draft being rewritten.
 
+use crate::agent::hub::ClientId;
 use crate::protocol::{SessionEvent, TurnEnd};
+use std::collections::HashMap;
 use tokio::task::AbortHandle;
 
 /// Number of automatic requests for a title: during the first turn, and after it if that gave none.
@@ -16,7 +18,8 @@ pub(super) struct SideRequests {
     /// A model is asked for a title.
     titling: bool,
     title_tries: u8,
-    enhancing: Option<AbortHandle>,
+    /// Drafts being rewritten, one a client.
+    enhancing: HashMap<Option<ClientId>, AbortHandle>,
 }
 
 impl SideRequests {
@@ -54,14 +57,14 @@ impl SideRequests {
         self.titling && self.well
     }
 
-    /// Cancels a rewrite that runs.
-    pub(super) fn cancel_enhancing(&mut self) {
-        if let Some(before) = self.enhancing.take() {
+    /// Cancels a rewrite that runs for this client.
+    pub(super) fn cancel_enhancing_of(&mut self, client: Option<ClientId>) {
+        if let Some(before) = self.enhancing.remove(&client) {
             before.abort();
         }
     }
 
-    pub(super) fn enhance(&mut self, task: AbortHandle) {
-        self.enhancing = Some(task);
+    pub(super) fn enhance(&mut self, client: Option<ClientId>, task: AbortHandle) {
+        self.enhancing.insert(client, task);
     }
 }

@@ -99,6 +99,9 @@ impl SessionActor {
         {
             self.shared.sessions.set_meta((**meta).clone());
         }
+        if let SessionEvent::Settled { by, .. } = &mut event {
+            *by = self.out.answered_by();
+        }
         self.parent.hear(&event);
         self.side.hear(&event);
         self.out.send(event);
@@ -200,7 +203,8 @@ impl SessionActor {
     }
 
     pub(super) fn engine(&self, call: Option<&CallId>) -> ToolHost {
-        ToolHost::of(&self.shared, self.machine.meta(), self.mailbox.clone(), self.kept_for_undo(call))
+        let undo = self.kept_for_undo(call);
+        ToolHost::of(&self.shared, self.machine.meta(), self.mailbox.clone(), undo, self.machine.asks_nobody())
     }
 
     pub(super) fn site(&self, decided: Option<(Decided, &CallId)>) -> CallContext {

@@ -47,7 +47,7 @@ impl SessionActor {
         }
         let Some(known) = self.known(&aim).await else { return };
         let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
-        let mailbox = self.mailbox.clone();
+        let (mailbox, asker) = (self.mailbox.clone(), self.out.asker().cloned());
         tokio::spawn(async move {
             let told = match blocking(move || undo::plan(&checkpoints, aim, &known)).await {
                 Some(Ok(worked)) => SessionEvent::UndoPlanned(Box::new(worked.plan)),
@@ -56,14 +56,14 @@ impl SessionActor {
                 }
                 None => return,
             };
-            let _ = mailbox.report(Report::Tell(told)).await;
+            let _ = mailbox.report(Report::Answer(told, asker)).await;
         });
     }
 
     pub(super) async fn tell_changes(&mut self) {
         let known = Known { cwd: self.real_cwd(), ..Known::default() };
         let checkpoints = self.shared.setup.store.checkpoints(&self.machine.meta().id);
-        let mailbox = self.mailbox.clone();
+        let (mailbox, asker) = (self.mailbox.clone(), self.out.asker().cloned());
         tokio::spawn(async move {
             let told = match blocking(move || undo::changes(&checkpoints, &known)).await {
                 Some(Ok(changes)) => SessionEvent::FilesChanged(Box::new(changes)),
@@ -72,7 +72,7 @@ impl SessionActor {
                 }
                 None => return,
             };
-            let _ = mailbox.report(Report::Tell(told)).await;
+            let _ = mailbox.report(Report::Answer(told, asker)).await;
         });
     }
 

@@ -10,7 +10,7 @@ impl SessionActor {
     /// Asks the server for its models, once in the life of this task. The provider remembers the answer; the next request uses it.
     pub(super) fn ask_for_windows(&mut self) {
         let setup = &self.shared.setup;
-        if self.sources.windows_asked() || setup.settings.headless {
+        if self.sources.windows_asked() || self.machine.asks_nobody() {
             return;
         }
         let Some(name) = self.machine.meta().asked().cloned() else { return };

@@ -105,7 +105,12 @@ impl ToolHost {
         seat.child = Some(id.clone());
         let first = ChildProgress::of(id.clone());
         let (news, heard) = watch::channel(first);
-        let link = ChildLink { ceiling: self.mode.stricter(self.meta.mode), news, undo: self.undo.clone() };
+        let link = ChildLink {
+            ceiling: self.mode.stricter(self.meta.mode),
+            news,
+            undo: self.undo.clone(),
+            asks_nobody: self.asks_nobody,
+        };
         let (ready, mailbox) = oneshot::channel();
         let request = SpawnRequest { meta, link: Box::new(link), prompt: task.prompt.clone(), ready };
         let sent = self.shared.spawn_requests.send(request).is_ok();
@@ -197,7 +202,7 @@ impl ToolHost {
 async fn stop_child(mailbox: &Mailbox, by: CutBy, mut heard: watch::Receiver<ChildProgress>) -> NotDone {
     // One that ended needs no word.
     let act = if by == CutBy::User { SessionCommand::Stop } else { SessionCommand::Cut { by } };
-    let _ = mailbox.control(Control::Command(act));
+    let _ = mailbox.control(Control::Command(act, None));
     let ended = heard.wait_for(|news| news.has_ended());
     let _ = tokio::time::timeout(ENDS_WITHIN, ended).await;
     NotDone::Stopped(heard.borrow().said().to_owned())

@@ -23,6 +23,8 @@ pub(in crate::agent) struct ChildLink {
     pub(in crate::agent) news: watch::Sender<ChildProgress>,
     /// Store for undo of its calls' changes: with the parent's turn.
     pub(in crate::agent) undo: Keeping,
+    /// Nobody can be asked, as in the parent's turn.
+    pub(in crate::agent) asks_nobody: bool,
 }
 
 /// Progress of a child.

@@ -93,7 +93,7 @@ async fn what_a_child_waits_for_is_seen_at_its_parent_and_answered_in_the_child(
     let seen = engine.changed(|meta| matches!(&meta.activity, Activity::NeedsYou(_)) && meta.parent.is_none()).await;
     assert_eq!(seen.id, parent);
     assert!(matches!(seen.activity, Activity::NeedsYou(what) if what.contains("approve: write x.txt")));
-    engine.act(&child, SessionCommand::Answer { request: request.id, answer: UserAnswer::Once }).await;
+    engine.act(&child, SessionCommand::Answer { request: request.id, answer: UserAnswer::Once, shown: None }).await;
     assert_eq!(engine.ended_in(&parent).await, TurnEnd::Done);
     assert_eq!(std::fs::read_to_string(home.path().join("project/x.txt")).unwrap().trim_end(), "hi");
     engine.end().await;
@@ -113,7 +113,7 @@ async fn a_child_follows_its_parent_down_at_once_and_never_up() {
     engine.changed(|meta| meta.id == child && meta.mode == Mode::Explore).await;
     engine
         .until(|event| {
-            matches!(event, Event::Session { event: SessionEvent::Settled { request: r }, .. } if *r == request.id)
+            matches!(event, Event::Session { event: SessionEvent::Settled { request: r, .. }, .. } if *r == request.id)
                 .then_some(())
         })
         .await;
@@ -207,7 +207,9 @@ async fn the_answer_of_a_child_in_the_background_comes_as_a_message() {
         Some(request) => request,
         None => engine.asked().await,
     };
-    engine.act(&child.session, SessionCommand::Answer { request: request.id, answer: UserAnswer::No(None) }).await;
+    engine
+        .act(&child.session, SessionCommand::Answer { request: request.id, answer: UserAnswer::No(None), shown: None })
+        .await;
     let text = engine
         .until(|event| match event {
             Event::Session { event: SessionEvent::Row(row), .. } => match &row.body {

@@ -161,7 +161,7 @@ async fn a_status_that_the_user_sets_in_a_turn_stays() {
         .await;
     engine.changed(|meta| meta.status == "done").await;
     let answer = crate::domain::request::UserAnswer::Reply("yes".into());
-    engine.act(&session, SessionCommand::Answer { request, answer }).await;
+    engine.act(&session, SessionCommand::Answer { request, answer, shown: None }).await;
     engine.ended().await;
     assert_eq!(engine.store.read(&session, 1).unwrap().meta.status, "done");
     engine.end().await;

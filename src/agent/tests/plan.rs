@@ -27,7 +27,7 @@ fn approve(request: &Request, mode: Mode, compact: bool, struck: &[u32]) -> Sess
     let marks = Outline::parse(markdown).marks().into_iter();
     let marks = marks.map(|mark| StepMark { struck: struck.contains(&mark.number), ..mark }).collect();
     let approval = PlanApproval { mode, compact, marks, covers: hash(markdown) };
-    SessionCommand::Answer { request: request.id.clone(), answer: UserAnswer::PlanApprove(approval) }
+    SessionCommand::Answer { request: request.id.clone(), answer: UserAnswer::PlanApprove(approval), shown: None }
 }
 
 async fn progress(engine: &mut Engine, over: bool) -> Progress {
@@ -99,7 +99,7 @@ async fn an_edited_plan_is_kept_in_its_file() {
     let mut engine = Engine::new(home.path());
     let (id, request) = planned(&mut engine).await;
     let answer = UserAnswer::PlanEdited("# Mine\n\n1. Only list\n".into());
-    engine.act(&id, SessionCommand::Answer { request: request.id.clone(), answer }).await;
+    engine.act(&id, SessionCommand::Answer { request: request.id.clone(), answer, shown: None }).await;
     let again = engine.asked().await;
     assert_eq!(review(&again).origin, PlanOrigin::EditedByUser);
     engine.end().await;

@@ -12,7 +12,7 @@ async fn every_act_that_carries_words_comes_back_from_a_session_that_is_held_els
     let other = written(&engine.store, "260101-held", |_| {});
     let session = id("260101-held");
     assert!(engine.open(&session).await.meta.held_by.is_some());
-    let answer = |answer| SessionCommand::Answer { request: RequestId::new("r"), answer };
+    let answer = |answer| SessionCommand::Answer { request: RequestId::new("r"), answer, shown: None };
     let marks = vec![StepMark { number: 1, struck: false, comment: Some("careful".into()) }];
     for act in [
         SessionCommand::send("hello"),

@@ -77,7 +77,10 @@ pub(crate) fn give(
         state.focus = Focus::Composer;
     }
     for (session, request) in answered {
-        fx.push(session::to(&session, SessionCommand::Answer { request: request.clone(), answer: answer.clone() }));
+        fx.push(session::to(
+            &session,
+            SessionCommand::Answer { request: request.clone(), answer: answer.clone(), shown: None },
+        ));
         if let Some(open) = state.conversations.open.get_mut(&session) {
             let panel = own.clone().filter(|panel| panel.request == request).or_else(|| open.panel.clone());
             let asked = open.requests.iter().position(|other| other.id == request).map(|at| open.requests.remove(at));

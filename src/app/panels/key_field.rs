@@ -47,7 +47,10 @@ fn give(
     if let Some((_, panel)) = focus::focused(state) {
         panel.stage = Stage::Secret { key: Hidden::default() };
     }
-    fx.push(session::to(session, SessionCommand::Answer { request: request.clone(), answer: UserAnswer::Key(key) }));
+    fx.push(session::to(
+        session,
+        SessionCommand::Answer { request: request.clone(), answer: UserAnswer::Key(key), shown: None },
+    ));
 }
 
 /// Field of the panel of a session, while it is open. The panel of a request that changed is a new one.

@@ -87,7 +87,7 @@ pub(crate) fn edited(state: &mut State, session: &SessionId, request: RequestId,
     }
     fx.push(session::to(
         session,
-        SessionCommand::Answer { request, answer: crate::domain::request::UserAnswer::PlanEdited(text) },
+        SessionCommand::Answer { request, answer: crate::domain::request::UserAnswer::PlanEdited(text), shown: None },
     ));
     focus::hush(state);
 }

@@ -1,6 +1,7 @@
 //! Consequences of quitting, by session.
 
 use super::State;
+use super::engine_facts::EngineLine;
 use super::open::Open;
 use crate::domain::SessionMeta;
 use crate::domain::attention::Attention;
@@ -13,6 +14,9 @@ impl State {
     /// Sessions that quitting stops or leaves waiting, a line each, then what becomes of them.
     #[must_use]
     pub fn leaving(&self) -> Vec<String> {
+        if self.engine.line != EngineLine::Own {
+            return self.going_on();
+        }
         let (mut lines, mut stopped, mut plans) = (Vec::new(), 0, 0);
         let mut metas: Vec<&SessionMeta> = self.sessions.metas().filter(|meta| meta.held_by.is_none()).collect();
         metas.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| a.id.cmp(&b.id)));
@@ -54,6 +58,30 @@ impl State {
             _ => "Everything is saved. After a restart Enter continues what was interrupted.",
         };
         lines.push(after.to_owned());
+        lines
+    }
+
+    /// The same where a gateway has the turns: they go on.
+    fn going_on(&self) -> Vec<String> {
+        let mut metas: Vec<&SessionMeta> = self.sessions.metas().filter(|meta| meta.held_by.is_none()).collect();
+        metas.sort_by(|a, b| b.last_message.cmp(&a.last_message).then_with(|| a.id.cmp(&b.id)));
+        let mut lines: Vec<String> = metas
+            .into_iter()
+            .filter_map(|meta| {
+                let state = match meta.attention() {
+                    Attention::NeedsYou(_) => "waits for you",
+                    Attention::Running => "goes on",
+                    _ => return None,
+                };
+                Some(format!("{}: {state}", clean_line(meta.shown_title())))
+            })
+            .collect();
+        let more = lines.len().saturating_sub(NAMED);
+        lines.truncate(NAMED);
+        if more > 0 {
+            lines.push(format!("and {more} more"));
+        }
+        lines.push("The gateway goes on without this screen.".to_owned());
         lines
     }
 }

@@ -10,7 +10,7 @@ use crate::app::overlays::{
 };
 use crate::app::panels::{answers, key_field};
 use crate::app::sessions::{deleted, export, walk};
-use crate::app::shell::{connecting, quit, session, trail};
+use crate::app::shell::{connecting, quit, session, text, trail};
 use crate::app::state::State;
 use crate::app::state::chat::Spent;
 use crate::app::state::open::{Given, Open, Retry, Turn};
@@ -230,7 +230,7 @@ fn loaded(state: &mut State, id: &SessionId, event: SessionEvent, fx: &mut Vec<E
         SessionEvent::ConnectionWanted { connection } if shown => connection_picker::wanted(state, &connection, fx),
         SessionEvent::Attached { path, made } => attach::came(state, id, &path, made, fx),
         SessionEvent::Asked(request) => asked(state, id, *request, fx),
-        SessionEvent::Settled { request } => settled(state, id, &request),
+        SessionEvent::Settled { request, by } => settled(state, id, &request, by.as_deref()),
         SessionEvent::Todo(items) => open.todo = items,
         SessionEvent::Plan(plan) => open.plan = plan,
         SessionEvent::Jobs(jobs) => open.jobs = jobs,
@@ -313,15 +313,23 @@ fn asked(state: &mut State, id: &SessionId, request: Request, fx: &mut Vec<Effec
     key_field::asked(state, id, typed, fx);
 }
 
-fn settled(state: &mut State, id: &SessionId, request: &RequestId) {
+fn settled(state: &mut State, id: &SessionId, request: &RequestId, by: Option<&str>) {
     let quiet = state.input.quiet_until;
     let key = key_field::settled(state, id, request);
     let Some(open) = state.conversations.open.get_mut(id) else { return };
+    let mut ours = false;
     for given in open.given.iter_mut().filter(|given| given.request.id == *request) {
         given.settled = true;
+        ours = true;
     }
+    // Whoever looked at it here learns why it is gone.
+    let other = by.filter(|_| !ours && open.panel.as_ref().is_some_and(|panel| panel.request == *request));
+    let other = other.map(|by| Notice::new(Level::Info, format!("Answered by {}", text::plain(by))));
     open.requests.retain(|other| other.id != *request);
     answers::sync(state, id, Some(request));
+    if let Some(notice) = other.filter(|_| !key && state.current_id() == Some(id)) {
+        state.notify(notice);
+    }
     if key {
         // Nothing took the place of the field yet: what is typed next is a message.
         state.input.quiet_until = quiet;

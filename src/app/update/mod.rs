@@ -120,6 +120,7 @@ pub fn update(state: &mut State, now: At, msg: Msg) -> Vec<Effect> {
         Msg::Doctor(findings) => doctor::came(state, &findings),
         Msg::Found(found) => completion::found(state, *found),
         Msg::Commands(commands) => state.drafts.commands = commands,
+        Msg::EngineLine(line) => state.engine.line = line,
         Msg::Zone { utc_offset } => {
             state.clock.utc_offset = utc_offset;
             state.arrange();

@@ -1,6 +1,7 @@
 //! The arguments of the command line: those of the app and of all commands. Larger groups of commands have a file each.
 
 mod definitions;
+mod gateway;
 mod sessions;
 #[cfg(test)]
 mod tests;
@@ -12,6 +13,7 @@ use crate::domain::{At, ConnectionName, Mode, SessionId};
 use crate::runtime::setup::{StartRequest, Which};
 use clap::{Args as ClapArgs, CommandFactory, Parser, Subcommand, ValueEnum};
 pub use definitions::{LabelsCommand, StatusesCommand, ViewsCommand};
+pub use gateway::{CallArgs, DetachArgs, GatewayCommand, RestartArgs, ServeArgs, SshArgs};
 pub use sessions::{
     Branch, Delete, Export, Import, ListArgs, Restore, SearchArgs, SessionsCommand, Set, Several, ShowArgs, Verify,
 };
@@ -144,6 +146,9 @@ pub struct Common {
     /// The workspace: a folder of sessions, also one that another program made.
     #[arg(long, value_name = "DIR", global = true)]
     pub workspace: Option<PathBuf>,
+    /// Run in this process, also where a gateway has this home.
+    #[arg(long, global = true)]
+    pub no_gateway: bool,
 }
 
 impl From<Common> for StartRequest {
@@ -153,8 +158,8 @@ impl From<Common> for StartRequest {
             None if common.continue_last => Which::Latest,
             None => Which::New,
         };
-        let Common { connection, model, mode, cwd, workspace, .. } = common;
-        StartRequest { which, connection, model, mode, cwd, workspace, last_workspace: false }
+        let Common { connection, model, mode, cwd, workspace, no_gateway, .. } = common;
+        StartRequest { which, connection, model, mode, cwd, workspace, last_workspace: false, no_gateway }
     }
 }
 
@@ -187,6 +192,17 @@ pub enum CliCommand {
     /// Permissions of an agent's commands.
     #[command(subcommand)]
     Permissions(PermissionsCommand),
+    /// Run the gateway of this home: turns that go on without a screen, and clients that come and go.
+    ///
+    /// The app joins it by itself. SIGTERM saves and ends.
+    Serve(ServeArgs),
+    /// The gateway of this home: its state, its clients, its end.
+    #[command(subcommand)]
+    Gateway(GatewayCommand),
+    /// Open the app with the sessions of another machine, through ssh.
+    ///
+    /// Nothing listens there: ssh runs "lisle gateway stdio". --workspace names a workspace there.
+    Ssh(SshArgs),
     /// Print a page of the manual, or the list of its pages.
     Help(Help),
     /// Look at what lisle can use here, and say what to do where something is missing.

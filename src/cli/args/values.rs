@@ -32,6 +32,21 @@ pub(super) fn since(text: &str) -> Result<At, String> {
     date.to_zoned(zone).map(|start| At(start.timestamp().as_millisecond())).map_err(|_| wrong())
 }
 
+/// A time such as `30m`: seconds, minutes, hours or days.
+pub(super) fn span(text: &str) -> Result<std::time::Duration, String> {
+    let wrong = || "it is a time like 90s, 30m, 2h or 1d".to_owned();
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text.get(digits.len()..).unwrap_or_default() {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        "d" => 86_400,
+        _ => return Err(wrong()),
+    };
+    let seconds = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).ok_or_else(wrong)?;
+    if (1..=31_536_000).contains(&seconds) { Ok(std::time::Duration::from_secs(seconds)) } else { Err(wrong()) }
+}
+
 pub(super) fn message_id(text: &str) -> Result<MessageId, String> {
     if text.trim().is_empty() { Err("a message has an id".to_owned()) } else { Ok(MessageId::new(text)) }
 }

@@ -55,6 +55,10 @@ pub struct Settings {
     pub default_connection_line: Option<usize>,
     /// `[connections.NAME]`
     pub connections: BTreeMap<ConnectionName, Connection>,
+    /// `[gateway]` `start`: when the app starts a gateway.
+    pub gateway_start: GatewayStart,
+    /// `[machines.NAME]`
+    pub machines: BTreeMap<String, MachineSettings>,
     /// `workspace`: a name below `data/workspaces`, or a folder. A leading `~` stands for the home directory.
     pub workspace: Option<PathBuf>,
 }
@@ -78,9 +82,20 @@ impl Default for Settings {
             default_connection: None,
             default_connection_line: None,
             connections: BTreeMap::new(),
+            gateway_start: GatewayStart::default(),
+            machines: BTreeMap::new(),
             workspace: None,
         }
     }
+}
+
+/// Another machine with a lisle, for `lisle ssh NAME`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MachineSettings {
+    /// `host`, as ssh takes it; the machine's name without it.
+    pub host: Option<String>,
+    /// `command`: lisle there.
+    pub command: Option<String>,
 }
 
 /// The part of the window, in percent, at which a conversation is compacted where nothing else was said.
@@ -252,6 +267,19 @@ choice! {
         Hosts = "hosts",
         /// Nothing.
         Off = "off",
+    }
+}
+
+choice! {
+    /// When the app starts a gateway in the background and joins it.
+    GatewayStart {
+        /// Where it runs over SSH, so that a lost line stops nothing.
+        #[default]
+        Ssh = "ssh",
+        /// Always.
+        Always = "always",
+        /// Never; one that runs is joined.
+        Never = "never",
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::read::Section;
 use super::{
-    Api, AskEdits, COMPACT_MOST, Connection, ExploreBash, Fsync, Glyphs, Limits, Mouse, Notify, Permissions, Pictures,
-    ProviderKind, Sandbox, SandboxNetwork, SandboxProfile, Settings, StatedFigures, Thinks, Ui, Undo, WhileRunning,
+    Api, AskEdits, COMPACT_MOST, Connection, ExploreBash, Fsync, GatewayStart, Glyphs, Limits, MachineSettings, Mouse,
+    Notify, Permissions, Pictures, ProviderKind, Sandbox, SandboxNetwork, SandboxProfile, Settings, StatedFigures,
+    Thinks, Ui, Undo, WhileRunning,
 };
 use crate::domain::ids::ConnectionName;
 use crate::domain::ids::{DEMO, shown_name};
@@ -70,6 +71,7 @@ pub(super) fn root(section: &Section<'_>, out: &mut Settings) {
     if let Some((workspace, _)) = section.text("workspace") {
         out.workspace = Some(PathBuf::from(workspace));
     }
+    gateways(section, out);
     if let Some(connections) = section.table("connections") {
         for (name, section) in connections.tables() {
             let Some(connection) = connection(&section) else { continue };
@@ -81,6 +83,21 @@ pub(super) fn root(section: &Section<'_>, out: &mut Settings) {
         }
     }
     section.finish();
+}
+
+/// The gateway of this machine, and other machines that have one.
+fn gateways(section: &Section<'_>, out: &mut Settings) {
+    if let Some(section) = section.table("gateway") {
+        section.choice("start", GatewayStart::CHOICES, &mut out.gateway_start);
+        section.finish();
+    }
+    if let Some(machines) = section.table("machines") {
+        for (name, section) in machines.tables() {
+            let text = |key| section.text(key).map(|(text, _)| text);
+            out.machines.insert(name, MachineSettings { host: text("host"), command: text("command") });
+            section.finish();
+        }
+    }
 }
 
 fn permissions(section: &Section<'_>, out: &mut Permissions) {

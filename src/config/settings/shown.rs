@@ -104,6 +104,14 @@ const ROWS: &[Row] = {
             NextStart,
         ),
         (
+            "gateway.start",
+            Sessions,
+            "When the app starts a gateway, whose turns go on without a screen.",
+            |s| s.gateway_start.word().to_owned(),
+            &["ssh", "always", "never"],
+            NextStart,
+        ),
+        (
             "extended_prompt_cache",
             Sessions,
             "Prompts stay in the vendor's cache for an hour or longer, where it has that; writing them there costs more.",

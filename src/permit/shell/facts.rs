@@ -44,6 +44,8 @@ pub struct Looks {
     pub secrets: Vec<String>,
     /// Words that name what configures or runs code.
     pub protected: Vec<String>,
+    /// Programs that are lisle itself, which reaches the gateway, its sessions and its rules.
+    pub own: Vec<String>,
     /// Targets of redirections that lie outside the working directory and the temporary folders.
     pub writes_outside: Vec<String>,
     /// Risks, a few words each, the worst first.
@@ -89,6 +91,9 @@ pub fn looks(command: &str, cwd: &Path) -> Looks {
             }
             for at in catastrophic::starts(&simple).programs {
                 let Some((program, arguments)) = simple.words[at..].split_first() else { continue };
+                if program.rsplit('/').next() == Some("lisle") {
+                    out.own.push(program.clone());
+                }
                 risks.extend(risk(program.rsplit('/').next().unwrap_or(program), arguments));
             }
             for (operator, target) in &simple.redirects {
@@ -113,7 +118,7 @@ pub fn looks(command: &str, cwd: &Path) -> Looks {
     if !out.secrets.is_empty() && risks.contains("network") {
         risks.insert(SENDS_SECRET);
     }
-    for list in [&mut out.secrets, &mut out.protected, &mut out.writes_outside] {
+    for list in [&mut out.secrets, &mut out.protected, &mut out.own, &mut out.writes_outside] {
         list.sort();
         list.dedup();
     }

@@ -266,3 +266,28 @@ fn where_nobody_can_be_asked_the_rule_is_named() {
     let rule = r#"{"effect":"allow","tool":"sandbox","readable":["/w/lib"]}"#;
     assert!(refusal.reason.contains(rule) && refusal.reason.contains("permissions.json"), "{}", refusal.reason);
 }
+
+#[test]
+fn lisle_itself_is_asked_about_each_time_in_every_mode() {
+    for line in [
+        "lisle gateway stop",
+        "/usr/local/bin/lisle sessions delete x --yes",
+        "./target/debug/lisle",
+        "cd /tmp && env A=1 lisle auth list",
+        "nohup lisle serve &",
+        "timeout 5 lisle run hello",
+        "sh -c 'lisle gateway call x'",
+        "find . -exec lisle run {} \\;",
+    ] {
+        assert!(matches!(decide(Mode::Explore, &[], &command(line), false), Verdict::Deny(_)), "{line}");
+        for mode in [Mode::Ask, Mode::Execute] {
+            let Verdict::Ask(question) = decide(mode, &[Rule::allow("bash")], &command(line), false) else {
+                panic!("{line} in {mode:?}")
+            };
+            assert!(question.every_time && question.offers.is_empty(), "{line} in {mode:?}: {question:?}");
+        }
+    }
+    for line in ["grep -r lisle .", "ls lisle", "git commit -m lisle"] {
+        assert!(!matches!(decide(Mode::Execute, &[], &command(line), false), Verdict::Ask(_)), "{line}");
+    }
+}

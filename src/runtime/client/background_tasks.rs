@@ -146,3 +146,10 @@ pub(in crate::runtime) fn examine(events: &Events, examine: &Examine, terminal: 
         let _ = events.send(RuntimeEvent::Msg(Msg::Doctor(findings)));
     });
 }
+
+/// Says how another workspace of another machine is opened.
+pub(in crate::runtime) fn workspaces_elsewhere(events: &Events, machine: &str) {
+    let notice = Notice::new(Level::Warning, format!("The workspaces are those of {machine}."));
+    let notice = notice.hint(format!("lisle ssh {machine} --workspace NAME opens another one"));
+    let _ = events.send(RuntimeEvent::Msg(Msg::Notice(notice)));
+}

@@ -18,10 +18,15 @@ use super::workspaces::Workspaces;
 use crate::agent::Link;
 use crate::app::msg::Timer;
 use crate::app::state::Size;
+use crate::app::state::engine_facts::EngineLine;
 use crate::app::{self, Effect, Msg, State};
+use crate::domain::session::Activity;
 use crate::domain::unsaved::Unsaved;
 use crate::domain::{Level, Notice, SessionId};
-use crate::protocol::{Command, EngineCommand, EngineEvent, Event, Reply, SessionEvent, Stamped, ToClient};
+use crate::gateway::remote::{LineState, LineView};
+use crate::protocol::{
+    Command, EngineCommand, EngineEvent, Event, Reply, SessionEvent, ShownRequests, Stamped, ToClient,
+};
 use event::{Events, LineInput, RuntimeEvent};
 use exit::{Exit, LAST_SAVE, RunError};
 use options::{Examine, Options, ScreenOptions};
@@ -44,6 +49,7 @@ const AT_ONCE: usize = 128;
 pub(super) struct EngineLink {
     pub link: Link,
     pub backlog: Outbox,
+    pub shown: ShownRequests,
 }
 
 /// Files and folders that a client reads and writes.
@@ -52,6 +58,8 @@ pub(super) struct ClientFiles {
     pub commands: Folders,
     pub workspaces: Workspaces,
     pub settings: SettingsFile,
+    /// The machine of the engine, where it is another one.
+    pub machine: Option<String>,
     /// The doctor.
     pub examine: Examine,
     /// Folder for texts that go to other programs.
@@ -65,6 +73,8 @@ pub(super) struct Ending {
     pub ended: bool,
     /// Content that could not be saved.
     pub unsaved: Vec<Unsaved>,
+    /// There is no screen any more: the loop ends once no turn can go on.
+    pub lingers: bool,
     /// Until then the engine may save, after a signal; then the loop ends in any case.
     pub deadline: Option<Instant>,
     /// The loop ends.
@@ -108,6 +118,8 @@ pub(super) struct Sources {
     pub events: UnboundedReceiver<RuntimeEvent>,
     /// Lines, where they are the input.
     pub lines: Option<UnboundedReceiver<LineInput>>,
+    /// The line to a gateway, where the engine is not in this process.
+    pub line: Option<LineView>,
 }
 
 impl Client {
@@ -118,17 +130,21 @@ impl Client {
         state.lobby.sent.extend(options.first.map(Into::into));
         let ui_state = UiStateFile::of(&options.state_dir);
         state.recall(ui_state.recall());
+        if options.gateway.is_some() {
+            state.engine.line = EngineLine::Joined;
+        }
         let files = ClientFiles {
             ui_state,
             commands: options.commands,
             workspaces: options.workspaces,
             settings: options.settings,
+            machine: options.gateway.and_then(|gateway| gateway.machine),
             examine: options.examine,
             temp: std::env::temp_dir(),
         };
         let client = Self {
             state,
-            engine: EngineLink { link, backlog: Outbox::default() },
+            engine: EngineLink { link, backlog: Outbox::default(), shown: ShownRequests::default() },
             timers: HashMap::new(),
             events,
             files,
@@ -143,7 +159,12 @@ impl Client {
     pub fn perform(&mut self, effect: Effect) {
         let (events, files) = (&self.events, &self.files);
         match effect {
-            Effect::Send(command) => self.engine.backlog.send(&self.engine.link.requests, command),
+            Effect::Send(mut command) => {
+                if let Command::Session { id, command } = &mut command {
+                    self.engine.shown.quote(id, command);
+                }
+                self.engine.backlog.send(&self.engine.link.requests, command);
+            }
             Effect::Arm { timer, ms } => {
                 self.timers.insert(timer, Instant::now() + Duration::from_millis(ms));
             }
@@ -156,6 +177,9 @@ impl Client {
             Effect::Settings => background_tasks::read_settings(events, &files.settings),
             Effect::Commands { cwd } => background_tasks::read_commands(events, &files.commands, cwd),
             Effect::KeepFace(kept) => background_tasks::save_ui_state(&files.ui_state, *kept),
+            Effect::Workspaces | Effect::Workspace { .. } if files.machine.is_some() => {
+                background_tasks::workspaces_elsewhere(events, files.machine.as_deref().unwrap_or_default());
+            }
             Effect::Workspaces => background_tasks::list_workspaces(events, &files.workspaces),
             Effect::Workspace { written, create, from } => {
                 background_tasks::find_workspace(events, &files.workspaces, (written, create), from);
@@ -182,6 +206,13 @@ impl Client {
             | Effect::Shrink { .. }
             | Effect::ForgetPictures => {}
         }
+    }
+
+    /// True if a turn goes on that ends with this process.
+    pub fn can_linger(&self) -> bool {
+        let goes_on = |activity: &Activity| matches!(activity, Activity::Running(_) | Activity::Stopping);
+        let mut ours = self.state.sessions.metas().filter(|meta| meta.held_by.is_none());
+        self.state.engine.line == EngineLine::Own && ours.any(|meta| goes_on(&meta.activity))
     }
 
     /// Time when the loop has to wake although nothing comes.
@@ -230,6 +261,9 @@ pub(super) trait Surface {
     /// An event of the engine.
     fn engine(&mut self, event: Stamped);
 
+    /// The engine answered a command.
+    fn answered(&mut self) {}
+
     /// A line of the input.
     fn line(&mut self, _line: LineInput) {}
 
@@ -273,6 +307,17 @@ pub(super) trait Surface {
         }
     }
 
+    /// The terminal is gone, and with it the user: turns go on, and what they need is saved. In a gateway they need nobody.
+    fn hang_up(&mut self) {
+        let client = self.client_mut();
+        client.gone = true;
+        if client.can_linger() {
+            client.ending.lingers = true;
+        } else {
+            self.terminate();
+        }
+    }
+
     /// The program was asked to end from outside.
     fn terminate(&mut self) {
         let ending = &mut self.client_mut().ending;
@@ -289,6 +334,8 @@ enum Next {
     Signal(Signal),
     Line(LineInput),
     Engine(Option<ToClient>),
+    /// The line to the gateway changed.
+    EngineLine(LineState),
     /// The engine can take a command that was kept.
     Room,
     Clock,
@@ -303,13 +350,17 @@ pub(super) async fn run<S: Surface>(surface: &mut S, sources: &mut Sources) -> R
     loop {
         let next = next(surface, sources).await;
         let began = Instant::now();
+        if matches!(next, Next::Event(RuntimeEvent::Input(_)) | Next::Line(_)) {
+            sources.hurry();
+        }
         match next {
             Next::Event(event) => surface.event(event)?,
             Next::Signal(signal) => surface.signal(signal)?,
             Next::Line(line) => surface.line(line),
             Next::Engine(event) => engine(surface, event)?,
+            Next::EngineLine(line) => surface.apply(Msg::EngineLine(shown_line(line)), Owed::User),
             Next::Room => {
-                let EngineLink { link, backlog } = &mut surface.client_mut().engine;
+                let EngineLink { link, backlog, .. } = &mut surface.client_mut().engine;
                 backlog.send_kept(&link.requests);
             }
             Next::Clock => {}
@@ -323,6 +374,9 @@ pub(super) async fn run<S: Surface>(surface: &mut S, sources: &mut Sources) -> R
         }
         expire(surface);
         surface.settle();
+        if surface.client().ending.lingers && !surface.client().can_linger() {
+            surface.terminate();
+        }
         if let Some(exit) = surface.client_mut().ending.exit.take() {
             return Ok(exit);
         }
@@ -336,7 +390,7 @@ pub(super) async fn run<S: Surface>(surface: &mut S, sources: &mut Sources) -> R
 
 async fn next<S: Surface>(surface: &mut S, sources: &mut Sources) -> Next {
     let wake = surface.client().wake().into_iter().chain(surface.wake()).min();
-    let EngineLink { link, backlog } = &mut surface.client_mut().engine;
+    let EngineLink { link, backlog, .. } = &mut surface.client_mut().engine;
     let kept = !backlog.is_empty();
     tokio::select! {
         biased;
@@ -345,6 +399,7 @@ async fn next<S: Surface>(surface: &mut S, sources: &mut Sources) -> Next {
         signal = sources.signals.next() => Next::Signal(signal),
         Some(line) = next_line(&mut sources.lines) => Next::Line(line),
         () = link.requests.ready(), if kept => Next::Room,
+        line = next_state(&mut sources.line) => Next::EngineLine(line),
         event = link.events.recv() => Next::Engine(event),
         () = until(wake) => Next::Clock,
     }
@@ -354,6 +409,34 @@ async fn next_line(lines: &mut Option<UnboundedReceiver<LineInput>>) -> Option<L
     match lines {
         Some(lines) => lines.recv().await,
         None => std::future::pending().await,
+    }
+}
+
+/// The next state of the line to a gateway.
+async fn next_state(line: &mut Option<LineView>) -> LineState {
+    if let Some(view) = line
+        && view.state.changed().await.is_ok()
+    {
+        return view.state.borrow_and_update().clone();
+    }
+    // It ends with the client alone.
+    std::future::pending().await
+}
+
+fn shown_line(line: LineState) -> EngineLine {
+    match line {
+        LineState::Connected => EngineLine::Joined,
+        LineState::Reconnecting { why, waiting } => EngineLine::Reconnecting { why, waiting },
+        LineState::Down { why, waiting } => EngineLine::Down { why, waiting },
+    }
+}
+
+impl Sources {
+    /// The user does something: a line that was lost is made again at once.
+    fn hurry(&self) {
+        if let Some(line) = self.line.as_ref().filter(|line| *line.state.borrow() != LineState::Connected) {
+            line.hurry.notify_one();
+        }
     }
 }
 
@@ -374,6 +457,10 @@ fn engine<S: Surface>(surface: &mut S, came: Option<ToClient>) -> Result<(), Run
         surface.client_mut().quit();
         return Ok(());
     };
+    if matches!(came, ToClient::Reply(_)) {
+        surface.client_mut().engine.backlog.answered();
+        surface.answered();
+    }
     let event = match came {
         ToClient::Event(event) => Arc::unwrap_or_clone(event),
         ToClient::Reply(Reply { error: Some(error), .. }) if !error.told => {
@@ -386,6 +473,7 @@ fn engine<S: Surface>(surface: &mut S, came: Option<ToClient>) -> Result<(), Run
             return Ok(());
         }
     };
+    surface.client_mut().engine.shown.hear(&event);
     let ended = event.event == Event::Engine(EngineEvent::Ended);
     if let Event::Session { event: SessionEvent::Unsaved(unsaved), .. } = &event.event {
         surface.client_mut().ending.unsaved.push((**unsaved).clone());

@@ -6,6 +6,7 @@ use crate::domain::Notice;
 use crate::domain::finding::Finding;
 use crate::domain::ids::SessionId;
 use crate::domain::status_line::StatusLine;
+use crate::gateway::remote::LineView;
 use crate::keymap::Table;
 use crate::runtime::commands::Folders;
 use crate::runtime::terminal::Mouse;
@@ -21,8 +22,19 @@ pub type RememberTheme = Box<dyn FnMut(&str) -> Result<(), String> + Send>;
 /// Looks at this machine and this installation: the doctor.
 pub type Examine = Arc<dyn Fn() -> Vec<Finding> + Send + Sync>;
 
+/// The gateway that a client joined.
+#[derive(Clone, Debug)]
+pub struct GatewayView {
+    /// State of the line to it.
+    pub line: LineView,
+    /// The machine that it runs on; `None` for this one.
+    pub machine: Option<String>,
+}
+
 /// Options of a client.
 pub struct Options {
+    /// The gateway, where the engine is not in this process.
+    pub gateway: Option<GatewayView>,
     /// The keymap in force.
     pub keys: Arc<Table>,
     /// config.toml, and what it said at the start.

@@ -5,24 +5,37 @@ use crate::protocol::Command;
 use std::collections::VecDeque;
 use tokio::sync::mpsc::error::TrySendError;
 
-/// The commands that the engine had no room for yet.
+/// Commands that the engine had no room for yet, and how many are not answered.
 #[derive(Debug, Default)]
-pub(in crate::runtime) struct Outbox(VecDeque<Command>);
+pub(in crate::runtime) struct Outbox {
+    kept: VecDeque<Command>,
+    unanswered: usize,
+}
 
 impl Outbox {
     /// Nothing is kept.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.kept.is_empty()
+    }
+
+    /// The engine answered everything that was sent.
+    pub fn is_answered(&self) -> bool {
+        self.kept.is_empty() && self.unanswered == 0
+    }
+
+    /// A reply came.
+    pub fn answered(&mut self) {
+        self.unanswered = self.unanswered.saturating_sub(1);
     }
 
     /// Sends it, behind what is kept.
     pub fn send(&mut self, engine: &Requests, command: Command) {
-        if !self.0.is_empty() {
-            return self.0.push_back(command);
+        if !self.kept.is_empty() {
+            return self.kept.push_back(command);
         }
         match engine.try_send(command) {
-            Ok(_) => {}
-            Err(TrySendError::Full(command)) => self.0.push_back(command),
+            Ok(_) => self.unanswered += 1,
+            Err(TrySendError::Full(command)) => self.kept.push_back(command),
             // The loop learns it from the closed events.
             Err(TrySendError::Closed(_)) => {}
         }
@@ -30,11 +43,11 @@ impl Outbox {
 
     /// Sends what was kept, as far as there is room now.
     pub fn send_kept(&mut self, engine: &Requests) {
-        while let Some(command) = self.0.pop_front() {
+        while let Some(command) = self.kept.pop_front() {
             match engine.try_send(command) {
-                Ok(_) => {}
-                Err(TrySendError::Full(command)) => return self.0.push_front(command),
-                Err(TrySendError::Closed(_)) => self.0.clear(),
+                Ok(_) => self.unanswered += 1,
+                Err(TrySendError::Full(command)) => return self.kept.push_front(command),
+                Err(TrySendError::Closed(_)) => self.kept.clear(),
             }
         }
     }

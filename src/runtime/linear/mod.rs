@@ -34,8 +34,9 @@ pub(super) async fn run(link: Link, options: Options) -> Result<Exit, RunError> 
     let (sender, lines) = unbounded_channel();
     let signals = Signals::listen().map_err(RunError::System)?;
     background_tasks::tell_of_the_log(&tell);
+    let line = options.gateway.as_ref().map(|gateway| gateway.line.clone());
     let mut linear = Linear::open(link, options, tell, sender)?;
-    let result = client::run(&mut linear, &mut Sources { signals, events, lines: Some(lines) }).await;
+    let result = client::run(&mut linear, &mut Sources { signals, events, lines: Some(lines), line }).await;
     linear.lines.input = None;
     linear.lines.unseen = None;
     linear.tell_news();

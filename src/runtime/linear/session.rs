@@ -26,10 +26,12 @@ use tokio::sync::mpsc::UnboundedSender;
 
 /// Time to wait for the turn that a line should begin.
 const BEGINS: Duration = Duration::from_secs(3);
-/// Silence after which the engine has done its work …
+/// Silence after the engine's last answer after which it has done its work …
 const QUIET: Duration = Duration::from_millis(80);
-/// … or this time is over.
+/// … or, where events do not stop, this time is over.
 const LATEST: Duration = Duration::from_millis(800);
+/// An answer that takes longer is not waited for.
+const ANSWERED: Duration = Duration::from_secs(5);
 /// Marks of a turn's start, its output and its end, for terminals that jump between them.
 const MARK_PROMPT: &str = "\x1b]133;A\x1b\\";
 const MARK_OUTPUT: &str = "\x1b]133;C\x1b\\";
@@ -135,6 +137,14 @@ impl Linear {
     fn await_answers(&mut self) {
         let now = Instant::now();
         self.turn.settles = Some((now, now + QUIET));
+    }
+
+    /// The engine did something: more may belong to it.
+    fn go_on_settling(&mut self) {
+        if let Some((since, _)) = self.turn.settles {
+            let end = (Instant::now() + QUIET).min(since + LATEST);
+            self.turn.settles = Some((since, end));
+        }
     }
 
     /// Handles an input event.
@@ -383,7 +393,7 @@ impl Surface for Linear {
             // A key of the editor's makes a signal for the whole job.
             Signal::Interrupt if self.client.editing => {}
             Signal::Interrupt => self.interrupt(),
-            Signal::End => self.terminate(),
+            Signal::End | Signal::Hangup => self.terminate(),
             Signal::Size | Signal::Continued => {}
         }
         Ok(())
@@ -399,14 +409,15 @@ impl Surface for Linear {
         if turns {
             self.turn.begins = None;
         }
-        if let Some((since, _)) = self.turn.settles {
-            let end = (Instant::now() + QUIET).min(since + LATEST);
-            self.turn.settles = Some((since, end));
-        }
+        self.go_on_settling();
         self.tell(Msg::Engine(Box::new(event)));
         if turns && std::mem::take(&mut self.turn.stops) && self.client.state.running() {
             self.tell(Msg::Line(Line::Interrupt));
         }
+    }
+
+    fn answered(&mut self) {
+        self.go_on_settling();
     }
 
     fn line(&mut self, line: LineInput) {
@@ -425,8 +436,9 @@ impl Surface for Linear {
         if self.turn.begins.is_some_and(|at| at <= now) {
             (self.turn.begins, self.turn.stops) = (None, false);
         }
-        if self.turn.settles.is_some_and(|(_, at)| at <= now) {
-            self.turn.settles = None;
+        if let Some((since, _)) = self.turn.settles.filter(|(_, at)| *at <= now) {
+            let waits = !self.client.engine.backlog.is_answered() && now < since + ANSWERED;
+            self.turn.settles = waits.then_some((since, now + QUIET));
         }
     }
 

@@ -54,8 +54,9 @@ pub async fn run(link: Link, options: Options) -> Result<Exit, RunError> {
     let (tell, events) = unbounded_channel();
     let signals = Signals::listen().map_err(RunError::System)?;
     client::background_tasks::tell_of_the_log(&tell);
+    let line = options.gateway.as_ref().map(|gateway| gateway.line.clone());
     let mut screen = open::open(tty, link, options, tell)?;
-    let result = client::run(&mut screen, &mut Sources { signals, events, lines: None }).await;
+    let result = client::run(&mut screen, &mut Sources { signals, events, lines: None, line }).await;
     screen.leave();
     // Saving needs no screen: the shell has its terminal back meanwhile.
     Ok(screen.client.finish(result).await)
@@ -194,6 +195,7 @@ impl Surface for Screen {
             // A key of the editor's makes a signal for the whole job.
             Signal::Interrupt if self.client.editing => {}
             Signal::Interrupt | Signal::End => self.terminate(),
+            Signal::Hangup => self.terminal_gone(),
             Signal::Size => self.resized(),
             Signal::Continued => self.continued().map_err(RunError::System)?,
         }
@@ -314,11 +316,11 @@ impl Screen {
         }
     }
 
-    /// Handles a terminal that is gone: saves what runs and ends the loop.
+    /// Handles a terminal that is gone: turns go on without it, and then all is saved.
     pub fn terminal_gone(&mut self) {
-        if !std::mem::replace(&mut self.client.gone, true) {
+        if !self.client.gone {
             self.terminal.listener = None;
-            self.terminate();
+            self.hang_up();
         }
     }
 

@@ -573,7 +573,7 @@ fn secrets(site: &Site<'_>, found: &scan::ScanFindings) -> Vec<PathBuf> {
 }
 
 /// Files of lisle's own folders that commands do not get to see.
-const OWN: &[&str] = &["credentials", "config.toml", "trusted.toml", "gateway.sock", "gateway"];
+const OWN: &[&str] = &["credentials", "config.toml", "trusted.toml", "gateway.sock", "gateway.lock", "gateway"];
 
 /// The paths without those below others, in the order of the outer ones.
 fn topmost(mut paths: Vec<PathBuf>) -> Vec<PathBuf> {

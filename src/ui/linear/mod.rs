@@ -21,6 +21,7 @@ pub use line_input::Heard;
 pub use news::News;
 pub use printer::{LineSource, Printer};
 
+use crate::app::state::engine_facts::EngineLine;
 use crate::app::state::{Quit, State};
 
 impl Printer {
@@ -39,6 +40,7 @@ impl Printer {
         }
         self.others(state, &mut news.lines);
         self.notices(state, &mut news.lines);
+        self.line(state, &mut news.lines);
         if matches!(state.ending.quit, Quit::OnceMore(_)) && self.quit != state.ending.quit {
             news.lines.push("note: Ctrl+C once more quits".to_owned());
         }
@@ -48,6 +50,25 @@ impl Printer {
             *line = prose::harmless(line);
         }
         news
+    }
+}
+
+impl Printer {
+    /// The line to a gateway: that it was lost, and that it is there again.
+    fn line(&mut self, state: &State, lines: &mut Vec<String>) {
+        let kind = std::mem::discriminant(&state.engine.line);
+        let was = std::mem::replace(&mut self.line, state.engine.line.clone());
+        if std::mem::discriminant(&was) == kind {
+            return;
+        }
+        match &self.line {
+            EngineLine::Reconnecting { why, .. } => lines.push(format!("note: reconnecting: {why}")),
+            EngineLine::Down { why, .. } => {
+                lines.push(format!("note: not connected: {why}; the next line tries again"))
+            }
+            EngineLine::Joined if was != EngineLine::Own => lines.push("note: connected again".to_owned()),
+            EngineLine::Joined | EngineLine::Own => {}
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use super::asked::{PendingPrompt, PrintedQuestion};
 use super::facts::SessionFacts;
 use super::prose::Prose;
 use crate::app::state::Quit;
+use crate::app::state::engine_facts::EngineLine;
 use crate::domain::ids::{At, MessageId, SessionId};
 use crate::domain::notice::Notice;
 use std::collections::{HashMap, HashSet};
@@ -58,6 +59,8 @@ pub struct Printer {
     /// Whoever reads the lines does not see what is typed.
     pub(super) logs: bool,
     pub(super) home: String,
+    /// Line to the engine, as it was printed last.
+    pub(super) line: EngineLine,
     /// The first lines were told.
     pub(super) greeted: bool,
     pub(super) rows: PrintedRows,
@@ -75,6 +78,7 @@ impl Printer {
             source,
             logs: source == LineSource::Program,
             home: home.to_owned(),
+            line: EngineLine::Own,
             greeted: false,
             rows: PrintedRows::default(),
             question: PrintedQuestion::default(),

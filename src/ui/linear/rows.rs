@@ -60,8 +60,13 @@ impl Printer {
             let more = if open.chat.earlier.is_some() { "more than " } else { "" };
             out.push(format!("({more}{first} rows before; /transcript tells them all)"));
         }
-        for entry in entries.iter().take(first) {
-            self.rows.told.insert(entry.message.id.clone(), PrintedRow { over: true, ..PrintedRow::default() });
+        for (n, entry) in entries.iter().enumerate() {
+            let over = n < first;
+            // A call of before is told by its end alone.
+            if over || matches!(&entry.message.body, Body::Tool(call) if has_ended(call)) {
+                let told = PrintedRow { over, begun: true, ..PrintedRow::default() };
+                self.rows.told.insert(entry.message.id.clone(), told);
+            }
         }
     }
 
@@ -252,6 +257,13 @@ fn is_final(entry: &Entry, open: &Open) -> bool {
 }
 
 /// Lines of a call that are due now.
+fn has_ended(call: &ToolCall) -> bool {
+    match call.status {
+        ToolStatus::Completed | ToolStatus::Error | ToolStatus::Backgrounded => true,
+        ToolStatus::Pending | ToolStatus::Executing => false,
+    }
+}
+
 fn call_lines(call: &ToolCall, over: bool, density: Density, told: &mut PrintedRow) -> Vec<String> {
     let mut lines = Vec::new();
     match call.status {
@@ -268,7 +280,12 @@ fn call_lines(call: &ToolCall, over: bool, density: Density, told: &mut PrintedR
             }
         }
         ToolStatus::Completed | ToolStatus::Error | ToolStatus::Backgrounded => {
-            lines = row::call_ended(call, density);
+            // One that was too quick to be seen running is told like the others.
+            let ran = call.decision.as_ref().is_some_and(|decision| decision.allowed);
+            if ran && !told.begun {
+                lines = row::call_begins(call);
+            }
+            lines.extend(row::call_ended(call, density));
             told.over = true;
         }
     }

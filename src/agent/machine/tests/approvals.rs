@@ -13,7 +13,7 @@ fn asking_once_session_and_no() {
     let id = b.asked().id;
     let kept = vec![cargo_test()];
     let answer = UserAnswer::Remember { scope: RuleScope::Session, rules: kept.clone() };
-    let steps = b.act(SessionCommand::Answer { request: id.clone(), answer });
+    let steps = b.act(SessionCommand::Answer { request: id.clone(), answer, shown: None });
     assert_eq!(runs(&steps), ["a"]);
     assert_eq!(b.machine.own.rules, kept);
     assert!(matches!(b.call("a").decision.unwrap().authority, Authority::Grant(_)));
@@ -23,13 +23,17 @@ fn asking_once_session_and_no() {
     b.ran("b", "ok");
     b.found("c", command("cargo test --release"));
     let id = b.asked().id;
-    let steps = b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::No(Some("too slow".into())) });
+    let steps = b.act(SessionCommand::Answer {
+        request: id.clone(),
+        answer: UserAnswer::No(Some("too slow".into())),
+        shown: None,
+    });
     assert!(runs(&steps).is_empty());
     let call = b.call("c");
     assert!(call.result.unwrap().contains("too slow"));
     let decision = call.decision.unwrap();
     assert!(!decision.allowed && decision.authority == Authority::Person);
-    let steps = b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Once });
+    let steps = b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Once, shown: None });
     assert!(runs(&steps).is_empty(), "the first answer counts");
 }
 
@@ -53,6 +57,7 @@ fn a_command_that_the_user_changed_is_judged_anew() {
     let instead = |request: &RequestId, text: &str| SessionCommand::Answer {
         request: request.clone(),
         answer: UserAnswer::Instead(text.to_owned()),
+        shown: None,
     };
     // (what the user writes, whether it runs without another question)
     for (text, runs_at_once) in [
@@ -65,7 +70,7 @@ fn a_command_that_the_user_changed_is_judged_anew() {
     ] {
         let (mut b, id) = asks_about_a_command();
         let steps = b.act(instead(&id, text));
-        assert!(steps.contains(&Step::Emit(SessionEvent::Settled { request: id.clone() })), "{text}");
+        assert!(steps.contains(&Step::Emit(SessionEvent::Settled { request: id.clone(), by: None })), "{text}");
         let asked_for = steps.iter().find_map(|step| match step {
             Step::Inspect(_, call) => Some(call.input.clone()),
             _ => None,
@@ -82,7 +87,7 @@ fn a_command_that_the_user_changed_is_judged_anew() {
         if !runs_at_once {
             let again = b.asked().id;
             assert_ne!(again, id);
-            b.act(SessionCommand::Answer { request: again, answer: UserAnswer::Once });
+            b.act(SessionCommand::Answer { request: again, answer: UserAnswer::Once, shown: None });
         }
         let call = b.call("a");
         assert_eq!((call.subject.as_str(), &call.input["command"]), (text, &json!(text)));
@@ -102,13 +107,18 @@ fn a_command_that_the_user_changed_is_judged_anew() {
 fn a_change_of_a_command_that_is_none() {
     // The same text is a yes.
     let (mut b, id) = asks_about_a_command();
-    let steps = b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Instead("cargo test".into()) });
+    let steps = b.act(SessionCommand::Answer {
+        request: id.clone(),
+        answer: UserAnswer::Instead("cargo test".into()),
+        shown: None,
+    });
     assert_eq!(runs(&steps), ["a"]);
     b.ran("a", "ok");
     assert_eq!(b.call("a").result.as_deref(), Some("ok"));
     // None is no answer, and the request waits on.
     let (mut b, id) = asks_about_a_command();
-    let steps = b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Instead(" \n".into()) });
+    let steps =
+        b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Instead(" \n".into()), shown: None });
     assert!(runs(&steps).is_empty());
     assert_eq!(b.asked().id, id);
     // What is no command has none.
@@ -117,7 +127,7 @@ fn a_change_of_a_command_that_is_none() {
     b.calls(&[("a", "write")]);
     b.found("a", write("/w/x"));
     let id = b.asked().id;
-    b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Instead("ls".into()) });
+    b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Instead("ls".into()), shown: None });
     assert_eq!(b.asked().id, id);
 }
 
@@ -126,7 +136,11 @@ fn a_line_is_shown_with_what_becomes_of_its_parts() {
     use crate::domain::request::PartState;
     let (mut b, id) = asks_about_a_command();
     let rules = asked_approval(&b).offers.into_iter().map(|offer| offer.rule).collect();
-    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Remember { scope: RuleScope::Session, rules } });
+    b.act(SessionCommand::Answer {
+        request: id,
+        answer: UserAnswer::Remember { scope: RuleScope::Session, rules },
+        shown: None,
+    });
     b.ran("a", "ok");
     b.chunk(Chunk::Call(ProposedCall { id: CallId::new("b"), name: "bash".into(), input: json!({"command": "x"}) }));
     b.stop_with(Stop::Calls);
@@ -152,7 +166,7 @@ fn an_answer_that_is_not_taken_leaves_the_request_with_every_face() {
     ];
     for answer in answers {
         let (mut b, id) = asks_about_a_command();
-        let steps = b.act(SessionCommand::Answer { request: id.clone(), answer: answer.clone() });
+        let steps = b.act(SessionCommand::Answer { request: id.clone(), answer: answer.clone(), shown: None });
         assert!(runs(&steps).is_empty(), "{answer:?}");
         let again =
             steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Asked(request)) if request.id == id));
@@ -163,7 +177,7 @@ fn an_answer_that_is_not_taken_leaves_the_request_with_every_face() {
 #[test]
 fn a_changed_command_runs_in_no_stricter_mode_and_not_when_its_facts_change() {
     let (mut b, id) = asks_about_a_command();
-    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()), shown: None });
     b.act(SessionCommand::Mode { mode: Mode::Explore, drop_plan: false });
     assert!(runs(&b.found("a", command("cargo test --lib"))).is_empty());
     let call = b.call("a");
@@ -171,7 +185,7 @@ fn a_changed_command_runs_in_no_stricter_mode_and_not_when_its_facts_change() {
     assert!(call.result.unwrap().starts_with("The user changed the command"));
 
     let (mut b, id) = asks_about_a_command();
-    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::Instead("cargo test --lib".into()), shown: None });
     assert_eq!(runs(&b.found("a", command("cargo test --lib"))), ["a"]);
     let mut elsewhere = command("cargo test --lib");
     elsewhere.proposal = Proposal::Command { command: "cargo test --lib".into(), cwd: "/other".into() };
@@ -188,7 +202,7 @@ fn what_changed_since_the_answer_asks_again() {
     b.calls(&[("a", "write")]);
     b.found("a", write("/w/x"));
     let first = b.asked().id;
-    b.act(SessionCommand::Answer { request: first.clone(), answer: UserAnswer::Once });
+    b.act(SessionCommand::Answer { request: first.clone(), answer: UserAnswer::Once, shown: None });
     let mut other = write("/w/x");
     other.proposal = Proposal::Change { diff: Default::default(), before: "9".into(), after: "2".into() };
     let run = b.run();

@@ -295,8 +295,11 @@ fn a_plan_that_is_approved_so_waits_again_when_the_compaction_is_stopped() {
         marks: vec![],
         covers: crate::domain::plan::hash(&review.markdown),
     };
-    let approve =
-        SessionCommand::Answer { request: RequestId::new("r"), answer: UserAnswer::PlanApprove(approval.clone()) };
+    let approve = SessionCommand::Answer {
+        request: RequestId::new("r"),
+        answer: UserAnswer::PlanApprove(approval.clone()),
+        shown: None,
+    };
     assert!(sums(&b.act(approve.clone())).is_some());
     assert!(b.machine.meta.pending_execution.is_some() && b.machine.own.plan.is_some());
     // Nothing else is compacted meanwhile, and no second answer counts.

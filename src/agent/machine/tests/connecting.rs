@@ -54,16 +54,17 @@ fn a_host_is_asked_about_while_the_command_waits_with_or_without_a_turn() {
     assert_eq!(reached(&b.wants(1, connect("a.example", false, false))), []);
     assert!(matches!(&b.machine.meta.activity, Activity::NeedsYou(what) if what.contains("a.example")));
     let request = b.asked().id;
-    let steps = b.act(SessionCommand::Answer { request: request.clone(), answer: UserAnswer::Once });
+    let steps = b.act(SessionCommand::Answer { request: request.clone(), answer: UserAnswer::Once, shown: None });
     assert_eq!(reached(&steps), [(1, true)]);
-    assert!(steps.contains(&Step::Emit(SessionEvent::Settled { request: request.clone() })));
+    assert!(steps.contains(&Step::Emit(SessionEvent::Settled { request: request.clone(), by: None })));
     assert_eq!(b.machine.meta.activity, Activity::Idle);
     // A late answer changes nothing.
-    assert_eq!(reached(&b.act(SessionCommand::Answer { request, answer: UserAnswer::Once })), []);
+    assert_eq!(reached(&b.act(SessionCommand::Answer { request, answer: UserAnswer::Once, shown: None })), []);
 
     b.wants(2, connect("a.example", false, false));
     let request = b.asked().id;
-    let steps = b.act(SessionCommand::Answer { request, answer: UserAnswer::No(Some("not that one".into())) });
+    let steps =
+        b.act(SessionCommand::Answer { request, answer: UserAnswer::No(Some("not that one".into())), shown: None });
     assert!(steps.iter().any(|step| matches!(step, Step::Reached(2, Err(why)) if why.contains("not that one"))));
 }
 
@@ -75,7 +76,7 @@ fn an_answer_that_is_kept_lets_all_through_that_wait_for_the_host() {
     b.wants(3, connect("b.example", false, false));
     let rule = Rule { host: Some("a.example".into()), ..Rule::allow(NETWORK) };
     let answer = UserAnswer::Remember { scope: RuleScope::Session, rules: vec![rule.clone()] };
-    let steps = b.act(SessionCommand::Answer { request: b.asked().id, answer });
+    let steps = b.act(SessionCommand::Answer { request: b.asked().id, answer, shown: None });
     assert_eq!(reached(&steps), [(1, true), (2, true)]);
     assert_eq!(b.machine.own.rules, [rule]);
     assert_eq!(b.machine.requests().len(), 1);

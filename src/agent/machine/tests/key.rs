@@ -42,7 +42,7 @@ fn asks_the_model(steps: &[Step]) -> bool {
 }
 
 fn settled(steps: &[Step], id: &RequestId) -> bool {
-    steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Settled { request }) if request == id))
+    steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Settled { request, .. }) if request == id))
 }
 
 #[test]
@@ -52,7 +52,8 @@ fn a_key_lets_the_turn_go_on() {
     assert_eq!(bench.machine.meta.activity, Activity::NeedsYou("key: work".into()));
     assert_eq!(bench.machine.requests().len(), 1);
     let key = Key::new("sk-unique").unwrap();
-    let steps = bench.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Key(key.clone()) });
+    let steps =
+        bench.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::Key(key.clone()), shown: None });
     assert_eq!(steps, [Step::StoreKey(ConnectionName::new("work"), key)]);
     assert!(!format!("{steps:?}").contains("sk-unique"));
     // A key of another connection is not this one.
@@ -85,7 +86,7 @@ fn a_key_that_could_not_be_stored_is_asked_for_again() {
 fn without_a_key_the_turn_ends_as_the_failure_that_it_is() {
     let mut bench = Bench::new(Mode::Ask);
     let id = paused(&mut bench);
-    let steps = bench.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::No(None) });
+    let steps = bench.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::No(None), shown: None });
     assert!(settled(&steps, &id));
     assert!(steps.contains(&Step::Emit(SessionEvent::TurnEnded { end: TurnEnd::Failed })));
     let row = bench.machine.rows().last().cloned().unwrap();

@@ -54,7 +54,11 @@ fn repository(hash: &str) -> TrustRequest {
 fn an_answer_for_the_workspace_is_written_and_the_call_runs() {
     let (mut b, request) = asking("cargo test");
     let rule = bash("cargo", &["test"]);
-    let steps = b.act(SessionCommand::Answer { request, answer: remember(RuleScope::Workspace, vec![rule.clone()]) });
+    let steps = b.act(SessionCommand::Answer {
+        request,
+        answer: remember(RuleScope::Workspace, vec![rule.clone()]),
+        shown: None,
+    });
     assert!(steps.contains(&Step::KeepRules(RuleScope::Workspace, vec![rule.clone()])));
     assert_eq!(runs(&steps), ["a"]);
     assert_eq!(b.call("a").decision.unwrap().authority, Authority::Person);
@@ -83,7 +87,7 @@ fn what_was_opened_for_the_session_goes_along_with_later_calls() {
     let rules: Vec<Rule> = approval.offers.iter().map(|offer| offer.rule.clone()).collect();
     assert_eq!((rules.len(), approval.scopes.as_slice()), (2, &[RuleScope::Session][..]));
     let answer = remember(RuleScope::Session, rules.clone());
-    assert_eq!(runs(&b.act(SessionCommand::Answer { request: asked.id, answer })), ["a"]);
+    assert_eq!(runs(&b.act(SessionCommand::Answer { request: asked.id, answer, shown: None })), ["a"]);
     b.ran("a", "ok");
     assert_eq!(runs(&b.found("b", command("cargo test"))), ["b"]);
     let gets = |b: &Bench, mode| b.machine.extras(mode, &command("cargo test"));
@@ -107,17 +111,17 @@ fn what_cannot_be_kept_is_told_and_goes_on_waiting() {
         ("bash -c x", remember(RuleScope::Session, vec![bash("bash", &["-c", "x"])])),
     ] {
         let (mut b, request) = asking(line);
-        let steps = b.act(SessionCommand::Answer { request: request.clone(), answer });
+        let steps = b.act(SessionCommand::Answer { request: request.clone(), answer, shown: None });
         assert!(runs(&steps).is_empty(), "{line}");
         assert!(steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Notice(_)))), "{line}: {steps:?}");
         assert_eq!(b.asked().id, request);
         assert!(b.machine.own.rules.is_empty());
-        assert_eq!(runs(&b.act(SessionCommand::Answer { request, answer: UserAnswer::Once })), ["a"]);
+        assert_eq!(runs(&b.act(SessionCommand::Answer { request, answer: UserAnswer::Once, shown: None })), ["a"]);
     }
     // One that the user made wider covers what was asked, and is their word.
     let (mut b, request) = asking("cargo test");
     let wide = Rule { args: None, ..bash("cargo", &[]) };
-    b.act(SessionCommand::Answer { request, answer: remember(RuleScope::Session, vec![wide.clone()]) });
+    b.act(SessionCommand::Answer { request, answer: remember(RuleScope::Session, vec![wide.clone()]), shown: None });
     assert_eq!(b.machine.own.rules, [wide]);
 }
 
@@ -140,7 +144,7 @@ fn a_new_rule_decides_on_what_waits_only_when_it_is_stricter() {
 fn answers_of_a_session_come_back_unless_that_would_be_looser() {
     let (mut b, request) = asking("cargo test");
     let rule = bash("cargo", &["test"]);
-    b.act(SessionCommand::Answer { request, answer: remember(RuleScope::Session, vec![rule.clone()]) });
+    b.act(SessionCommand::Answer { request, answer: remember(RuleScope::Session, vec![rule.clone()]), shown: None });
     let stored = serde_json::to_value(&b.machine.own).unwrap();
     let own = Own::read(stored);
     assert_eq!(own.rules.as_slice(), std::slice::from_ref(&rule));
@@ -181,7 +185,7 @@ fn rules_of_a_repository_are_asked_about_once_and_stop_nothing() {
     // A turn runs all the same.
     assert!(sends(&b.send("go")));
     b.stop_with(Stop::Done);
-    let steps = b.act(SessionCommand::Answer { request: request.id, answer: UserAnswer::Trust(false) });
+    let steps = b.act(SessionCommand::Answer { request: request.id, answer: UserAnswer::Trust(false), shown: None });
     assert!(steps.iter().all(|step| !matches!(step, Step::Trust(_))));
     assert!(b.machine.requests().is_empty());
     assert_eq!(b.machine.own.not_trusted, ["1"]);
@@ -191,7 +195,7 @@ fn rules_of_a_repository_are_asked_about_once_and_stop_nothing() {
     // A change asks again.
     b.feed(law(vec![], vec![repository("2")]));
     let request = b.asked().id;
-    let steps = b.act(SessionCommand::Answer { request, answer: UserAnswer::Trust(true) });
+    let steps = b.act(SessionCommand::Answer { request, answer: UserAnswer::Trust(true), shown: None });
     assert!(steps.contains(&Step::Trust(Box::new(repository("2")))));
     b.feed(law(vec![], vec![]));
     assert!(b.machine.requests().is_empty());

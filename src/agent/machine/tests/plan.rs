@@ -33,7 +33,7 @@ fn marked(b: &Bench, mode: Mode, compact: bool, marks: &[(u32, bool, Option<&str
 
 fn answer(b: &mut Bench, answer: UserAnswer) -> Vec<Step> {
     let id = b.asked().id;
-    let mut steps = b.act(SessionCommand::Answer { request: id, answer });
+    let mut steps = b.act(SessionCommand::Answer { request: id, answer, shown: None });
     while b.machine.has_due() {
         steps.extend(b.feed(Input::CarryOut));
     }
@@ -100,7 +100,7 @@ fn the_approval_covers_what_was_shown() {
     let steps = b.feed(Input::PlanFile(PlanFile::Text("1. Delete everything\n".into())));
     assert!(asks_again(&steps));
     let id = b.asked().id;
-    let steps = b.act(SessionCommand::Answer { request: id, answer: yes });
+    let steps = b.act(SessionCommand::Answer { request: id, answer: yes, shown: None });
     assert!(asks_again(&steps) && !b.machine.is_running() && b.machine.meta.mode == Mode::Explore);
     let Ask::Plan(review) = b.asked().ask else { panic!() };
     assert_eq!((review.origin, review.markdown.as_str()), (PlanOrigin::ChangedOnDisk, "1. Delete everything\n"));
@@ -128,13 +128,19 @@ fn answer_with(b: &mut Bench, mode: Mode) -> Vec<Step> {
 fn an_edited_plan_is_asked_again_and_told() {
     let mut b = waiting(|_| {});
     let id = b.asked().id;
-    let steps =
-        b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::PlanEdited("1. Only this\n".into()) });
+    let steps = b.act(SessionCommand::Answer {
+        request: id.clone(),
+        answer: UserAnswer::PlanEdited("1. Only this\n".into()),
+        shown: None,
+    });
     assert!(asks_again(&steps) && steps.contains(&Step::KeepPlan("/s/plans/p.md".into(), "1. Only this\n".into())));
     assert_eq!(b.asked().id, id, "it is the same request with another content");
     for nothing in ["", " \n", "1. Only this"] {
-        let steps =
-            b.act(SessionCommand::Answer { request: id.clone(), answer: UserAnswer::PlanEdited(nothing.into()) });
+        let steps = b.act(SessionCommand::Answer {
+            request: id.clone(),
+            answer: UserAnswer::PlanEdited(nothing.into()),
+            shown: None,
+        });
         assert!(!steps.iter().any(|step| matches!(step, Step::KeepPlan(..))), "{nothing:?}");
     }
     let mut other = b.machine.clone();
@@ -142,7 +148,11 @@ fn an_edited_plan_is_asked_again_and_told() {
     assert!(told(&steps).contains("The user edited the plan; the plan now reads:\n\n1. Only this\n"));
     let steps = other.step(
         At(90_000),
-        Input::Command(SessionCommand::Answer { request: id, answer: UserAnswer::PlanChanges("more".into()) }),
+        Input::Command(SessionCommand::Answer {
+            request: id,
+            answer: UserAnswer::PlanChanges("more".into()),
+            shown: None,
+        }),
     );
     assert!(told(&steps).contains("Change the plan: more\n\nThe user edited the plan"));
 }
@@ -194,11 +204,11 @@ fn a_struck_step_holds_in_every_mode_until_the_plan_is_over() {
     assert!(approval.reasons[0].contains("struck step 2"), "{:?}", approval.reasons);
     assert!(approval.scopes.is_empty() && approval.offers.is_empty(), "never remembered");
     let id = b.asked().id;
-    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None), shown: None });
     b.calls(&[("c", "bash")]);
     assert!(runs(&b.found("c", command("cd x && sudo make install"))).is_empty());
     let id = b.asked().id;
-    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None), shown: None });
     b.calls(&[("o", "write")]);
     assert_eq!(runs(&b.found("o", write("/w/c.rs"))), ["o"], "what no step names runs");
     b.ran("o", "ok");
@@ -208,7 +218,7 @@ fn a_struck_step_holds_in_every_mode_until_the_plan_is_over() {
     b.calls(&[("v", "write")]);
     assert!(runs(&b.found("v", write("/w/b.rs"))).is_empty());
     let id = b.asked().id;
-    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None) });
+    b.act(SessionCommand::Answer { request: id, answer: UserAnswer::No(None), shown: None });
     b.text("done");
     b.stop_with(Stop::Done);
     b.send("now do it after all");
@@ -236,7 +246,7 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     let mut b = waiting(|_| {});
     let id = b.asked().id;
     let yes = marked(&b, Mode::Execute, true, &[(3, true, None)]);
-    let mut steps = b.act(SessionCommand::Answer { request: id, answer: yes });
+    let mut steps = b.act(SessionCommand::Answer { request: id, answer: yes, shown: None });
     assert!(
         !b.machine.has_due() && kept(&steps).is_empty() && steps.iter().any(|step| matches!(step, Step::Summarise(..)))
     );

@@ -20,7 +20,7 @@ fn a_change_runs_without_what_was_struck_and_only_then() {
     // Places that are not there, or all of them, answer nothing.
     for places in [vec![2], vec![0, 1], vec![1, 0]] {
         let answer = UserAnswer::OnceWithout(places);
-        let steps = b.act(SessionCommand::Answer { request: request.clone(), answer: answer.clone() });
+        let steps = b.act(SessionCommand::Answer { request: request.clone(), answer: answer.clone(), shown: None });
         assert!(runs(&steps).is_empty() && b.asked().id == request, "{answer:?}");
         assert!(steps.iter().any(|step| matches!(step, Step::Emit(SessionEvent::Asked(_)))), "{answer:?}");
     }
@@ -33,7 +33,7 @@ fn what_was_struck_goes_along_with_the_call() {
     b.calls(&[("a", "write")]);
     b.found("a", change());
     let request = b.asked().id;
-    let steps = b.act(SessionCommand::Answer { request, answer: UserAnswer::OnceWithout(vec![1]) });
+    let steps = b.act(SessionCommand::Answer { request, answer: UserAnswer::OnceWithout(vec![1]), shown: None });
     let Some(Step::Run(_, _, facts, _)) = steps.iter().find(|step| matches!(step, Step::Run(..))) else { panic!() };
     assert_eq!((&facts.left_out, &facts.proposal), (&vec![1], &change().proposal), "the whole is what was decided on");
     let call = b.call("a");

@@ -70,15 +70,18 @@ fn the_first_screen_is_a_choice_and_five_keys_lead_to_a_model() {
     screen.ask(wanted("There is no key for it yet."));
     assert!(in_the_field(&screen), "what is typed goes into the field at once");
     screen.type_text(SECRET).keys("enter");
-    let given =
-        SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
+    let given = SessionCommand::Answer {
+        request: RequestId::new("k1"),
+        answer: UserAnswer::Key(Key::new(SECRET).unwrap()),
+        shown: None,
+    };
     assert!(screen.acts().contains(&given));
     assert_eq!(screen.state.connecting.checking.as_ref().map(|check| check.connection.as_str()), Some("anthropic"));
 
     screen.ask(wanted("The server refused the key."));
     assert!(in_the_field(&screen) && screen.state.connecting.checking.is_none(), "a refused key is asked for again");
     screen.type_text(SECRET).keys("enter").wait(400);
-    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1") });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1"), by: None });
     screen.whole(EngineEvent::Connections(vec![info("anthropic", None), info("demo", None)]));
     screen.whole(EngineEvent::Models {
         connection: ConnectionName::new("anthropic"),
@@ -112,8 +115,11 @@ fn a_draft_that_holds_a_key_is_asked_about_and_kept_nowhere() {
     screen.ask(wanted("There is no key for it yet."));
     assert!(in_the_field(&screen) && screen.text().is_empty());
     screen.keys("enter");
-    let given =
-        SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::Key(Key::new(SECRET).unwrap()) };
+    let given = SessionCommand::Answer {
+        request: RequestId::new("k1"),
+        answer: UserAnswer::Key(Key::new(SECRET).unwrap()),
+        shown: None,
+    };
     assert!(screen.acts().contains(&given), "it went into the field");
 
     let mut screen = Screen::new();
@@ -186,7 +192,7 @@ fn accepted(ms: u64) -> Screen {
     let mut screen = new_here();
     screen.keys("down enter").ask(wanted("There is no key for it yet."));
     screen.type_text(SECRET).keys("enter").wait(ms);
-    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1") });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1"), by: None });
     screen.whole(EngineEvent::Connections(vec![info("anthropic", None), info("demo", None)]));
     let models = Ok(vec!["claude-a".into(), "claude-b".into()]);
     screen.whole(EngineEvent::Models { connection: ConnectionName::new("anthropic"), models });

@@ -12,7 +12,7 @@ fn press(screen: &mut Screen, keys: &[&str]) -> usize {
 }
 
 fn once() -> SessionCommand {
-    SessionCommand::Answer { request: RequestId::new("r1"), answer: UserAnswer::Once }
+    SessionCommand::Answer { request: RequestId::new("r1"), answer: UserAnswer::Once, shown: None }
 }
 
 #[test]

@@ -315,7 +315,7 @@ fn a_change_of_content_drops_keys_and_the_selection() {
     let mut screen = waiting();
     screen.ask(question("r2", &["a"])).keys("f3").wait(300).keys("y");
     screen
-        .session("s", SessionEvent::Settled { request: RequestId::new("r1") })
+        .session("s", SessionEvent::Settled { request: RequestId::new("r1"), by: None })
         .keys("enter")
         .wait(299)
         .keys("1 enter");
@@ -326,7 +326,7 @@ fn a_change_of_content_drops_keys_and_the_selection() {
     // Gone with its turn: what was on its way is not sent as a message.
     let mut screen = waiting();
     screen.keys("f3").wait(300).keys("y");
-    screen.session("s", SessionEvent::Settled { request: RequestId::new("r1") }).keys("y enter");
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("r1"), by: None }).keys("y enter");
     assert_eq!((screen.acts(), screen.text().as_str(), screen.state.focus), (vec![], "", Focus::Composer));
 }
 
@@ -437,7 +437,7 @@ fn the_inbox_answers_under_the_same_rules() {
     assert_eq!(screen.sent(), vec![]);
     screen.wait(1).keys("enter y enter");
     let sent = screen.sent();
-    let expected = SessionCommand::Answer { request: RequestId::new("ra"), answer: UserAnswer::Once };
+    let expected = SessionCommand::Answer { request: RequestId::new("ra"), answer: UserAnswer::Once, shown: None };
     assert_eq!(sent, vec![Command::Session { id: id("a"), command: expected }]);
     assert_eq!(screen.state.conversations.current, Current::Session(id("s")), "without leaving the session");
 }
@@ -496,7 +496,7 @@ fn a_notice_about_a_draft_and_a_request_goes_with_either() {
     changed.type_text("es");
     assert!(!changed.last_notice().starts_with("Not sent"));
     let mut answered_elsewhere = held();
-    answered_elsewhere.session("s", SessionEvent::Settled { request: RequestId::new("r1") });
+    answered_elsewhere.session("s", SessionEvent::Settled { request: RequestId::new("r1"), by: None });
     assert_eq!(answered_elsewhere.last_notice(), "");
     let mut left_alone = held();
     left_alone.wait(1_000);
@@ -736,7 +736,9 @@ fn play(screen: &mut Screen, step: Step) {
         // Shortly after some key.
         Step::Enter(ms) => screen.key(Key::char('x')).key(Key::plain(Code::Backspace)).wait(ms).keys("enter"),
         Step::Ask(request) => screen.ask(*request),
-        Step::Settle(request) => screen.session("s", SessionEvent::Settled { request: RequestId::new(request) }),
+        Step::Settle(request) => {
+            screen.session("s", SessionEvent::Settled { request: RequestId::new(request), by: None })
+        }
     };
 }
 
@@ -897,7 +899,7 @@ fn send(screen: &mut Screen, one: Move) -> (Option<Key>, bool) {
         }
         Move::Ask(request, ms) => drop(screen.wait(ms).ask(*request)),
         Move::Settle(id, ms) => {
-            screen.wait(ms).session("s", SessionEvent::Settled { request: RequestId::new(id) });
+            screen.wait(ms).session("s", SessionEvent::Settled { request: RequestId::new(id), by: None });
         }
         Move::Draw(ms) => drop(screen.wait(ms).draw(true)),
     }

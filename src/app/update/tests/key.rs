@@ -33,6 +33,7 @@ fn it_is_written_or_pasted_and_given() {
     let given = vec![SessionCommand::Answer {
         request: RequestId::new("k1"),
         answer: UserAnswer::Key(Key::new(SECRET).unwrap()),
+        shown: None,
     }];
     let mut screen = writing();
     screen.keys("x ctrl+u").msg(Msg::Paste(format!("{SECRET}\n")));
@@ -40,7 +41,7 @@ fn it_is_written_or_pasted_and_given() {
     screen.keys("enter");
     assert_eq!(screen.acts(), given);
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Panel, ""), "the field stays while it is checked");
-    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1") });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("k1"), by: None });
     assert_eq!((screen.state.focus, screen.text().as_str()), (Focus::Composer, ""));
     assert!(screen.state.checked_key().is_none());
     let mut screen = writing();
@@ -61,7 +62,7 @@ fn nothing_is_kept_of_it_when_it_is_left() {
     screen.keys("esc 2 enter");
     assert_eq!(
         screen.acts(),
-        vec![SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::No(None) }]
+        vec![SessionCommand::Answer { request: RequestId::new("k1"), answer: UserAnswer::No(None), shown: None }]
     );
 }
 

@@ -259,7 +259,7 @@ fn explore_is_passed_while_an_approval_waits_and_set_when_the_key_rests() {
     }
 
     let mut screen = executing();
-    screen.session("s", SessionEvent::Settled { request: RequestId::new("r1") });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("r1"), by: None });
     screen.keys("shift+tab");
     assert_eq!(modes(&mut screen), [Mode::Explore], "nothing waits");
 }

@@ -106,7 +106,7 @@ fn the_plan_is_edited_and_asked_anew() {
     assert_eq!(answers(&mut screen), vec![UserAnswer::PlanEdited("1. mine\n".to_owned())]);
     // It was answered elsewhere while the editor was open: what was written is in the composer.
     screen.wait(300).keys("v enter");
-    screen.session("s", SessionEvent::Settled { request: RequestId::new("p") });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("p"), by: None });
     screen.msg(Msg::Edited(Ok("1. mine\n".into())));
     assert_eq!((answers(&mut screen), screen.text().as_str()), (vec![], "1. mine\n"));
 }

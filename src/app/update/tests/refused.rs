@@ -99,7 +99,7 @@ fn an_answer_that_did_not_count_is_as_it_was_and_one_that_nobody_waits_for_is_in
     assert_eq!(shown(&screen), "my words", "the question is there again, with the words");
     screen.wait(400).keys("f3").wait(400).keys("r enter").wait(400).keys("enter");
     let act = screen.acts().pop().unwrap();
-    screen.session("s", SessionEvent::Settled { request: RequestId::new("q") });
+    screen.session("s", SessionEvent::Settled { request: RequestId::new("q"), by: None });
     refused(&mut screen, act);
     assert_eq!(screen.text(), "my words");
     // A plan that reads otherwise now keeps what was said to the one before.
@@ -135,7 +135,7 @@ fn what_was_typed_over_a_window_is_sent_by_nobody_but_the_user() {
 
 fn any_act() -> impl Strategy<Value = SessionCommand> {
     let text = "[a-z!/ é]{1,30}[a-z]";
-    let answer = |answer| SessionCommand::Answer { request: RequestId::new("gone"), answer };
+    let answer = |answer| SessionCommand::Answer { request: RequestId::new("gone"), answer, shown: None };
     prop_oneof![
         text.prop_map(SessionCommand::send),
         text.prop_map(SessionCommand::steer),

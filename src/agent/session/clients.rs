@@ -1,0 +1,97 @@
+//! Clients of a session: whose command is carried out, who has the session open, and what each of them may answer and send.
+
+use super::super::asker::Asker;
+use super::super::event_outbox::AskedFor;
+use super::super::hub::ClientId;
+use super::SessionActor;
+use crate::protocol::{ErrorCode, SessionCommand, SessionEvent};
+
+impl SessionActor {
+    /// Does what a client wants of the session; what answers it goes to that client.
+    pub(super) async fn command(&mut self, command: SessionCommand, asker: Option<Asker>) {
+        let wants = match &command {
+            SessionCommand::Open { .. } | SessionCommand::OpenAt { .. } | SessionCommand::Resume { .. } => {
+                AskedFor::Snapshot
+            }
+            SessionCommand::Claim => AskedFor::Claim,
+            SessionCommand::Answer { .. } => AskedFor::Answer,
+            _ => AskedFor::Other,
+        };
+        if let Some(asker) = &asker {
+            if matches!(command, SessionCommand::Open { .. } | SessionCommand::OpenAt { .. }) {
+                self.out.open_to(asker.client());
+            }
+            // Whoever did something last is who can be asked in the turn that begins.
+            let nobody = self.shared.setup.settings.headless || !asker.client().info().interactive;
+            self.machine.set_asks_nobody(nobody);
+            asker.set_under_way(true);
+        }
+        self.out.work_for(asker.map(|asker| (asker, wants)));
+        self.carry_out(command).await;
+        self.machine.choose_message_id(None);
+        if let Some(asker) = self.out.asker() {
+            asker.set_under_way(false);
+        }
+        self.out.work_for(None);
+    }
+
+    /// A client has the session open no longer.
+    pub(super) fn left_by(&mut self, client: ClientId) {
+        self.side.cancel_enhancing_of(Some(client));
+        if self.out.close_to(client) {
+            self.view.leave();
+        }
+    }
+
+    /// Sends an answer that took its time.
+    pub(super) fn answer(&mut self, event: SessionEvent, asker: Option<&Asker>) {
+        match asker {
+            Some(asker) => self.out.answer(asker, event),
+            None => self.out.send(event),
+        }
+    }
+
+    /// True if the client that sent this act may answer what it answers: only what was sent to it, as it is now.
+    pub(super) fn was_shown(&mut self, act: &SessionCommand) -> bool {
+        let (SessionCommand::Answer { request, shown, .. }, Some(asker)) = (act, self.out.asker().cloned()) else {
+            return true;
+        };
+        if !self.out.is_open_to(asker.client()) {
+            asker.fail(
+                ErrorCode::Stale,
+                "This client does not have the session open, so the request was not shown to it.",
+            );
+            return false;
+        }
+        // One that waits no longer is refused as such.
+        let Some(now) = self.machine.requests().into_iter().find(|now| now.id == *request) else { return true };
+        let same = match shown {
+            Some(shown) => *shown == now.hash(),
+            None => asker.client().info().limits.is_none(),
+        };
+        if !same {
+            asker.fail(ErrorCode::Stale, "What was answered is not the request as it is now.");
+            self.out.answer(&asker, SessionEvent::Asked(Box::new(now)));
+        }
+        same
+    }
+
+    /// True if the message that this act sends was not taken before. One of an id that the client chose gets that id.
+    pub(super) async fn is_new_message(&mut self, act: &SessionCommand) -> bool {
+        let sends = matches!(act, SessionCommand::Send { .. } | SessionCommand::Steer { .. });
+        let Some(asker) = self.out.asker().filter(|_| sends).cloned() else { return true };
+        let Some(id) = asker.message().cloned() else { return true };
+        let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+        if !(8..=64).contains(&id.as_str().len()) || !id.as_str().chars().all(fits) {
+            asker.fail(ErrorCode::Failed, "The id of a message has 8 to 64 letters, digits, - and _.");
+            return false;
+        }
+        let known = self.machine.has_message(&id) || self.files.holds_message(&id).await;
+        if known {
+            asker.fail(ErrorCode::Duplicate, "This message was taken before.");
+        } else {
+            self.machine.choose_message_id(Some(id));
+        }
+        !known
+    }
+}

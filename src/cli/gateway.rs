@@ -1,0 +1,284 @@
+//! `lisle serve`, `lisle gateway …` and `lisle ssh`: the gateway process, and what is asked of one.
+
+use super::args::{CallArgs, GatewayCommand, RestartArgs, ServeArgs};
+use super::exit::Exit;
+use super::output::{complain, print_json, say};
+use crate::domain::sanitise::clean_line;
+use crate::gateway::dial::{DialError, GatewayRoute};
+use crate::gateway::home::{GatewayFiles, HomeOwnership, Owner};
+use crate::gateway::methods::{self, ClientShown, DetachParams, SessionShown, Status, StopParams};
+use crate::gateway::remote::{self, CallError};
+use crate::gateway::server::{self, ServeOptions};
+use crate::gateway::{start, stdio};
+use crate::runtime;
+use crate::runtime::setup::Bootstrap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// A gateway that was told to end has ended after this time.
+const ENDS: Duration = Duration::from_secs(30);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+/// `lisle serve`.
+pub(super) async fn serve(mut bootstrap: Bootstrap, args: ServeArgs) -> Exit {
+    super::complain_of(&bootstrap);
+    if args.unit {
+        say(&unit(bootstrap.runner(), std::env::var("LISLE_HOME").ok().as_deref()));
+        return Exit::Done;
+    }
+    let files = runtime::gateway::files(&bootstrap.paths);
+    if args.background {
+        return match start::in_background(&files, args.idle_exit).await {
+            Ok(owner) => {
+                say(&format!("The gateway listens (process {}).\n", owner.pid));
+                Exit::Done
+            }
+            Err(why) => failed(&why),
+        };
+    }
+    if args.in_background {
+        start::leave_terminal();
+    }
+    let owned = match files.take() {
+        Ok(owned) => owned,
+        Err(error) => return failed(&error.to_string()),
+    };
+    bootstrap.find_servers().await;
+    let options = ServeOptions {
+        workspaces: Arc::new(runtime::gateway::HomeWorkspaces::new(bootstrap)),
+        idle_exit: args.idle_exit,
+    };
+    let loud = !args.in_background;
+    let ready = |owner: &Owner| {
+        if loud {
+            say(&format!("The gateway listens on {} (process {}).\n", owner.socket.display(), owner.pid));
+        }
+    };
+    let end = match end() {
+        Ok(end) => end,
+        Err(error) => return failed(&format!("the system refuses signals: {error}")),
+    };
+    match server::serve(owned, options, ready, end).await {
+        Ok(()) => Exit::Done,
+        Err(error) => failed(&error.to_string()),
+    }
+}
+
+/// Completes once the process is asked to end. A terminal that goes away asks for nothing.
+fn end() -> std::io::Result<impl Future<Output = ()>> {
+    let mut term = signal(SignalKind::terminate())?;
+    let mut int = signal(SignalKind::interrupt())?;
+    let mut hup = signal(SignalKind::hangup())?;
+    Ok(async move {
+        loop {
+            tokio::select! {
+                _ = term.recv() => return,
+                _ = int.recv() => return,
+                _ = hup.recv() => {}
+            }
+        }
+    })
+}
+
+fn failed(why: &str) -> Exit {
+    complain(&format!("lisle: {}.", why.trim_end_matches('.')));
+    Exit::Failed
+}
+
+/// Wrong arguments.
+pub(super) fn usage(why: &str) -> Exit {
+    complain(&format!("lisle: {}.", why.trim_end_matches('.')));
+    Exit::Usage
+}
+
+/// A unit for systemd --user.
+fn unit(program: &Path, home: Option<&str>) -> String {
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('%', "%%"));
+    let home = home.filter(|home| !home.is_empty());
+    let home = home.map_or_else(String::new, |home| format!("Environment={}\n", quoted(&format!("LISLE_HOME={home}"))));
+    format!(
+        "# ~/.config/systemd/user/lisle.service: systemctl --user enable --now lisle; loginctl enable-linger keeps it\n\
+         # running after the last logout.\n\
+         [Unit]\n\
+         Description=lisle gateway\n\
+         \n\
+         [Service]\n\
+         ExecStart={} serve\n\
+         {home}\
+         # Turns are saved and their commands ended by lisle itself.\n\
+         KillMode=mixed\n\
+         TimeoutStopSec=20\n\
+         Restart=on-failure\n\
+         \n\
+         [Install]\n\
+         WantedBy=default.target\n",
+        quoted(&program.display().to_string())
+    )
+}
+
+/// `lisle gateway …`
+pub(super) async fn run(bootstrap: &Bootstrap, command: GatewayCommand) -> Exit {
+    let files = runtime::gateway::files(&bootstrap.paths);
+    let way = GatewayRoute::Socket(files.clone());
+    let done = match command {
+        GatewayCommand::Status(args) => remote::call::<Status>(&way, methods::STATUS, &())
+            .await
+            .map(|status| if args.json { print_json(&status) } else { tell_status(&status) }),
+        GatewayCommand::Clients(args) => remote::call::<Vec<ClientShown>>(&way, methods::CLIENTS, &())
+            .await
+            .map(|clients| if args.json { print_json(&clients) } else { tell_clients(&clients) }),
+        GatewayCommand::Stop => return stop(&files, &way, false).await,
+        GatewayCommand::Restart(args) => return restart(&files, &way, &args).await,
+        GatewayCommand::Call(args) => return call(&way, &args).await,
+        GatewayCommand::Detach(args) => {
+            let params = DetachParams { client: args.client };
+            remote::call::<()>(&way, methods::DETACH, &params).await.map(|()| Exit::Done)
+        }
+        GatewayCommand::Stdio => return lead(&files).await,
+    };
+    done.unwrap_or_else(|error| not_called(&error))
+}
+
+fn not_called(error: &CallError) -> Exit {
+    if matches!(error, CallError::Dial(DialError::NoGateway)) {
+        return failed("no gateway runs for this home: \"lisle serve --background\" starts one");
+    }
+    failed(&error.to_string())
+}
+
+async fn call(way: &GatewayRoute, args: &CallArgs) -> Exit {
+    let params = match args.params.as_deref().map(serde_json::from_str::<serde_json::Value>).transpose() {
+        Ok(params) => params,
+        Err(error) => {
+            complain(&format!("lisle: --params is not JSON: {error}."));
+            return Exit::Usage;
+        }
+    };
+    match remote::call::<serde_json::Value>(way, &args.method, &params).await {
+        Ok(result) => print_json(&result),
+        Err(error) => not_called(&error),
+    }
+}
+
+async fn stop(files: &GatewayFiles, way: &GatewayRoute, when_idle: bool) -> Exit {
+    match remote::call::<()>(way, methods::STOP, &StopParams { when_idle }).await {
+        Ok(()) => {}
+        Err(error) => return not_called(&error),
+    }
+    let end = Instant::now() + ENDS;
+    loop {
+        match files.ownership() {
+            Ok(HomeOwnership::Free | HomeOwnership::Elsewhere(_)) => return Exit::Done,
+            Err(error) => return failed(&format!("the lock of the gateway cannot be read: {error}")),
+            // As long as turns run there.
+            Ok(HomeOwnership::Here(_)) if when_idle || Instant::now() < end => tokio::time::sleep(BETWEEN_LOOKS).await,
+            Ok(HomeOwnership::Here(owner)) => {
+                return failed(&format!(
+                    "the gateway (process {}) has not ended after {} s",
+                    owner.pid,
+                    ENDS.as_secs()
+                ));
+            }
+        }
+    }
+}
+
+async fn restart(files: &GatewayFiles, way: &GatewayRoute, args: &RestartArgs) -> Exit {
+    if args.when_idle
+        && let Ok(status) = remote::call::<Status>(way, methods::STATUS, &()).await
+        && !status.running.is_empty()
+    {
+        complain(&format!("lisle: waiting for {}.", turns(status.running.len())));
+    }
+    match stop(files, way, args.when_idle).await {
+        Exit::Done => {}
+        failed => return failed,
+    }
+    match start::in_background(files, None).await {
+        Ok(owner) => {
+            say(&format!("The gateway listens (process {}).\n", owner.pid));
+            Exit::Done
+        }
+        Err(why) => failed(&why),
+    }
+}
+
+fn turns(number: usize) -> String {
+    if number == 1 { "1 turn".to_owned() } else { format!("{number} turns") }
+}
+
+/// `lisle gateway stdio`
+async fn lead(files: &GatewayFiles) -> Exit {
+    let idle = Some(runtime::gateway::IDLE_EXIT);
+    let way = start::in_background(files, idle).await.map(|_| GatewayRoute::Socket(files.clone()));
+    match stdio::lead(tokio::io::stdin(), tokio::io::stdout(), way).await {
+        Ok(()) => Exit::Done,
+        Err(error) => failed(&format!("the line failed: {error}")),
+    }
+}
+
+fn tell_status(status: &Status) -> Exit {
+    let list = |title: &str, all: &[SessionShown]| {
+        let lines: String = all
+            .iter()
+            .map(|shown| format!("  {}  {}\n", shown.session, clean_line(&shown.workspace.display().to_string())))
+            .collect();
+        if lines.is_empty() { String::new() } else { format!("{title}:\n{lines}") }
+    };
+    let clients = if status.clients == 1 { "1 client".to_owned() } else { format!("{} clients", status.clients) };
+    let workspaces: String =
+        status.workspaces.iter().map(|path| format!("  {}\n", clean_line(&path.display().to_string()))).collect();
+    say(&format!(
+        "lisle {} on {}, process {}, for {}, {clients}{}\nsocket: {}\n{}{}{}",
+        clean_line(&status.version),
+        clean_line(&status.host),
+        status.pid,
+        elapsed(status.uptime_seconds),
+        if status.stopping { ", ends once no turn runs" } else { "" },
+        clean_line(&status.socket.display().to_string()),
+        if workspaces.is_empty() { String::new() } else { format!("workspaces:\n{workspaces}") },
+        list("running", &status.running),
+        list("waiting for you", &status.waiting),
+    ));
+    Exit::Done
+}
+
+fn tell_clients(clients: &[ClientShown]) -> Exit {
+    let line = |client: &ClientShown| {
+        let state = if client.connected { "connected" } else { "line lost" };
+        let (id, name) = (clean_line(&client.id), clean_line(&client.name));
+        format!("{id}  {name}  lisle {}  {state} for {}\n", clean_line(&client.version), elapsed(client.seconds))
+    };
+    say(&clients.iter().map(line).collect::<String>());
+    Exit::Done
+}
+
+fn elapsed(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min", seconds / 60),
+        3600..86_400 => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+        _ => format!("{} d {} h", seconds / 86_400, seconds / 3600 % 24),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_unit_quotes_what_systemd_would_read_otherwise() {
+        let text = unit(Path::new("/opt/my lisle/100%"), Some("/home/me/a \"b\""));
+        assert!(text.contains("ExecStart=\"/opt/my lisle/100%%\" serve\n"), "{text}");
+        assert!(text.contains("Environment=\"LISLE_HOME=/home/me/a \\\"b\\\"\"\n"), "{text}");
+        assert!(!unit(Path::new("/usr/bin/lisle"), None).contains("Environment"));
+    }
+
+    #[test]
+    fn times_are_told_in_words() {
+        let told: Vec<String> = [5, 65, 3_700, 90_000].into_iter().map(elapsed).collect();
+        assert_eq!(told, ["5 s", "1 min", "1 h 1 min", "1 d 1 h"]);
+    }
+}

@@ -1,0 +1,151 @@
+//! Methods of the gateway beside `connect`, with what they take and answer.
+
+use crate::domain::SessionId;
+use crate::domain::ids::MessageId;
+use crate::protocol::{Command, Stamped};
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// A command of lisle's own: [`CommandParams`]. Answered once the engine has it.
+pub const COMMAND: &str = "lisle.command";
+/// Event of an engine: [`EngineNews`].
+pub const EVENT: &str = "lisle.event";
+/// Asks for a sign of life, and says what was seen: [`PingParams`].
+pub const PING: &str = "ping";
+/// The client leaves and does not come back.
+pub const LEAVE: &str = "leave";
+/// State of the gateway: [`Status`].
+pub const STATUS: &str = "gateway.status";
+/// Clients, also those that lost their line lately: a list of [`ClientShown`].
+pub const CLIENTS: &str = "gateway.clients";
+/// Cuts a client off: [`DetachParams`].
+pub const DETACH: &str = "gateway.detach";
+/// Saves and ends: [`StopParams`].
+pub const STOP: &str = "gateway.stop";
+/// Event: the connection ends, and why: [`Closing`].
+pub const CLOSING: &str = "gateway.closing";
+
+/// All methods that a client may call after `connect`.
+pub const ALL: &[&str] = &[COMMAND, PING, LEAVE, STATUS, CLIENTS, DETACH, STOP];
+
+/// Parameters of [`COMMAND`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CommandParams {
+    /// Folder of the workspace; the one of the handshake without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<PathBuf>,
+    /// Id of the message that the command sends: one that was taken before is refused as a duplicate, also by a later gateway.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageId>,
+    /// Command.
+    pub command: Command,
+}
+
+/// Payload of [`EVENT`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EngineNews {
+    /// Folder of the workspace.
+    pub workspace: PathBuf,
+    /// Event.
+    pub stamped: Stamped,
+}
+
+/// [`EngineNews`] as it is written.
+#[derive(Debug, Serialize)]
+pub struct EngineNewsRef<'a> {
+    /// Folder of the workspace.
+    pub workspace: &'a Path,
+    /// Event.
+    pub stamped: &'a Stamped,
+}
+
+/// Parameters of [`PING`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PingParams {
+    /// Number of the last event that came.
+    #[serde(default)]
+    pub seen: u64,
+}
+
+/// Parameters of [`DETACH`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DetachParams {
+    /// [`ClientShown::id`].
+    pub client: String,
+}
+
+/// Parameters of [`STOP`].
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StopParams {
+    /// Not before no turn runs.
+    #[serde(default)]
+    pub when_idle: bool,
+}
+
+/// Answer to [`STATUS`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Status {
+    /// Version of the program.
+    pub version: String,
+    /// Version of the protocol.
+    pub protocol: u32,
+    /// Name of the machine.
+    pub host: String,
+    /// Process id.
+    pub pid: u32,
+    /// One run of the gateway.
+    pub instance: String,
+    /// Seconds since it began.
+    pub uptime_seconds: u64,
+    /// Its socket.
+    pub socket: PathBuf,
+    /// Open workspaces.
+    pub workspaces: Vec<PathBuf>,
+    /// Connected clients.
+    pub clients: usize,
+    /// Sessions in which a turn runs.
+    pub running: Vec<SessionShown>,
+    /// Sessions that wait for the user.
+    pub waiting: Vec<SessionShown>,
+    /// It ends once no turn runs.
+    pub stopping: bool,
+}
+
+/// Session, with its workspace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct SessionShown {
+    /// Folder of the workspace.
+    pub workspace: PathBuf,
+    /// Session id.
+    pub session: SessionId,
+}
+
+/// A client of the gateway.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientShown {
+    /// Id for [`DETACH`].
+    pub id: String,
+    /// Name for people.
+    pub name: String,
+    /// Version of its program.
+    pub version: String,
+    /// It has a line; otherwise it lost it and may come back.
+    pub connected: bool,
+    /// Seconds since it came, or since its line was lost.
+    pub seconds: u64,
+    /// Workspaces that it looks at.
+    pub workspaces: Vec<PathBuf>,
+}
+
+/// Payload of [`CLOSING`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Closing {
+    /// Reason, as a sentence.
+    pub why: String,
+    /// The client may come back by itself.
+    pub may_return: bool,
+}

@@ -1,0 +1,26 @@
+//! The gateway: an engine without a screen that outlives terminals and lost lines, and the links of its clients.
+//!
+//! | Module | Content |
+//! | --- | --- |
+//! | `frame`, `handshake`, [`methods`] | what both sides say: lines of JSON, the first request, the others |
+//! | [`home`] | who has a home: lock, socket, secret |
+//! | [`server`], `connection`, `client_state`, `client_queue` | the gateway process, one connection, what is kept of a client |
+//! | [`remote`], [`dial`], [`ssh`] | a client's end: a link like that of an engine in the same process, over a line that may break |
+//! | [`start`], [`stdio`] | a gateway in the background; the far end of a line through ssh |
+//!
+//! Engines, sessions and their rules are left to [`crate::agent`]; arguments and words for people to `cli`, the screen to
+//! `runtime`.
+
+mod client_queue;
+mod client_state;
+mod connection;
+pub mod dial;
+pub mod frame;
+pub mod handshake;
+pub mod home;
+pub mod methods;
+pub mod remote;
+pub mod server;
+pub mod ssh;
+pub mod start;
+pub mod stdio;

@@ -1,0 +1,405 @@
+//! The gateway process: accepts connections, opens engines on demand, knows its clients, and ends.
+//!
+//! What one connection says is left to [`super::connection`].
+
+use super::client_state::ClientState;
+use super::connection;
+use super::handshake::Connect;
+use super::home::{self, OwnError, OwnedHome};
+use super::methods::{ClientShown, SessionShown, Status};
+use crate::agent::{self, ClientInfo, Engine, Setup};
+use crate::domain::session::Activity;
+use crate::protocol::{self, Command, EngineCommand, EngineEvent, Event, SessionEvent};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::net::UnixListener;
+use tokio::sync::watch;
+
+/// A client that lost its line is kept so long.
+const PARKED: Duration = Duration::from_secs(60);
+/// Interval at which the socket and the clients are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+/// Time for each engine to save and end.
+const LAST_SAVE: Duration = Duration::from_secs(8);
+/// Time for the last events to reach the clients.
+const LAST_EVENTS: Duration = Duration::from_millis(300);
+/// Connections at a time: more are closed at once.
+const MOST_CONNECTIONS: usize = 1_000;
+/// Clients whose request numbers are remembered after they left.
+const REMEMBERED: usize = 1_000;
+
+/// Opens workspaces.
+pub trait WorkspaceOpener: Send + Sync {
+    /// The folder that a client means; `None` for the one that was used last.
+    ///
+    /// # Errors
+    /// A sentence.
+    fn folder(&self, named: Option<&Path>) -> Result<PathBuf, String>;
+
+    /// Parts of an engine for a folder.
+    ///
+    /// # Errors
+    /// A sentence.
+    fn setup(&self, folder: &Path) -> Result<Setup, String>;
+}
+
+/// Settings of a gateway.
+pub struct ServeOptions {
+    /// Opens workspaces.
+    pub workspaces: Arc<dyn WorkspaceOpener>,
+    /// Ends after this time without clients and without turns.
+    pub idle_exit: Option<Duration>,
+}
+
+/// Why a gateway ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StopTime {
+    No,
+    WhenIdle,
+    Now,
+}
+
+/// The gateway, as its connections share it.
+pub(super) struct Gateway {
+    pub instance: String,
+    pub secret: String,
+    pub owner: home::Owner,
+    began: Instant,
+    options: ServeOptions,
+    engines: tokio::sync::Mutex<HashMap<PathBuf, Engine>>,
+    shared: Mutex<SharedClients>,
+    activity: Arc<Mutex<BTreeMap<SessionShown, Activity>>>,
+    pub stop: watch::Sender<StopTime>,
+}
+
+#[derive(Default)]
+struct SharedClients {
+    all: HashMap<String, Arc<ClientState>>,
+    /// Request numbers taken from clients that were forgotten, oldest first.
+    taken: Vec<(String, u64)>,
+    connections: usize,
+    open: Vec<PathBuf>,
+}
+
+/// Counts a connection as long as it lives.
+struct Counted(Arc<Gateway>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.shared().connections -= 1;
+    }
+}
+
+/// Client that a connection goes on with.
+pub(super) struct Seated {
+    pub client: Arc<ClientState>,
+    pub resumed: bool,
+}
+
+impl Gateway {
+    fn shared(&self) -> MutexGuard<'_, SharedClients> {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn activity(&self) -> MutexGuard<'_, BTreeMap<SessionShown, Activity>> {
+        self.activity.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The client that connects: the one whose line was lost, if it can go on, else a new one.
+    pub fn seat(&self, connect: &Connect) -> Seated {
+        let mut shared = self.shared();
+        let id = &connect.client.id;
+        let before = shared.all.get(id).cloned();
+        let wanted = connect.resume.as_ref().filter(|resume| resume.instance == self.instance);
+        if let (Some(client), Some(resume)) = (&before, wanted)
+            && !client.gone.is_cancelled()
+            && client.resume(resume.seq)
+        {
+            return Seated { client: client.clone(), resumed: true };
+        }
+        let taken = match &before {
+            Some(client) => client.line().taken,
+            None => shared.taken.iter().find(|(of, _)| of == id).map_or(0, |(_, taken)| *taken),
+        };
+        // Numbers begin anew with each run of a client, and go on only where it says that it had this instance.
+        let taken = if wanted.is_some() { taken } else { 0 };
+        if let Some(client) = before {
+            client.forget(None);
+        }
+        let client = Arc::new(ClientState::new(connect, taken));
+        shared.all.insert(id.clone(), client.clone());
+        Seated { client, resumed: false }
+    }
+
+    /// Forgets a client, unless another of the same id took its place.
+    pub fn forget(&self, client: &Arc<ClientState>, why: Option<&str>) {
+        client.forget(why);
+        let mut shared = self.shared();
+        let id = &client.name.id;
+        if shared.all.get(id).is_some_and(|there| Arc::ptr_eq(there, client)) {
+            shared.all.remove(id);
+            let taken = client.line().taken;
+            shared.taken.retain(|(of, _)| of != id);
+            shared.taken.push((id.clone(), taken));
+            if shared.taken.len() > REMEMBERED {
+                shared.taken.remove(0);
+            }
+        }
+    }
+
+    /// The client of this id.
+    pub fn client(&self, id: &str) -> Option<Arc<ClientState>> {
+        self.shared().all.get(id).cloned()
+    }
+
+    /// Attaches a client to a workspace, whose engine is opened if it is not yet. Returns its folder.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub async fn attach(&self, client: &Arc<ClientState>, named: Option<&Path>) -> Result<PathBuf, String> {
+        if let Some(folder) = named.filter(|folder| client.is_attached(folder)) {
+            return Ok(folder.to_owned());
+        }
+        let (workspaces, named) = (self.options.workspaces.clone(), named.map(Path::to_owned));
+        let folder = blocking(move || workspaces.folder(named.as_deref())).await?;
+        let mut engines = self.engines.lock().await;
+        if *self.stop.borrow() == StopTime::Now {
+            return Err("The gateway is ending.".to_owned());
+        }
+        let engine = match engines.get(&folder) {
+            Some(engine) => engine.clone(),
+            None => {
+                let (workspaces, opened) = (self.options.workspaces.clone(), folder.clone());
+                let engine = agent::open(blocking(move || workspaces.setup(&opened)).await?);
+                engines.insert(folder.clone(), engine.clone());
+                self.shared().open.push(folder.clone());
+                tokio::spawn(watch_activity(engine.clone(), folder.clone(), self.activity.clone()));
+                engine
+            }
+        };
+        client.attach(folder.clone(), &engine);
+        Ok(folder)
+    }
+
+    /// State of the gateway.
+    pub fn status(&self) -> Status {
+        let (clients, workspaces) = {
+            let shared = self.shared();
+            (
+                shared.all.values().filter(|client| client.line().connected && client.looks()).count(),
+                shared.open.clone(),
+            )
+        };
+        let of = |wanted: fn(&Activity) -> bool| {
+            self.activity().iter().filter(|(_, activity)| wanted(activity)).map(|(shown, _)| shown.clone()).collect()
+        };
+        Status {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            protocol: protocol::VERSION,
+            host: self.owner.host.clone(),
+            pid: self.owner.pid,
+            instance: self.instance.clone(),
+            uptime_seconds: self.began.elapsed().as_secs(),
+            socket: self.owner.socket.clone(),
+            workspaces,
+            clients,
+            running: of(|activity| matches!(activity, Activity::Running(_) | Activity::Stopping)),
+            waiting: of(|activity| matches!(activity, Activity::NeedsYou(_))),
+            stopping: *self.stop.borrow() != StopTime::No,
+        }
+    }
+
+    /// Clients, by name.
+    pub fn clients(&self) -> Vec<ClientShown> {
+        let all: Vec<Arc<ClientState>> = self.shared().all.values().cloned().collect();
+        let mut shown: Vec<ClientShown> = all
+            .iter()
+            .filter(|client| client.looks())
+            .map(|client| {
+                let (connected, since) = {
+                    let line = client.line();
+                    (line.connected, line.since)
+                };
+                ClientShown {
+                    id: client.name.id.clone(),
+                    name: client.name.name.clone(),
+                    version: client.name.version.clone(),
+                    connected,
+                    seconds: since.elapsed().as_secs(),
+                    workspaces: client.workspaces(),
+                }
+            })
+            .collect();
+        shown.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+        shown
+    }
+
+    /// Forgets clients that did not come back.
+    fn forget_lost(&self) {
+        let lost: Vec<Arc<ClientState>> = {
+            let shared = self.shared();
+            let is_lost = |client: &&Arc<ClientState>| {
+                let line = client.line();
+                !line.connected && line.since.elapsed() > PARKED
+            };
+            shared.all.values().filter(is_lost).cloned().collect()
+        };
+        lost.iter().for_each(|client| self.forget(client, None));
+    }
+
+    fn turns_run(&self) -> bool {
+        self.activity().values().any(|activity| matches!(activity, Activity::Running(_) | Activity::Stopping))
+    }
+
+    /// True if nobody is connected, and nothing runs or waits for the user.
+    fn is_idle(&self) -> bool {
+        let nobody = self.shared().all.values().all(|client| !client.line().connected);
+        nobody && self.activity().is_empty()
+    }
+
+    /// Saves and ends all engines.
+    async fn shutdown(&self) {
+        let engines: Vec<Engine> = self.engines.lock().await.drain().map(|(_, engine)| engine).collect();
+        let all =
+            engines.iter().map(|engine| async { tokio::time::timeout(LAST_SAVE, engine.shutdown()).await.is_ok() });
+        let ended = futures_util::future::join_all(all).await;
+        if ended.contains(&false) {
+            tracing::error!("a workspace was not saved before the gateway ended: its disk or a command held it up");
+        }
+        let clients: Vec<Arc<ClientState>> = self.shared().all.values().cloned().collect();
+        tokio::time::sleep(LAST_EVENTS).await;
+        clients.iter().for_each(|client| client.line().end.cancel());
+        tokio::time::sleep(LAST_EVENTS).await;
+    }
+}
+
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T, String> + Send + 'static) -> Result<T, String> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(format!("It failed inside lisle: {error}.")))
+}
+
+/// Keeps account of what runs in an engine, as a client of its own.
+async fn watch_activity(engine: Engine, workspace: PathBuf, all: Arc<Mutex<BTreeMap<SessionShown, Activity>>>) {
+    let mut link = engine.connect(ClientInfo { interactive: false, ..ClientInfo::local("gateway") });
+    let _ = link.requests.send(Command::Engine(EngineCommand::List)).await;
+    let note = |session: &crate::domain::SessionId, activity: Option<&Activity>| {
+        let shown = SessionShown { workspace: workspace.clone(), session: session.clone() };
+        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+        match activity {
+            Some(Activity::Idle) | None => all.remove(&shown),
+            Some(activity) => all.insert(shown, activity.clone()),
+        };
+    };
+    while let Some(stamped) = link.events.event().await {
+        match stamped.event {
+            Event::Session { id, event: SessionEvent::Changed(meta) } => note(&id, Some(&meta.activity)),
+            Event::Session { id, event: SessionEvent::Opened(opened) } => note(&id, Some(&opened.meta.activity)),
+            Event::Session { id, event: SessionEvent::Reidentified { .. } } => note(&id, None),
+            Event::Engine(EngineEvent::Deleted { session, .. }) => note(&session, None),
+            Event::Session { .. } | Event::Engine(_) => {}
+        }
+    }
+    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    all.retain(|shown, _| shown.workspace != workspace);
+}
+
+/// Serves clients until `end` completes, a client asks for the end, or nothing was to do for a while. Says with `ready` that it
+/// listens.
+///
+/// # Errors
+/// When the socket cannot be had.
+pub async fn serve(
+    mut owned: OwnedHome,
+    options: ServeOptions,
+    ready: impl FnOnce(&home::Owner),
+    end: impl Future<Output = ()>,
+) -> Result<(), OwnError> {
+    let mut listener = listen(&mut owned)?;
+    let instance = home::random_hex(8).map_err(|error| OwnError::Io {
+        what: "cannot read",
+        path: PathBuf::from("/dev/urandom"),
+        error,
+    })?;
+    let (stop, mut stopped) = watch::channel(StopTime::No);
+    let idle_exit = options.idle_exit;
+    let gateway = Arc::new(Gateway {
+        instance,
+        secret: owned.secret().to_owned(),
+        owner: owned.owner().clone(),
+        began: Instant::now(),
+        options,
+        engines: tokio::sync::Mutex::default(),
+        shared: Mutex::default(),
+        activity: Arc::default(),
+        stop,
+    });
+    ready(owned.owner());
+    tracing::info!(pid = gateway.owner.pid, "the gateway listens");
+    let mut idle_since = Instant::now();
+    let mut look = tokio::time::interval(LOOK);
+    tokio::pin!(end);
+    loop {
+        tokio::select! {
+            accepted = listener.accept() => match accepted {
+                Ok((stream, _)) => admit(&gateway, stream),
+                Err(error) => {
+                    // Without descriptors for a while: those who are connected go on.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            },
+            _ = look.tick() => {
+                if !owned.is_reachable() {
+                    tracing::warn!("the gateway's socket was removed and is made again");
+                    listener = listen(&mut owned)?;
+                }
+                owned.keep_secret();
+                gateway.forget_lost();
+                if !gateway.is_idle() {
+                    idle_since = Instant::now();
+                }
+                let idle_for_long = idle_exit.is_some_and(|limit| idle_since.elapsed() >= limit);
+                let awaited = *gateway.stop.borrow() == StopTime::WhenIdle && !gateway.turns_run();
+                if idle_for_long || awaited {
+                    break;
+                }
+            }
+            _ = stopped.wait_for(|stop| *stop == StopTime::Now) => break,
+            () = &mut end => break,
+        }
+    }
+    gateway.stop.send_replace(StopTime::Now);
+    tracing::info!("the gateway ends");
+    gateway.shutdown().await;
+    drop(owned);
+    Ok(())
+}
+
+fn listen(owned: &mut OwnedHome) -> Result<UnixListener, OwnError> {
+    let path = owned.owner().socket.clone();
+    UnixListener::from_std(owned.listen()?).map_err(|error| OwnError::Io { what: "cannot listen on", path, error })
+}
+
+/// Begins a connection, if it may be one.
+fn admit(gateway: &Arc<Gateway>, stream: tokio::net::UnixStream) {
+    let same_user = stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw());
+    if !same_user {
+        tracing::warn!("a connection of another user was refused");
+        return;
+    }
+    {
+        let mut shared = gateway.shared();
+        if shared.connections >= MOST_CONNECTIONS {
+            tracing::warn!("a connection was refused: there are {MOST_CONNECTIONS}");
+            return;
+        }
+        shared.connections += 1;
+    }
+    let counted = Counted(gateway.clone());
+    tokio::spawn(async move {
+        let (read, write) = stream.into_split();
+        connection::serve(&counted.0, read, write).await;
+        drop(counted);
+    });
+}

@@ -1,0 +1,13 @@
+//! The gateway as a process: over real sockets, with the real binary as gateway and as client.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test should stop where it fails")]
+
+mod app;
+mod command_line;
+mod frames;
+mod held;
+mod place;
+#[path = "../support/pty.rs"]
+mod pty;
+mod ssh;
+#[path = "../support/mod.rs"]
+mod support;
