@@ -234,7 +234,12 @@ fn what_lies_in_the_folder_of_the_session_is_told() {
 fn what_else_lands_in_the_settings_of_git_is_taken_back() {
     let Some(bench) = repository() else { return };
     // The user's own filter is one that a command changed: it writes while git's settings are open.
-    bench.write("evil.sh", "cat; printf '[core]\\n\\tfsmonitor = ./x\\n' >> .git/config");
+    // Busy machines open them late, so it tries until it has written.
+    let write = "printf '[core]\\n\\tfsmonitor = ./x\\n' >> .git/config";
+    bench.write(
+        "evil.sh",
+        &format!("cat; n=0; until {{ {write}; }} 2>/dev/null || [ $((n += 1)) -gt 9999 ]; do :; done"),
+    );
     git(&bench.cwd, &["config", "filter.f.clean", "sh -c '. ./evil.sh'"]);
     bench.write(".gitattributes", "b filter=f\n");
     bench.write("b", "x\n");
