@@ -7,7 +7,7 @@
 // Clippy knows a test by its harness, which this one does without.
 #![allow(clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
-use lisle::agent::{self, Connections, Settings, Setup};
+use lisle::agent::{self, Connections, EngineSettings, Setup};
 use lisle::domain::message::{Body, Message, UserText};
 use lisle::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 use lisle::protocol::{
@@ -110,9 +110,9 @@ fn live(folder: &Path, at: u64) {
         store,
         connections,
         rules: std::sync::Arc::new(rules),
-        books: std::sync::Arc::new(lisle::store::usage_log::Books::new(&folder.join("data"))),
+        books: std::sync::Arc::new(lisle::store::usage_log::UsageLog::new(&folder.join("data"))),
         tools: Registry::standard(),
-        settings: Settings {
+        settings: EngineSettings {
             mode: Mode::Execute,
             cycle: Mode::ALL.to_vec(),
             cwd: project.canonicalize().expect("a path"),
@@ -125,7 +125,7 @@ fn live(folder: &Path, at: u64) {
             own_dirs: vec![],
             runner: env!("CARGO_BIN_EXE_lisle").into(),
             allowances: std::sync::Arc::default(),
-            sandbox: lisle::domain::permission::Holding::default(),
+            sandbox: lisle::domain::permission::SandboxState::default(),
             inbox: agent::Inbox::default(),
             warn_cost: 0.5,
             long_cache: false,

@@ -127,11 +127,10 @@ impl Writer<'_> {
 
     /// There and back, each in two pieces.
     fn arrows(&self) {
-        for end in ["[D", "[C"] {
-            self.pty.keys("\x1b");
-            self.pty.keys(end);
+        // Not torn behind ESC: after some milliseconds that is the Escape key, and a busy machine takes longer here.
+        for end in ["D", "C"] {
             self.pty.keys("\x1b[");
-            self.pty.keys(&end[1..]);
+            self.pty.keys(end);
         }
         for _ in 0..2 {
             self.pty.keys("\x1b[C");

@@ -48,7 +48,7 @@ pub type Opened = (ConnectionInfo, Option<Arc<dyn Provider>>);
 
 /// Connection of a session, resolved here.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reach {
+pub struct AnsweringConnection {
     /// The connection that it names is not configured here.
     pub missing: bool,
     /// Substitute: the one chosen for this session or for all of that name; the default if it names none.
@@ -102,18 +102,21 @@ impl Connections {
 
     /// Resolves a session's connection. `mapped`: substitute chosen for this session alone.
     #[must_use]
-    pub fn reach(&self, named: Option<&ConnectionName>, mapped: Option<&ConnectionName>) -> Reach {
+    pub fn reach(&self, named: Option<&ConnectionName>, mapped: Option<&ConnectionName>) -> AnsweringConnection {
         let Some(named) = named else {
-            return Reach { stand_in: self.preferred().map(|info| info.name), ..Reach::default() };
+            return AnsweringConnection {
+                stand_in: self.preferred().map(|info| info.name),
+                ..AnsweringConnection::default()
+            };
         };
         if self.info(named).is_some() {
-            return Reach::default();
+            return AnsweringConnection::default();
         }
         let everywhere = self.stand_ins.read().unwrap_or_else(PoisonError::into_inner).get(named).cloned();
         let stand_in = mapped.cloned().into_iter().chain(everywhere).find(|name| self.can_answer(name));
         // A vendor's, to which a key alone would lead: that is asked for.
         let by_key = self.wanted(named, None).is_some();
-        Reach { missing: true, unmapped: stand_in.is_none() && !by_key, stand_in }
+        AnsweringConnection { missing: true, unmapped: stand_in.is_none() && !by_key, stand_in }
     }
 
     /// A server told its models. True where it has just one, which is from now on the one that is meant where none is named.

@@ -4,7 +4,7 @@ use super::connections::Connections;
 use super::rule_files::RuleBook;
 use crate::domain::{ConnectionName, Mode};
 use crate::store::Store;
-use crate::store::usage_log::Books;
+use crate::store::usage_log::UsageLog;
 use crate::tools::registry::Registry;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,20 +16,20 @@ pub struct Setup {
     /// The connections, the default one first.
     pub connections: Connections,
     /// Usage log.
-    pub books: Arc<Books>,
+    pub books: Arc<UsageLog>,
     /// The tools.
     pub tools: Registry,
     /// The files of rules.
     pub rules: Arc<dyn RuleBook>,
-    /// Settings that the engine goes by.
-    pub settings: Settings,
+    /// EngineSettings that the engine goes by.
+    pub settings: EngineSettings,
     /// Called when the user chose a connection, so that it is the default next time.
     pub chosen: Box<dyn Fn(&ConnectionName) + Send + Sync>,
 }
 
-/// Settings that the engine goes by.
+/// EngineSettings that the engine goes by.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct EngineSettings {
     /// Mode of new sessions.
     pub mode: Mode,
     /// The modes that Shift+Tab goes through.
@@ -38,7 +38,7 @@ pub struct Settings {
     pub cwd: PathBuf,
     /// Requests a turn may make.
     pub requests_per_turn: u32,
-    /// Settings that change the mode table.
+    /// EngineSettings that change the mode table.
     pub policy: crate::permit::Policy,
     /// The part of the window, in percent, at which a conversation is compacted by itself; 0 for never.
     pub compact_at: f64,
@@ -59,7 +59,7 @@ pub struct Settings {
     /// Access that the user's settings grant commands.
     pub allowances: Arc<crate::sandbox::Allowances>,
     /// State of the sandbox.
-    pub sandbox: crate::domain::permission::Holding,
+    pub sandbox: crate::domain::permission::SandboxState,
     /// Automatic changes of sessions.
     pub inbox: Inbox,
     /// Requests that may cost more US dollars are announced.

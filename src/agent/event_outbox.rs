@@ -23,7 +23,7 @@ pub(super) enum AskedFor {
 
 /// Way out for the events of one session.
 #[derive(Debug)]
-pub(super) struct Outbox {
+pub(super) struct SessionOutbox {
     hub: Arc<Hub>,
     session: SessionId,
     seq: u64,
@@ -36,7 +36,7 @@ pub(super) struct Outbox {
     ring: Option<Ring>,
 }
 
-impl Outbox {
+impl SessionOutbox {
     pub(super) fn new(hub: Arc<Hub>, session: SessionId) -> Self {
         // An actor before this one may have had clients.
         let open_in = hub.who_has(&session);
@@ -117,7 +117,7 @@ impl Outbox {
 
     // ---- events ----
 
-    /// Sends an event; text is held until [`Outbox::flush`] or another event.
+    /// Sends an event; text is held until [`SessionOutbox::flush`] or another event.
     pub(super) fn send(&mut self, event: SessionEvent) {
         if let SessionEvent::Delta { id, add } = event {
             match &mut self.held {
@@ -270,12 +270,12 @@ fn concerns_everybody(event: &SessionEvent) -> bool {
 
 /// Way out for the events of the engine, for all or for the client that asked.
 #[derive(Clone)]
-pub(super) struct Out {
+pub(super) struct EngineOutbox {
     hub: Arc<Hub>,
     asker: Option<Asker>,
 }
 
-impl Out {
+impl EngineOutbox {
     pub(super) fn new(hub: Arc<Hub>) -> Self {
         Self { hub, asker: None }
     }

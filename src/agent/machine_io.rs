@@ -1,9 +1,9 @@
 //! Inputs and steps of the machine: the vocabulary between `machine` (pure) and `session` (which does the steps).
 
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId};
-use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Message, UserText};
 use crate::domain::permission::{Mode, Sandbox};
+use crate::domain::property_change::PropertyChange;
 use crate::domain::request::{KeyRequest, TrustRequest};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::secret::Key;
@@ -90,7 +90,7 @@ pub enum Input {
     /// The time has come at which what a death left in the queue is sent.
     Redeliver(At),
     /// A message that cannot be sent now waits in the queue until the user lets it go.
-    Hold(UserText),
+    Enqueue(UserText),
     /// The program ends: stop, and keep the queue.
     Shutdown,
 }

@@ -52,7 +52,7 @@ mod usage_recorder;
 pub mod worktree;
 
 pub use self::client_link::{BacklogLimits, ClientInfo, Follows, Incoming, Link, LinkClosed, Requests};
-pub use self::engine_setup::{Inbox, Settings, Setup};
+pub use self::engine_setup::{EngineSettings, Inbox, Setup};
 pub use self::rule_files::{Book, RuleBook};
 pub(crate) use clock::day;
 pub use connections::{Connections, Keys, Opened};

@@ -5,7 +5,7 @@ use super::machine_io::{Input, RunNo};
 use super::mailbox::{Mailbox, Report};
 use super::model_context::media::{self, Shelf};
 use super::tool_host::answer;
-use super::undo::{About, Keeping};
+use super::undo::{CallToRecord, UndoTarget};
 use super::usage_recorder::UsageRecorder;
 use crate::domain::permission::Sandbox;
 use crate::domain::request::KeyRequest;
@@ -44,7 +44,7 @@ pub(super) struct CallContext {
     /// The engine, for calls that ask something of it.
     pub(super) host: Arc<dyn crate::tools::host::Host>,
     /// Store for undo of a call's changes, and the message that the turn began with.
-    pub(super) undo: Keeping,
+    pub(super) undo: UndoTarget,
 }
 
 impl RunTasks {
@@ -160,8 +160,9 @@ impl RunTasks {
         (facts, sandbox): (CallFacts, Sandbox),
         site: CallContext,
     ) {
-        let CallContext { place, seen, jobs, mailbox, host, undo: Keeping { keeper, checkpoints, turn, row } } = site;
-        let about = About {
+        let CallContext { place, seen, jobs, mailbox, host, undo: UndoTarget { keeper, checkpoints, turn, row } } =
+            site;
+        let about = CallToRecord {
             checkpoints,
             call: call.id.clone(),
             row,
@@ -194,7 +195,7 @@ impl RunTasks {
             }
             // A task of its own, so that a defect in a tool ends the call and not the session.
             let mut ended = if with.stop.is_cancelled() {
-                // Keeping what it may change takes its time, in which the turn can be stopped.
+                // UndoTarget what it may change takes its time, in which the turn can be stopped.
                 Err(RunError::stopped(""))
             } else {
                 match tokio::spawn(tool.run(call.input, with)).await {

@@ -1,9 +1,9 @@
 //! Searching all sessions: one search at a time, and what it finds is sent in batches while it runs.
 
-use super::event_outbox::Out;
-use crate::domain::inbox::{Searched, SessionHits};
+use super::event_outbox::EngineOutbox;
 use crate::domain::property::Properties;
 use crate::domain::query::{Query, QueryError};
+use crate::domain::search_hit::{Searched, SessionHits};
 use crate::protocol::EngineEvent;
 use crate::store::Store;
 use std::sync::Arc;
@@ -32,7 +32,14 @@ impl Searching {
     }
 
     /// Begins a search in place of the one that runs; an empty query only stops that.
-    pub(super) fn begin(&mut self, store: Store, properties: Arc<Properties>, search: u64, query: &str, out: Out) {
+    pub(super) fn begin(
+        &mut self,
+        store: Store,
+        properties: Arc<Properties>,
+        search: u64,
+        query: &str,
+        out: EngineOutbox,
+    ) {
         self.stop();
         if query.trim().is_empty() {
             return;
@@ -75,7 +82,12 @@ impl Searching {
 }
 
 /// Sends what is found until there is no more: the first at once, then in batches.
-async fn pass_on(mut found: mpsc::UnboundedReceiver<SessionHits>, search: u64, stopped: &AtomicBool, out: &Out) {
+async fn pass_on(
+    mut found: mpsc::UnboundedReceiver<SessionHits>,
+    search: u64,
+    stopped: &AtomicBool,
+    out: &EngineOutbox,
+) {
     let mut results = Vec::new();
     while found.recv_many(&mut results, MANY).await > 0 {
         if stopped.load(Ordering::Relaxed) {

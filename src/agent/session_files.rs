@@ -28,7 +28,7 @@ const DRAFT: &str = "The unsent text could not be written to the drafts.";
 
 /// Relation of a session to its files.
 #[derive(Debug)]
-pub(super) enum Ownership {
+pub(super) enum FilesState {
     /// Not looked at, or given back when nobody looked.
     Unloaded,
     /// A new session without files; what could not be saved waits here.
@@ -52,7 +52,7 @@ pub(super) struct SessionFiles {
     store: Store,
     id: SessionId,
     mailbox: Mailbox,
-    ownership: Ownership,
+    ownership: FilesState,
     last_health: Option<String>,
 }
 
@@ -79,26 +79,27 @@ pub(super) enum Writing {
 impl SessionFiles {
     /// The files of a session that is new, or was not looked at.
     pub(super) fn new(store: Store, id: SessionId, is_new: bool, mailbox: Mailbox) -> Self {
-        let ownership = if is_new { Ownership::New { unsaved: Vec::new(), told: false } } else { Ownership::Unloaded };
+        let ownership =
+            if is_new { FilesState::New { unsaved: Vec::new(), told: false } } else { FilesState::Unloaded };
         Self { store, id, mailbox, ownership, last_health: None }
     }
 
-    pub(super) fn ownership(&self) -> &Ownership {
+    pub(super) fn ownership(&self) -> &FilesState {
         &self.ownership
     }
 
     /// The writer, where it is ours already.
     pub(super) fn ours(&self) -> Option<&Writer> {
         match &self.ownership {
-            Ownership::Ours(writer) => Some(writer),
+            FilesState::Ours(writer) => Some(writer),
             _ => None,
         }
     }
 
     /// Forgets what was seen: whoever held it may be gone by now, or somebody else may have come. What is ours stays.
     pub(super) fn look_again(&mut self) {
-        if matches!(self.ownership, Ownership::Seen | Ownership::Theirs(_)) {
-            self.ownership = Ownership::Unloaded;
+        if matches!(self.ownership, FilesState::Seen | FilesState::Theirs(_)) {
+            self.ownership = FilesState::Unloaded;
         }
     }
 
@@ -138,16 +139,16 @@ impl SessionFiles {
         self.ownership = match access {
             Access::Writer(journal) if !stays => {
                 elsewhere.clone_from(journal.elsewhere());
-                Ownership::Seen
+                FilesState::Seen
             }
             Access::Writer(mut journal) => {
                 elsewhere.clone_from(journal.elsewhere());
                 if let Some((meta, own)) = first {
                     journal.prime(meta, own);
                 }
-                Ownership::Ours(self.spawn(*journal))
+                FilesState::Ours(self.spawn(*journal))
             }
-            Access::Reader { held_by } => Ownership::Theirs(held_by),
+            Access::Reader { held_by } => FilesState::Theirs(held_by),
         };
         elsewhere
     }
@@ -181,21 +182,21 @@ impl SessionFiles {
 
     /// The writer; with the first write of a new session its files are made.
     pub(super) async fn writer(&mut self, meta: &SessionMeta) -> Writing {
-        if let Ownership::Ours(writer) = &self.ownership {
+        if let FilesState::Ours(writer) = &self.ownership {
             return Writing::Ready(writer.clone());
         }
-        let Ownership::New { unsaved, told } = &mut self.ownership else { return Writing::None(None) };
+        let FilesState::New { unsaved, told } = &mut self.ownership else { return Writing::None(None) };
         let (unsaved, told) = (std::mem::take(unsaved), *told);
         let (store, meta) = (self.store.clone(), meta.clone());
         match blocking(move || store.create(&meta)).await {
             Some(Ok((id, journal))) => {
                 let writer = self.spawn(journal);
-                self.ownership = Ownership::Ours(writer.clone());
+                self.ownership = FilesState::Ours(writer.clone());
                 self.id.clone_from(&id);
                 Writing::Made(writer, id, unsaved)
             }
             failed => {
-                self.ownership = Ownership::New { unsaved, told: true };
+                self.ownership = FilesState::New { unsaved, told: true };
                 let why = failed.and_then(Result::err).map_or_else(String::new, |error| trouble(&error).text);
                 let notice = Notice::new(Level::Error, format!("The session cannot be saved: {why}"))
                     .hint("It works in memory and is tried again with each message.");
@@ -207,22 +208,22 @@ impl SessionFiles {
     /// The files are not what they were: nothing of them is known any more. What waits to be saved goes on waiting with
     /// the writer that has it.
     pub(super) fn forget(&mut self) {
-        self.ownership = Ownership::Unloaded;
+        self.ownership = FilesState::Unloaded;
     }
 
     /// Keeps rows of a new session in memory.
     pub(super) fn keep_in_memory(&mut self, rows: Vec<Message>) {
-        if let Ownership::New { unsaved, .. } = &mut self.ownership {
+        if let FilesState::New { unsaved, .. } = &mut self.ownership {
             unsaved.extend(rows);
         }
     }
 
     /// Saves what waits and lets the lock go. After an error everything stays as it was, and the writer goes on trying.
     pub(super) async fn close(&mut self) -> Result<(), StoreError> {
-        if let Ownership::Ours(writer) = &self.ownership {
+        if let FilesState::Ours(writer) = &self.ownership {
             writer.close().await?;
         }
-        self.ownership = Ownership::Unloaded;
+        self.ownership = FilesState::Unloaded;
         Ok(())
     }
 
@@ -230,8 +231,8 @@ impl SessionFiles {
     /// `draft` is text that could not be saved either.
     pub(super) async fn end(&mut self, meta: &SessionMeta, draft: UserText) -> Option<Unsaved> {
         let (store, meta) = (self.store.clone(), meta.clone());
-        match std::mem::replace(&mut self.ownership, Ownership::Unloaded) {
-            Ownership::Ours(writer) => match writer.close().await {
+        match std::mem::replace(&mut self.ownership, FilesState::Unloaded) {
+            FilesState::Ours(writer) => match writer.close().await {
                 Ok(()) => blocking(move || draft_alone(&store, &meta, &draft)).await?,
                 Err(error) => {
                     let why = trouble(&error).text;
@@ -245,10 +246,10 @@ impl SessionFiles {
                     }
                 }
             },
-            Ownership::New { unsaved, .. } if !unsaved.is_empty() => {
+            FilesState::New { unsaved, .. } if !unsaved.is_empty() => {
                 blocking(move || save_new(&store, &meta, &unsaved, &draft)).await?
             }
-            Ownership::New { .. } | Ownership::Unloaded | Ownership::Seen | Ownership::Theirs(_) => {
+            FilesState::New { .. } | FilesState::Unloaded | FilesState::Seen | FilesState::Theirs(_) => {
                 blocking(move || draft_alone(&store, &meta, &draft)).await?
             }
         }
@@ -257,14 +258,14 @@ impl SessionFiles {
     /// Saves what waits and lets the lock go; what was read stays.
     pub(super) async fn rest(&mut self) -> Result<(), StoreError> {
         self.close().await?;
-        self.ownership = Ownership::Seen;
+        self.ownership = FilesState::Seen;
         Ok(())
     }
 
     /// Saves what waits.
     pub(super) async fn flush(&self) -> Result<(), StoreError> {
         match &self.ownership {
-            Ownership::Ours(writer) => writer.flush().await,
+            FilesState::Ours(writer) => writer.flush().await,
             _ => Ok(()),
         }
     }

@@ -7,18 +7,19 @@
 use super::automatic_labels::AutoLabels;
 use super::blocking::blocking;
 use super::clock::{day, minute, now};
-use super::event_outbox::Out;
+use super::event_outbox::EngineOutbox;
 use super::mailbox::{Control, Mailbox, Released, Running, SHOWN};
 use super::session_files::trouble;
 use super::shared_state::Shared;
 use super::worktree;
 use crate::domain::export::Format;
-use crate::domain::inbox::{PropertyChange, TrashId};
 use crate::domain::ledger::Ledger;
 use crate::domain::notice::{Level, Notice};
 use crate::domain::property::Definition;
+use crate::domain::property_change::PropertyChange;
 use crate::domain::session::{Activity, Worktree};
 use crate::domain::spending::Spending;
+use crate::domain::trash::TrashId;
 use crate::domain::{At, MessageId, SessionId, SessionMeta};
 use crate::protocol::EngineEvent;
 use crate::store::{Exported, Imported, IndexMark, Store, StoreError};
@@ -52,7 +53,7 @@ pub(super) enum BranchPlace {
 #[derive(Clone)]
 pub(super) struct SessionOps {
     pub(super) shared: Arc<Shared>,
-    pub(super) out: Out,
+    pub(super) out: EngineOutbox,
 }
 
 /// Error for a session: its id, and the reason as the middle of a sentence.

@@ -2,7 +2,7 @@
 
 use super::automatic_labels::AutoLabels;
 use super::engine_setup::Setup;
-use super::event_outbox::Out;
+use super::event_outbox::EngineOutbox;
 use super::file_gates::FileGates;
 use super::hub::Hub;
 use super::machine::Automatic;
@@ -29,7 +29,7 @@ pub(super) struct Shared {
     /// Statuses, labels and views of the workspace.
     pub(super) workspace: Mutex<Workspace>,
     /// The way out for what is no session's own event.
-    pub(super) out: Out,
+    pub(super) out: EngineOutbox,
     /// Introductions to repositories, for rewriting drafts.
     pub(super) intros: Intros,
     /// Sessions that calls spawned, for which actors are wanted.

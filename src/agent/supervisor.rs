@@ -7,7 +7,7 @@ use super::blocking::blocking;
 use super::client_link::{ClientInfo, FromClient, Link};
 use super::clock::now;
 use super::engine_setup::Setup;
-use super::event_outbox::Out;
+use super::event_outbox::EngineOutbox;
 use super::file_gates::FileGates;
 use super::hub::{ClientId, ClientNews, Hub};
 use super::list_watcher::ListWatcher;
@@ -73,7 +73,7 @@ pub fn open(setup: Setup) -> Engine {
     let (requests, asked) = mpsc::channel(REQUESTS);
     let (hub, news) = Hub::new();
     let (end, ended) = watch::channel(false);
-    let out = Out::new(hub.clone());
+    let out = EngineOutbox::new(hub.clone());
     let (spawn_requests, born) = mpsc::unbounded_channel();
     let (made, ready) = mpsc::unbounded_channel();
     let shared = Arc::new(Shared {
@@ -114,7 +114,7 @@ struct Inlets {
 
 struct Supervisor {
     shared: Arc<Shared>,
-    out: Out,
+    out: EngineOutbox,
     ops: SessionOps,
     /// Searches that run, one a client.
     searches: HashMap<ClientId, Searching>,
@@ -272,7 +272,7 @@ impl Supervisor {
     }
 
     /// Works on whole sessions beside the other commands: it may take a while.
-    fn beside<F>(&self, out: Out, work: impl FnOnce(SessionOps, &Shared) -> F)
+    fn beside<F>(&self, out: EngineOutbox, work: impl FnOnce(SessionOps, &Shared) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -280,7 +280,7 @@ impl Supervisor {
         tokio::spawn(work(ops, &self.shared));
     }
 
-    fn create(&mut self, new: NewSession, out: Out) {
+    fn create(&mut self, new: NewSession, out: EngineOutbox) {
         let alone = new.worktree;
         let meta = self.new_meta(new);
         if !alone {
@@ -297,7 +297,7 @@ impl Supervisor {
     }
 
     /// Goes back to a message, after the files were restored where that is wanted.
-    fn rewind(&mut self, session: &SessionId, at: MessageId, files: Option<Vec<PathBuf>>, out: Out) {
+    fn rewind(&mut self, session: &SessionId, at: MessageId, files: Option<Vec<PathBuf>>, out: EngineOutbox) {
         let restored = files.map(|also| {
             let (done, restored) = oneshot::channel();
             self.to(session, Control::Stop);
@@ -348,7 +348,7 @@ impl Supervisor {
         }
     }
 
-    fn list(&mut self, out: Out) {
+    fn list(&mut self, out: EngineOutbox) {
         let first = !std::mem::replace(&mut self.listed, true);
         let store = &self.shared.setup.store;
         if first && !self.shared.setup.settings.headless && (store.is_foreign() || store.is_remote()) {
@@ -450,7 +450,7 @@ impl Supervisor {
         to
     }
 
-    fn models(&self, connection: ConnectionName, out: Out) {
+    fn models(&self, connection: ConnectionName, out: EngineOutbox) {
         let connections = self.shared.setup.connections.clone();
         let provider = connections.provider(&connection);
         tokio::spawn(async move {
@@ -467,7 +467,7 @@ impl Supervisor {
     }
 
     /// Figures of models, also of a connection that cannot be used yet.
-    fn figures(&self, connection: ConnectionName, models: &[String], out: &Out) {
+    fn figures(&self, connection: ConnectionName, models: &[String], out: &EngineOutbox) {
         let provider = self.shared.setup.connections.provider(&connection);
         let known = |model: &String| match &provider {
             Some(provider) => provider.known(model).told(model),
@@ -477,7 +477,7 @@ impl Supervisor {
         out.send(EngineEvent::Figures { connection, models });
     }
 
-    fn levels(&self, connection: ConnectionName, model: &str, out: &Out) {
+    fn levels(&self, connection: ConnectionName, model: &str, out: &EngineOutbox) {
         let Some(provider) = self.shared.setup.connections.provider(&connection) else { return };
         let meaning = |level| LevelMeaning { level, meaning: provider.level(model, level) };
         let levels = ThinkingLevel::ALL.into_iter().map(meaning).collect();

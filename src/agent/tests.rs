@@ -1,5 +1,6 @@
 //! The engine as a client has it: commands go down, events come up, and the files are a folder of the test's own.
 
+mod answering_connection;
 mod attention;
 mod children;
 mod clients;
@@ -9,14 +10,13 @@ mod lifecycle;
 mod looking;
 mod others;
 mod plan;
-mod reach;
 mod refused;
 mod stuck;
 mod undo;
 
-use super::{ClientInfo, Connections, Follows, Inbox, Link, Settings, Setup, open};
-use crate::domain::inbox::PropertyChange;
+use super::{ClientInfo, Connections, EngineSettings, Follows, Inbox, Link, Setup, open};
 use crate::domain::message::{Body, Message, UserText};
+use crate::domain::property_change::PropertyChange;
 use crate::domain::request::{Request, TrustRequest};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::{At, ConnectionName, MessageId, Mode, Notice, SessionId, SessionMeta};
@@ -86,11 +86,11 @@ impl Engine {
         Self::with(home, |_| {})
     }
 
-    fn with(home: &Path, change: impl FnOnce(&mut Settings)) -> Self {
+    fn with(home: &Path, change: impl FnOnce(&mut EngineSettings)) -> Self {
         Self::on(store(home), home, change)
     }
 
-    fn on(store: Store, home: &Path, change: impl FnOnce(&mut Settings)) -> Self {
+    fn on(store: Store, home: &Path, change: impl FnOnce(&mut EngineSettings)) -> Self {
         let mut connections = Connections::new();
         let info = ConnectionInfo {
             name: ConnectionName::new("rehearsal"),
@@ -106,7 +106,7 @@ impl Engine {
         connections.add(info, Some(Arc::new(Rehearsal::new(Duration::ZERO))));
         let project = home.join("project");
         std::fs::create_dir_all(&project).unwrap();
-        let mut settings = Settings {
+        let mut settings = EngineSettings {
             mode: Mode::Ask,
             cycle: Mode::ALL.to_vec(),
             cwd: project,
@@ -119,7 +119,7 @@ impl Engine {
             own_dirs: vec![],
             runner: "lisle".into(),
             allowances: Arc::default(),
-            sandbox: crate::domain::permission::Holding::default(),
+            sandbox: crate::domain::permission::SandboxState::default(),
             inbox: Inbox { data: home.join("data"), ..Inbox::default() },
             warn_cost: 0.5,
             long_cache: false,
@@ -130,7 +130,7 @@ impl Engine {
         let setup = Setup {
             store: store.clone(),
             connections,
-            books: Arc::new(crate::store::usage_log::Books::new(&home.join("data"))),
+            books: Arc::new(crate::store::usage_log::UsageLog::new(&home.join("data"))),
             tools: Registry::standard(),
             rules: Arc::new(NoFiles { foreign: store.is_foreign() }),
             settings,

@@ -5,11 +5,11 @@ use super::machine_io::{Input, RunNo};
 use super::mailbox::{Control, Mailbox, Report};
 use super::session_ops::SessionOps;
 use super::shared_state::Shared;
-use super::undo::Keeping;
+use super::undo::UndoTarget;
 use super::usage_recorder::UsageRecorder;
-use crate::domain::inbox::PropertyChange;
 use crate::domain::permission::Mode;
 use crate::domain::property::Properties;
+use crate::domain::property_change::PropertyChange;
 use crate::domain::session::ThinkingLevel;
 use crate::domain::tool::CallFacts;
 use crate::domain::{CallId, Message, SessionId, SessionMeta};
@@ -36,7 +36,7 @@ pub(super) struct ToolHost {
     /// The mode that the call was decided in.
     pub(super) mode: Mode,
     /// Store for undo of the turn's changes.
-    pub(super) undo: Keeping,
+    pub(super) undo: UndoTarget,
     /// Nobody can be asked in the turn, nor in the sessions that it spawns.
     pub(super) asks_nobody: bool,
 }
@@ -47,7 +47,7 @@ impl ToolHost {
         shared: &Arc<Shared>,
         meta: &SessionMeta,
         mailbox: Mailbox,
-        undo: Keeping,
+        undo: UndoTarget,
         asks_nobody: bool,
     ) -> Self {
         Self { shared: shared.clone(), meta: meta.clone(), mailbox, run: RunNo(0), mode: meta.mode, undo, asks_nobody }

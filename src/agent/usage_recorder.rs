@@ -5,14 +5,14 @@ use crate::domain::spending::Spent;
 use crate::domain::usage::RequestUsage;
 use crate::domain::{At, ConnectionName, SessionId};
 use crate::provider::Provider;
-use crate::store::usage_log::Books;
+use crate::store::usage_log::UsageLog;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Usage recorder of a session.
 #[derive(Clone)]
 pub(super) struct UsageRecorder {
-    pub(super) books: Arc<Books>,
+    pub(super) books: Arc<UsageLog>,
     pub(super) workspace: PathBuf,
     pub(super) session: SessionId,
     /// The turn that runs; `None` for a question apart from turns.

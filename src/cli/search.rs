@@ -3,9 +3,9 @@
 use super::args::SearchArgs;
 use super::exit::Exit;
 use super::output::{complain, day, put};
-use crate::domain::inbox::{HitIn, RowHit, SessionHits};
 use crate::domain::query::Query;
 use crate::domain::sanitise;
+use crate::domain::search_hit::{HitIn, RowHit, SessionHits};
 use crate::runtime::setup::Bootstrap;
 use std::fmt::Write;
 use std::io::IsTerminal;

@@ -9,12 +9,12 @@ pub mod connections;
 pub mod credentials;
 mod files;
 pub mod log;
-pub mod own;
 pub mod paths;
 pub mod probe;
 pub mod rules;
 pub mod settings;
 pub mod trust;
+pub mod user_files;
 
 pub use connections::Connections;
 pub use credentials::Credentials;

@@ -7,7 +7,7 @@
 mod text;
 
 use crate::domain::problem::Problem;
-use crate::domain::rule::{Effect, Hint, PermissionsFile, Rule};
+use crate::domain::rule::{Hint, PermissionsFile, Rule, RuleEffect};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -296,7 +296,7 @@ fn rule(raw: &str) -> Result<Rule, (bool, String)> {
     }
     let rule: Rule = serde_json::from_str(raw).map_err(|error| (allows, format!("{}.", plain(&error))))?;
     match rule.fault() {
-        Some(fault) => Err((rule.effect == Effect::Allow, fault)),
+        Some(fault) => Err((rule.effect == RuleEffect::Allow, fault)),
         None => Ok(rule),
     }
 }

@@ -257,7 +257,7 @@ pub enum Sandbox {
 /// State of the sandbox on this machine: abilities of the system, and the user's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "can", content = "others")]
-pub enum Holding {
+pub enum SandboxState {
     /// The system cannot: commands run as the user would run them.
     Nothing,
     /// Read-only commands, and all of Explore, are confined; other commands run in this.
@@ -267,22 +267,23 @@ pub enum Holding {
     NoHosts,
 }
 
-impl Default for Holding {
+impl Default for SandboxState {
     fn default() -> Self {
-        Holding::Held(Sandbox::Workspace)
+        SandboxState::Held(Sandbox::Workspace)
     }
 }
 
-impl Holding {
+impl SandboxState {
     /// Deviation from the usual in this mode, in a few words; empty if there is none.
     #[must_use]
     pub fn in_words(self, mode: Mode) -> &'static str {
         match (self, mode) {
-            (Holding::Nothing, _) => "no sandbox",
-            (Holding::Held(_) | Holding::NoHosts, Mode::Explore) | (Holding::Held(Sandbox::Workspace), _) => "",
-            (Holding::NoHosts, _) => "network not held: commands refused",
-            (Holding::Held(Sandbox::ReadOnly), _) => "read-only sandbox",
-            (Holding::Held(Sandbox::None), _) => "sandbox off",
+            (SandboxState::Nothing, _) => "no sandbox",
+            (SandboxState::Held(_) | SandboxState::NoHosts, Mode::Explore)
+            | (SandboxState::Held(Sandbox::Workspace), _) => "",
+            (SandboxState::NoHosts, _) => "network not held: commands refused",
+            (SandboxState::Held(Sandbox::ReadOnly), _) => "read-only sandbox",
+            (SandboxState::Held(Sandbox::None), _) => "sandbox off",
         }
     }
 }
@@ -358,14 +359,14 @@ mod tests {
     #[test]
     fn what_is_unusual_about_the_sandbox_is_said_where_it_counts() {
         for (holding, explore, execute) in [
-            (Holding::Nothing, "no sandbox", "no sandbox"),
-            (Holding::Held(Sandbox::Workspace), "", ""),
-            (Holding::Held(Sandbox::ReadOnly), "", "read-only sandbox"),
-            (Holding::Held(Sandbox::None), "", "sandbox off"),
-            (Holding::NoHosts, "", "network not held: commands refused"),
+            (SandboxState::Nothing, "no sandbox", "no sandbox"),
+            (SandboxState::Held(Sandbox::Workspace), "", ""),
+            (SandboxState::Held(Sandbox::ReadOnly), "", "read-only sandbox"),
+            (SandboxState::Held(Sandbox::None), "", "sandbox off"),
+            (SandboxState::NoHosts, "", "network not held: commands refused"),
         ] {
             assert_eq!((holding.in_words(Mode::Explore), holding.in_words(Mode::Execute)), (explore, execute));
         }
-        assert_eq!(Holding::default().in_words(Mode::Ask), "");
+        assert_eq!(SandboxState::default().in_words(Mode::Ask), "");
     }
 }

@@ -28,8 +28,8 @@ pub use scope::Scope;
 pub use when::When;
 
 use super::fold::{self, Mapped};
-use super::inbox::HitIn;
 use super::message::{Body, Message, UserText};
+use super::search_hit::HitIn;
 use super::tool::ToolCall;
 use memchr::memmem::Finder;
 use serde_json::Value;

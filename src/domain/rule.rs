@@ -9,10 +9,10 @@ use super::paths::{is_protected_for_commands, is_secret};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// Effect of a rule on a call that it matches.
+/// RuleEffect of a rule on a call that it matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Effect {
+pub enum RuleEffect {
     /// The call runs where the table of the modes would ask.
     Allow,
     /// The call is asked for where the table would let it run.
@@ -24,8 +24,8 @@ pub enum Effect {
 /// One rule. What is left out matches everything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
-    /// Effect.
-    pub effect: Effect,
+    /// RuleEffect.
+    pub effect: RuleEffect,
     /// lisle's name of the tool: `bash`, `edit`, `fetch` …; `*` for every tool.
     pub tool: String,
     /// The program of a simple command, as it is named in the command.
@@ -154,7 +154,7 @@ impl PermissionsFile {
     /// The parts that make things stricter.
     #[must_use]
     pub fn tightening(mut self) -> Self {
-        self.rules.retain(|rule| rule.effect != Effect::Allow);
+        self.rules.retain(|rule| rule.effect != RuleEffect::Allow);
         self.commands.clear();
         self.paths.clear();
         self
@@ -163,7 +163,7 @@ impl PermissionsFile {
     /// True if an entry allows something.
     #[must_use]
     pub fn loosens(&self) -> bool {
-        let allows = self.rules.iter().any(|rule| rule.effect == Effect::Allow);
+        let allows = self.rules.iter().any(|rule| rule.effect == RuleEffect::Allow);
         allows || !self.commands.is_empty() || !self.paths.is_empty()
     }
 }
@@ -195,7 +195,7 @@ impl Rule {
     pub fn allow(tool: &str) -> Self {
         let tool = tool.to_owned();
         Self {
-            effect: Effect::Allow,
+            effect: RuleEffect::Allow,
             tool,
             program: None,
             args: None,
@@ -231,7 +231,7 @@ impl Rule {
             if let Some(fault) = self.sandbox_fault() {
                 return Some(fault);
             }
-        } else if (self.reads || self.gives()) && (self.program.is_none() || self.effect != Effect::Allow) {
+        } else if (self.reads || self.gives()) && (self.program.is_none() || self.effect != RuleEffect::Allow) {
             let text = "`reads`, `env`, `readable`, `writable` and `sockets` are of a rule that allows a `program`.";
             return Some(text.to_owned());
         }
@@ -302,7 +302,7 @@ impl Rule {
 
     /// Problem of a rule of the tool [`SANDBOX`].
     fn sandbox_fault(&self) -> Option<String> {
-        let said = if self.effect != Effect::Allow {
+        let said = if self.effect != RuleEffect::Allow {
             "A rule of the tool `sandbox` allows; what is left out of it is not given."
         } else if self.reads || self.path.is_some() || self.host.is_some() {
             "A rule of the tool `sandbox` has `readable`, `writable`, `sockets`, `env`, `program` and `args` alone."
@@ -416,7 +416,7 @@ mod tests {
 
     #[test]
     fn what_tightens_is_told_from_what_loosens() {
-        let deny = Rule { effect: Effect::Deny, ..Rule::allow("bash") };
+        let deny = Rule { effect: RuleEffect::Deny, ..Rule::allow("bash") };
         let written = PermissionsFile {
             rules: vec![Rule::allow("edit"), deny.clone()],
             commands: vec!["^ls".into()],

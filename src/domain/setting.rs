@@ -19,7 +19,7 @@ pub struct Setting {
     /// Values that the screen can set, in order; empty if it is edited in config.toml by hand.
     pub choices: Vec<String>,
     /// From when on a change holds.
-    pub holds: Holds,
+    pub holds: TakesEffect,
     /// Value until the next start, if different.
     pub until_then: Option<String>,
 }
@@ -79,7 +79,7 @@ pub enum SettingSource {
 
 /// From when on a change of a setting holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Holds {
+pub enum TakesEffect {
     /// At once.
     Now,
     /// From the next start on.
@@ -99,7 +99,7 @@ mod tests {
             value: "b".to_owned(),
             said: SettingSource::Default,
             choices: ["a", "b"].map(str::to_owned).to_vec(),
-            holds: Holds::Now,
+            holds: TakesEffect::Now,
             until_then: None,
         };
         assert_eq!(setting.next(), Some("a"));

@@ -15,7 +15,7 @@ pub const COMMITS_STAY: &str = "Commits, branches and the index stay; files are 
 /// Kind of entry under a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "kebab-case")]
-pub enum Thing {
+pub enum PathEntry {
     /// Nothing.
     Absent,
     /// A folder; its content has entries of its own.
@@ -129,18 +129,18 @@ impl std::hash::Hash for Attributes {
     fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
 }
 
-impl Thing {
+impl PathEntry {
     /// Content that was not kept.
     #[must_use]
     pub fn unkept(why: impl Into<String>) -> Self {
-        Thing::Unkept { why: why.into() }
+        PathEntry::Unkept { why: why.into() }
     }
 
     /// The hash of its content, where that is known.
     #[must_use]
     pub fn hash(&self) -> Option<&str> {
         match self {
-            Thing::File { hash, .. } => Some(hash),
+            PathEntry::File { hash, .. } => Some(hash),
             _ => None,
         }
     }
@@ -153,9 +153,9 @@ pub struct UndoEntry {
     #[serde(with = "native")]
     pub path: PathBuf,
     /// Entry before the change.
-    pub before: Thing,
+    pub before: PathEntry,
     /// Entry after the change.
-    pub after: Thing,
+    pub after: PathEntry,
 }
 
 /// Target of an undo.
@@ -332,8 +332,8 @@ mod tests {
     #[test]
     fn names_that_are_no_text_are_kept() {
         for path in [PathBuf::from("/w/a b"), from_bytes(b"/w/\xff\xfe".to_vec())] {
-            let after = Thing::Link { target: from_bytes(vec![0xe9]), attributes: Attributes::default() };
-            let entry = UndoEntry { path, before: Thing::Absent, after };
+            let after = PathEntry::Link { target: from_bytes(vec![0xe9]), attributes: Attributes::default() };
+            let entry = UndoEntry { path, before: PathEntry::Absent, after };
             let text = serde_json::to_string(&entry).unwrap();
             assert_eq!(serde_json::from_str::<UndoEntry>(&text).unwrap(), entry);
         }

@@ -10,7 +10,7 @@ use super::shell;
 use super::verdict::{Allowed, PermissionQuestion, Refusal, Ruled, Verdict};
 use crate::domain::git_settings::settling_option;
 use crate::domain::permission::Mode;
-use crate::domain::rule::{Effect, Rule, SANDBOX};
+use crate::domain::rule::{Rule, RuleEffect, SANDBOX};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,12 @@ use std::path::{Path, PathBuf};
 /// `headless`: nobody can be asked, so every ask is a denial.
 #[must_use]
 pub fn decide(policy: Policy, mode: Mode, rules: &Rules, facts: &CallFacts, headless: bool) -> Verdict {
-    if let Some(at) = rules.tightening(Effect::Deny, facts) {
+    if let Some(at) = rules.tightening(RuleEffect::Deny, facts) {
         let rule = rules.ruled(vec![at]);
         let note = note(rules, at);
         return deny(format!("A rule denies this: {}.{note}", rule.words), Some(rule), rules, facts);
     }
-    let asked = rules.tightening(Effect::Ask, facts).map(|at| (rules.ruled(vec![at]), note(rules, at)));
+    let asked = rules.tightening(RuleEffect::Ask, facts).map(|at| (rules.ruled(vec![at]), note(rules, at)));
     let mut question = PermissionQuestion::default();
     let mut by_setting = None;
     let mut used: Vec<usize> = Vec::new();

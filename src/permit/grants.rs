@@ -8,7 +8,7 @@
 use super::matches::{self, Ways};
 use super::rules::Rules;
 use super::shell;
-use crate::domain::rule::{BELOW, Effect, NETWORK, Offer, Rule, TEXT};
+use crate::domain::rule::{BELOW, NETWORK, Offer, Rule, RuleEffect, TEXT};
 use crate::domain::tool::{CallFacts, Touch};
 use std::path::Path;
 
@@ -189,7 +189,7 @@ pub fn takes(rule: &Rule, facts: &CallFacts, offers: &[Offer], ground: &matches:
     if let Some(fault) = rule.fault() {
         return Err(fault);
     }
-    if rule.effect != Effect::Allow {
+    if rule.effect != RuleEffect::Allow {
         return Err("An answer keeps rules that allow; others are written into permissions.json.".to_owned());
     }
     if offers.iter().any(|offer| offer.rule == *rule) {

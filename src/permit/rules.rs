@@ -4,7 +4,7 @@ use super::matches::{self, Ground, MatchedCall, Ways};
 use super::verdict::Ruled;
 use crate::domain::access::Access;
 use crate::domain::paths::is_secret;
-use crate::domain::rule::{Effect, Hint, PermissionsFile, Rule, RuleScope, SANDBOX};
+use crate::domain::rule::{Hint, PermissionsFile, Rule, RuleEffect, RuleScope, SANDBOX};
 use crate::domain::tool::CallFacts;
 use globset::{GlobBuilder, GlobMatcher};
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ impl Clause {
 
     fn tightens(&self) -> Option<&Rule> {
         match self {
-            Clause::Rule(rule) | Clause::Blocked(rule) if rule.effect != Effect::Allow => Some(rule),
+            Clause::Rule(rule) | Clause::Blocked(rule) if rule.effect != RuleEffect::Allow => Some(rule),
             _ => None,
         }
     }
@@ -147,7 +147,7 @@ impl Rules {
             put(Clause::Rule(rule.clone()));
         }
         for tool in &written.blocked {
-            put(Clause::Blocked(Rule { effect: Effect::Deny, ..Rule::allow(tool) }));
+            put(Clause::Blocked(Rule { effect: RuleEffect::Deny, ..Rule::allow(tool) }));
         }
         for text in written.commands.iter().take(PATTERNS) {
             if let Ok(regex) = pattern(text) {
@@ -184,7 +184,7 @@ impl Rules {
     }
 
     /// The first rule of this effect, deny or ask, that is about the call.
-    pub(super) fn tightening(&self, effect: Effect, facts: &CallFacts) -> Option<usize> {
+    pub(super) fn tightening(&self, effect: RuleEffect, facts: &CallFacts) -> Option<usize> {
         // Taking a command apart is only done where a rule asks for it.
         let mut wanted = self.standing.iter().enumerate().filter_map(|(at, one)| Some((at, one.clause.tightens()?)));
         let mut asked = None;
@@ -197,7 +197,7 @@ impl Rules {
     /// The rule that lets this simple command run, by its words after quote removal.
     pub(super) fn allows_command(&self, argv: &[String], ways: &Ways<'_>) -> Option<usize> {
         self.standing.iter().position(|one| match &one.clause {
-            Clause::Rule(rule) => rule.effect == Effect::Allow && matches::admits(rule, argv, ways),
+            Clause::Rule(rule) => rule.effect == RuleEffect::Allow && matches::admits(rule, argv, ways),
             Clause::Commands { regex, .. } => {
                 let whole = argv.first().is_some_and(|program| !program.contains(char::is_whitespace));
                 // What cannot be matched within its steps does not match.
@@ -211,7 +211,7 @@ impl Rules {
     pub(super) fn giving(&self) -> impl Iterator<Item = (usize, &Rule)> {
         self.standing.iter().enumerate().filter_map(|(at, one)| match &one.clause {
             Clause::Rule(rule)
-                if rule.effect == Effect::Allow && rule.gives() && one.scope != RuleScope::Repository =>
+                if rule.effect == RuleEffect::Allow && rule.gives() && one.scope != RuleScope::Repository =>
             {
                 Some((at, rule))
             }
@@ -259,7 +259,7 @@ impl Rules {
     pub(super) fn allows_change(&self, tool: &str, path: &Path) -> Option<usize> {
         self.standing.iter().position(|one| match &one.clause {
             Clause::Rule(rule) => {
-                rule.effect == Effect::Allow && matches::allows_change(rule, tool, path, &self.ground)
+                rule.effect == RuleEffect::Allow && matches::allows_change(rule, tool, path, &self.ground)
             }
             Clause::Paths { glob, .. } => {
                 let inside = self.ground.here.iter().filter_map(|here| path.strip_prefix(here).ok());
@@ -272,7 +272,7 @@ impl Rules {
     /// The rule that lets this tool ask this host.
     pub(super) fn allows_host(&self, tool: &str, host: &str) -> Option<usize> {
         self.standing.iter().position(|one| match &one.clause {
-            Clause::Rule(rule) => rule.effect == Effect::Allow && matches::allows_host(rule, tool, host),
+            Clause::Rule(rule) => rule.effect == RuleEffect::Allow && matches::allows_host(rule, tool, host),
             Clause::Blocked(_) | Clause::Commands { .. } | Clause::Paths { .. } => false,
         })
     }

@@ -213,7 +213,7 @@ fn a_patch_is_judged_by_every_file_of_it() {
     // What was answered for edits goes for patches, and what is denied to them, too.
     let edits = Rule { path: Some(crate::domain::rule::BELOW.to_owned()), ..Rule::allow("edit") };
     assert_eq!(letter(&decide(Mode::Ask, std::slice::from_ref(&edits), &patch(&inside, false), false)), 'a');
-    let denied = Rule { effect: crate::domain::rule::Effect::Deny, ..Rule::allow("write") };
+    let denied = Rule { effect: crate::domain::rule::RuleEffect::Deny, ..Rule::allow("write") };
     assert_eq!(letter(&decide(Mode::Execute, &[denied], &patch(&inside, false), false)), 'd');
     let Verdict::Ask(question) = decide(Mode::Ask, &[], &patch(&inside, true), false) else { panic!() };
     assert_eq!(question.risks, ["deletes files"]);

@@ -2,10 +2,11 @@
 
 use crate::domain::export::Format;
 use crate::domain::ids::{ConnectionName, MessageId, SessionId};
-use crate::domain::inbox::{PropertyChange, TrashId};
 use crate::domain::permission::Mode;
 use crate::domain::property::Definition;
+use crate::domain::property_change::PropertyChange;
 use crate::domain::session::ThinkingLevel;
+use crate::domain::trash::TrashId;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 

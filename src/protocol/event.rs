@@ -4,7 +4,6 @@ use super::session::{Queued, SessionCommand};
 use crate::domain::attachment::Attachment;
 use crate::domain::context::ContextReport;
 use crate::domain::ids::{At, ConnectionName, MessageId, RequestId, SessionId};
-use crate::domain::inbox::{HealthReport, Searched, SessionHits, TrashId, Trashed};
 use crate::domain::job::JobShown;
 use crate::domain::ledger::Ledger;
 use crate::domain::message::Message;
@@ -15,9 +14,12 @@ use crate::domain::plan::Progress;
 use crate::domain::property::Properties;
 use crate::domain::request::{Request, TrustRequest};
 use crate::domain::rule::KnownRule;
+use crate::domain::search_hit::{Searched, SessionHits};
 use crate::domain::session::SessionMeta;
+use crate::domain::session_health::HealthReport;
 use crate::domain::spending::Spending;
 use crate::domain::tool::TodoItem;
+use crate::domain::trash::{TrashId, Trashed};
 use crate::domain::undo::{Changes, UndoPlan};
 use crate::domain::unsaved::Unsaved;
 use serde::{Deserialize, Serialize};
@@ -452,7 +454,7 @@ pub struct Configured {
     /// The modes that Shift+Tab goes through, in order.
     pub cycle: Vec<Mode>,
     /// State of the sandbox.
-    pub sandbox: crate::domain::permission::Holding,
+    pub sandbox: crate::domain::permission::SandboxState,
     /// Requests that may cost more US dollars are announced.
     #[serde(default)]
     pub warn_cost: f64,

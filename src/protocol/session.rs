@@ -39,7 +39,7 @@ pub enum SessionCommand {
     },
     /// Send a snapshot around a place far from the end: `SessionEvent::Opened` with `Opened::later`.
     OpenAt {
-        /// [`crate::domain::inbox::RowHit::at`] of the row to show.
+        /// [`crate::domain::search_hit::RowHit::at`] of the row to show.
         at: u64,
         /// Maximum number of rows, on both sides together.
         rows: usize,

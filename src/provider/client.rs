@@ -16,7 +16,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 /// A request and what is known of its server.
-pub struct Ask<'a> {
+pub struct WireRequest<'a> {
     pub(super) request: &'a ModelRequest,
     pub(super) endpoint: &'a Endpoint,
     pub(super) known: ModelFacts,
@@ -43,20 +43,25 @@ pub trait Wire: Sized + Send + Sync + 'static {
     type Events: Mapping;
 
     /// Options by what is known so far.
-    fn options(&self, ask: &Ask<'_>) -> Self::Options;
+    fn options(&self, ask: &WireRequest<'_>) -> Self::Options;
 
     /// Writes the request.
-    fn outgoing(&self, ask: &Ask<'_>, options: &Self::Options) -> Outgoing;
+    fn outgoing(&self, ask: &WireRequest<'_>, options: &Self::Options) -> Outgoing;
 
     /// The reader of the response.
-    fn events(&self, ask: &Ask<'_>) -> Self::Events;
+    fn events(&self, ask: &WireRequest<'_>) -> Self::Events;
 
     /// Remembers what a refusal teaches, and returns the options for another try; `None` if the failure has nothing to do
     /// with how the request was put. Equal options end the tries as well: concurrent requests may teach the same.
-    fn after_refusal(&self, ask: &Ask<'_>, options: &Self::Options, error: &ProviderError) -> Option<Self::Options>;
+    fn after_refusal(
+        &self,
+        ask: &WireRequest<'_>,
+        options: &Self::Options,
+        error: &ProviderError,
+    ) -> Option<Self::Options>;
 
     /// The failure as the user sees it, after the last try.
-    fn failure(&self, _ask: &Ask<'_>, _options: &Self::Options, error: ProviderError) -> ProviderError {
+    fn failure(&self, _ask: &WireRequest<'_>, _options: &Self::Options, error: ProviderError) -> ProviderError {
         error
     }
 
@@ -114,8 +119,8 @@ impl<W: Wire> Client<W> {
         self.http.endpoint()
     }
 
-    pub(super) fn ask<'a>(&'a self, request: &'a ModelRequest) -> Ask<'a> {
-        Ask { request, endpoint: self.endpoint(), known: self.known(&request.model), kept_long: self.kept_long }
+    pub(super) fn ask<'a>(&'a self, request: &'a ModelRequest) -> WireRequest<'a> {
+        WireRequest { request, endpoint: self.endpoint(), known: self.known(&request.model), kept_long: self.kept_long }
     }
 
     async fn open(self, request: ModelRequest) -> Result<Chunks, ProviderError> {

@@ -1,7 +1,7 @@
 //! Keymap of the user: the files that the settings name, put together.
 
 use super::setup::Bootstrap;
-use crate::config::own::{self, OwnFileKind};
+use crate::config::user_files::{self, UserFileKind};
 use crate::domain::problem::Problem;
 use crate::keymap;
 
@@ -10,8 +10,8 @@ use crate::keymap;
 #[must_use]
 pub fn keymap(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> keymap::Table {
     let name = &bootstrap.settings.ui.keymap;
-    let file = OwnFileKind::Keymap.file(&bootstrap.paths, name);
-    let own = own::find(&bootstrap.paths, OwnFileKind::Keymap, name).unwrap_or_else(|problem| {
+    let file = UserFileKind::Keymap.file(&bootstrap.paths, name);
+    let own = user_files::find(&bootstrap.paths, UserFileKind::Keymap, name).unwrap_or_else(|problem| {
         problems.push(problem);
         None
     });
@@ -32,7 +32,7 @@ pub fn keymap(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> keymap::Tab
         }
     }
     let fresh = |name: &str, text: &'static str| {
-        own::fresh(OwnFileKind::Keymap, name).map_or(std::borrow::Cow::Borrowed(text), std::borrow::Cow::Owned)
+        user_files::fresh(UserFileKind::Keymap, name).map_or(std::borrow::Cow::Borrowed(text), std::borrow::Cow::Owned)
     };
     let default = fresh(keymap::GROUND, keymap::DEFAULT);
     let over = style.map(|(name, shown, text)| (*shown, fresh(name, text)));

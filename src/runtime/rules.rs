@@ -179,7 +179,7 @@ fn changed(path: &Path) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::domain::rule::Effect;
+    use crate::domain::rule::RuleEffect;
 
     struct Ground {
         _dir: tempfile::TempDir,
@@ -204,7 +204,7 @@ mod tests {
         std::fs::write(ground.root.join(path), text).unwrap();
     }
 
-    fn effects(book: &Book, scope: RuleScope) -> Vec<Effect> {
+    fn effects(book: &Book, scope: RuleScope) -> Vec<RuleEffect> {
         let files = book.files.iter().filter(|(of, ..)| *of == scope);
         files.flat_map(|(_, _, written)| written.rules.iter().map(|rule| rule.effect)).collect()
     }
@@ -219,7 +219,7 @@ mod tests {
         let cwd = ground.root.join("repo/src");
         write(&ground, "repo/.lisle/permissions.json", BOTH);
         let book = files.read(&cwd);
-        assert_eq!(effects(&book, RuleScope::Repository), [Effect::Deny]);
+        assert_eq!(effects(&book, RuleScope::Repository), [RuleEffect::Deny]);
         assert!(book.trusted && Arc::ptr_eq(&book, &files.read(&cwd)), "what did not change is not read again");
         let asked = book.untrusted[0].clone();
         assert_eq!((asked.what, asked.changed, asked.text.as_str()), (TrustWhat::Repository, false, BOTH));
@@ -230,12 +230,12 @@ mod tests {
         write(&ground, "repo/.lisle/permissions.json", BOTH);
         files.trust(&asked).unwrap();
         let book = files.read(&cwd);
-        assert_eq!(effects(&book, RuleScope::Repository), [Effect::Allow, Effect::Deny]);
+        assert_eq!(effects(&book, RuleScope::Repository), [RuleEffect::Allow, RuleEffect::Deny]);
         assert!(book.untrusted.is_empty());
         // A change asks again, with the difference, and only tightens meanwhile.
         write(&ground, "repo/.lisle/permissions.json", &BOTH.replace("make", "evil"));
         let book = files.read(&cwd);
-        assert_eq!(effects(&book, RuleScope::Repository), [Effect::Deny]);
+        assert_eq!(effects(&book, RuleScope::Repository), [RuleEffect::Deny]);
         let asked = &book.untrusted[0];
         assert!(asked.changed && asked.text.contains("\"evil\"") && asked.text.starts_with('-'), "{asked:?}");
         // A file that only tightens needs no trust.
@@ -252,14 +252,14 @@ mod tests {
         write(&ground, "config/permissions.json", BOTH);
         let book = files.read(&cwd);
         assert!(!book.trusted && !files.trusts_workspace());
-        assert_eq!(effects(&book, RuleScope::Workspace), [Effect::Deny]);
-        assert_eq!(effects(&book, RuleScope::User), [Effect::Allow, Effect::Deny]);
+        assert_eq!(effects(&book, RuleScope::Workspace), [RuleEffect::Deny]);
+        assert_eq!(effects(&book, RuleScope::User), [RuleEffect::Allow, RuleEffect::Deny]);
         assert_eq!(book.file_rules().rules.scopes, [RuleScope::Session]);
         let asked = book.untrusted.iter().find(|one| one.what == TrustWhat::Workspace).unwrap().clone();
         files.trust(&asked).unwrap();
         let book = files.read(&cwd);
         assert!(book.trusted && files.trusts_workspace() && book.untrusted.is_empty());
-        assert_eq!(effects(&book, RuleScope::Workspace), [Effect::Allow, Effect::Deny]);
+        assert_eq!(effects(&book, RuleScope::Workspace), [RuleEffect::Allow, RuleEffect::Deny]);
         assert_eq!(book.file_rules().rules.scopes, [RuleScope::Session, RuleScope::Workspace]);
         // Rules are added to the one key.
         files.add(RuleScope::Workspace, &cwd, &[Rule::allow("edit")]).unwrap();

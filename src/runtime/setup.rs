@@ -4,7 +4,7 @@ use super::open::Opener;
 use super::rules::{Places, RuleFiles};
 use super::workspaces::Workspaces;
 use crate::config::{self, Paths, Settings, probe, settings};
-use crate::domain::permission::{Holding, Sandbox};
+use crate::domain::permission::{Sandbox, SandboxState};
 use crate::domain::problem::Problem;
 use crate::domain::workspace::USUAL;
 use crate::domain::{ConnectionName, Mode, SessionId};
@@ -234,7 +234,7 @@ impl Bootstrap {
             books: Arc::new(self.books()),
             tools: Registry::standard(),
             rules: Arc::new(self.rules()),
-            settings: agent::Settings {
+            settings: agent::EngineSettings {
                 mode: self.wanted.mode.unwrap_or(self.settings.permissions.mode),
                 cycle: self.settings.permissions.cycle.clone(),
                 cwd: self.cwd.clone(),
@@ -264,8 +264,8 @@ impl Bootstrap {
 
     /// Usage log.
     #[must_use]
-    pub fn books(&self) -> crate::store::usage_log::Books {
-        crate::store::usage_log::Books::new(&self.paths.data)
+    pub fn books(&self) -> crate::store::usage_log::UsageLog {
+        crate::store::usage_log::UsageLog::new(&self.paths.data)
     }
 
     /// Permission settings, for commands in a sandbox or without one.
@@ -305,13 +305,15 @@ impl Bootstrap {
     }
 
     /// State of the sandbox, for the status line.
-    fn holding(&self, enforced: bool) -> Holding {
+    fn holding(&self, enforced: bool) -> SandboxState {
         let hosts = self.settings.sandbox.network == settings::SandboxNetwork::Hosts;
         let held = self.sandbox_setting() == Sandbox::Workspace;
         match enforced {
-            true if hosts && held && sandbox::system_support::own_network(&self.runner).is_err() => Holding::NoHosts,
-            true => Holding::Held(self.sandbox_setting()),
-            false => Holding::Nothing,
+            true if hosts && held && sandbox::system_support::own_network(&self.runner).is_err() => {
+                SandboxState::NoHosts
+            }
+            true => SandboxState::Held(self.sandbox_setting()),
+            false => SandboxState::Nothing,
         }
     }
 

@@ -10,8 +10,8 @@ use super::setup::{Bootstrap, Which};
 use super::terminal::Mouse;
 use super::{linear, screen};
 use crate::agent::Link;
-use crate::config::own::{self, OwnFileKind};
 use crate::config::settings;
+use crate::config::user_files::{self, UserFileKind};
 use crate::domain::problem::Problem;
 use crate::domain::{Level, Notice, SessionId};
 use crate::protocol::{Command, SessionCommand};
@@ -148,10 +148,10 @@ async fn catch_up(link: &Link, bootstrap: &Bootstrap, session: &SessionId, promp
 /// The user's themes. In debug builds also those of the source folder, which go before the embedded ones in this way.
 fn themes(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> Vec<ThemeText> {
     let mut texts = Vec::new();
-    for name in own::names(&bootstrap.paths, OwnFileKind::Theme) {
-        match own::find(&bootstrap.paths, OwnFileKind::Theme, &name) {
+    for name in user_files::names(&bootstrap.paths, UserFileKind::Theme) {
+        match user_files::find(&bootstrap.paths, UserFileKind::Theme, &name) {
             Ok(Some(text)) => {
-                let file = OwnFileKind::Theme.file(&bootstrap.paths, &name).display().to_string();
+                let file = UserFileKind::Theme.file(&bootstrap.paths, &name).display().to_string();
                 texts.push(ThemeText { name, file, text });
             }
             Ok(None) => {}
@@ -159,7 +159,7 @@ fn themes(bootstrap: &Bootstrap, problems: &mut Vec<Problem>) -> Vec<ThemeText> 
         }
     }
     for name in theme::builtin_names() {
-        if let Some(text) = own::fresh(OwnFileKind::Theme, name) {
+        if let Some(text) = user_files::fresh(UserFileKind::Theme, name) {
             texts.push(ThemeText { name: name.to_owned(), file: format!("themes/{name}.toml"), text });
         }
     }

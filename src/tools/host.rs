@@ -2,10 +2,10 @@
 //! connection and no files of sessions.
 
 use crate::domain::ids::{CallId, SessionId};
-use crate::domain::inbox::PropertyChange;
 use crate::domain::message::Message;
 use crate::domain::permission::Mode;
 use crate::domain::property::Properties;
+use crate::domain::property_change::PropertyChange;
 use crate::domain::session::SessionMeta;
 use crate::domain::tool::{CallFacts, Child};
 use futures_util::future::BoxFuture;

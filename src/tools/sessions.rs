@@ -304,10 +304,10 @@ mod tests {
     use super::super::host::{Alone, Completion, NotDone, Spawned, Task};
     use super::*;
     use crate::domain::ids::{CallId, MessageId};
-    use crate::domain::inbox::PropertyChange;
     use crate::domain::message::UserText;
     use crate::domain::permission::Mode;
     use crate::domain::property::{Label, Properties, ValueType};
+    use crate::domain::property_change::PropertyChange;
     use crate::domain::session::SpawnedBy;
     use std::sync::{Mutex, PoisonError};
 

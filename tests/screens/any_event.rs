@@ -5,13 +5,15 @@ use super::Dice;
 use lisle::app::State;
 use lisle::app::msg::{Found, Hit, Msg};
 use lisle::domain::context::ContextReport;
-use lisle::domain::inbox::{self, HitIn, Searched, SessionHits, TrashId, Trashed};
+use lisle::domain::search_hit::{HitIn, RowHit, Searched, SessionHits};
+
 use lisle::domain::job::JobShown;
 use lisle::domain::ledger::Ledger;
 use lisle::domain::message::{AssistantText, Body, Failure, FailureAction, Info, InfoKind, Plan, Thinking, UserText};
 use lisle::domain::request::{AgentQuestion, Ask, Request};
 use lisle::domain::session::Activity;
 use lisle::domain::tool::{TodoItem, TodoStatus, ToolFigures};
+use lisle::domain::trash::{TrashId, Trashed};
 use lisle::domain::undo::{UndoAim, UndoDeed, UndoFile, UndoPlan, UndoState};
 use lisle::domain::{
     At, CallId, ConnectionName, Level, Message, MessageId, Mode, Notice, RequestId, SessionId, SessionMeta,
@@ -241,8 +243,7 @@ fn reports(dice: &mut Dice, session: &SessionId, at: At) -> Vec<Event> {
 fn found(dice: &mut Dice, session: &SessionId, at: At) -> EngineEvent {
     let line = dice.text();
     let mark = line.char_indices().nth(1).map_or(0, |(at, _)| at);
-    let hit =
-        inbox::RowHit { place: HitIn::User, row: Some(row_id(dice)), at: 0, when: at, line, marks: vec![(0, mark)] };
+    let hit = RowHit { place: HitIn::User, row: Some(row_id(dice)), at: 0, when: at, line, marks: vec![(0, mark)] };
     let hits =
         SessionHits { session: session.clone(), title: dice.text(), last_message: at, hits: vec![hit], total: 7 };
     EngineEvent::Found {

@@ -4,8 +4,8 @@ use super::*;
 use lisle::app::state::sessions::undo::Undo;
 use lisle::app::state::sessions::{Facet, Grouping, Wish};
 use lisle::domain::colour::{Colour, Rgb, System};
-use lisle::domain::inbox::PropertyChange;
 use lisle::domain::property::{Label, Properties};
+use lisle::domain::property_change::PropertyChange;
 use lisle::domain::session::BranchedFrom;
 
 fn label(id: &str, name: &str, color: Option<Colour>, children: Vec<Label>) -> Label {

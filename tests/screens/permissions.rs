@@ -11,7 +11,7 @@ use lisle::app::state::overlay::Overlay;
 use lisle::app::state::rules::{Purpose, Rules};
 use lisle::app::state::{Current, Focus, Size, State};
 use lisle::domain::request::{Approval, Ask, Request, TrustRequest, TrustWhat};
-use lisle::domain::rule::{Effect, KnownRule, Offer, Rule, RuleScope};
+use lisle::domain::rule::{KnownRule, Offer, Rule, RuleEffect, RuleScope};
 use lisle::domain::tool::Proposal;
 use lisle::domain::{At, CallId, Mode, RequestId, SessionId, SessionMeta};
 use lisle::keymap;
@@ -63,8 +63,8 @@ fn all() -> InForce {
     let workspace = Some("/home/me/.local/share/lisle/workspaces/default/permissions.json");
     let long =
         ["run", "--release", "--package", "a-crate-with-a-long-name", "--", "--input", "tests/fixtures/one.json"];
-    let deny = Rule { effect: Effect::Deny, note: Some("CI does that.".to_owned()), ..bash("git", &["push"]) };
-    let ask = Rule { effect: Effect::Ask, path: Some("./migrations/**".to_owned()), ..Rule::allow("edit") };
+    let deny = Rule { effect: RuleEffect::Deny, note: Some("CI does that.".to_owned()), ..bash("git", &["push"]) };
+    let ask = Rule { effect: RuleEffect::Ask, path: Some("./migrations/**".to_owned()), ..Rule::allow("edit") };
     let mut pattern = known(Rule::allow("bash"), RuleScope::Workspace, workspace, 0);
     (pattern.pattern, pattern.removable) = (Some("^npm (test|run lint)".to_owned()), false);
     InForce {

@@ -11,7 +11,7 @@ use lisle::domain::finding::Finding;
 use lisle::domain::message::{AssistantText, Body, UserText};
 use lisle::domain::model::{LevelMeaning, ModelFigures, ModelPrice};
 use lisle::domain::session::ThinkingLevel;
-use lisle::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
+use lisle::domain::setting::{Setting, SettingGroup, SettingSource, TakesEffect};
 use lisle::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 use lisle::domain::{CallId, ConnectionName, Level, Message, MessageId, Notice};
 use lisle::keymap::action::{Action, AppAction, ModelAction, PickerAction, SessionAction};
@@ -201,7 +201,7 @@ fn setting(
     value: &str,
     said: SettingSource,
     choices: &[&str],
-    holds: Holds,
+    holds: TakesEffect,
 ) -> Setting {
     Setting {
         key: key.to_owned(),
@@ -222,10 +222,17 @@ fn settings() {
     let fx = act(&mut state, AppAction::Settings);
     assert!(fx.contains(&Effect::Settings));
     let settings = vec![
-        setting("ui.theme", SettingGroup::Screen, "auto", SettingSource::Default, &[], Holds::Now),
-        setting("ui.glyphs", SettingGroup::Screen, "auto", SettingSource::Line(4), &["auto", "ascii"], Holds::Now),
-        setting("sandbox", SettingGroup::Permissions, "workspace", SettingSource::Default, &[], Holds::NextStart),
-        setting("store.fsync", SettingGroup::Files, "normal", SettingSource::Line(9), &[], Holds::NextStart),
+        setting("ui.theme", SettingGroup::Screen, "auto", SettingSource::Default, &[], TakesEffect::Now),
+        setting(
+            "ui.glyphs",
+            SettingGroup::Screen,
+            "auto",
+            SettingSource::Line(4),
+            &["auto", "ascii"],
+            TakesEffect::Now,
+        ),
+        setting("sandbox", SettingGroup::Permissions, "workspace", SettingSource::Default, &[], TakesEffect::NextStart),
+        setting("store.fsync", SettingGroup::Files, "normal", SettingSource::Line(9), &[], TakesEffect::NextStart),
     ];
     update(&mut state, NOW, Msg::Settings(settings));
     shots("settings", &state);

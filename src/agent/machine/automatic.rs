@@ -5,10 +5,10 @@ use super::automation::{Automatic, REDELIVERED_AFTER_MS};
 use super::state::{Machine, notice};
 use crate::agent::machine_io::Step;
 use crate::domain::ids::At;
-use crate::domain::inbox::PropertyChange;
 use crate::domain::message::Body;
 use crate::domain::notice::Level;
 use crate::domain::property::{Category, append_labels};
+use crate::domain::property_change::PropertyChange;
 use crate::protocol::{SessionEvent, TurnEnd};
 
 const WAITING: &str = "todo";

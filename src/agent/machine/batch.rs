@@ -13,13 +13,13 @@ use crate::provider::ProposedCall;
 /// The calls of one response.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
-    calls: Vec<Underway>,
+    calls: Vec<OpenCall>,
     kept: usize,
 }
 
 /// One call and how far it is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Underway {
+pub struct OpenCall {
     /// The call as proposed.
     pub call: ProposedCall,
     /// Its row.
@@ -76,7 +76,7 @@ pub struct Asking {
 impl Batch {
     /// Adds a call that is proposed now, with its row.
     pub fn push(&mut self, now: At, call: ProposedCall, row: Message, reads_only: bool) {
-        self.calls.push(Underway {
+        self.calls.push(OpenCall {
             call,
             row,
             proposed: now,
@@ -89,23 +89,23 @@ impl Batch {
     }
 
     /// The call of that id that has no result yet.
-    pub fn open(&mut self, id: &CallId) -> Option<&mut Underway> {
+    pub fn open(&mut self, id: &CallId) -> Option<&mut OpenCall> {
         self.calls.iter_mut().find(|one| one.call.id == *id && one.stage != Stage::Done)
     }
 
     /// All calls without a result.
-    pub fn all_open(&mut self) -> impl Iterator<Item = &mut Underway> {
+    pub fn all_open(&mut self) -> impl Iterator<Item = &mut OpenCall> {
         self.calls.iter_mut().filter(|one| one.stage != Stage::Done)
     }
 
     /// The call that this request is about.
-    pub fn asked(&mut self, request: &RequestId) -> Option<&mut Underway> {
+    pub fn asked(&mut self, request: &RequestId) -> Option<&mut OpenCall> {
         self.calls.iter_mut().find(|one| one.request().is_some_and(|asked| asked.id == *request))
     }
 
     /// Pending requests.
     pub fn requests(&self) -> impl Iterator<Item = &Request> {
-        self.calls.iter().filter_map(Underway::request)
+        self.calls.iter().filter_map(OpenCall::request)
     }
 
     /// Marks the next calls that may be looked at now, and names them.
@@ -158,7 +158,7 @@ impl Batch {
     }
 }
 
-impl Underway {
+impl OpenCall {
     /// The row's tool call.
     pub fn tool(&mut self) -> Option<&mut ToolCall> {
         match &mut self.row.body {

@@ -1,6 +1,6 @@
 //! The calls of a response: proposed, looked at, decided, run, ended; steered in between.
 
-use super::batch::{Asking, Batch, Stage, Underway};
+use super::batch::{Asking, Batch, OpenCall, Stage};
 use super::state::Machine;
 use super::stop::stopped_text;
 use super::turn_state::{Turn, Work};
@@ -406,7 +406,7 @@ impl Machine {
         self.advance(now, out);
     }
 
-    fn open_call(&mut self, id: &CallId) -> Option<&mut Underway> {
+    fn open_call(&mut self, id: &CallId) -> Option<&mut OpenCall> {
         match &mut self.turn {
             Some(Turn { work: Work::Calling(batch), .. }) => batch.open(id),
             _ => None,

@@ -65,7 +65,7 @@ impl Machine {
             Input::Forget(rule) => self.forget(&rule, out),
             Input::Look => self.looked_at(now, out),
             Input::Redeliver(at) => self.redeliver(now, at, out),
-            Input::Hold(said) => self.hold(now, said, out),
+            Input::Enqueue(said) => self.enqueue_held(now, said, out),
             Input::Shutdown => self.shut_down(now, out),
             // The rest is late news of a run that was stopped.
             Input::Chunk(..)
@@ -82,7 +82,7 @@ impl Machine {
     }
 
     /// A message that cannot be sent now waits.
-    fn hold(&mut self, now: At, said: UserText, out: &mut Vec<Step>) {
+    fn enqueue_held(&mut self, now: At, said: UserText, out: &mut Vec<Step>) {
         self.hold_redelivery(out);
         let id = self.enqueue(now, said);
         self.queue.hold();

@@ -3,7 +3,7 @@
 //! A plan that waits is kept until its answer's message is on disk. The approval covers the text that was shown and
 //! nothing else; the file that holds it is looked at by the actor, and what it found comes in as an input.
 
-use super::own::PendingPlan;
+use super::header_extension::PendingPlan;
 use super::state::{Machine, notice};
 use super::turn_state::{Turn, Work};
 use super::user_input::stale_answer;

@@ -6,7 +6,7 @@ use super::asks::Asks;
 use super::automation::Automation;
 use super::budget::Budget;
 use super::config::MachineConfig;
-use super::own::Own;
+use super::header_extension::HeaderExtension;
 use super::plan_state::PlanState;
 use super::runs::{Death, Runs};
 use super::transcript::Transcript;
@@ -28,7 +28,7 @@ pub struct Machine {
     /// The session's properties.
     pub(super) meta: SessionMeta,
     /// lisle's own data of the session.
-    pub(super) own: Own,
+    pub(super) own: HeaderExtension,
     /// Messages that wait for the turn to end.
     pub(super) queue: Queue,
     pub(super) config: MachineConfig,
@@ -60,7 +60,7 @@ pub struct LeftBehind {
 impl Machine {
     /// A machine for a session. Its rows come with [`Machine::set_rows`] before the first turn.
     #[must_use]
-    pub fn new(meta: SessionMeta, own: Own, queue: Queue, config: MachineConfig) -> Self {
+    pub fn new(meta: SessionMeta, own: HeaderExtension, queue: Queue, config: MachineConfig) -> Self {
         let mut machine = Self {
             transcript: Transcript::new(config.seed),
             trust: Trust::new(&meta.cwd, &own),
@@ -93,7 +93,7 @@ impl Machine {
 
     /// lisle's own data of the session.
     #[must_use]
-    pub fn own(&self) -> &Own {
+    pub fn own(&self) -> &HeaderExtension {
         &self.own
     }
 

@@ -4,7 +4,7 @@
 //! a file may have done it: its own result is waited for. A turn that ends still has one result for
 //! each call.
 
-use super::batch::{Batch, Underway};
+use super::batch::{Batch, OpenCall};
 use super::runs::Death;
 use super::state::Machine;
 use super::turn_state::{Stopping, Turn, Work};
@@ -64,7 +64,7 @@ fn with_output(why: &str, so_far: &str) -> String {
 }
 
 /// The call ends without an outcome.
-fn drop_call(one: &mut Underway, now: At, why: impl Fn(&str) -> String) {
+fn drop_call(one: &mut OpenCall, now: At, why: impl Fn(&str) -> String) {
     let so_far = one.tool().and_then(|tool| tool.result.take()).unwrap_or_default();
     let figures = one.tool().map(|tool| std::mem::take(&mut tool.figures)).unwrap_or_default();
     // A change that was only proposed is not a change.

@@ -22,12 +22,12 @@ use crate::agent::machine_io::{Input, RunNo, Safety, Step};
 use crate::agent::message_queue::Queue;
 use crate::domain::SessionMeta;
 use crate::domain::ids::{At, CallId, ConnectionName, MessageId, RequestId, SessionId};
-use crate::domain::inbox::PropertyChange;
 use crate::domain::message::{Body, CutBy, Info, InfoKind, Message, Native, UserText};
 use crate::domain::notice::Level;
 use crate::domain::permission::{Authority, Mode};
 use crate::domain::plan::PlanApproval;
 use crate::domain::property::{AutoRule, Label};
+use crate::domain::property_change::PropertyChange;
 use crate::domain::request::{Ask, PlanReview, Request, UserAnswer};
 use crate::domain::rule::{Rule, RuleScope};
 use crate::domain::session::Activity;
@@ -91,7 +91,11 @@ impl Bench {
             seed: 7,
         };
         change(&mut rules);
-        Self { machine: Machine::new(meta, Own::default(), Queue::default(), rules), now: At(10_000), out: Vec::new() }
+        Self {
+            machine: Machine::new(meta, HeaderExtension::default(), Queue::default(), rules),
+            now: At(10_000),
+            out: Vec::new(),
+        }
     }
 
     /// Feeds an input and returns the steps of it alone.
@@ -557,10 +561,10 @@ fn a_retry_thinks_anew_in_the_same_row() {
 #[test]
 fn what_cannot_be_sent_waits_and_foreign_data_stays() {
     let mut b = Bench::new(Mode::Ask);
-    let steps = b.feed(Input::Hold("later".into()));
+    let steps = b.feed(Input::Enqueue("later".into()));
     assert!(steps.iter().any(|s| matches!(s, Step::Emit(SessionEvent::Queue { held: true, .. }))));
     assert!(!b.machine.is_running());
-    let own = Own::read(json!({"plan": {"strange": 1}, "todo": [], "newer": {"x": 1}}));
+    let own = HeaderExtension::read(json!({"plan": {"strange": 1}, "todo": [], "newer": {"x": 1}}));
     assert_eq!(own.plan, None);
     assert_eq!(serde_json::to_value(&own).unwrap()["newer"]["x"], 1);
 }

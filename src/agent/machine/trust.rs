@@ -1,6 +1,6 @@
 //! Rules in force for a session, how often they decided, and what is not trusted.
 
-use super::own::Own;
+use super::header_extension::HeaderExtension;
 use crate::domain::access::Extras;
 use crate::domain::ids::RequestId;
 use crate::domain::permission::Mode;
@@ -34,7 +34,7 @@ pub(super) struct Trust {
 
 impl Trust {
     /// Rules of a session that was just read: its answers alone.
-    pub(super) fn new(cwd: &Path, own: &Own) -> Self {
+    pub(super) fn new(cwd: &Path, own: &HeaderExtension) -> Self {
         let rules = permit::Rules::new(Ground { here: vec![cwd.to_owned()], home: None });
         let mut trust = Self { rules, hits: Vec::new(), untrusted: Vec::new(), request: None };
         trust.add_answers(own);
@@ -46,13 +46,13 @@ impl Trust {
     }
 
     /// Goes by these rules of the files, and the session's answers.
-    pub(super) fn set_rules(&mut self, rules: permit::Rules, untrusted: Vec<TrustRequest>, own: &Own) {
+    pub(super) fn set_rules(&mut self, rules: permit::Rules, untrusted: Vec<TrustRequest>, own: &HeaderExtension) {
         self.rules = rules;
         self.untrusted = untrusted;
         self.add_answers(own);
     }
 
-    fn add_answers(&mut self, own: &Own) {
+    fn add_answers(&mut self, own: &HeaderExtension) {
         own.rules.iter().for_each(|rule| self.rules.add_answer(rule.clone()));
     }
 
@@ -77,7 +77,7 @@ impl Trust {
 
     /// Takes over what is known of the files from an earlier machine of the session. `same_cwd`: their rules are for the
     /// same directory.
-    pub(super) fn take_over(&mut self, earlier: &Trust, same_cwd: bool, own: &Own) {
+    pub(super) fn take_over(&mut self, earlier: &Trust, same_cwd: bool, own: &HeaderExtension) {
         if same_cwd {
             self.rules = earlier.rules.clone();
             self.rules.standing.retain(|one| one.scope != RuleScope::Session);
@@ -123,7 +123,7 @@ impl Trust {
     }
 
     /// The file that is to be asked about: the first of the repository that was not refused.
-    pub(super) fn to_ask(&self, own: &Own) -> Option<&TrustRequest> {
+    pub(super) fn to_ask(&self, own: &HeaderExtension) -> Option<&TrustRequest> {
         let open = |one: &&TrustRequest| one.what == TrustWhat::Repository && !own.not_trusted.contains(&one.hash);
         self.untrusted.iter().find(open)
     }

@@ -3,7 +3,7 @@
 use super::super::asker::Asker;
 use super::super::blocking::blocking;
 use super::super::mailbox::Report;
-use super::super::session_files::Ownership;
+use super::super::session_files::FilesState;
 use super::SessionActor;
 use crate::agent::machine_io::Safety;
 use crate::domain::attachment::{Attachment, AttachmentKind};
@@ -16,10 +16,10 @@ impl SessionActor {
     /// Copies the file beside other work; the answer is an event.
     pub(super) async fn attach(&mut self, path: PathBuf) {
         // A copy in a session that is nowhere would be found by nobody.
-        if matches!(self.files.ownership(), Ownership::New { .. }) {
+        if matches!(self.files.ownership(), FilesState::New { .. }) {
             self.keep_meta(Safety::Written).await;
         }
-        if matches!(self.files.ownership(), Ownership::New { .. }) {
+        if matches!(self.files.ownership(), FilesState::New { .. }) {
             let made = Err("The session could not be written, so there is no place for a copy.".to_owned());
             return self.out.send(SessionEvent::Attached { path, made });
         }

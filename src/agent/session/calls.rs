@@ -1,7 +1,7 @@
 //! State that the session's calls share: their tasks, the files they read, and what they reach of the network.
 
 use crate::agent::run_tasks::RunTasks;
-use crate::agent::undo::Keeper;
+use crate::agent::undo::UndoRecorder;
 use crate::sandbox::proxy::KnownHosts;
 use crate::sandbox::{Allowances, Network};
 use crate::tools::read_tracker::Seen;
@@ -24,12 +24,12 @@ pub(super) struct Calls {
     /// Hosts that commands reach without a question, by directory, as before the first command.
     known_hosts: Mutex<HashMap<PathBuf, Arc<KnownHosts>>>,
     /// Keeps what calls change.
-    keeper: Arc<Keeper>,
+    keeper: Arc<UndoRecorder>,
 }
 
 impl Calls {
     /// No calls yet; what they change goes to this keeper.
-    pub(super) fn new(keeper: Keeper) -> Self {
+    pub(super) fn new(keeper: UndoRecorder) -> Self {
         Self {
             tasks: RunTasks::default(),
             seen: Arc::default(),
@@ -39,7 +39,7 @@ impl Calls {
         }
     }
 
-    pub(super) fn keeper(&self) -> &Arc<Keeper> {
+    pub(super) fn keeper(&self) -> &Arc<UndoRecorder> {
         &self.keeper
     }
 

@@ -4,16 +4,16 @@ use super::super::asker::Asker;
 use super::super::blocking::blocking;
 use super::super::clock::now;
 use super::super::mailbox::{ReleaseAnswer, Released, Running, SHOWN};
-use super::super::session_files::{Ownership, trouble};
+use super::super::session_files::{FilesState, trouble};
 use super::SessionActor;
 use super::idle_work::Due;
 use super::view::Show;
 use crate::agent::machine_io::{Input, Safety};
 use crate::domain::SessionMeta;
 use crate::domain::ids::At;
-use crate::domain::inbox::PropertyChange;
 use crate::domain::message::UserText;
 use crate::domain::notice::{Level, Notice};
+use crate::domain::property_change::PropertyChange;
 use crate::protocol::{SessionCommand, SessionEvent};
 use crate::store::StoreError;
 
@@ -82,7 +82,7 @@ impl SessionActor {
         let Some(act) = self.act_without_lock(act).await else { return };
         if !self.own().await {
             let why = match self.files.ownership() {
-                Ownership::Theirs(who) => format!("This session can only be read here: {who} has it open."),
+                FilesState::Theirs(who) => format!("This session can only be read here: {who} has it open."),
                 _ => "This session cannot be read.".to_owned(),
             };
             return self.refuse(act, &why).await;
@@ -153,7 +153,7 @@ impl SessionActor {
             // Without its history the model would answer somebody else: what was sent waits.
             match act {
                 SessionCommand::Send { text, attachments } | SessionCommand::Steer { text, attachments } => {
-                    self.input(Input::Hold(UserText::with(text, attachments))).await;
+                    self.input(Input::Enqueue(UserText::with(text, attachments))).await;
                 }
                 act => self.refuse(act, "What was said before cannot be read.").await,
             }
@@ -207,7 +207,7 @@ impl SessionActor {
     /// Takes the session from whoever has it, where somebody has.
     async fn take_from_holder(&mut self) {
         self.files.look_again();
-        if !self.load(Show::Nothing).await || !matches!(self.files.ownership(), Ownership::Theirs(_)) {
+        if !self.load(Show::Nothing).await || !matches!(self.files.ownership(), FilesState::Theirs(_)) {
             return self.reopen(SHOWN).await;
         }
         if self.take_over().await {
@@ -234,16 +234,16 @@ impl SessionActor {
 
     async fn hold(&mut self) -> WriteClaim {
         match self.files.ownership() {
-            Ownership::Ours(_) | Ownership::New { .. } => return WriteClaim::Ours,
+            FilesState::Ours(_) | FilesState::New { .. } => return WriteClaim::Ours,
             // What another program wrote since is shown first.
-            Ownership::Seen | Ownership::Theirs(_) => self.files.look_again(),
-            Ownership::Unloaded => {}
+            FilesState::Seen | FilesState::Theirs(_) => self.files.look_again(),
+            FilesState::Unloaded => {}
         }
         if !self.claim(Show::Changed).await {
             return WriteClaim::Unread;
         }
         match self.files.ownership() {
-            Ownership::Theirs(who) => WriteClaim::Theirs(who.clone()),
+            FilesState::Theirs(who) => WriteClaim::Theirs(who.clone()),
             _ => WriteClaim::Ours,
         }
     }
@@ -267,7 +267,7 @@ impl SessionActor {
         self.input(Input::Command(SessionCommand::draft(draft.text.clone()))).await;
         // A draft of a session that is nowhere would be found by nobody.
         if !(draft.text.is_empty() && draft.attachments.is_empty())
-            && matches!(self.files.ownership(), Ownership::New { .. })
+            && matches!(self.files.ownership(), FilesState::New { .. })
         {
             self.keep_meta(Safety::Written).await;
         }
@@ -292,7 +292,7 @@ impl SessionActor {
         if self.idle_work.is_releasing() {
             return Err("it is being deleted".to_owned());
         }
-        if !matches!(self.files.ownership(), Ownership::Ours(_) | Ownership::New { .. }) {
+        if !matches!(self.files.ownership(), FilesState::Ours(_) | FilesState::New { .. }) {
             let at = now();
             return self.alter(move |meta| change.apply(meta, at)).await;
         }
@@ -314,7 +314,7 @@ impl SessionActor {
         let (store, id) = (self.shared.setup.store.clone(), self.machine.meta().id.clone());
         match blocking(move || store.alter(&id, change)).await {
             Some(Ok(meta)) => {
-                if matches!(self.files.ownership(), Ownership::Seen) {
+                if matches!(self.files.ownership(), FilesState::Seen) {
                     let old = self.machine.meta();
                     let (activity, odd) = (old.activity.clone(), old.odd.clone());
                     let meta = SessionMeta { activity, odd, mode: meta.mode.stricter(old.mode), ..meta };
@@ -333,7 +333,7 @@ impl SessionActor {
 
     /// The end of it was seen.
     async fn read_by_user(&mut self) {
-        if matches!(self.files.ownership(), Ownership::Ours(_) | Ownership::New { .. }) {
+        if matches!(self.files.ownership(), FilesState::Ours(_) | FilesState::New { .. }) {
             return self.input(Input::Command(SessionCommand::Read)).await;
         }
         if !self.load(Show::Nothing).await || !self.machine.meta().clone().mark_seen() {
@@ -364,7 +364,7 @@ impl SessionActor {
         }
         self.jobs.close();
         self.idle_work.release_to(done);
-        if matches!(self.files.ownership(), Ownership::Ours(_) | Ownership::New { .. }) {
+        if matches!(self.files.ownership(), FilesState::Ours(_) | FilesState::New { .. }) {
             self.input(Input::Command(SessionCommand::Stop)).await;
         }
     }
@@ -410,8 +410,8 @@ impl SessionActor {
             None => {}
         }
         match self.files.ownership() {
-            Ownership::Ours(_) if !self.view.is_shown() && self.machine.requests().is_empty() => {}
-            Ownership::Ours(_) if !self.view.has_acted() && self.machine.redelivery().is_none() => {
+            FilesState::Ours(_) if !self.view.is_shown() && self.machine.requests().is_empty() => {}
+            FilesState::Ours(_) if !self.view.has_acted() && self.machine.redelivery().is_none() => {
                 let closed = self.files.rest().await;
                 self.told("close the session", closed);
                 self.forget_meta();
@@ -420,7 +420,7 @@ impl SessionActor {
                 self.load(Show::Changed).await;
                 return;
             }
-            Ownership::Seen | Ownership::Theirs(_) if !self.view.is_shown() => {}
+            FilesState::Seen | FilesState::Theirs(_) if !self.view.is_shown() => {}
             _ => return,
         }
         let closed = self.files.close().await;
@@ -432,7 +432,7 @@ impl SessionActor {
     }
 
     async fn release_now(&mut self) {
-        let new = matches!(self.files.ownership(), Ownership::New { .. });
+        let new = matches!(self.files.ownership(), FilesState::New { .. });
         let closed = if new { Ok(()) } else { self.files.close().await };
         if closed.is_ok() && !new {
             self.unload();

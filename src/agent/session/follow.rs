@@ -1,7 +1,7 @@
 //! A session that another process writes, or that another program may write: what happens there is shown here.
 
 use super::super::mailbox::SHOWN;
-use super::super::session_files::Ownership;
+use super::super::session_files::FilesState;
 use super::SessionActor;
 use super::follower_task::{FAR, NEAR, Pace};
 use super::view::Show;
@@ -19,15 +19,15 @@ impl SessionActor {
         self.view.unfollow();
         let store = &self.shared.setup.store;
         let pace = match self.files.ownership() {
-            Ownership::Theirs(_) if store.is_remote() => Pace::Every(FAR),
-            Ownership::Theirs(_) => Pace::Every(NEAR),
-            Ownership::Seen if store.is_remote() || store.is_foreign() => Pace::Every(FAR),
+            FilesState::Theirs(_) if store.is_remote() => Pace::Every(FAR),
+            FilesState::Theirs(_) => Pace::Every(NEAR),
+            FilesState::Seen if store.is_remote() || store.is_foreign() => Pace::Every(FAR),
             // Nothing is woken for a session at rest.
-            Ownership::Seen => match news.map(|news| pipe::Receiver::from_owned_fd_unchecked(news.into())) {
+            FilesState::Seen => match news.map(|news| pipe::Receiver::from_owned_fd_unchecked(news.into())) {
                 Some(Ok(news)) => Pace::News(news),
                 Some(Err(_)) | None => Pace::Every(FAR),
             },
-            Ownership::Ours(_) | Ownership::New { .. } | Ownership::Unloaded => return,
+            FilesState::Ours(_) | FilesState::New { .. } | FilesState::Unloaded => return,
         };
         if let Some(follower) = follower.filter(|_| self.view.is_shown()) {
             self.view.follow(follower, pace, self.mailbox.clone());
@@ -41,9 +41,9 @@ impl SessionActor {
                 return;
             }
             match self.files.ownership() {
-                Ownership::Theirs(_) => self.theirs(one).await,
-                Ownership::Seen => self.touched(one).await,
-                Ownership::Ours(_) | Ownership::New { .. } | Ownership::Unloaded => return,
+                FilesState::Theirs(_) => self.theirs(one).await,
+                FilesState::Seen => self.touched(one).await,
+                FilesState::Ours(_) | FilesState::New { .. } | FilesState::Unloaded => return,
             }
         }
     }
@@ -62,7 +62,7 @@ impl SessionActor {
             Followed::Rewritten => self.reopen(SHOWN).await,
             Followed::Free => {
                 self.reopen(SHOWN).await;
-                if !matches!(self.files.ownership(), Ownership::Theirs(_)) {
+                if !matches!(self.files.ownership(), FilesState::Theirs(_)) {
                     let text = "Nobody else has this session open any more: it can be written here.";
                     self.out.send(SessionEvent::Notice(Notice::new(Level::Info, text)));
                 }
@@ -121,7 +121,7 @@ impl SessionActor {
     /// Reads the session anew and shows it to those who look.
     pub(super) async fn reopen(&mut self, rows: usize) {
         self.files.look_again();
-        if matches!(self.files.ownership(), Ownership::Unloaded)
+        if matches!(self.files.ownership(), FilesState::Unloaded)
             && self.view.is_shown()
             && self.load(Show::Rows(rows)).await
         {

@@ -23,8 +23,8 @@ mod follower_task;
 mod idle_work;
 mod input_needs;
 mod jobs;
-mod keep;
 mod keys;
+mod loading;
 mod no_connection;
 mod pages;
 mod parent_link;
@@ -32,8 +32,8 @@ mod permission_rules;
 mod plan;
 mod recovery;
 mod saving;
-mod side;
 mod side_requests;
+mod side_tasks;
 mod sources;
 mod steps;
 mod undo;
@@ -41,14 +41,14 @@ mod view;
 mod windows;
 
 use super::clock::now;
-use super::event_outbox::Outbox;
-use super::machine::{Machine, MachineConfig, Own};
+use super::event_outbox::SessionOutbox;
+use super::machine::{HeaderExtension, Machine, MachineConfig};
 use super::machine_io::Input;
 use super::mailbox::{Control, Mail, MailReader, Mailbox, Report};
 use super::message_queue::Queue;
-use super::session_files::{Ownership, SessionFiles};
+use super::session_files::{FilesState, SessionFiles};
 use super::shared_state::{Shared, loosest_in};
-use super::undo::Keeper;
+use super::undo::UndoRecorder;
 use super::worktree;
 use crate::domain::message::UserText;
 use crate::domain::tool::ToolSpec;
@@ -72,7 +72,7 @@ pub(super) struct SessionActor {
     shared: Arc<Shared>,
     mailbox: Mailbox,
     machine: Machine,
-    out: Outbox,
+    out: SessionOutbox,
     files: SessionFiles,
     calls: Calls,
     /// Commands that go on in the background.
@@ -89,13 +89,14 @@ pub(super) struct SessionActor {
 
 impl SessionActor {
     pub(super) fn new(shared: Arc<Shared>, session: SessionId, new: Option<SessionMeta>, mailbox: Mailbox) -> Self {
-        let out = Outbox::new(shared.hub.clone(), session.clone());
+        let out = SessionOutbox::new(shared.hub.clone(), session.clone());
         let is_new = new.is_some();
         let settings = &shared.setup.settings;
         let meta = new.unwrap_or_else(|| SessionMeta::new(session, now(), settings.mode, settings.cwd.clone()));
-        let machine = Machine::new(meta.clone(), Own::default(), Queue::default(), machine_config(&shared, &meta));
+        let machine =
+            Machine::new(meta.clone(), HeaderExtension::default(), Queue::default(), machine_config(&shared, &meta));
         let files = SessionFiles::new(shared.setup.store.clone(), meta.id, is_new, mailbox.clone());
-        let keeper = Keeper::new(settings.undo.clone(), settings.own_dirs.clone());
+        let keeper = UndoRecorder::new(settings.undo.clone(), settings.own_dirs.clone());
         let jobs = BackgroundJobs::new(&mailbox);
         let mut actor = Self {
             shared,
@@ -207,7 +208,7 @@ impl SessionActor {
             }
         }
         self.await_title(&mut from).await;
-        if matches!(self.files.ownership(), Ownership::New { .. })
+        if matches!(self.files.ownership(), FilesState::New { .. })
             && let Some(made) = &self.machine.meta().worktree
             && let Err(error) =
                 worktree::remove(&self.shared.setup.settings.runner, made, worktree::Loss::Refused).await

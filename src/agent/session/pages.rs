@@ -1,6 +1,6 @@
 //! Views of a session for clients: snapshots of its end or of a place in it, and pages before and after.
 
-use super::super::session_files::{Ownership, trouble};
+use super::super::session_files::{FilesState, trouble};
 use super::SessionActor;
 use super::view::Show;
 use crate::agent::machine_io::Input;
@@ -13,7 +13,7 @@ impl SessionActor {
         self.view.show();
         // Whoever held it may be gone by now, and others may have written what is not ours.
         self.files.look_again();
-        let fresh = matches!(self.files.ownership(), Ownership::Unloaded);
+        let fresh = matches!(self.files.ownership(), FilesState::Unloaded);
         if !self.load(Show::Rows(rows)).await {
             return;
         }
@@ -26,7 +26,7 @@ impl SessionActor {
     /// A client comes back: it gets what it missed, or a snapshot.
     pub(super) async fn resume(&mut self, instance: &str, seq: u64, rows: usize) {
         let Some(client) = self.out.asker().map(|asker| asker.client().clone()) else { return self.open(rows).await };
-        let loaded = !matches!(self.files.ownership(), Ownership::Unloaded);
+        let loaded = !matches!(self.files.ownership(), FilesState::Unloaded);
         if loaded && self.out.resume(&client, instance, seq) {
             return self.view.show();
         }
@@ -68,13 +68,13 @@ impl SessionActor {
     pub(super) async fn snapshot(&mut self, rows: usize) {
         let count = rows.max(1);
         match self.files.ownership() {
-            Ownership::New { .. } => {
+            FilesState::New { .. } => {
                 let all = self.machine.rows();
                 let last = all[all.len().saturating_sub(count)..].to_vec();
                 self.show(last, None, None).await;
             }
-            Ownership::Unloaded => {}
-            Ownership::Ours(_) | Ownership::Seen | Ownership::Theirs(_) => {
+            FilesState::Unloaded => {}
+            FilesState::Ours(_) | FilesState::Seen | FilesState::Theirs(_) => {
                 self.flush().await;
                 match self.files.page(u64::MAX, count).await {
                     Some(Ok(page)) => {

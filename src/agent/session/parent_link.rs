@@ -1,7 +1,7 @@
 //! Links of a session to the one that spawned it and to those that it spawned.
 
 use crate::agent::spawned::progress::{ChildLink, ChildProgress};
-use crate::agent::undo::Keeping;
+use crate::agent::undo::UndoTarget;
 use crate::domain::permission::Mode;
 use crate::protocol::SessionEvent;
 
@@ -50,7 +50,7 @@ impl ParentLink {
     }
 
     /// Store for undo of a child's changes: with the turn of its parent.
-    pub(super) fn undo(&self) -> Option<Keeping> {
+    pub(super) fn undo(&self) -> Option<UndoTarget> {
         self.link.as_ref().map(|link| link.undo.clone())
     }
 }

@@ -4,13 +4,13 @@ use super::super::clock::now;
 use super::super::mailbox::Report;
 use super::super::run_tasks::CallContext;
 use super::super::tool_host::{Decided, ToolHost};
-use super::super::undo::Keeping;
+use super::super::undo::UndoTarget;
 use super::SessionActor;
 use super::no_connection::{no_connection, unmapped, wanted_after};
 use crate::agent::machine_io::{Input, RunNo, Safety, Step};
 use crate::domain::CallId;
 use crate::domain::message::Message;
-use crate::domain::permission::{Holding, Mode, Sandbox};
+use crate::domain::permission::{Mode, Sandbox, SandboxState};
 use crate::domain::session::Activity;
 use crate::domain::tool::CallFacts;
 use crate::protocol::SessionEvent;
@@ -136,7 +136,7 @@ impl SessionActor {
 
     /// Looks at the working directory while the model answers, so that the first command does not wait for that.
     fn look_ahead(&self) {
-        if self.shared.setup.settings.sandbox != Holding::Nothing {
+        if self.shared.setup.settings.sandbox != SandboxState::Nothing {
             let cwd = self.machine.meta().cwd.clone();
             // Nobody waits for it.
             drop(tokio::task::spawn_blocking(move || crate::sandbox::places::prepare(&cwd)));
@@ -193,8 +193,8 @@ impl SessionActor {
     }
 
     /// Store for undo of this turn's changes.
-    fn kept_for_undo(&self, call: Option<&CallId>) -> Keeping {
-        self.parent.undo().unwrap_or_else(|| Keeping {
+    fn kept_for_undo(&self, call: Option<&CallId>) -> UndoTarget {
+        self.parent.undo().unwrap_or_else(|| UndoTarget {
             keeper: self.calls.keeper().clone(),
             checkpoints: self.shared.setup.store.checkpoints(&self.machine.meta().id),
             turn: self.turn_message(),

@@ -3,7 +3,7 @@
 use super::super::blocking::blocking;
 use super::super::clock::now;
 use super::super::mailbox::{Report, Restore};
-use super::super::session_files::Ownership;
+use super::super::session_files::FilesState;
 use super::super::undo::{self, Done, Known, Since};
 use super::SessionActor;
 use super::view::Show;
@@ -86,7 +86,7 @@ impl SessionActor {
         if !self.load(Show::Nothing).await {
             return None;
         }
-        if !matches!(self.files.ownership(), Ownership::New { .. }) && !self.load_context().await {
+        if !matches!(self.files.ownership(), FilesState::New { .. }) && !self.load_context().await {
             return None;
         }
         let rows = self.machine.rows();

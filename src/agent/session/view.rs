@@ -18,9 +18,9 @@ pub(super) enum Show {
 
 /// Treatment of the lock after reading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hold {
-    Yes,
-    No,
+pub(super) enum LockAfterRead {
+    Kept,
+    Released,
 }
 
 /// Mark of the content shown last, to tell if something else is there now.

@@ -258,11 +258,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("Cargo.toml"), "[package]\nname = \"thing\"\ndescription = \"Does things\"\n")
             .unwrap();
-        std::fs::write(dir.path().join("README.md"), "\n# Thing\n\nText\n").unwrap();
+        std::fs::write(dir.path().join("README.md"), "\n# PathEntry\n\nText\n").unwrap();
         std::fs::write(dir.path().join("id_rsa"), "k").unwrap();
         let cache = Intros::default();
         let first = intro(dir.path(), &cache).unwrap();
-        assert!(first.contains("named thing: Does things") && first.contains("README begins: Thing"), "{first}");
+        assert!(first.contains("named thing: Does things") && first.contains("README begins: PathEntry"), "{first}");
         assert!(!first.contains("id_rsa"), "{first}");
         std::fs::write(dir.path().join("README.md"), "# Other\n").unwrap();
         assert_eq!(intro(dir.path(), &cache).unwrap(), first);

@@ -1,6 +1,6 @@
 //! Link between a spawned session and whoever waits for it: its progress, and what ends it.
 
-use crate::agent::undo::Keeping;
+use crate::agent::undo::UndoTarget;
 use crate::domain::ids::{MessageId, SessionId};
 use crate::domain::message::{Body, InfoKind};
 use crate::domain::permission::Mode;
@@ -22,7 +22,7 @@ pub(in crate::agent) struct ChildLink {
     /// Channel of its progress.
     pub(in crate::agent) news: watch::Sender<ChildProgress>,
     /// Store for undo of its calls' changes: with the parent's turn.
-    pub(in crate::agent) undo: Keeping,
+    pub(in crate::agent) undo: UndoTarget,
     /// Nobody can be asked, as in the parent's turn.
     pub(in crate::agent) asks_nobody: bool,
 }

@@ -1,7 +1,7 @@
 //! Sessions as a whole: the list, changes in batches, the trash, branches.
 
 use super::*;
-use crate::domain::inbox::TrashId;
+use crate::domain::trash::TrashId;
 
 async fn listed(engine: &mut Engine) -> Vec<SessionMeta> {
     engine

@@ -7,7 +7,7 @@ use crate::domain::undo::{Changes, UndoAim, UndoPlan, UndoState};
 use crate::store::checkpoints::Bounds;
 
 /// The disk of the test may be nearly full.
-fn roomy(settings: &mut Settings) {
+fn roomy(settings: &mut EngineSettings) {
     settings.mode = Mode::Execute;
     let bounds = Bounds { free: 0, free_percent: 0, ..Bounds::default() };
     settings.undo = UndoSettings { bounds, ..UndoSettings::default() };

@@ -4,7 +4,7 @@
 //! program's, another session's. A restoration shortens the chain to the state that it went back to. Undo goes back
 //! only over steps of the changes that it takes back; the first other one stops it. Pure.
 
-use crate::domain::undo::Thing;
+use crate::domain::undo::PathEntry;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -12,9 +12,9 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ChainLink {
     /// Entry before it.
-    pub(super) from: Thing,
+    pub(super) from: PathEntry,
     /// Entry after it.
-    pub(super) to: Thing,
+    pub(super) to: PathEntry,
     by: By,
     /// Position in the list of the record that told of it.
     at: usize,
@@ -37,10 +37,10 @@ enum By {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Way<'a> {
     /// Entry before the first of the changes.
-    pub(super) whole: &'a Thing,
+    pub(super) whole: &'a PathEntry,
     /// Entry that can be restored without losing other people's content; `None` if the last step
     /// already is another's.
-    pub(super) safe: Option<&'a Thing>,
+    pub(super) safe: Option<&'a PathEntry>,
     /// Reason why `whole` cannot be restored safely; `None` if it can.
     pub(super) why: Option<&'a str>,
     /// The changes whose steps lie between `safe` and the end.
@@ -52,7 +52,7 @@ pub(super) struct Way<'a> {
 pub(super) struct Chains {
     now: HashMap<PathBuf, Vec<ChainLink>>,
     /// Entry that the last record of each path left.
-    left: HashMap<PathBuf, Thing>,
+    left: HashMap<PathBuf, PathEntry>,
     /// Chains of the paths of each restoration, as they were before it.
     before: HashMap<u64, HashMap<PathBuf, Vec<ChainLink>>>,
 }
@@ -63,7 +63,7 @@ impl Chains {
     pub(super) fn change(
         &mut self,
         number: u64,
-        (path, before, after): (&Path, &Thing, &Thing),
+        (path, before, after): (&Path, &PathEntry, &PathEntry),
         (began, at): (usize, usize),
         shared: Option<String>,
     ) {
@@ -84,7 +84,7 @@ impl Chains {
     pub(super) fn restoration(
         &mut self,
         number: u64,
-        (path, before, after): (&Path, &Thing, &Thing),
+        (path, before, after): (&Path, &PathEntry, &PathEntry),
         (undoes, redoes): (&[u64], Option<u64>),
         at: usize,
     ) {
@@ -139,7 +139,7 @@ impl Chains {
     }
 
     /// Entry that the last record of a path left.
-    pub(super) fn left(&self, path: &Path) -> Option<&Thing> {
+    pub(super) fn left(&self, path: &Path) -> Option<&PathEntry> {
         self.left.get(path)
     }
 
@@ -171,15 +171,15 @@ impl Chains {
 }
 
 /// Adds the step that nobody recorded, where there must be one.
-fn gap(chain: &mut Vec<ChainLink>, left: Option<&Thing>, found: &Thing, at: usize) {
+fn gap(chain: &mut Vec<ChainLink>, left: Option<&PathEntry>, found: &PathEntry, at: usize) {
     let Some(left) = left.filter(|left| *left != found).cloned() else { return };
-    let unknown = |thing: &Thing| matches!(thing, Thing::Unkept { .. } | Thing::Large { .. });
+    let unknown = |thing: &PathEntry| matches!(thing, PathEntry::Unkept { .. } | PathEntry::Large { .. });
     let why = match (&left, found) {
-        (Thing::Unkept { .. }, _) => "How an earlier call left it is not known.",
+        (PathEntry::Unkept { .. }, _) => "How an earlier call left it is not known.",
         (_, found) if unknown(found) || unknown(&left) => {
             "Whether it was changed in between, by you perhaps, is not known."
         }
-        (_, Thing::Absent) => "It was removed or moved in between, not by this session.",
+        (_, PathEntry::Absent) => "It was removed or moved in between, not by this session.",
         _ => "It was changed in between, not by this session.",
     };
     chain.push(ChainLink { from: left, to: found.clone(), by: By::Other(why.to_owned()), at });

@@ -2,7 +2,7 @@
 //! each path. Pure.
 
 use super::chain::{Chains, Way};
-use crate::domain::undo::{Thing, UndoEntry};
+use crate::domain::undo::{PathEntry, UndoEntry};
 use crate::domain::{At, CallId, MessageId, SessionId};
 use crate::store::checkpoints::Record;
 use std::collections::{BTreeMap, HashMap};
@@ -221,7 +221,7 @@ impl History {
     }
 
     /// Entry that the last call or restoration of a path left.
-    pub(super) fn left(&self, path: &Path) -> Option<&Thing> {
+    pub(super) fn left(&self, path: &Path) -> Option<&PathEntry> {
         self.chains.left(path)
     }
 
@@ -231,7 +231,7 @@ impl History {
     }
 
     /// First known entry of each path.
-    pub(super) fn found(&self) -> BTreeMap<&Path, &Thing> {
+    pub(super) fn found(&self) -> BTreeMap<&Path, &PathEntry> {
         let changes = self.changes.iter().map(|one| (one.number, &one.entries));
         let restorations = self.restorations.iter().map(|one| (one.number, &one.entries));
         let mut all: Vec<_> = changes.chain(restorations).collect();

@@ -6,15 +6,15 @@
 
 mod chain;
 mod history;
-mod keep;
 mod plan;
-mod reach;
+mod possible_changes;
+mod recorder;
 mod restore;
 #[cfg(test)]
 mod tests;
 
-pub(super) use keep::{About, Keeper, Keeping};
 pub(super) use plan::{Known, Since, changes, plan};
+pub(super) use recorder::{CallToRecord, UndoRecorder, UndoTarget};
 pub(super) use restore::{Done, restore};
 
 use crate::store::checkpoints::Bounds;

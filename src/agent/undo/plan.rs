@@ -5,7 +5,7 @@ use super::history::{Change, History, others, short};
 use crate::domain::diff::FileDiff;
 use crate::domain::paths::is_protected;
 use crate::domain::undo::{
-    ChangeKind, ChangedFile, Changes, Thing, UndoAim, UndoDeed, UndoEntry, UndoFile, UndoPlan, UndoState,
+    ChangeKind, ChangedFile, Changes, PathEntry, UndoAim, UndoDeed, UndoEntry, UndoFile, UndoPlan, UndoState,
 };
 use crate::domain::{At, CallId, MessageId};
 use crate::store::StoreError;
@@ -80,7 +80,7 @@ pub(super) struct UndoItem {
     /// Current and planned entry.
     pub(super) entry: UndoEntry,
     /// Planned entry if everything is undone, including other people's changes in between.
-    pub(super) whole: Thing,
+    pub(super) whole: PathEntry,
 }
 
 /// Works out what would be restored.
@@ -136,7 +136,7 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
             items.push(item);
         }
     }
-    let comes = |item: &&UndoItem| item.entry.after != Thing::Absent;
+    let comes = |item: &&UndoItem| item.entry.after != PathEntry::Absent;
     let coming: BTreeSet<PathBuf> = items.iter().filter(comes).map(|item| item.entry.path.clone()).collect();
     for file in plan.files.iter_mut().filter(|file| coming.contains(&file.path)) {
         if file.state == UndoState::Ready && classify::makes_repository(&file.path, &known.cwd, &coming) {
@@ -148,11 +148,11 @@ pub(in crate::agent) fn plan(checkpoints: &Checkpoints, aim: UndoAim, known: &Kn
 }
 
 /// Bytes of a file that are read for the comparison.
-fn most(thing: &Thing) -> u64 {
-    if matches!(thing, Thing::Large { .. }) { KNOWN } else { LARGEST }
+fn most(thing: &PathEntry) -> u64 {
+    if matches!(thing, PathEntry::Large { .. }) { KNOWN } else { LARGEST }
 }
 
-fn is_there(path: &Path, thing: &Thing) -> bool {
+fn is_there(path: &Path, thing: &PathEntry) -> bool {
     see(path, most(thing)).is_ok_and(|now| now == *thing)
 }
 
@@ -170,22 +170,22 @@ fn one(
     }
     let (now, bytes) = match look(path, LARGEST) {
         Ok(found) => found,
-        Err(error) => (Thing::unkept(error.to_string()), None),
+        Err(error) => (PathEntry::unkept(error.to_string()), None),
     };
     let changed = match history.left(path) {
         Some(left) if is_there(path, left) => None,
-        Some(Thing::Unkept { .. }) => Some("How it was left is not known: lisle ended meanwhile."),
-        _ if now == Thing::Absent => Some("It was removed or moved since."),
+        Some(PathEntry::Unkept { .. }) => Some("How it was left is not known: lisle ended meanwhile."),
+        _ if now == PathEntry::Absent => Some("It was removed or moved since."),
         _ => Some("It was changed since, not by this session."),
     };
     // Back over the last steps alone, where those before them are followed by somebody else's.
     let part = way.safe.filter(|safe| way.why.is_some() && changed.is_none() && !is_there(path, safe));
     let target = part.unwrap_or(way.whole);
-    let is_risky = || *target != Thing::Absent && classify::is_of_made_repository(path, &known.cwd);
+    let is_risky = || *target != PathEntry::Absent && classify::is_of_made_repository(path, &known.cwd);
     let risk = || is_risky().then(|| "Its folder is a git repository now, which it may make run programs.".to_owned());
     // What a job made stands for a moment until it is taken back: a look in that moment takes it for the user's.
     let is_of_others = history.is_crowded(&way.over) || way.over.is_empty();
-    let is_doubtful = *target != Thing::Absent && is_of_others && is_protected(path);
+    let is_doubtful = *target != PathEntry::Absent && is_of_others && is_protected(path);
     let state = match (lost(checkpoints, &now, target).or_else(risk), changed.or(way.why)) {
         (Some(why), _) => UndoState::Lost(why),
         (None, None) if is_doubtful => UndoState::Risky(
@@ -196,21 +196,21 @@ fn one(
         (None, Some(why)) => UndoState::Changed(why.to_owned()),
     };
     let deed = match (&now, target) {
-        (_, Thing::Absent) => UndoDeed::Remove,
-        (Thing::Absent, _) => UndoDeed::Bring,
-        (Thing::File { hash, .. }, Thing::File { hash: old, .. }) if hash == old => UndoDeed::Mode,
-        (Thing::Folder { .. }, Thing::Folder { .. }) => UndoDeed::Mode,
+        (_, PathEntry::Absent) => UndoDeed::Remove,
+        (PathEntry::Absent, _) => UndoDeed::Bring,
+        (PathEntry::File { hash, .. }, PathEntry::File { hash: old, .. }) if hash == old => UndoDeed::Mode,
+        (PathEntry::Folder { .. }, PathEntry::Folder { .. }) => UndoDeed::Mode,
         _ => UndoDeed::Change,
     };
     let new = target.hash().filter(|_| counted).and_then(|hash| checkpoints.content(hash).ok().flatten());
     let lines = match (&now, target) {
         _ if !counted || deed == UndoDeed::Mode => None,
-        (Thing::File { .. } | Thing::Absent, Thing::File { .. } | Thing::Absent) => {
+        (PathEntry::File { .. } | PathEntry::Absent, PathEntry::File { .. } | PathEntry::Absent) => {
             count(bytes.as_deref().unwrap_or_default(), new.as_deref().unwrap_or_default())
         }
         _ => None,
     };
-    let folder = matches!((&now, target), (Thing::Folder { .. }, _) | (_, Thing::Folder { .. }));
+    let folder = matches!((&now, target), (PathEntry::Folder { .. }, _) | (_, PathEntry::Folder { .. }));
     let shown = known.shown(path, folder);
     let during = history.during(&way.over).map(short);
     let file = UndoFile { path: path.to_owned(), shown, deed, lines, state, during };
@@ -219,24 +219,24 @@ fn one(
 }
 
 /// Reason why a path cannot be restored, as a sentence.
-fn lost(checkpoints: &Checkpoints, now: &Thing, target: &Thing) -> Option<String> {
+fn lost(checkpoints: &Checkpoints, now: &PathEntry, target: &PathEntry) -> Option<String> {
     match target {
-        Thing::File { hash, .. } if !checkpoints.has(hash) => {
+        PathEntry::File { hash, .. } if !checkpoints.has(hash) => {
             return Some("Its old content was removed to make room (undo.max_bytes).".to_owned());
         }
-        Thing::Large { bytes, .. } => {
+        PathEntry::Large { bytes, .. } => {
             return Some(format!("It had {}, more than is kept for commands.", text::size(*bytes)));
         }
-        Thing::Unkept { why } => return Some(format!("Its old content was not kept: {why}.")),
-        Thing::Special => return Some("It was a pipe, a socket or a device.".to_owned()),
+        PathEntry::Unkept { why } => return Some(format!("Its old content was not kept: {why}.")),
+        PathEntry::Special => return Some("It was a pipe, a socket or a device.".to_owned()),
         _ => {}
     }
     match now {
-        Thing::Special => Some("It is a pipe, a socket or a device now.".to_owned()),
-        Thing::Large { bytes, .. } => {
+        PathEntry::Special => Some("It is a pipe, a socket or a device now.".to_owned()),
+        PathEntry::Large { bytes, .. } => {
             Some(format!("It has {} now, too much to be kept and brought back.", text::size(*bytes)))
         }
-        Thing::Unkept { why } => Some(format!("It cannot be looked at: {why}.")),
+        PathEntry::Unkept { why } => Some(format!("It cannot be looked at: {why}.")),
         _ => None,
     }
 }
@@ -262,9 +262,9 @@ pub(in crate::agent) fn changes(checkpoints: &Checkpoints, known: &Known) -> Res
         if is_there(path, first) {
             continue;
         }
-        let (now, bytes) = look(path, LARGEST).unwrap_or_else(|error| (Thing::unkept(error.to_string()), None));
+        let (now, bytes) = look(path, LARGEST).unwrap_or_else(|error| (PathEntry::unkept(error.to_string()), None));
         // A folder shows in what is in it.
-        if matches!((first, &now), (Thing::Folder { .. }, _) | (_, Thing::Folder { .. })) {
+        if matches!((first, &now), (PathEntry::Folder { .. }, _) | (_, PathEntry::Folder { .. })) {
             continue;
         }
         if out.files.len() >= SHOWN {
@@ -276,17 +276,23 @@ pub(in crate::agent) fn changes(checkpoints: &Checkpoints, known: &Known) -> Res
     Ok(out)
 }
 
-fn changed(checkpoints: &Checkpoints, shown: &str, first: &Thing, now: &Thing, bytes: Option<Vec<u8>>) -> ChangedFile {
+fn changed(
+    checkpoints: &Checkpoints,
+    shown: &str,
+    first: &PathEntry,
+    now: &PathEntry,
+    bytes: Option<Vec<u8>>,
+) -> ChangedFile {
     let kind = match (first, now) {
-        (Thing::Absent, _) => ChangeKind::Made,
-        (_, Thing::Absent) => ChangeKind::Removed,
+        (PathEntry::Absent, _) => ChangeKind::Made,
+        (_, PathEntry::Absent) => ChangeKind::Removed,
         _ => ChangeKind::Changed,
     };
     let shown = shown.to_owned();
     let told = |note: &str| ChangedFile { shown: shown.clone(), kind, diff: None, note: note.to_owned() };
-    let side = |thing: &Thing, bytes: Option<Vec<u8>>| match thing {
-        Thing::Absent => Ok(None),
-        Thing::File { hash, .. } => {
+    let side = |thing: &PathEntry, bytes: Option<Vec<u8>>| match thing {
+        PathEntry::Absent => Ok(None),
+        PathEntry::File { hash, .. } => {
             let bytes = match bytes {
                 Some(bytes) => bytes,
                 None => checkpoints.content(hash).ok().flatten().ok_or("its first content was removed to make room")?,
@@ -296,10 +302,10 @@ fn changed(checkpoints: &Checkpoints, shown: &str, first: &Thing, now: &Thing, b
             }
             text::decode(&bytes).map(|(text, _)| Some(text)).map_err(|_| "not text")
         }
-        Thing::Link { target, .. } => Ok(Some(format!("link to {}\n", target.display()))),
-        Thing::Large { .. } => Err("too large to be compared"),
-        Thing::Folder { .. } | Thing::Special => Err("no file"),
-        Thing::Unkept { .. } => Err("its first content was not kept"),
+        PathEntry::Link { target, .. } => Ok(Some(format!("link to {}\n", target.display()))),
+        PathEntry::Large { .. } => Err("too large to be compared"),
+        PathEntry::Folder { .. } | PathEntry::Special => Err("no file"),
+        PathEntry::Unkept { .. } => Err("its first content was not kept"),
     };
     match (side(first, None), side(now, bytes)) {
         (Ok(old), Ok(new)) => {
@@ -312,7 +318,7 @@ fn changed(checkpoints: &Checkpoints, shown: &str, first: &Thing, now: &Thing, b
             }
             diff.hunks.retain(|hunk| !hunk.lines.is_empty());
             let mode = match (first, now) {
-                (Thing::File { mode: old, .. }, Thing::File { mode: new, .. }) if old != new => {
+                (PathEntry::File { mode: old, .. }, PathEntry::File { mode: new, .. }) if old != new => {
                     format!("permissions {old:o} \u{2192} {new:o}")
                 }
                 _ => String::new(),

@@ -2,7 +2,7 @@
 
 use super::plan::{Known, UndoItem, Worked, plan};
 use crate::domain::At;
-use crate::domain::undo::{Thing, UndoAim, UndoEntry, UndoState};
+use crate::domain::undo::{PathEntry, UndoAim, UndoEntry, UndoState};
 use crate::store::checkpoints::{Checkpoints, Record, Sync};
 use crate::tools::files::restore as disk;
 use crate::tools::files::{FileError, LARGEST};
@@ -108,9 +108,9 @@ pub(in crate::agent) fn restore(
 
 /// Keeps what is there now.
 fn keep(checkpoints: &Checkpoints, item: &UndoEntry) -> Result<(), String> {
-    let Thing::File { hash, .. } = &item.before else { return Ok(()) };
+    let PathEntry::File { hash, .. } = &item.before else { return Ok(()) };
     match disk::look(&item.path, LARGEST) {
-        Ok((Thing::File { hash: now, .. }, Some(bytes))) if now == *hash => {
+        Ok((PathEntry::File { hash: now, .. }, Some(bytes))) if now == *hash => {
             let kept = checkpoints.keep(&bytes, Sync::Yes);
             kept.map(drop).map_err(|error| format!("What is there could not be kept: {error}."))
         }
@@ -123,10 +123,10 @@ fn keep(checkpoints: &Checkpoints, item: &UndoEntry) -> Result<(), String> {
 /// forbid the rest.
 fn in_order(todo: &[(String, UndoEntry)]) -> Vec<&(String, UndoEntry)> {
     let goes = |entry: &UndoEntry| match (&entry.before, &entry.after) {
-        (_, Thing::Absent) => true,
-        (Thing::Folder { .. }, Thing::Folder { .. }) => false,
+        (_, PathEntry::Absent) => true,
+        (PathEntry::Folder { .. }, PathEntry::Folder { .. }) => false,
         // Another kind of thing comes into its place.
-        (Thing::Folder { .. }, _) => true,
+        (PathEntry::Folder { .. }, _) => true,
         _ => false,
     };
     let mut out: Vec<&(String, UndoEntry)> = todo.iter().filter(|(_, entry)| goes(entry)).collect();
@@ -136,8 +136,8 @@ fn in_order(todo: &[(String, UndoEntry)]) -> Vec<&(String, UndoEntry)> {
     let mut rest: Vec<&(String, UndoEntry)> = Vec::new();
     for one in todo.iter().filter(|(_, entry)| !goes(entry)) {
         match (&one.1.before, &one.1.after) {
-            (Thing::Folder { .. }, Thing::Folder { .. }) => rights.push(one),
-            (_, Thing::Folder { .. }) => folders.push(one),
+            (PathEntry::Folder { .. }, PathEntry::Folder { .. }) => rights.push(one),
+            (_, PathEntry::Folder { .. }) => folders.push(one),
             _ => rest.push(one),
         }
     }
@@ -162,33 +162,35 @@ fn apply(checkpoints: &Checkpoints, item: &UndoEntry, lost: &mut Vec<String>) ->
         error => format!("{error}."),
     };
     let mut now = item.before.clone();
-    if matches!((&now, &item.after), (Thing::Folder { .. }, after) if !matches!(after, Thing::Folder { .. })) {
+    if matches!((&now, &item.after), (PathEntry::Folder { .. }, after) if !matches!(after, PathEntry::Folder { .. })) {
         if !disk::remove_folder(&item.path).map_err(said)? {
             return match item.after {
-                Thing::Absent => Ok(Applied::NotEmpty),
+                PathEntry::Absent => Ok(Applied::NotEmpty),
                 _ => Err("A folder is there now, and it is not empty.".to_owned()),
             };
         }
-        now = Thing::Absent;
+        now = PathEntry::Absent;
     }
     match &item.after {
-        Thing::Absent if now == Thing::Absent => {}
-        Thing::Absent => disk::remove(&item.path, &now).map_err(said)?,
-        Thing::Folder { mode, attributes } => {
-            if !matches!(now, Thing::Absent | Thing::Folder { .. }) {
+        PathEntry::Absent if now == PathEntry::Absent => {}
+        PathEntry::Absent => disk::remove(&item.path, &now).map_err(said)?,
+        PathEntry::Folder { mode, attributes } => {
+            if !matches!(now, PathEntry::Absent | PathEntry::Folder { .. }) {
                 disk::remove(&item.path, &now).map_err(said)?;
             }
             lost.extend(disk::folder(&item.path, *mode, attributes).map_err(said)?);
         }
-        Thing::File { hash, mode, attributes } => {
+        PathEntry::File { hash, mode, attributes } => {
             let bytes = checkpoints.content(hash).map_err(|error| format!("{error}."))?;
             let bytes = bytes.ok_or("Its old content is damaged or gone.")?;
             lost.extend(disk::earlier(&item.path, &bytes, (*mode, attributes), &now).map_err(said)?);
         }
-        Thing::Link { target, attributes } => {
+        PathEntry::Link { target, attributes } => {
             lost.extend(disk::link(&item.path, target, attributes, &now).map_err(said)?);
         }
-        Thing::Large { .. } | Thing::Special | Thing::Unkept { .. } => return Err("It was not kept.".to_owned()),
+        PathEntry::Large { .. } | PathEntry::Special | PathEntry::Unkept { .. } => {
+            return Err("It was not kept.".to_owned());
+        }
     }
     Ok(Applied::Done)
 }

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use super::{About, Done, Keeper, Known, Since, UndoSettings, changes, plan, restore};
+use super::{CallToRecord, Done, Known, Since, UndoRecorder, UndoSettings, changes, plan, restore};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, PathPlace, Proposal, Touch};
 use crate::domain::undo::{ChangeKind, UndoAim, UndoDeed, UndoState};
@@ -28,7 +28,7 @@ struct Bench {
     work: PathBuf,
     store: Store,
     session: SessionId,
-    keeper: Arc<Keeper>,
+    keeper: Arc<UndoRecorder>,
     settings: UndoSettings,
     runtime: tokio::runtime::Runtime,
     calls: u64,
@@ -54,7 +54,7 @@ impl Bench {
         let store = Store::open(Options::new(home.join("w"), home.join("state"))).unwrap();
         let session = SessionId::parse("260101-a-b").unwrap();
         std::fs::create_dir_all(store.session_dir(&session)).unwrap();
-        let keeper = Arc::new(Keeper::new(settings.clone(), vec![home.join("w")]));
+        let keeper = Arc::new(UndoRecorder::new(settings.clone(), vec![home.join("w")]));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let clock = Arc::default();
         Self { _dir: Some(dir), home, work, store, session, keeper, settings, runtime, calls: 0, clock }
@@ -64,7 +64,7 @@ impl Bench {
     fn beside(&self) -> Self {
         let session = SessionId::parse("260101-c-d").unwrap();
         std::fs::create_dir_all(self.store.session_dir(&session)).unwrap();
-        let keeper = Arc::new(Keeper::new(self.settings.clone(), vec![self.home.join("w")]));
+        let keeper = Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")]));
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self {
             _dir: None,
@@ -86,16 +86,16 @@ impl Bench {
 
     /// lisle was ended and started again.
     fn restart(&mut self) {
-        self.keeper = Arc::new(Keeper::new(self.settings.clone(), vec![self.home.join("w")]));
+        self.keeper = Arc::new(UndoRecorder::new(self.settings.clone(), vec![self.home.join("w")]));
     }
 
     fn checkpoints(&self) -> Checkpoints {
         self.store.checkpoints(&self.session)
     }
 
-    fn about(&mut self, turn: &str, touch: Touch) -> About {
+    fn about(&mut self, turn: &str, touch: Touch) -> CallToRecord {
         self.calls += 1;
-        About {
+        CallToRecord {
             checkpoints: self.checkpoints(),
             // A server may give every call the same id.
             call: CallId::new("call_0"),
@@ -128,7 +128,7 @@ impl Bench {
     }
 
     /// Runs a call with this effect, which ends well or not.
-    fn call(&mut self, about: About, did: bool, act: impl FnOnce(&Self)) -> Vec<String> {
+    fn call(&mut self, about: CallToRecord, did: bool, act: impl FnOnce(&Self)) -> Vec<String> {
         let kept = self.runtime.block_on(self.keeper.begin(about));
         act(self);
         kept.map(|kept| self.runtime.block_on(self.keeper.end(kept, did, self.tick()))).unwrap_or_default()
@@ -546,10 +546,10 @@ fn a_call_that_changed_nothing_is_no_change() {
     bench.command("m1", |_| {});
     assert!(bench.undo(UndoAim::Last, &[]).nothing);
     let settings = UndoSettings { enabled: false, ..UndoSettings::default() };
-    let keeper = Arc::new(Keeper::new(settings, vec![]));
+    let keeper = Arc::new(UndoRecorder::new(settings, vec![]));
     let about = bench.about("m1", Touch::command("x".to_owned(), bench.work.clone()));
     assert!(bench.runtime.block_on(keeper.begin(about.clone())).is_none());
-    let held = About { sandbox: Sandbox::ReadOnly, ..about };
+    let held = CallToRecord { sandbox: Sandbox::ReadOnly, ..about };
     assert!(bench.runtime.block_on(bench.keeper.begin(held)).is_none(), "what cannot write is not kept");
 }
 

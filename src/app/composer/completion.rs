@@ -1,6 +1,6 @@
 //! Completions above the composer, rebuilt after each change of the draft, and the effect of choosing one.
 
-use crate::app::composer::{enter, own_commands, send};
+use crate::app::composer::{enter, send, user_commands};
 use crate::app::effect::Effect;
 use crate::app::msg::Found;
 use crate::app::shell::command_table::{self, Command, CommandRow};
@@ -335,10 +335,10 @@ fn accept(state: &mut State, fx: &mut Vec<Effect>) {
     let Some((menu, row)) = chosen(state) else { return };
     let runs = matches!(menu.kind, OfferKind::Words(_)) && !matches!(row.value, Value::Folder(_));
     match row.value {
-        Value::Command(slash) => own_commands::accept(state, slash),
+        Value::Command(slash) => user_commands::accept(state, slash),
         // What follows may be wanted; one that says that nothing does runs at once.
         Value::Own(at) => match state.drafts.commands.get(at) {
-            Some(own) if own.hint.is_empty() => own_commands::run_own(state, at, "", fx),
+            Some(own) if own.hint.is_empty() => user_commands::run_own(state, at, "", fx),
             Some(own) => {
                 let text = format!("/{} ", own.name);
                 state.composer_mut().set(&text);

@@ -1,7 +1,7 @@
 //! Enter in the composer: what the draft is decides what becomes of it.
 
 use crate::app::composer::send::{self, How};
-use crate::app::composer::{chips, key_text, own_commands, reply};
+use crate::app::composer::{chips, key_text, reply, user_commands};
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
 use crate::app::shell::{connecting, session};
@@ -38,8 +38,8 @@ pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
             if let Some(command) = send::command(&text) {
                 return send::type_command(state, command, fx);
             }
-            if let Some((at, args)) = own_commands::own(state, &text) {
-                return own_commands::run_own(state, at, &args, fx);
+            if let Some((at, args)) = user_commands::own(state, &text) {
+                return user_commands::run_own(state, at, &args, fx);
             }
             match commands::read(&text) {
                 None if how == How::Queue && reply::reply(state, &text, fx) => {}
@@ -48,7 +48,7 @@ pub(crate) fn enter(state: &mut State, how: How, fx: &mut Vec<Effect>) {
                     state.composer_mut().take();
                     state.follow_up(Intent::Run(call));
                 }
-                Some(Err(unknown)) => own_commands::unknown(state, &unknown),
+                Some(Err(unknown)) => user_commands::unknown(state, &unknown),
             }
         }
     }

@@ -7,6 +7,6 @@ pub(crate) mod editing;
 pub(crate) mod enhance;
 pub(crate) mod enter;
 pub(crate) mod key_text;
-pub(crate) mod own_commands;
 pub(crate) mod reply;
 pub(crate) mod send;
+pub(crate) mod user_commands;

@@ -7,8 +7,8 @@ use crate::app::shell::{overlay, session, trail};
 use crate::app::state::State;
 use crate::app::state::find::{Phase, Trail};
 use crate::app::state::overlay::Overlay;
-use crate::domain::inbox::{Searched, SessionHits};
 use crate::domain::query::Query;
+use crate::domain::search_hit::{Searched, SessionHits};
 use crate::keymap::action::FindAction;
 use crate::protocol::{Command, EngineCommand};
 

@@ -4,7 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Card, Confirm, Deed, Overlay};
-use crate::domain::inbox::HealthReport;
+use crate::domain::session_health::HealthReport;
 use crate::domain::{Level, Notice};
 use crate::keymap::action::HealthAction;
 use crate::protocol::{Command, EngineCommand};

@@ -11,7 +11,7 @@ use crate::app::state::State;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Kind, Picker, Value};
-use crate::domain::inbox::PropertyChange;
+use crate::domain::property_change::PropertyChange;
 use crate::keymap::action::{HelpAction, PickerAction};
 use crate::protocol::SessionCommand;
 

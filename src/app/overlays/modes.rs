@@ -4,7 +4,7 @@ use crate::app::shell::overlay;
 use crate::app::state::State;
 use crate::app::state::picker::{Kind, Value};
 use crate::domain::Mode;
-use crate::domain::permission::Holding;
+use crate::domain::permission::SandboxState;
 
 pub(crate) fn modes(state: &mut State) {
     let now = state.current_meta().map(|meta| meta.mode);
@@ -13,7 +13,7 @@ pub(crate) fn modes(state: &mut State) {
         .into_iter()
         .map(|mode| {
             let what = match mode {
-                Mode::Explore if holding == Holding::Nothing => "read only, without a sandbox; never asks",
+                Mode::Explore if holding == SandboxState::Nothing => "read only, without a sandbox; never asks",
                 Mode::Explore => "read only, held by the sandbox; never asks",
                 Mode::Ask => "reading is free, changes ask",
                 Mode::Execute => "runs without asking",

@@ -7,7 +7,7 @@ use crate::app::state::State;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Overlay, Prompt, Wanted};
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::PropertyChange;
+use crate::domain::property_change::PropertyChange;
 use crate::protocol::{Command, EngineCommand, SessionCommand};
 use std::path::PathBuf;
 

@@ -7,9 +7,9 @@ use crate::app::state::State;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Hit, Item, Kind, Picker, Value};
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::PropertyChange;
 use crate::domain::nearest::nearest;
 use crate::domain::property::{Category, Definition, Label, Properties, ValueType, split_label};
+use crate::domain::property_change::PropertyChange;
 use crate::domain::{Level, Notice};
 use crate::protocol::{Command, EngineCommand};
 

@@ -7,7 +7,7 @@ use crate::app::state::overlay::{Confirm, Deed, Overlay};
 use crate::app::state::rules::{Purpose, Rules};
 use crate::domain::ids::SessionId;
 use crate::domain::request::{TrustRequest, TrustWhat};
-use crate::domain::rule::{Effect as Doing, RuleScope};
+use crate::domain::rule::{RuleEffect, RuleScope};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::RulesAction;
 use crate::protocol::{Command, InForce, SessionCommand};
@@ -92,9 +92,9 @@ fn ask_remove(state: &mut State) {
         return state.notify(Notice::new(Level::Info, text).hint(hint));
     }
     let does = match known.rule.effect {
-        Doing::Allow => "What it let run is asked again.",
-        Doing::Ask => "What it asked for goes by the mode again.",
-        Doing::Deny => "What it denied goes by the mode again.",
+        RuleEffect::Allow => "What it let run is asked again.",
+        RuleEffect::Ask => "What it asked for goes by the mode again.",
+        RuleEffect::Deny => "What it denied goes by the mode again.",
     };
     let place = match (known.scope, file) {
         (RuleScope::Session, _) | (_, None) => "It holds for this session alone.".to_owned(),

@@ -8,7 +8,7 @@ use crate::app::state::chat::Density;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::picker::{Facts, Group, Item, Kind, Picker, Value};
 use crate::domain::session::SessionSwitch;
-use crate::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
+use crate::domain::setting::{Setting, SettingGroup, SettingSource, TakesEffect};
 use crate::domain::{Level, Notice};
 use crate::keymap::action::{Action, AppAction, ChatAction, ModeAction, ModelAction, SessionAction};
 use crate::protocol::SessionCommand;
@@ -184,9 +184,11 @@ fn of_file(state: &State, setting: &Setting, group: usize) -> Item {
     let mut about = setting.about.clone();
     match (setting.holds, &setting.until_then, setting.choices.is_empty() && !theme) {
         (_, Some(before), _) => about += &format!(" Until the next start it is {before}."),
-        (Holds::NextStart, None, false) => about += " A change holds from the next start on.",
-        (Holds::NextStart, None, true) => about += " It is changed in config.toml, and holds from the next start on.",
-        (Holds::Now, None, _) => {}
+        (TakesEffect::NextStart, None, false) => about += " A change holds from the next start on.",
+        (TakesEffect::NextStart, None, true) => {
+            about += " It is changed in config.toml, and holds from the next start on."
+        }
+        (TakesEffect::Now, None, _) => {}
     }
     let does = if setting.key == "ui.theme" {
         Value::Act(AppAction::Theme.into())

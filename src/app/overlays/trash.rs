@@ -4,7 +4,7 @@ use crate::app::effect::Effect;
 use crate::app::shell::{overlay, text};
 use crate::app::state::State;
 use crate::app::state::overlay::{Bin, Overlay};
-use crate::domain::inbox::Trashed;
+use crate::domain::trash::Trashed;
 use crate::domain::{Level, Notice};
 use crate::protocol::{Command, EngineCommand};
 

@@ -7,7 +7,7 @@ use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::undo::named;
 use crate::app::state::{Current, Focus, State};
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::TrashId;
+use crate::domain::trash::TrashId;
 use crate::domain::{Level, Notice};
 
 /// A session is gone. Where it was shown, the one beside it is shown; the keys stay where they are.

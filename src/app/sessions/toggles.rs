@@ -3,7 +3,7 @@
 use crate::app::effect::Effect;
 use crate::app::shell::session_changes;
 use crate::app::state::State;
-use crate::domain::inbox::PropertyChange;
+use crate::domain::property_change::PropertyChange;
 use crate::domain::session::SessionMeta;
 use crate::domain::{Level, Notice};
 

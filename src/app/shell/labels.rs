@@ -6,8 +6,8 @@ use crate::app::state::State;
 use crate::app::state::edit::Line;
 use crate::app::state::overlay::{Overlay, Prompt, Wanted};
 use crate::domain::ids::SessionId;
-use crate::domain::inbox::PropertyChange;
 use crate::domain::property::{Label, ValueType, split_label};
+use crate::domain::property_change::PropertyChange;
 
 /// Adds a label to sessions, or takes it away from them where all have it. One that wants a value asks for it.
 pub(crate) fn toggle(state: &mut State, id: &str, sessions: Vec<SessionId>, fx: &mut Vec<Effect>) {

@@ -3,8 +3,8 @@
 
 use super::edit::Line;
 use crate::domain::ids::{At, MessageId, SessionId};
-use crate::domain::inbox::{HitIn, RowHit, Searched, SessionHits};
 use crate::domain::query::{Query, QueryError, QueryWord};
+use crate::domain::search_hit::{HitIn, RowHit, Searched, SessionHits};
 
 /// Progress of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

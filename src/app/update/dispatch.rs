@@ -1,7 +1,7 @@
 //! Verbs with all that follows from them: what one feature leaves to another is done before the next message.
 
 use super::{actions, slash};
-use crate::app::composer::{key_text, own_commands};
+use crate::app::composer::{key_text, user_commands};
 use crate::app::effect::Effect;
 use crate::app::intent::Intent;
 use crate::app::panels::answers;
@@ -33,9 +33,9 @@ pub(super) fn follow_ups(state: &mut State, fx: &mut Vec<Effect>) {
             }
             Intent::BeginOwn(name) => {
                 command_table::used(state, &name);
-                own_commands::begin_own(state, &name, fx);
+                user_commands::begin_own(state, &name, fx);
             }
-            Intent::SendOwn { hash, text } => own_commands::send_own(state, hash, text, fx),
+            Intent::SendOwn { hash, text } => user_commands::send_own(state, hash, text, fx),
             Intent::UseKey(connection) => key_text::use_key(state, &connection, fx),
             Intent::SendKey => key_text::send_anyway(state, fx),
             Intent::Answer { session, request, answer } => answers::give(state, &session, &request, answer, fx),

@@ -3,7 +3,7 @@
 use super::Json;
 use super::values::{format, message_id, session_id, trash_id};
 use crate::domain::export::Format;
-use crate::domain::inbox::TrashId;
+use crate::domain::trash::TrashId;
 use crate::domain::{MessageId, SessionId};
 use clap::{Args as ClapArgs, Subcommand};
 use std::path::PathBuf;

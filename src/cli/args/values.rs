@@ -1,9 +1,9 @@
 //! Values of arguments: read from their text, with a few words where they are wrong.
 
 use crate::domain::export::Format;
-use crate::domain::inbox::TrashId;
 use crate::domain::property::ValueType;
 use crate::domain::spending::UsageBy;
+use crate::domain::trash::TrashId;
 use crate::domain::{At, ConnectionName, MessageId, Mode, SessionId};
 
 pub(super) fn format(text: &str) -> Result<Format, String> {

@@ -42,7 +42,7 @@ fn every_key_is_read() {
     assert_eq!(written.blocked, ["fetch", "edit"]);
     assert_eq!(written.hints[0].text, "Not from here. Try instead: git format-patch; ask. Example: x");
     assert_eq!(written.rules[0], make());
-    assert_eq!((written.rules[1].effect, written.rules[1].note.as_deref()), (Effect::Deny, Some("CI does that.")));
+    assert_eq!((written.rules[1].effect, written.rules[1].note.as_deref()), (RuleEffect::Deny, Some("CI does that.")));
     assert_eq!(problems.len(), 1, "{problems:?}");
     let told = problems[0].to_string();
     assert!(told.starts_with("/ws/permissions.json:3: ") && told.contains("\"(\""), "{told}");
@@ -92,7 +92,7 @@ fn a_file_that_is_not_understood_whole_only_tightens() {
         let (written, problems) = parsed(&text);
         assert!(!written.loosens(), "{text}");
         assert_eq!(written.rules.len(), 1, "{text}: {written:?}");
-        assert_eq!((written.rules[0].effect, written.blocked.as_slice()), (Effect::Deny, &["bash".to_owned()][..]));
+        assert_eq!((written.rules[0].effect, written.blocked.as_slice()), (RuleEffect::Deny, &["bash".to_owned()][..]));
         assert!(!problems.is_empty() && problems[0].fix.contains("nothing in this file lets anything run"), "{text}");
     }
     let (written, problems) = parsed("{\"rules\": 3, \"allowedBashPatterns\": [\"x\"]}");

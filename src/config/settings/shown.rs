@@ -1,18 +1,18 @@
 //! Settings for clients: each with its value, the source of the value, and the values it can be changed to.
 
 use super::{Settings, read};
-use crate::domain::setting::{Holds, Setting, SettingGroup, SettingSource};
+use crate::domain::setting::{Setting, SettingGroup, SettingSource, TakesEffect};
 use crate::domain::status_line::StatusLine;
 
 /// One row of the table: the key, its group, the sentence, how its value is read, what it can be changed to, from when on.
-type Row = (&'static str, SettingGroup, &'static str, fn(&Settings) -> String, &'static [&'static str], Holds);
+type Row = (&'static str, SettingGroup, &'static str, fn(&Settings) -> String, &'static [&'static str], TakesEffect);
 
 const BY_HAND: &[&str] = &[];
 const SWITCH: &[&str] = &["true", "false"];
 
 const ROWS: &[Row] = {
-    use Holds::{NextStart, Now};
     use SettingGroup::{Files, Limits, Permissions, Screen, Sessions};
+    use TakesEffect::{NextStart, Now};
     &[
         (
             "ui.theme",
@@ -273,7 +273,7 @@ pub fn shown(settings: &Settings, started: &Settings, text: &str) -> Vec<Setting
             said: line.map_or(SettingSource::Default, SettingSource::Line),
             choices: choices.iter().map(|choice| (*choice).to_owned()).collect(),
             holds: *holds,
-            until_then: (*holds == Holds::NextStart && now != before).then_some(before),
+            until_then: (*holds == TakesEffect::NextStart && now != before).then_some(before),
             value: now,
         }
     };

@@ -1,7 +1,7 @@
 //! Reads a query. What is no filter is a word, also with a colon in it: people search for `std::io` and `http://`.
 
-use super::super::inbox::HitIn;
 use super::super::nearest::nearest;
+use super::super::search_hit::HitIn;
 use super::{NamedFilter, Query, QueryError, QueryWord, When};
 
 /// The filters, in the order in which they are named to the user.

@@ -2,7 +2,7 @@
 
 use super::rules::{as_effect, edits, offered};
 use super::*;
-use crate::domain::rule::Effect;
+use crate::domain::rule::RuleEffect;
 
 fn host(tool: &str, name: &str) -> Rule {
     Rule { host: Some(name.to_owned()), ..Rule::allow(tool) }
@@ -30,11 +30,11 @@ fn rules_about_hosts_let_hosts_be_asked_in_every_mode_but_never_private_ones() {
         assert_eq!(column(&[rule], &fetch(name, true)), "dQQ");
     }
     for (rule, name, said) in [
-        (as_effect(Effect::Deny, host("fetch", "docs.rs")), "docs.rs", "ddd"),
-        (as_effect(Effect::Deny, host("fetch", "docs.rs")), "api.docs.rs", "ddd"),
-        (as_effect(Effect::Deny, host("*", "*.docs.rs")), "docs.rs", "ddd"),
-        (as_effect(Effect::Deny, host("fetch", "docs.rs")), "otherdocs.rs", "dqa"),
-        (as_effect(Effect::Ask, host("fetch", "docs.rs")), "docs.rs", "dQQ"),
+        (as_effect(RuleEffect::Deny, host("fetch", "docs.rs")), "docs.rs", "ddd"),
+        (as_effect(RuleEffect::Deny, host("fetch", "docs.rs")), "api.docs.rs", "ddd"),
+        (as_effect(RuleEffect::Deny, host("*", "*.docs.rs")), "docs.rs", "ddd"),
+        (as_effect(RuleEffect::Deny, host("fetch", "docs.rs")), "otherdocs.rs", "dqa"),
+        (as_effect(RuleEffect::Ask, host("fetch", "docs.rs")), "docs.rs", "dQQ"),
     ] {
         assert_eq!(column(std::slice::from_ref(&rule), &fetch(name, false)), said, "{rule:?} {name}");
     }
@@ -70,11 +70,11 @@ fn rules_about_hosts_are_about_connections_of_commands_too() {
     }
     assert_eq!(column(&[host("network", "a.example")], &fetch("a.example", false)), "dqa", "not the other way around");
     for (rule, name) in [
-        (as_effect(Effect::Deny, host("network", "a.example")), "a.example"),
-        (as_effect(Effect::Deny, host("fetch", "a.example")), "a.example:25"),
-        (as_effect(Effect::Deny, host("bash", "a.example")), "b.a.example"),
-        (as_effect(Effect::Deny, host("*", "::1")), "[::1]:8080"),
-        (as_effect(Effect::Deny, Rule::allow("network")), "a.example"),
+        (as_effect(RuleEffect::Deny, host("network", "a.example")), "a.example"),
+        (as_effect(RuleEffect::Deny, host("fetch", "a.example")), "a.example:25"),
+        (as_effect(RuleEffect::Deny, host("bash", "a.example")), "b.a.example"),
+        (as_effect(RuleEffect::Deny, host("*", "::1")), "[::1]:8080"),
+        (as_effect(RuleEffect::Deny, Rule::allow("network")), "a.example"),
     ] {
         assert_eq!(column(std::slice::from_ref(&rule), &connect(name, false, true)), "ddd", "{rule:?} {name}");
     }

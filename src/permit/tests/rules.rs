@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::domain::access::Extras;
-use crate::domain::rule::{Effect, Hint, Offer, PermissionsFile, RuleScope};
+use crate::domain::rule::{Hint, Offer, PermissionsFile, RuleEffect, RuleScope};
 use std::path::Path;
 
 pub(super) fn bash(program: &str, args: &[&str]) -> Rule {
@@ -14,7 +14,7 @@ pub(super) fn edits(path: &str) -> Rule {
     Rule { path: Some(path.to_owned()), ..Rule::allow("edit") }
 }
 
-pub(super) fn as_effect(effect: Effect, rule: Rule) -> Rule {
+pub(super) fn as_effect(effect: RuleEffect, rule: Rule) -> Rule {
     Rule { effect, ..rule }
 }
 
@@ -288,8 +288,8 @@ fn an_edit_rule_covers_the_file_tools_below_the_working_directory() {
 #[test]
 fn deny_beats_ask_beats_allow_in_any_order() {
     let allow = bash("cargo", &["test"]);
-    let ask = as_effect(Effect::Ask, allow.clone());
-    let deny = as_effect(Effect::Deny, allow.clone());
+    let ask = as_effect(RuleEffect::Ask, allow.clone());
+    let deny = as_effect(RuleEffect::Deny, allow.clone());
     let facts = command("cargo test");
     for (kept, column) in [
         (vec![&allow], "daa"),
@@ -313,7 +313,7 @@ fn deny_beats_ask_beats_allow_in_any_order() {
 
 #[test]
 fn rules_that_deny_are_found_behind_anything() {
-    let deny = |rule: Rule| as_effect(Effect::Deny, rule);
+    let deny = |rule: Rule| as_effect(RuleEffect::Deny, rule);
     let push = deny(bash("git", &["push"]));
     for line in [
         "git push",
@@ -373,7 +373,7 @@ fn the_ledger_is_told_which_rule_it_was() {
     };
     assert_eq!((ruled.words.as_str(), ruled.by_answer, ruled.at), ("cargo test (this session)", true, vec![0]));
     let mut rules = rules(&[]);
-    let deny = Rule { note: Some("CI does that.".into()), ..as_effect(Effect::Deny, bash("git", &["push"])) };
+    let deny = Rule { note: Some("CI does that.".into()), ..as_effect(RuleEffect::Deny, bash("git", &["push"])) };
     let written = PermissionsFile {
         rules: vec![deny],
         hints: vec![Hint { command: "git push".into(), text: "Open a pull request.".into(), unless: None }],
@@ -442,7 +442,7 @@ fn what_comes_back_from_the_user_must_be_about_what_was_asked() {
         (Rule::allow("bash"), "does not cover"),
         (Rule { program: Some("cargo".into()), ..Rule::allow("*") }, "does not cover"),
         (edits("./**"), "does not cover"),
-        (as_effect(Effect::Deny, bash("cargo", &["build"])), "that allow"),
+        (as_effect(RuleEffect::Deny, bash("cargo", &["build"])), "that allow"),
     ] {
         let error = takes(&bad).unwrap_err();
         assert!(error.contains(says), "{bad:?}: {error}");

@@ -101,7 +101,7 @@ proptest! {
         let verdict = decide(Mode::Ask, &[bash(program, &args)], &command(&line), false);
         if matches!(verdict, Verdict::Allow(_)) {
             let argv: Vec<String> = std::iter::once(program).chain(words).map(str::to_owned).collect();
-            for target in crate::domain::reach::reach(&argv).targets() {
+            for target in crate::domain::command_effects::reach(&argv).targets() {
                 let full = crate::domain::paths::lexical(Path::new("/w/p"), Path::new(&target));
                 let short = full.strip_prefix("/w/p").unwrap_or(&full);
                 prop_assert!(!crate::domain::paths::is_protected_for_commands(short), "{line}: {target}");

@@ -17,7 +17,7 @@ mod wire;
 
 pub use replay::WIRE;
 
-use super::client::{Ask, Client, Outgoing, Wire};
+use super::client::{Client, Outgoing, Wire, WireRequest};
 use super::figures::ModelFacts;
 use super::http::{Endpoint, Http, KeyIn};
 use super::model_catalogue::ModelCatalogue;
@@ -90,13 +90,13 @@ impl Wire for Messages {
     type Options = AnthropicOptions;
     type Events = MessagesEvents;
 
-    fn options(&self, ask: &Ask<'_>) -> AnthropicOptions {
+    fn options(&self, ask: &WireRequest<'_>) -> AnthropicOptions {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let known = learned.get(&(ask.request.model.clone(), ask.request.thinking.word())).copied();
         known.unwrap_or_else(|| AnthropicOptions::first(ask.request, &ask.known))
     }
 
-    fn outgoing(&self, ask: &Ask<'_>, options: &AnthropicOptions) -> Outgoing {
+    fn outgoing(&self, ask: &WireRequest<'_>, options: &AnthropicOptions) -> Outgoing {
         let put = AnthropicOptions { long: options.long && ask.kept_long, ..*options };
         Outgoing {
             path: "/v1/messages".to_owned(),
@@ -105,13 +105,13 @@ impl Wire for Messages {
         }
     }
 
-    fn events(&self, ask: &Ask<'_>) -> MessagesEvents {
+    fn events(&self, ask: &WireRequest<'_>) -> MessagesEvents {
         MessagesEvents::new(origin(ask), wire::renamed(ask.request))
     }
 
     fn after_refusal(
         &self,
-        ask: &Ask<'_>,
+        ask: &WireRequest<'_>,
         options: &AnthropicOptions,
         error: &ProviderError,
     ) -> Option<AnthropicOptions> {
@@ -161,7 +161,7 @@ impl Wire for Messages {
 }
 
 /// The model and server whose thinking can be replayed.
-fn origin(ask: &Ask<'_>) -> BlockAuthor {
+fn origin(ask: &WireRequest<'_>) -> BlockAuthor {
     BlockAuthor::new(&ask.endpoint.host(), &ask.request.model)
 }
 

@@ -11,7 +11,7 @@ mod schema;
 mod tests;
 mod wire;
 
-use super::client::{Ask, Client, Outgoing, Wire};
+use super::client::{Client, Outgoing, Wire, WireRequest};
 use super::figures::ModelFacts;
 use super::http::{Endpoint, Http, KeyIn};
 use super::learning::raise;
@@ -112,7 +112,7 @@ impl Wire for GenerateContent {
     type Options = GeminiOptions;
     type Events = GeminiEvents;
 
-    fn options(&self, ask: &Ask<'_>) -> GeminiOptions {
+    fn options(&self, ask: &WireRequest<'_>) -> GeminiOptions {
         let request = ask.request;
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let thinking = learned.thinking.get(&(request.model.clone(), request.thinking.word())).copied().unwrap_or(0);
@@ -121,7 +121,7 @@ impl Wire for GenerateContent {
         GeminiOptions { thinking, stale: learned.stale.clone(), sight }
     }
 
-    fn outgoing(&self, ask: &Ask<'_>, options: &GeminiOptions) -> Outgoing {
+    fn outgoing(&self, ask: &WireRequest<'_>, options: &GeminiOptions) -> Outgoing {
         let extra = ask.endpoint.extra_body.as_ref();
         Outgoing {
             path: path(&ask.endpoint.base_url, &ask.request.model),
@@ -130,11 +130,16 @@ impl Wire for GenerateContent {
         }
     }
 
-    fn events(&self, ask: &Ask<'_>) -> GeminiEvents {
+    fn events(&self, ask: &WireRequest<'_>) -> GeminiEvents {
         GeminiEvents::new(&ask.endpoint.host(), &ask.request.model)
     }
 
-    fn after_refusal(&self, ask: &Ask<'_>, options: &GeminiOptions, error: &ProviderError) -> Option<GeminiOptions> {
+    fn after_refusal(
+        &self,
+        ask: &WireRequest<'_>,
+        options: &GeminiOptions,
+        error: &ProviderError,
+    ) -> Option<GeminiOptions> {
         self.learn(ask.request, options, error).then(|| self.options(ask))
     }
 

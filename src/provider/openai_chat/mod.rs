@@ -18,7 +18,7 @@ use models::names as model_names;
 pub(super) use wire::efforts;
 
 use super::azure::DeploymentNaming;
-use super::client::{Ask, Client, Outgoing, Wire};
+use super::client::{Client, Outgoing, Wire, WireRequest};
 use super::figures::ModelFacts;
 use super::http::{Endpoint, Http};
 use super::learning::{is_refusal, raise};
@@ -49,7 +49,7 @@ pub struct ChatCompletions {
 /// Optional fields of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChatOptions {
-    /// Ask for usage.
+    /// WireRequest for usage.
     usage: bool,
     /// Index of the word for the effort; one past the last for none.
     effort: usize,
@@ -141,7 +141,7 @@ impl Wire for ChatCompletions {
     type Options = ChatOptions;
     type Events = ChatEvents;
 
-    fn options(&self, ask: &Ask<'_>) -> ChatOptions {
+    fn options(&self, ask: &WireRequest<'_>) -> ChatOptions {
         let request = ask.request;
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let effort = learned.effort.get(&(request.model.clone(), request.thinking.word())).copied();
@@ -157,7 +157,7 @@ impl Wire for ChatCompletions {
         }
     }
 
-    fn outgoing(&self, ask: &Ask<'_>, options: &ChatOptions) -> Outgoing {
+    fn outgoing(&self, ask: &WireRequest<'_>, options: &ChatOptions) -> Outgoing {
         let extra = ask.endpoint.extra_body.as_ref();
         Outgoing {
             path: self.place.chat_path(&ask.request.model),
@@ -166,17 +166,22 @@ impl Wire for ChatCompletions {
         }
     }
 
-    fn events(&self, ask: &Ask<'_>) -> ChatEvents {
+    fn events(&self, ask: &WireRequest<'_>) -> ChatEvents {
         ChatEvents::new(&ask.endpoint.host())
     }
 
-    fn after_refusal(&self, ask: &Ask<'_>, options: &ChatOptions, error: &ProviderError) -> Option<ChatOptions> {
+    fn after_refusal(
+        &self,
+        ask: &WireRequest<'_>,
+        options: &ChatOptions,
+        error: &ProviderError,
+    ) -> Option<ChatOptions> {
         let taught = self.learn(ask.request, options, error) || error.code == "model_no_tool_support";
         taught.then(|| self.options(ask))
     }
 
     /// Tells once that a model cannot use tools, and remembers it: the next request goes without.
-    fn failure(&self, ask: &Ask<'_>, options: &ChatOptions, mut error: ProviderError) -> ProviderError {
+    fn failure(&self, ask: &WireRequest<'_>, options: &ChatOptions, mut error: ProviderError) -> ProviderError {
         if error.code == "model_no_tool_support" && options.tools && !ask.request.tools.is_empty() {
             let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
             learned.no_tools.insert(ask.request.model.clone());

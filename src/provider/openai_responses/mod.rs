@@ -12,7 +12,7 @@ mod tests;
 mod wire;
 
 use super::azure::DeploymentNaming;
-use super::client::{Ask, Client, Outgoing, Wire};
+use super::client::{Client, Outgoing, Wire, WireRequest};
 use super::figures::ModelFacts;
 use super::http::{Endpoint, Http};
 use super::learning::{is_refusal, raise};
@@ -155,7 +155,7 @@ impl Wire for Responses {
     type Options = ResponsesOptions;
     type Events = ResponsesEvents;
 
-    fn options(&self, ask: &Ask<'_>) -> ResponsesOptions {
+    fn options(&self, ask: &WireRequest<'_>) -> ResponsesOptions {
         let request = ask.request;
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
         let mut without = learned.without.get(&request.model).cloned().unwrap_or_default();
@@ -175,7 +175,7 @@ impl Wire for Responses {
         }
     }
 
-    fn outgoing(&self, ask: &Ask<'_>, options: &ResponsesOptions) -> Outgoing {
+    fn outgoing(&self, ask: &WireRequest<'_>, options: &ResponsesOptions) -> Outgoing {
         let extra = ask.endpoint.extra_body.as_ref();
         Outgoing {
             path: "/responses".to_owned(),
@@ -184,13 +184,13 @@ impl Wire for Responses {
         }
     }
 
-    fn events(&self, ask: &Ask<'_>) -> ResponsesEvents {
+    fn events(&self, ask: &WireRequest<'_>) -> ResponsesEvents {
         ResponsesEvents::new(&ask.endpoint.host(), &ask.request.model)
     }
 
     fn after_refusal(
         &self,
-        ask: &Ask<'_>,
+        ask: &WireRequest<'_>,
         options: &ResponsesOptions,
         error: &ProviderError,
     ) -> Option<ResponsesOptions> {

@@ -30,7 +30,7 @@ use crate::protocol::{
 use event::{Events, LineInput, RuntimeEvent};
 use exit::{Exit, LAST_SAVE, RunError};
 use options::{Examine, Options, ScreenOptions};
-use outbox::Outbox;
+use outbox::CommandOutbox;
 use settings_file::SettingsFile;
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ const AT_ONCE: usize = 128;
 /// The engine, and the commands that it had no room for yet, in order.
 pub(super) struct EngineLink {
     pub link: Link,
-    pub backlog: Outbox,
+    pub backlog: CommandOutbox,
     pub shown: ShownRequests,
 }
 
@@ -144,7 +144,7 @@ impl Client {
         };
         let client = Self {
             state,
-            engine: EngineLink { link, backlog: Outbox::default(), shown: ShownRequests::default() },
+            engine: EngineLink { link, backlog: CommandOutbox::default(), shown: ShownRequests::default() },
             timers: HashMap::new(),
             events,
             files,

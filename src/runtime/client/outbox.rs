@@ -7,12 +7,12 @@ use tokio::sync::mpsc::error::TrySendError;
 
 /// Commands that the engine had no room for yet, and how many are not answered.
 #[derive(Debug, Default)]
-pub(in crate::runtime) struct Outbox {
+pub(in crate::runtime) struct CommandOutbox {
     kept: VecDeque<Command>,
     unanswered: usize,
 }
 
-impl Outbox {
+impl CommandOutbox {
     /// Nothing is kept.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()

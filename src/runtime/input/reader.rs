@@ -15,8 +15,9 @@ use termina::{Event, Parser};
 const LONE_ESCAPE: Duration = Duration::from_millis(30);
 /// The same while an answer is on its way, whose ESC a slow line may have torn off.
 const LONE_ESCAPE_OR_ANSWER: Duration = Duration::from_millis(150);
-/// Silence after which `ESC [` and its like are Alt with that character. Longer than for ESC, because as a key they are rare.
-const INTRODUCER: Duration = Duration::from_millis(100);
+/// Silence after which `ESC [` and its like are Alt with that character. Much longer than for ESC: as a key they are rare, and
+/// an arrow key that a line or a busy machine tore would type its letter.
+const INTRODUCER: Duration = Duration::from_millis(500);
 /// Silence after which an unfinished sequence, paste or answer is over.
 const UNFINISHED: Duration = Duration::from_secs(1);
 /// Time within which an answer that was torn after its ESC continues.

@@ -320,7 +320,7 @@ fn after_the_last_answer_alt_with_an_introducer_is_quick_again() {
     assert_eq!(told(&reader.silence(now + ms(1000))), ["alt+["], "a terminal that never answers has that key too");
     reader.feed(b"\x1b[?62c", now);
     assert_eq!(reader.feed(b"\x1b[", now), []);
-    assert_eq!(reader.deadline(), Some(now + ms(100)));
+    assert_eq!(reader.deadline(), Some(now + ms(500)));
     // Escape and then typed text are two things, also while an answer is awaited.
     let (mut reader, now) = (InputReader::expecting(), Instant::now());
     reader.feed(b"\x1b", now);

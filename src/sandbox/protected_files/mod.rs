@@ -14,7 +14,7 @@ pub use change::{ChangedBy, Earlier, GuardedChange, What};
 
 use super::places::{self, Site};
 use super::profile::{Bounds, Namespaces};
-use super::repository::{self, CommandReach, Repository};
+use super::repository::{self, CommandEffects, Repository};
 use super::unseen::{self, is_in_the_way, is_too_long};
 use change::is_of_git;
 use look::{ALL, FileState, LAG, Looked, Reading};
@@ -103,8 +103,8 @@ impl Guard {
         }
     }
 
-    fn reach(&self) -> CommandReach<'_> {
-        CommandReach { known: &self.known, within: &self.scope, readable: &self.readable }
+    fn reach(&self) -> CommandEffects<'_> {
+        CommandEffects { known: &self.known, within: &self.scope, readable: &self.readable }
     }
 
     fn covers(&self, path: &Path) -> bool {

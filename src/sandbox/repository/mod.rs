@@ -225,7 +225,7 @@ pub fn pointers_in(git: &Path) -> Vec<PathBuf> {
 
 /// Places that a new file of git may lead to.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CommandReach<'a> {
+pub struct CommandEffects<'a> {
     /// Folders of the repositories that were there before.
     pub known: &'a [PathBuf],
     /// Folders where all that is written is looked at: elsewhere a repository could be another one at any time.
@@ -237,7 +237,7 @@ pub struct CommandReach<'a> {
 /// True if a file that git makes with a new working tree, submodule or repository says nothing but what git writes
 /// there itself, and so runs nothing and leads nowhere else.
 #[must_use]
-pub fn is_plain(path: &Path, reach: CommandReach<'_>) -> bool {
+pub fn is_plain(path: &Path, reach: CommandEffects<'_>) -> bool {
     let (Some(dir), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
         return false;
     };
@@ -298,7 +298,7 @@ fn is_of_one_tree(key: &str) -> bool {
 
 /// True for the address of a remote that a command could not read, or where commands write and nobody looks for repositories, in
 /// a folder of lisle's own or of git's: git runs the hooks of a repository that it pushes to.
-fn leads_unseen(git: &Path, (key, value): &(String, String), reach: CommandReach<'_>) -> bool {
+fn leads_unseen(git: &Path, (key, value): &(String, String), reach: CommandEffects<'_>) -> bool {
     let is_one_of = |names: [&str; 2]| names.iter().any(|last| key.ends_with(&format!(".{last}")));
     let is_address = is_one_of(["url", "pushurl"]) && !is_plain_address(value);
     // What a branch follows is the name of a remote, or an address.
@@ -359,7 +359,7 @@ pub fn runs_no_more(before: &[u8], after: &Path) -> bool {
 /// True if nothing in a repository's folder runs anything.
 fn runs_nothing(git: &Path) -> bool {
     let is_missing = |name: &str| git.join(name).symlink_metadata().is_err_and(|error| !unseen::is_in_the_way(&error));
-    let plain = |name: &str| is_missing(name) || is_plain(&git.join(name), CommandReach::default());
+    let plain = |name: &str| is_missing(name) || is_plain(&git.join(name), CommandEffects::default());
     let hooks = match std::fs::read_dir(git.join("hooks")) {
         Ok(hooks) => hooks.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<PathBuf>, _>>(),
         Err(error) if !unseen::is_in_the_way(&error) => Ok(Vec::new()),
@@ -368,7 +368,7 @@ fn runs_nothing(git: &Path) -> bool {
     plain("config")
         && plain("config.worktree")
         && is_missing("info/attributes")
-        && hooks.is_ok_and(|hooks| hooks.iter().all(|path| is_plain(path, CommandReach::default())))
+        && hooks.is_ok_and(|hooks| hooks.iter().all(|path| is_plain(path, CommandEffects::default())))
 }
 
 /// The settings in a file; `None` for one that cannot be read as such.
@@ -379,7 +379,7 @@ pub fn settings(path: &Path) -> Option<Vec<(String, String)>> {
 
 /// True if two contents of a file of settings differ only in such as a command may write without a question.
 #[must_use]
-pub fn only_harmless(before: &[u8], after: &Path, reach: CommandReach<'_>) -> bool {
+pub fn only_harmless(before: &[u8], after: &Path, reach: CommandEffects<'_>) -> bool {
     let before = std::str::from_utf8(before).ok().and_then(git_config::parse);
     let Some((mut before, mut now)) = before.zip(settings(after)) else { return false };
     let is_shared = after.file_name().is_some_and(|name| name == "config");

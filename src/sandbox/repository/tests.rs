@@ -52,35 +52,35 @@ fn a_worktree_and_a_submodule_must_be_pointed_back_at() {
     }
     for path in [own.join("commondir"), own.join("gitdir"), root.join("w/.git"), git.join("config")] {
         assert!(
-            is_plain(&path, CommandReach { within: std::slice::from_ref(&root), ..CommandReach::default() }),
+            is_plain(&path, CommandEffects { within: std::slice::from_ref(&root), ..CommandEffects::default() }),
             "{}",
             path.display()
         );
     }
     std::fs::write(git.join("config"), format!("[core]\n\tworktree = {}\n", root.join("w").display())).unwrap();
-    assert!(!is_plain(&git.join("config"), CommandReach::default()), "another folder would be overwritten");
+    assert!(!is_plain(&git.join("config"), CommandEffects::default()), "another folder would be overwritten");
     let of_tree = own.join("config.worktree");
     std::fs::write(&of_tree, "[core]\n\tsparseCheckout = true\n").unwrap();
-    assert!(is_plain(&of_tree, CommandReach::default()));
+    assert!(is_plain(&of_tree, CommandEffects::default()));
     std::fs::write(&of_tree, "[remote \"origin\"]\n\tpushurl = https://elsewhere.example/x\n").unwrap();
-    assert!(!is_plain(&of_tree, CommandReach::default()), "a remote would be another one");
+    assert!(!is_plain(&of_tree, CommandEffects::default()), "a remote would be another one");
     std::fs::remove_file(&of_tree).unwrap();
     std::fs::write(git.join("config"), "[core]\n\tpager = x\n").unwrap();
     let pointer = root.join("w/.git");
     let within = std::slice::from_ref(&root);
     assert!(
-        !is_plain(&pointer, CommandReach { within, ..CommandReach::default() })
-            && is_plain(&pointer, CommandReach { known: std::slice::from_ref(&git), ..CommandReach::default() })
+        !is_plain(&pointer, CommandEffects { within, ..CommandEffects::default() })
+            && is_plain(&pointer, CommandEffects { known: std::slice::from_ref(&git), ..CommandEffects::default() })
     );
     std::fs::write(git.join("config"), "[core]\n").unwrap();
     std::fs::write(own.join("commondir"), "/somewhere/else\n").unwrap();
     assert!(
-        !is_plain(&own.join("commondir"), CommandReach::default())
-            && !is_plain(&root.join("w/.git"), CommandReach::default())
+        !is_plain(&own.join("commondir"), CommandEffects::default())
+            && !is_plain(&root.join("w/.git"), CommandEffects::default())
     );
     std::fs::write(own.join("commondir"), "../..\n").unwrap();
     std::fs::write(own.join("gitdir"), "/somewhere/else/.git\n").unwrap();
-    assert!(!is_plain(&own.join("gitdir"), CommandReach::default()));
+    assert!(!is_plain(&own.join("gitdir"), CommandEffects::default()));
     assert_eq!(Repository::of(&root.join("w")), None);
 
     let sub = make(&root, "main/.git/modules/libs/sub");
@@ -142,14 +142,14 @@ fn a_pointer_names_what_git_reads_in_it() {
         let found = led_to(std::slice::from_ref(&entry), &[&root]);
         let expected: Vec<PathBuf> = (!led.is_empty()).then(|| git.join(led)).into_iter().collect();
         assert_eq!(
-            (found, is_plain(&entry, CommandReach { within, ..CommandReach::default() })),
+            (found, is_plain(&entry, CommandEffects { within, ..CommandEffects::default() })),
             (expected, plain),
             "{text:?}"
         );
     }
     // What nobody looks at may be another repository tomorrow.
     std::fs::write(&entry, "gitdir: ../.git/lure\n").unwrap();
-    assert!(!is_plain(&entry, CommandReach { within: &[root.join("r/src")], ..CommandReach::default() }));
+    assert!(!is_plain(&entry, CommandEffects { within: &[root.join("r/src")], ..CommandEffects::default() }));
     // The last one counts, and other sections do not.
     std::fs::write(git.join("config"), "[x]\n\tworktree = ../a\n[core]\n\tworktree = ../b\n\tworktree = ../sub\n")
         .unwrap();
@@ -168,7 +168,7 @@ fn a_new_repository_leads_to_no_other_one_that_commands_do_not_read() {
     make(&root, "r/beside");
     let git = make(&root, "r/new/.git");
     let project = [root.join("r"), root.join("session")];
-    let reach = CommandReach { within: &project, readable: &[root.join("listed")], ..CommandReach::default() };
+    let reach = CommandEffects { within: &project, readable: &[root.join("listed")], ..CommandEffects::default() };
     for (setting, plain) in [
         (format!("[remote \"o\"]\n\turl = {}", session.display()), false),
         (format!("[remote \"o\"]\n\turl = file://{}", session.display()), false),
@@ -212,7 +212,7 @@ fn links_in_gits_folder_are_found_where_git_writes() {
     let mut expected: Vec<PathBuf> = names.iter().chain(&["HEAD"]).map(|name| git.join(name)).collect();
     expected.sort();
     assert_eq!(found, expected);
-    assert!(expected.iter().all(|path| pointers_in(&git).contains(path) && !is_plain(path, CommandReach::default())));
+    assert!(expected.iter().all(|path| pointers_in(&git).contains(path) && !is_plain(path, CommandEffects::default())));
 }
 
 #[test]
@@ -220,8 +220,8 @@ fn a_setting_is_read_as_git_reads_it() {
     let dir = tempfile::tempdir().unwrap();
     let git = make(dir.path(), ".git");
     std::fs::write(git.join("config"), "[core \"fsmonitor\0x\"]\n\tbare = touch x; false\n").unwrap();
-    assert!(!is_plain(&git.join("config"), CommandReach::default()));
-    assert!(!only_harmless(b"[core]\n", &git.join("config"), CommandReach::default()));
+    assert!(!is_plain(&git.join("config"), CommandEffects::default()));
+    assert!(!only_harmless(b"[core]\n", &git.join("config"), CommandEffects::default()));
 }
 
 #[test]
@@ -244,7 +244,7 @@ fn only_what_is_listed_counts_as_known() {
         std::fs::write(&entry, format!("gitdir: ../.git/{name}\n")).unwrap();
         let within = std::slice::from_ref(&root);
         assert_eq!(
-            is_plain(&entry, CommandReach { known: std::slice::from_ref(&git), within, ..CommandReach::default() }),
+            is_plain(&entry, CommandEffects { known: std::slice::from_ref(&git), within, ..CommandEffects::default() }),
             known,
             "{name}"
         );
@@ -268,7 +268,7 @@ fn unfinished_work_names_no_strategy_but_those_of_git() {
         assert!(pointers_in(&git).contains(&path));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
-        assert_eq!(is_plain(&path, CommandReach::default()), plain, "{name}: {text}");
+        assert_eq!(is_plain(&path, CommandEffects::default()), plain, "{name}: {text}");
     }
 }
 

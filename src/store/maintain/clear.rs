@@ -4,8 +4,8 @@
 //! names. The copy costs no space where the file system can give a file two names.
 
 use crate::domain::At;
-use crate::domain::inbox::TrashId;
 use crate::domain::session::SessionMeta;
+use crate::domain::trash::TrashId;
 use crate::domain::usage::Usage;
 use crate::store::StoreError;
 use crate::store::format::header::{self, Home, Second};

@@ -7,8 +7,8 @@
 use super::trash;
 use super::verify::{Examined, Lock, now};
 use crate::domain::SessionId;
-use crate::domain::inbox::HealthReport;
 use crate::domain::session::SessionMeta;
+use crate::domain::session_health::HealthReport;
 use crate::store::format::header::{self, First, Home, Second};
 use crate::store::format::row::{self, Oddity};
 use crate::store::format::{damaged_line, layout};

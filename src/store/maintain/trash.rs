@@ -4,9 +4,9 @@
 //! it, because the trash lies on another disk, the copy is whole before the original goes. What is removed for good is
 //! renamed first, to a name that no list shows. The git worktree of a session is left to the engine.
 
-use crate::domain::inbox::{TrashId, Trashed};
 use crate::domain::message::UserText;
 use crate::domain::session::SessionMeta;
+use crate::domain::trash::{TrashId, Trashed};
 use crate::domain::{At, Mode, SessionId};
 use crate::store::format::layout;
 use crate::store::io::{PathKind, trees, whole_file};

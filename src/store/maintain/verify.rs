@@ -2,9 +2,9 @@
 //!
 //! Looking changes nothing and holds one line in memory at a time. The repair itself is `repair`'s.
 
-use crate::domain::inbox::HealthReport;
 use crate::domain::message::Body;
 use crate::domain::session::SessionMeta;
+use crate::domain::session_health::HealthReport;
 use crate::domain::{At, SessionId};
 use crate::store::format::file_refs::{self, Refers};
 use crate::store::format::header::Counted;

@@ -17,9 +17,9 @@ mod lines;
 mod one;
 mod sieve;
 
-use crate::domain::inbox::{Searched, SessionHits};
 use crate::domain::property::Properties;
 use crate::domain::query::{NamedFilter, Query, QueryWord, Scope};
+use crate::domain::search_hit::{Searched, SessionHits};
 use crate::domain::{At, SessionMeta};
 use crate::store::Store;
 use crate::store::format::row;

@@ -3,7 +3,7 @@
 use super::io::Fault;
 use super::lifecycle::{disturbed, faults, quick, tree};
 use super::*;
-use crate::domain::inbox::TrashId;
+use crate::domain::trash::TrashId;
 use crate::domain::usage::Usage;
 use crate::protocol::Queued;
 

@@ -2,7 +2,8 @@
 
 use super::io::{Fault, PathKind, Watched};
 use super::*;
-use crate::domain::inbox::{PropertyChange, TrashId};
+use crate::domain::property_change::PropertyChange;
+use crate::domain::trash::TrashId;
 use std::collections::BTreeMap;
 
 pub(super) fn quick(root: &Path) -> Store {

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::domain::fold;
-use crate::domain::inbox::{HitIn, Searched, SessionHits};
 use crate::domain::message::{Failure, Info, InfoKind, Plan, Thinking};
 use crate::domain::notice::Level;
 use crate::domain::property::{Label, Properties};
 use crate::domain::query::{self, Query};
+use crate::domain::search_hit::{HitIn, Searched, SessionHits};
 use crate::protocol::Queued;
 use crate::store::io::{Fault, Watched};
 use proptest::prelude::*;

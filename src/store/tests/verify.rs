@@ -3,7 +3,7 @@
 use super::io::Fault;
 use super::lifecycle::{disturbed, faults, quick, tree};
 use super::*;
-use crate::domain::inbox::HealthReport;
+use crate::domain::session_health::HealthReport;
 use crate::protocol::Queued;
 use std::collections::BTreeSet;
 

@@ -1,10 +1,10 @@
 //! Properties of a session that nobody has open: its header is read, changed and written under its lock.
 //!
-//! The rows are not read, but for those that a death left uncounted. What the changes mean is `domain::inbox`'s.
+//! The rows are not read, but for those that a death left uncounted. What the changes mean is `domain::property_change`'s.
 
 use super::journal::{Journal, Left};
 use super::lock::{self, Lock, LockOutcome};
-use crate::domain::inbox::PropertyChange;
+use crate::domain::property_change::PropertyChange;
 use crate::domain::session::SessionMeta;
 use crate::domain::{At, SessionId};
 use crate::store::format::layout;

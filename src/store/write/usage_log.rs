@@ -19,13 +19,13 @@ const LONGEST: usize = 16 * 1024;
 
 /// The records of what requests used.
 #[derive(Clone, Debug)]
-pub struct Books {
+pub struct UsageLog {
     folder: PathBuf,
     /// Records that are not written yet, oldest first.
     waits: Arc<Mutex<VecDeque<Spent>>>,
 }
 
-impl Books {
+impl UsageLog {
     /// Below lisle's data folder. Nothing is made before the first record.
     #[must_use]
     pub fn new(data: &Path) -> Self {
@@ -47,7 +47,7 @@ impl Books {
         self.settle()
     }
 
-    /// Keeps a record in memory until [`Books::settle`] writes it.
+    /// Keeps a record in memory until [`UsageLog::settle`] writes it.
     pub fn add(&self, spent: Spent) {
         self.waits.lock().unwrap_or_else(PoisonError::into_inner).push_back(spent);
     }
@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn records_come_back_by_time_and_torn_lines_are_left_out() {
         let home = tempfile::tempdir().unwrap();
-        let books = Books::new(home.path());
+        let books = UsageLog::new(home.path());
         assert_eq!(books.read(At(0)).unwrap(), []);
         for at in [5, 6, 40 * DAY, 80 * DAY] {
             books.note(&spent(at)).unwrap();
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn old_months_go_when_a_new_one_begins() {
         let home = tempfile::tempdir().unwrap();
-        let books = Books::new(home.path());
+        let books = UsageLog::new(home.path());
         for month in 0..30 {
             books.note(&spent(month * 31 * DAY)).unwrap();
         }
@@ -231,7 +231,7 @@ mod tests {
     #[test]
     fn what_cannot_be_written_waits_and_comes_in_its_order() {
         let home = tempfile::tempdir().unwrap();
-        let books = Books::new(home.path());
+        let books = UsageLog::new(home.path());
         // No folder can be made there: as good as a full disk.
         std::fs::write(books.folder(), "in the way").unwrap();
         for at in [1, 2] {
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn many_write_at_once() {
         let home = tempfile::tempdir().unwrap();
-        let books = Books::new(home.path());
+        let books = UsageLog::new(home.path());
         std::thread::scope(|scope| {
             for n in 0..8 {
                 let books = &books;

@@ -9,9 +9,9 @@ mod last;
 
 use super::journal::Journal;
 use super::ownership::Elsewhere;
-use crate::domain::inbox::TrashId;
 use crate::domain::message::UserText;
 use crate::domain::session::SessionMeta;
+use crate::domain::trash::TrashId;
 use crate::domain::unsaved::Unsaved;
 use crate::domain::{At, Message, MessageId};
 use crate::protocol::Queued;
@@ -108,7 +108,7 @@ impl Writer {
         let dir = journal.dir().to_owned();
         let grown = Arc::new(Mutex::new(Vec::new()));
         let look = journal.watched().then(Instant::now);
-        let desk = Desk {
+        let desk = WriterThread {
             journal,
             grown: grown.clone(),
             health,
@@ -280,7 +280,7 @@ impl Writer {
     }
 }
 
-struct Desk {
+struct WriterThread {
     journal: Journal,
     grown: Arc<Mutex<Grown>>,
     health: watch::Sender<Health>,
@@ -295,7 +295,7 @@ struct Desk {
     look: Option<Instant>,
 }
 
-impl Desk {
+impl WriterThread {
     /// Carries calls out until one closes the session, whose answer comes back, or nobody can call any more.
     fn run(&mut self, inbox: &Receiver<Call>) -> Option<Closed> {
         loop {

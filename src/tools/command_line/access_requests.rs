@@ -6,9 +6,9 @@
 use super::{affected_paths, git_moves};
 use crate::domain;
 use crate::domain::access::{Access, Extras, Service};
+use crate::domain::command_effects::Settles;
 use crate::domain::paths::{is_device, is_protected_for_commands, is_secret, lexical, protected_entries};
 use crate::domain::permission::READERS;
-use crate::domain::reach::Settles;
 use crate::domain::tool::Touch;
 use crate::sandbox::Granted;
 use crate::sandbox::places::{below_temp, protected_in};
@@ -250,7 +250,7 @@ pub(in crate::tools) fn settings(command: &str, place: &CallPlace) -> Vec<Touch>
     let notes = git_moves::at(command, place).notes;
     let elsewhere = |word: &String| ["--global", "--system", "-f", "--file"].contains(&word.as_str());
     for argv in affected_paths::commands(command).iter().filter(|argv| !argv.iter().any(elsewhere)) {
-        let names: &[&str] = match domain::reach::reach(argv).settles {
+        let names: &[&str] = match domain::command_effects::reach(argv).settles {
             Some(Settles::Git(written)) if notes && written.harmless => continue,
             Some(Settles::Git(_)) => &["config"],
             Some(Settles::Hooks) => &["config", "hooks"],
@@ -287,7 +287,7 @@ pub(in crate::tools) fn targets(command: &str, place: &CallPlace) -> Vec<Touch> 
             at = full(&at, to);
             continue;
         }
-        for word in domain::reach::reach(&argv).made(|word| full(&at, word).is_dir()) {
+        for word in domain::command_effects::reach(&argv).made(|word| full(&at, word).is_dir()) {
             if word.contains(['$', '*', '?', '`', ':']) {
                 continue;
             }

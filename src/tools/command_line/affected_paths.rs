@@ -4,8 +4,8 @@
 //! A command that met one of them unasked would stop halfway.
 
 use super::named_paths;
+use crate::domain::command_effects::{Clean, reach};
 use crate::domain::paths::{is_protected, is_protected_for_commands, lexical};
-use crate::domain::reach::{Clean, reach};
 use crate::domain::tool::{self, Touch};
 use crate::sandbox::places::removal::{self, HeldBelow};
 use crate::tools::CallPlace;

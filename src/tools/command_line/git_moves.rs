@@ -5,9 +5,9 @@
 //! two ways, is something else.
 
 use super::named_paths;
+use crate::domain::command_effects::{Settles, reach};
 use crate::domain::git_settings::{self, may_note};
 use crate::domain::paths::lexical;
-use crate::domain::reach::{Settles, reach};
 use crate::sandbox::places::Moves;
 use crate::sandbox::repository::{self, Repository};
 use crate::tools::CallPlace;

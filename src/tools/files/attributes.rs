@@ -219,7 +219,7 @@ pub(crate) mod testing {
 mod tests {
     use super::super::restore;
     use super::testing::{ACL, acl, get, set};
-    use crate::domain::undo::Thing;
+    use crate::domain::undo::PathEntry;
     use crate::tools::bench::Bench;
     use crate::tools::files;
     use serde_json::json;
@@ -246,7 +246,7 @@ mod tests {
         // Undo puts old bytes where the new ones are.
         let path = bench.path("edited");
         let (now, _) = restore::look(&path, files::LARGEST).unwrap();
-        let mode = if let Thing::File { mode, .. } = now { mode } else { panic!("{now:?}") };
+        let mode = if let PathEntry::File { mode, .. } = now { mode } else { panic!("{now:?}") };
         assert_eq!(restore::file(&path, b"one\ntwo\n", mode, &now).unwrap(), Vec::<String>::new());
         for name in ["edited", "written", "patched", "there"] {
             assert_eq!(get(&bench.path(name), "user.note").as_deref(), Some(&b"kept"[..]), "{name}");

@@ -4,7 +4,7 @@
 //! file is read only where its facts say that it may have changed. Who keeps the contents is the caller's business.
 
 use super::attributes;
-use crate::domain::undo::{Attributes, Thing, UndoEntry};
+use crate::domain::undo::{Attributes, PathEntry, UndoEntry};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 use std::collections::{BTreeMap, HashSet};
@@ -76,7 +76,7 @@ fn is_repository(name: &OsStr) -> bool {
 #[derive(Clone, Debug, PartialEq)]
 struct TreeNode {
     facts: EntryFacts,
-    thing: Thing,
+    thing: PathEntry,
     /// It changed so shortly before it was looked at that the next look has to read it again.
     fresh: bool,
 }
@@ -173,7 +173,7 @@ impl DirectoryTable {
     #[must_use]
     pub fn changes(&self, after: &DirectoryTable) -> Vec<UndoEntry> {
         let mut out = Vec::new();
-        let mut add = |below: &PathBuf, before: Thing, now: Thing| {
+        let mut add = |below: &PathBuf, before: PathEntry, now: PathEntry| {
             out.push(UndoEntry { path: self.root.join(below), before, after: now });
         };
         for (path, node) in &after.nodes {
@@ -181,24 +181,24 @@ impl DirectoryTable {
                 // One that was kept at one look alone is the same file all the same.
                 Some(old)
                     if old.facts == node.facts
-                        && [&old.thing, &node.thing].iter().any(|thing| matches!(thing, Thing::Unkept { .. })) => {}
+                        && [&old.thing, &node.thing].iter().any(|thing| matches!(thing, PathEntry::Unkept { .. })) => {}
                 // Of an unread file its facts alone tell.
                 Some(old)
                     if old.thing == node.thing
-                        && (old.facts == node.facts || !matches!(node.thing, Thing::Unkept { .. })) => {}
+                        && (old.facts == node.facts || !matches!(node.thing, PathEntry::Unkept { .. })) => {}
                 Some(old) => add(path, old.thing.clone(), node.thing.clone()),
-                None if self.knew(path) => add(path, Thing::Absent, node.thing.clone()),
+                None if self.knew(path) => add(path, PathEntry::Absent, node.thing.clone()),
                 None => {}
             }
         }
         for (path, old) in &self.nodes {
             if !after.nodes.contains_key(path) && after.knew(path) {
-                add(path, old.thing.clone(), Thing::Absent);
+                add(path, old.thing.clone(), PathEntry::Absent);
             }
         }
         for (path, number) in &self.repositories {
             if after.knew(path) && after.repositories.get(path) != Some(number) {
-                add(path, Thing::unkept("undo leaves a repository's own files alone"), Thing::Absent);
+                add(path, PathEntry::unkept("undo leaves a repository's own files alone"), PathEntry::Absent);
             }
         }
         out.sort_by(|a, b| a.path.cmp(&b.path));
@@ -226,8 +226,8 @@ impl DirectoryTable {
     /// kept: they were perhaps looked at too late.
     pub fn doubt_since(&mut self, time: i64) {
         for node in self.nodes.values_mut().filter(|node| node.facts.changed >= time) {
-            if !matches!(node.thing, Thing::Folder { .. }) {
-                node.thing = Thing::unkept("it changed before it could be kept");
+            if !matches!(node.thing, PathEntry::Folder { .. }) {
+                node.thing = PathEntry::unkept("it changed before it could be kept");
             }
         }
     }
@@ -315,7 +315,7 @@ impl TreeLook<'_, '_> {
         let facts = facts(stat);
         let known = self.before.and_then(|before| before.nodes.get(path));
         if let Some(known) = known.filter(|known| known.facts == facts && !known.fresh) {
-            if matches!(known.thing, Thing::File { .. }) {
+            if matches!(known.thing, PathEntry::File { .. }) {
                 self.table.kept += facts.len;
             }
             return Some(known.clone());
@@ -323,37 +323,37 @@ impl TreeLook<'_, '_> {
         let mode = facts.mode & 0o7777;
         let fresh = facts.changed >= self.began - LAG;
         let thing = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::Directory => Thing::Folder { mode, attributes: attributes::of_folder(folder, name) },
+            FileType::Directory => PathEntry::Folder { mode, attributes: attributes::of_folder(folder, name) },
             FileType::Symlink => match rustix::fs::readlinkat(folder, name, Vec::new()) {
-                Ok(target) => Thing::Link {
+                Ok(target) => PathEntry::Link {
                     target: PathBuf::from(OsStr::from_bytes(target.as_bytes())),
                     attributes: attributes::of_link(stat),
                 },
                 Err(_) => return None,
             },
             FileType::RegularFile if facts.len > self.limits.file => {
-                Thing::Large { bytes: facts.len, modified: facts.modified, mode }
+                PathEntry::Large { bytes: facts.len, modified: facts.modified, mode }
             }
             FileType::RegularFile if self.table.kept + facts.len > self.limits.all => {
                 let why = format!("the directory has more than {} in all", super::text::size(self.limits.all));
                 self.unkept.get_or_insert(why.clone());
-                Thing::unkept(why)
+                PathEntry::unkept(why)
             }
             FileType::RegularFile => match read(folder, name, self.limits.file) {
                 Ok(None) => return None,
                 Ok(Some((bytes, attributes))) => match (self.keep)(&bytes) {
                     Ok(hash) => {
                         self.table.kept += bytes.len() as u64;
-                        Thing::File { hash, mode, attributes }
+                        PathEntry::File { hash, mode, attributes }
                     }
                     Err(why) => {
                         self.unkept.get_or_insert(why.clone());
-                        Thing::unkept(why)
+                        PathEntry::unkept(why)
                     }
                 },
-                Err(why) => Thing::unkept(why),
+                Err(why) => PathEntry::unkept(why),
             },
-            _ => Thing::Special,
+            _ => PathEntry::Special,
         };
         Some(TreeNode { facts, thing, fresh })
     }

@@ -4,7 +4,7 @@
 
 use super::FileError;
 use super::attributes;
-use crate::domain::undo::{Attributes, KnownAttributes, Thing};
+use crate::domain::undo::{Attributes, KnownAttributes, PathEntry};
 use crate::tools::files;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -25,7 +25,7 @@ pub const KNOWN: u64 = 1_000_000;
 ///
 /// # Errors
 /// When something cannot be read.
-pub fn look(path: &Path, most: u64) -> Result<(Thing, Option<Vec<u8>>), FileError> {
+pub fn look(path: &Path, most: u64) -> Result<(PathEntry, Option<Vec<u8>>), FileError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(FileError::Directory(path.to_owned()));
     };
@@ -33,11 +33,11 @@ pub fn look(path: &Path, most: u64) -> Result<(Thing, Option<Vec<u8>>), FileErro
         Ok(folder) => {
             let mut bytes = Vec::new();
             let thing = look_in(&folder, name, path, most, Some(&mut bytes))?;
-            let bytes = matches!(thing, Thing::File { .. }).then_some(bytes);
+            let bytes = matches!(thing, PathEntry::File { .. }).then_some(bytes);
             Ok((thing, bytes))
         }
         // A link on the way is not followed, so there is nothing either.
-        Err(FileError::Missing(_) | FileError::NoFolder(_)) => Ok((Thing::Absent, None)),
+        Err(FileError::Missing(_) | FileError::NoFolder(_)) => Ok((PathEntry::Absent, None)),
         Err(error) => Err(error),
     }
 }
@@ -46,13 +46,13 @@ pub fn look(path: &Path, most: u64) -> Result<(Thing, Option<Vec<u8>>), FileErro
 ///
 /// # Errors
 /// As [`look`].
-pub fn see(path: &Path, most: u64) -> Result<Thing, FileError> {
+pub fn see(path: &Path, most: u64) -> Result<PathEntry, FileError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(FileError::Directory(path.to_owned()));
     };
     match files::open_folder_of(parent) {
         Ok(folder) => look_in(&folder, name, path, most, None),
-        Err(FileError::Missing(_) | FileError::NoFolder(_)) => Ok(Thing::Absent),
+        Err(FileError::Missing(_) | FileError::NoFolder(_)) => Ok(PathEntry::Absent),
         Err(error) => Err(error),
     }
 }
@@ -64,24 +64,24 @@ fn look_in(
     path: &Path,
     most: u64,
     content: Option<&mut Vec<u8>>,
-) -> Result<Thing, FileError> {
+) -> Result<PathEntry, FileError> {
     let stat = match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
         Ok(stat) => stat,
-        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(Thing::Absent),
+        Err(Errno::NOENT | Errno::NOTDIR) => return Ok(PathEntry::Absent),
         Err(errno) => return Err(files::from_errno(path, errno)),
     };
     let mode = stat.st_mode as u32 & 0o7777;
     Ok(match FileType::from_raw_mode(stat.st_mode) {
-        FileType::Directory => Thing::Folder { mode, attributes: attributes::of_folder(folder, name) },
+        FileType::Directory => PathEntry::Folder { mode, attributes: attributes::of_folder(folder, name) },
         FileType::Symlink => {
             let target = rustix::fs::readlinkat(folder, name, Vec::new()).map_err(|e| files::from_errno(path, e))?;
             let target = PathBuf::from(OsStr::from_bytes(target.as_bytes()));
-            Thing::Link { target, attributes: attributes::of_link(&stat) }
+            PathEntry::Link { target, attributes: attributes::of_link(&stat) }
         }
         FileType::RegularFile if stat.st_size.max(0) as u64 > most => {
             let modified =
                 (stat.st_mtime as i64).saturating_mul(1_000_000_000).saturating_add(stat.st_mtime_nsec as i64);
-            Thing::Large { bytes: stat.st_size.max(0) as u64, modified, mode }
+            PathEntry::Large { bytes: stat.st_size.max(0) as u64, modified, mode }
         }
         FileType::RegularFile => {
             let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::NOCTTY | OFlags::CLOEXEC;
@@ -96,22 +96,22 @@ fn look_in(
                 }
             };
             let hash = hash.ok_or_else(|| FileError::Changed(path.to_owned()))?;
-            Thing::File { hash: files::hex(&hash), mode, attributes }
+            PathEntry::File { hash: files::hex(&hash), mode, attributes }
         }
-        _ => Thing::Special,
+        _ => PathEntry::Special,
     })
 }
 
 /// The largest file that the thing `now` was read of: equal sizes make equal things.
-fn most(now: &Thing) -> u64 {
+fn most(now: &PathEntry) -> u64 {
     match now {
-        Thing::Large { .. } => KNOWN,
+        PathEntry::Large { .. } => KNOWN,
         _ => files::LARGEST,
     }
 }
 
 /// Opens the folder of `path` and sees to it that `now` is what stands there.
-fn at<'a>(path: &'a Path, now: &Thing) -> Result<(OwnedFd, &'a OsStr), FileError> {
+fn at<'a>(path: &'a Path, now: &PathEntry) -> Result<(OwnedFd, &'a OsStr), FileError> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(FileError::Directory(path.to_owned()));
     };
@@ -127,7 +127,7 @@ fn at<'a>(path: &'a Path, now: &Thing) -> Result<(OwnedFd, &'a OsStr), FileError
 ///
 /// # Errors
 /// [`FileError::Changed`] when something else is there; then, as after every error, nothing was changed.
-pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &Thing) -> Result<Vec<String>, FileError> {
+pub fn file(path: &Path, bytes: &[u8], mode: u32, now: &PathEntry) -> Result<Vec<String>, FileError> {
     put(path, bytes, mode, now, FileSource::There)
 }
 
@@ -139,7 +139,7 @@ pub fn earlier(
     path: &Path,
     bytes: &[u8],
     (mode, attributes): (u32, &Attributes),
-    now: &Thing,
+    now: &PathEntry,
 ) -> Result<Vec<String>, FileError> {
     put(path, bytes, mode, now, attributes.known().map_or(FileSource::There, FileSource::Known))
 }
@@ -149,7 +149,7 @@ pub fn earlier(
 /// # Errors
 /// As [`file()`].
 pub fn moved(path: &Path, bytes: &[u8], mode: u32, from: &Path) -> Result<Vec<String>, FileError> {
-    put(path, bytes, mode, &Thing::Absent, FileSource::At(from))
+    put(path, bytes, mode, &PathEntry::Absent, FileSource::At(from))
 }
 
 /// Origin of a file's owner and attributes.
@@ -163,11 +163,17 @@ enum FileSource<'a> {
     Known(&'a KnownAttributes),
 }
 
-fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: FileSource<'_>) -> Result<Vec<String>, FileError> {
+fn put(
+    path: &Path,
+    bytes: &[u8],
+    mode: u32,
+    now: &PathEntry,
+    source: FileSource<'_>,
+) -> Result<Vec<String>, FileError> {
     let (folder, name) = at(path, now)?;
     let errno = |errno| files::from_errno(path, errno);
     // Only the rights are other: the file itself stays.
-    if let Thing::File { hash, .. } = now
+    if let PathEntry::File { hash, .. } = now
         && *hash == files::hex(&files::hash(bytes))
     {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -186,7 +192,7 @@ fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: FileSource<'_>
         (FileSource::At(from), _) => from.parent().zip(from.file_name()).map_or_else(Vec::new, |(parent, name)| {
             files::open_folder_of(parent).map_or_else(|_| Vec::new(), |folder| attributes::carry(&folder, name, &fd))
         }),
-        (FileSource::There, Thing::File { .. }) => attributes::carry(&folder, name, &fd),
+        (FileSource::There, PathEntry::File { .. }) => attributes::carry(&folder, name, &fd),
         (FileSource::There, _) => Vec::new(),
     };
     // An owner that is not known does not come back with a file that is gone: its set-id bits would make it run as whoever
@@ -194,7 +200,7 @@ fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: FileSource<'_>
     let keeps_owner = match source {
         FileSource::Known(known) => attributes::is_owner(known, &fd),
         FileSource::At(_) => true,
-        FileSource::There => matches!(now, Thing::File { .. }),
+        FileSource::There => matches!(now, PathEntry::File { .. }),
     };
     let mode = if keeps_owner { mode } else { mode & 0o1777 };
     let mut written = File::from(fd);
@@ -213,7 +219,7 @@ fn put(path: &Path, bytes: &[u8], mode: u32, now: &Thing, source: FileSource<'_>
 ///
 /// # Errors
 /// As [`file()`].
-pub fn link(path: &Path, target: &Path, attributes: &Attributes, now: &Thing) -> Result<Vec<String>, FileError> {
+pub fn link(path: &Path, target: &Path, attributes: &Attributes, now: &PathEntry) -> Result<Vec<String>, FileError> {
     let (folder, name) = at(path, now)?;
     let errno = |errno| files::from_errno(path, errno);
     let temp = temp();
@@ -227,8 +233,8 @@ fn temp() -> String {
     format!(".lisle-{}-{:016x}.tmp", std::process::id(), fastrand::u64(..))
 }
 
-fn rename(folder: &OwnedFd, temp: &str, name: &OsStr, now: &Thing) -> Result<(), Errno> {
-    if *now == Thing::Absent {
+fn rename(folder: &OwnedFd, temp: &str, name: &OsStr, now: &PathEntry) -> Result<(), Errno> {
+    if *now == PathEntry::Absent {
         files::rename_to_free_name(folder, temp, name)
     } else {
         rustix::fs::renameat(folder, temp, folder, name)
@@ -249,7 +255,7 @@ fn finish(folder: &OwnedFd, temp: &str, done: Result<(), FileError>) -> Result<(
 ///
 /// # Errors
 /// As [`file()`].
-pub fn remove(path: &Path, now: &Thing) -> Result<(), FileError> {
+pub fn remove(path: &Path, now: &PathEntry) -> Result<(), FileError> {
     let (folder, name) = at(path, now)?;
     rustix::fs::unlinkat(&folder, name, AtFlags::empty()).map_err(|errno| files::from_errno(path, errno))
 }
@@ -317,7 +323,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         let mode = || std::fs::metadata(&path).unwrap().permissions().mode() & 0o7777;
-        file(&path, b"x", 0o6755, &Thing::Absent).unwrap();
+        file(&path, b"x", 0o6755, &PathEntry::Absent).unwrap();
         assert_eq!(mode(), 0o755, "its owner is not known any more");
         let now = look(&path, 1_000).unwrap().0;
         file(&path, b"y", 0o4755, &now).unwrap();

@@ -1,7 +1,7 @@
 //! Makes the changes of several files, all or none: what was made before one that fails is taken back.
 
 use super::super::files::{self, FileError, LoadedFile};
-use crate::domain::undo::{Attributes, Thing};
+use crate::domain::undo::{Attributes, PathEntry};
 use crate::tools::files::restore;
 use std::path::{Path, PathBuf};
 
@@ -53,8 +53,8 @@ struct CommittedChange<'a> {
     folders: Vec<PathBuf>,
 }
 
-fn thing(before: &LoadedFile) -> Thing {
-    Thing::File { hash: files::hex(&before.hash), mode: before.mode, attributes: Attributes::default() }
+fn thing(before: &LoadedFile) -> PathEntry {
+    PathEntry::File { hash: files::hex(&before.hash), mode: before.mode, attributes: Attributes::default() }
 }
 
 fn check(deed: &DiskChange<'_>) -> Result<(), FileError> {
@@ -114,7 +114,7 @@ impl CommittedChange<'_> {
             DiskChange::Put { path, bytes, before: None } | DiskChange::Bring { path, bytes, .. } => {
                 let (now, _) = restore::look(path, files::LARGEST)?;
                 let hash = files::hex(&files::hash(bytes));
-                if !matches!(&now, Thing::File { hash: found, .. } if *found == hash) {
+                if !matches!(&now, PathEntry::File { hash: found, .. } if *found == hash) {
                     return Err(FileError::Changed(path.to_path_buf()));
                 }
                 restore::remove(path, &now)?;
@@ -122,7 +122,7 @@ impl CommittedChange<'_> {
                 Ok(())
             }
             DiskChange::Remove { path, before } => {
-                restore::file(path, &before.bytes, before.mode, &Thing::Absent).map(drop)
+                restore::file(path, &before.bytes, before.mode, &PathEntry::Absent).map(drop)
             }
         }
     }

@@ -4,7 +4,7 @@
 //!
 //! A command may lay links while this happens, so none is followed.
 
-use crate::domain::undo::{Attributes, Thing};
+use crate::domain::undo::{Attributes, PathEntry};
 use crate::sandbox::protected_files::{Earlier, GuardedChange, What};
 use crate::sandbox::unseen::{self, Unseen};
 use crate::tools::files::{self, FileError, restore};
@@ -122,9 +122,9 @@ fn restored(path: &Path, earlier: &Earlier) -> Result<(), String> {
     let put = || {
         if earlier.is_link() {
             let target = PathBuf::from(OsString::from_vec(earlier.content.clone()));
-            restore::link(path, &target, &Attributes::default(), &Thing::Absent).map(drop)
+            restore::link(path, &target, &Attributes::default(), &PathEntry::Absent).map(drop)
         } else {
-            restore::file(path, &earlier.content, earlier.mode & 0o7777, &Thing::Absent).map(drop)
+            restore::file(path, &earlier.content, earlier.mode & 0o7777, &PathEntry::Absent).map(drop)
         }
     };
     put().or_else(|error| if opened(path) { put() } else { Err(error) }).map_err(|error| error.to_string())

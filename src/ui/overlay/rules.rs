@@ -5,7 +5,7 @@ use super::super::figures::count;
 use super::super::frame_context::FrameContext;
 use crate::app::msg::Target;
 use crate::app::state::rules::Rules;
-use crate::domain::rule::{Effect, KnownRule, RuleScope};
+use crate::domain::rule::{KnownRule, RuleEffect, RuleScope};
 use crate::domain::sanitise::reveal;
 use crate::keymap::action::{Action, Context, RulesAction};
 use crate::theme::Role;
@@ -67,9 +67,9 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, rules: &Rules, body: Rect) {
 
 fn effect(rule: &KnownRule) -> (&'static str, Role) {
     match rule.rule.effect {
-        Effect::Allow => ("allow", Role::Good),
-        Effect::Ask => ("ask", Role::Warning),
-        Effect::Deny => ("deny", Role::Error),
+        RuleEffect::Allow => ("allow", Role::Good),
+        RuleEffect::Ask => ("ask", Role::Warning),
+        RuleEffect::Deny => ("deny", Role::Error),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Connections of running commands: decided, asked about, taken back.
 
 use super::*;
-use crate::domain::rule::{Effect, NETWORK};
+use crate::domain::rule::{NETWORK, RuleEffect};
 
 fn connect(host: &str, private: bool, known: bool) -> CallFacts {
     let to = format!("{host}:443");
@@ -105,7 +105,7 @@ fn a_stricter_mode_and_the_end_of_the_command_take_questions_back() {
     // A looser mode releases nothing; it says that it would run now.
     let steps = b.act(SessionCommand::Mode { mode: Mode::Execute, drop_plan: false });
     assert_eq!(reached(&steps), []);
-    let deny = Rule { effect: Effect::Deny, host: Some("c.example".into()), ..Rule::allow("fetch") };
+    let deny = Rule { effect: RuleEffect::Deny, host: Some("c.example".into()), ..Rule::allow("fetch") };
     let mut rules = permit::Rules::new(permit::Ground { here: vec!["/w".into()], home: None });
     rules.add_answer(deny);
     let law = crate::agent::machine_io::FileRules { rules, loosest: Mode::Execute, untrusted: vec![] };

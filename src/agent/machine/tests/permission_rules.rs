@@ -5,7 +5,7 @@ use crate::agent::machine::Answers;
 use crate::agent::machine_io::FileRules;
 use crate::domain::access::{Access, Extras};
 use crate::domain::request::{TrustRequest, TrustWhat};
-use crate::domain::rule::{Effect, PermissionsFile};
+use crate::domain::rule::{PermissionsFile, RuleEffect};
 use crate::permit::{Ground, Rules as Kept};
 use std::path::Path;
 
@@ -106,7 +106,10 @@ fn what_cannot_be_kept_is_told_and_goes_on_waiting() {
         ("cargo test", remember(RuleScope::Session, vec![bash("rm", &["./**"])])),
         ("cargo test", remember(RuleScope::Session, vec![Rule::allow("bash")])),
         ("cargo test", remember(RuleScope::User, vec![bash("cargo", &["test"])])),
-        ("cargo test", remember(RuleScope::Session, vec![Rule { effect: Effect::Deny, ..bash("cargo", &["test"]) }])),
+        (
+            "cargo test",
+            remember(RuleScope::Session, vec![Rule { effect: RuleEffect::Deny, ..bash("cargo", &["test"]) }]),
+        ),
         ("rm -rf /", remember(RuleScope::Session, vec![bash("rm", &["-rf", "/"])])),
         ("bash -c x", remember(RuleScope::Session, vec![bash("bash", &["-c", "x"])])),
     ] {
@@ -133,7 +136,7 @@ fn a_new_rule_decides_on_what_waits_only_when_it_is_stricter() {
     assert!(runs(&steps).is_empty(), "a looser rule lets nothing go that waits");
     let Ask::Approval(approval) = b.asked().ask else { panic!() };
     assert!(approval.would_run_now);
-    b.feed(law(vec![Rule { effect: Effect::Deny, ..rule }], vec![]));
+    b.feed(law(vec![Rule { effect: RuleEffect::Deny, ..rule }], vec![]));
     assert!(b.machine.requests().iter().all(|waits| waits.id != request));
     let decision = b.call("a").decision.unwrap();
     assert!(!decision.allowed);
@@ -146,7 +149,7 @@ fn answers_of_a_session_come_back_unless_that_would_be_looser() {
     let rule = bash("cargo", &["test"]);
     b.act(SessionCommand::Answer { request, answer: remember(RuleScope::Session, vec![rule.clone()]), shown: None });
     let stored = serde_json::to_value(&b.machine.own).unwrap();
-    let own = Own::read(stored);
+    let own = HeaderExtension::read(stored);
     assert_eq!(own.rules.as_slice(), std::slice::from_ref(&rule));
     let again = |answers| {
         let fresh = Machine::new(b.machine.meta.clone(), own.clone(), Queue::default(), b.machine.config.clone());

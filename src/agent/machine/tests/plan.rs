@@ -190,7 +190,7 @@ fn steps_tick_off_to_the_end() {
     assert!(report(&mut b, 2, StepStatus::Done).contains("No approved plan"));
     // It is kept: a restart finds it.
     let stored = serde_json::to_value(&b.machine.own).unwrap();
-    assert_eq!(Own::read(stored).progress, Some(progress));
+    assert_eq!(HeaderExtension::read(stored).progress, Some(progress));
 }
 
 #[test]
@@ -281,7 +281,7 @@ fn compacting_first_keeps_the_plan_until_it_was_told() {
     assert_eq!(request.items.len(), 2);
 
     // Died in between: it is asked once more, and nothing is compacted twice.
-    let own = Own::read(serde_json::to_value(&died.own).unwrap());
+    let own = HeaderExtension::read(serde_json::to_value(&died.own).unwrap());
     let mut c = Bench::new(Mode::Explore);
     let rules = c.machine.config.clone();
     c.machine = Machine::new(died.meta.clone(), own, Queue::default(), rules);

@@ -1,7 +1,7 @@
 //! Attributes of files come back, and the work of git is said to stay.
 
 use super::*;
-use crate::domain::undo::Thing;
+use crate::domain::undo::PathEntry;
 use crate::tools::files::attributes::testing::{ACL, acl, get, set};
 
 const NOTE: &str = "user.note";
@@ -112,17 +112,17 @@ fn an_attribute_of_any_length_comes_back() {
 
 #[test]
 fn lists_that_tell_no_attributes_are_read_and_differ_from_nothing() {
-    let old: Thing = serde_json::from_str(r#"{"is":"file","hash":"x","mode":420}"#).unwrap();
+    let old: PathEntry = serde_json::from_str(r#"{"is":"file","hash":"x","mode":420}"#).unwrap();
     let mut bench = Bench::new();
     let path = bench.work.join("f");
     write(&path, "text");
     bench.tool("m1", "f", |path| write(path, "other"));
-    let Thing::File { attributes, .. } = crate::tools::files::restore::see(&path, 1_000).unwrap() else { panic!() };
+    let PathEntry::File { attributes, .. } = crate::tools::files::restore::see(&path, 1_000).unwrap() else { panic!() };
     assert!(attributes.known().is_some());
-    let new = Thing::File { hash: "x".into(), mode: 0o644, attributes };
+    let new = PathEntry::File { hash: "x".into(), mode: 0o644, attributes };
     assert_eq!(old, new);
     assert_eq!(serde_json::to_string(&old).unwrap(), r#"{"is":"file","hash":"x","mode":420}"#);
-    assert_eq!(serde_json::from_str::<Thing>(&serde_json::to_string(&new).unwrap()).unwrap(), new);
+    assert_eq!(serde_json::from_str::<PathEntry>(&serde_json::to_string(&new).unwrap()).unwrap(), new);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! The way back from the last change that was made to sessions with one key. It is open for ten seconds.
 
 use crate::domain::ids::{At, SessionId};
-use crate::domain::inbox::{PropertyChange, TrashId};
+use crate::domain::property_change::PropertyChange;
 use crate::domain::session::SessionMeta;
+use crate::domain::trash::TrashId;
 use crate::protocol::{Command, EngineCommand};
 use std::collections::HashSet;
 

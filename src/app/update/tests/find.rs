@@ -6,7 +6,7 @@ use crate::app::state::Focus;
 use crate::app::state::chat::View;
 use crate::app::state::find::Phase;
 use crate::app::state::overlay::Overlay;
-use crate::domain::inbox::{HitIn, RowHit, Searched, SessionHits};
+use crate::domain::search_hit::{HitIn, RowHit, Searched, SessionHits};
 use crate::domain::tool::{ToolCall, ToolFigures, ToolStatus};
 
 fn hit(place: HitIn, row: &str, at: u64) -> RowHit {

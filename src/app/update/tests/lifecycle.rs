@@ -4,9 +4,11 @@ use super::*;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
 use crate::domain::export::Format;
-use crate::domain::inbox::{HealthReport, PropertyChange, TrashId, Trashed};
 use crate::domain::property::{Definition, Label, Properties, ValueType};
+use crate::domain::property_change::PropertyChange;
 use crate::domain::session::ThinkingLevel;
+use crate::domain::session_health::HealthReport;
+use crate::domain::trash::{TrashId, Trashed};
 use crate::protocol::{Command, EngineCommand, EngineEvent, NewSession, QueueEdit, SessionCommand, SessionEvent};
 
 fn label(id: &str, value_type: Option<ValueType>, children: Vec<Label>) -> Label {

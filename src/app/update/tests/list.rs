@@ -4,7 +4,8 @@ use super::*;
 use crate::app::state::Focus;
 use crate::app::state::overlay::Overlay;
 use crate::app::state::sessions::{Facet, Grouping, Wish};
-use crate::domain::inbox::{PropertyChange, TrashId};
+use crate::domain::property_change::PropertyChange;
+use crate::domain::trash::TrashId;
 
 /// A screen with the sessions `a` to `e` in the list besides the one that is shown; the list has the keys.
 fn listed() -> Screen {

@@ -118,7 +118,7 @@ fn an_introducer_alone_is_alt_with_it() {
         let (mut reader, now) = (InputReader::default(), Instant::now());
         assert_eq!(reader.feed(bytes.as_bytes(), now), []);
         assert_eq!(reader.silence(now + ms(99)), []);
-        assert_eq!(reader.silence(now + ms(100)), [key(KeyCode::Char(c), Modifiers::ALT)], "{bytes:?}");
+        assert_eq!(reader.silence(now + ms(500)), [key(KeyCode::Char(c), Modifiers::ALT)], "{bytes:?}");
     }
     assert_eq!(keys("\x1b[\r"), ["A-[", "Enter"]);
 }

@@ -5,7 +5,7 @@
 
 use super::Checkpoints;
 use super::list::{self, LIST};
-use crate::domain::undo::Thing;
+use crate::domain::undo::PathEntry;
 use crate::store::StoreError;
 use crate::store::format::layout;
 use crate::store::io::{trees, whole_file};
@@ -127,7 +127,7 @@ impl Checkpoints {
                 }
                 for entry in record.entries() {
                     for thing in [&entry.before, &entry.after] {
-                        if let Thing::File { hash, .. } = thing {
+                        if let PathEntry::File { hash, .. } = thing {
                             let latest = out.entry(hash.clone()).or_insert(at);
                             *latest = (*latest).max(at);
                         }

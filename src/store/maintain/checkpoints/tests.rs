@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use super::{Bounds, Checkpoints, Record, Sync};
-use crate::domain::undo::{Attributes, Thing, UndoEntry};
+use crate::domain::undo::{Attributes, PathEntry, UndoEntry};
 use crate::domain::{At, CallId, SessionId};
 use crate::store::format::header;
 use crate::store::io::{Disk, Fault, Io, Watched};
@@ -29,14 +29,14 @@ fn of(home: &Path, name: &str) -> Checkpoints {
     store.checkpoints(&id(name))
 }
 
-fn begun(change: u64, at: i64, before: Thing) -> Record {
-    let entries = vec![UndoEntry { path: "/w/a".into(), before, after: Thing::Absent }];
+fn begun(change: u64, at: i64, before: PathEntry) -> Record {
+    let entries = vec![UndoEntry { path: "/w/a".into(), before, after: PathEntry::Absent }];
     let (call, turn) = (CallId::new("c"), None);
     Record::Begun { change, call, row: None, turn, at: At(at), tool: "write".into(), subject: "a".into(), entries }
 }
 
-fn file(hash: &str) -> Thing {
-    Thing::File { hash: hash.to_owned(), mode: 0o644, attributes: Attributes::default() }
+fn file(hash: &str) -> PathEntry {
+    PathEntry::File { hash: hash.to_owned(), mode: 0o644, attributes: Attributes::default() }
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn a_content_is_kept_once_for_all_sessions_and_for_nobody_else() {
 fn a_torn_line_is_left_out_and_the_next_one_is_whole() {
     let home = tempfile::tempdir().unwrap();
     let one = of(home.path(), "260101-a-b");
-    let lines = [begun(1, 1, Thing::Absent), begun(2, 2, file("x"))];
+    let lines = [begun(1, 1, PathEntry::Absent), begun(2, 2, file("x"))];
     one.add(&lines[0], Sync::Yes).unwrap();
     let list = home.path().join("w/sessions/260101-a-b/checkpoints/list.jsonl");
     let mut bytes = std::fs::read(&list).unwrap();
@@ -83,7 +83,7 @@ fn a_session_that_is_nowhere_gets_no_list() {
     let home = tempfile::tempdir().unwrap();
     let store = opened(home.path(), Arc::new(Disk));
     let none = store.checkpoints(&id("260101-a-b"));
-    assert!(none.add(&begun(1, 1, Thing::Absent), Sync::No).is_err());
+    assert!(none.add(&begun(1, 1, PathEntry::Absent), Sync::No).is_err());
     assert!(!home.path().join("w").exists() && none.records().unwrap().is_empty());
 }
 
@@ -101,7 +101,7 @@ fn every_death_and_every_error_leaves_contents_and_list_whole() {
         ] {
             let home = tempfile::tempdir().unwrap();
             let sound = of(home.path(), "260101-a-b");
-            sound.add(&begun(1, 1, Thing::Absent), Sync::Yes).unwrap();
+            sound.add(&begun(1, 1, PathEntry::Absent), Sync::Yes).unwrap();
             let io = Arc::new(Watched::new(Arc::new(Disk), fault));
             let store = opened(home.path(), io.clone());
             let one = store.checkpoints(&id("260101-a-b"));
@@ -112,7 +112,7 @@ fn every_death_and_every_error_leaves_contents_and_list_whole() {
             let found = sound.content(&hash).unwrap();
             assert!(!sound.has(&hash) || found.as_deref() == Some(&b"what was there"[..]), "{fault:?}");
             let records = sound.records().unwrap();
-            assert_eq!(records[0], begun(1, 1, Thing::Absent), "{fault:?}");
+            assert_eq!(records[0], begun(1, 1, PathEntry::Absent), "{fault:?}");
             assert!(records.len() == 1 || records[1] == begun(2, 2, file(&hash)), "{fault:?}");
             // What was promised is there.
             assert!(kept.is_err() || found.is_some(), "{fault:?}");

@@ -3,9 +3,9 @@
 use super::excerpt::excerpt;
 use super::lines::LineBuffer;
 use super::{MOST_COUNTED, MOST_HITS, SearchState};
-use crate::domain::inbox::{HitIn, RowHit, SessionHits};
 use crate::domain::message::{Body, Message, UserText};
 use crate::domain::property::{Label, split_label};
+use crate::domain::search_hit::{HitIn, RowHit, SessionHits};
 use crate::domain::{At, SessionId, SessionMeta, fold, query};
 use crate::store::StoreError;
 use crate::store::format::header::{self, First};

@@ -8,8 +8,8 @@
 //! in a result that is no text, only those are found that stand there as JSON would write them.)
 
 use crate::domain::fold;
-use crate::domain::inbox::HitIn;
 use crate::domain::query::{Query, QueryWord};
+use crate::domain::search_hit::HitIn;
 use crate::store::format::row;
 use memchr::memmem::Finder;
 use std::path::Path;

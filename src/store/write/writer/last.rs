@@ -3,14 +3,14 @@
 //! After a panic nothing more is written, because nobody knows how far the journal came. What is given from then on is kept
 //! in memory, every call fails, and [`super::Writer::rescue`] gets all of it out.
 
-use super::{Call, Desk, Health, Op};
+use super::{Call, Health, Op, WriterThread};
 use crate::domain::message::UserText;
 use crate::store::StoreError;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Receiver;
 
 /// The life of the thread.
-pub(super) fn run(mut desk: Desk, inbox: &Receiver<Call>) {
+pub(super) fn run(mut desk: WriterThread, inbox: &Receiver<Call>) {
     // What a panic leaves half done in the journal is only read afterwards.
     match catch_unwind(AssertUnwindSafe(|| desk.run(inbox))) {
         Ok(Some((reply, closed))) => {
@@ -23,7 +23,7 @@ pub(super) fn run(mut desk: Desk, inbox: &Receiver<Call>) {
     }
 }
 
-impl Desk {
+impl WriterThread {
     fn broken(mut self, inbox: &Receiver<Call>) {
         let error = || StoreError::Broken { path: self.journal.dir().to_owned() };
         tracing::error!(error = %error(), "the thread that writes a session panicked");

@@ -56,7 +56,7 @@ impl SessionActor {
         if self.load_context().await {
             self.input(Input::Deliver(text)).await;
         } else {
-            self.input(Input::Hold(text.into())).await;
+            self.input(Input::Enqueue(text.into())).await;
         }
     }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// lisle's own data of a session, kept beside the header.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub struct Own {
+pub struct HeaderExtension {
     /// The plan that waits for its answer.
     pub plan: Option<PendingPlan>,
     /// The plan that was approved, and how far it is.
@@ -42,7 +42,7 @@ pub struct Own {
     pub other: serde_json::Map<String, Value>,
 }
 
-impl Own {
+impl HeaderExtension {
     /// Reads the stored data; a part that this version cannot read is left out, the rest is kept.
     #[must_use]
     pub fn read(stored: Value) -> Self {

@@ -5,10 +5,10 @@
 //! becomes a gap, which is reported with the call.
 
 use super::UndoSettings;
-use super::reach::{Intent, UndoReach};
+use super::possible_changes::{Intent, PossibleChanges};
 use crate::domain::permission::Sandbox;
 use crate::domain::tool::{CallFacts, Proposal, Touch};
-use crate::domain::undo::{Thing, UndoEntry};
+use crate::domain::undo::{PathEntry, UndoEntry};
 use crate::domain::{At, CallId, MessageId};
 use crate::sandbox::plain_file;
 use crate::sandbox::repository::Repository;
@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 60_000 } else {
 
 /// Keeps what the calls of one session change.
 #[derive(Debug)]
-pub(in crate::agent) struct Keeper {
+pub(in crate::agent) struct UndoRecorder {
     settings: UndoSettings,
     own_dirs: Vec<PathBuf>,
     memory: Mutex<Memory>,
@@ -55,8 +55,8 @@ struct Memory {
 
 /// Store for the changes of a call, and the turn that it belongs to.
 #[derive(Clone, Debug)]
-pub(in crate::agent) struct Keeping {
-    pub(in crate::agent) keeper: Arc<Keeper>,
+pub(in crate::agent) struct UndoTarget {
+    pub(in crate::agent) keeper: Arc<UndoRecorder>,
     pub(in crate::agent) checkpoints: Checkpoints,
     /// The message that the turn began with.
     pub(in crate::agent) turn: Option<MessageId>,
@@ -66,7 +66,7 @@ pub(in crate::agent) struct Keeping {
 
 /// A call that is about to run.
 #[derive(Clone, Debug)]
-pub(in crate::agent) struct About {
+pub(in crate::agent) struct CallToRecord {
     pub(in crate::agent) checkpoints: Checkpoints,
     pub(in crate::agent) call: CallId,
     /// Row in the session whose list it goes to; for a call of a spawned session the row of the
@@ -83,8 +83,8 @@ pub(in crate::agent) struct About {
 
 /// A call that runs, with what was kept for it.
 #[derive(Debug)]
-pub(in crate::agent) struct Underway {
-    about: About,
+pub(in crate::agent) struct RecordedCall {
+    about: CallToRecord,
     change: u64,
     gaps: Vec<String>,
     kind: Kind,
@@ -93,15 +93,15 @@ pub(in crate::agent) struct Underway {
 #[derive(Debug)]
 enum Kind {
     /// These paths were kept.
-    Files(Vec<(PathBuf, Thing)>),
+    Files(Vec<(PathBuf, PathEntry)>),
     /// The directory was looked at, or is still being looked at.
     Command {
         look: Option<JoinHandle<Looked>>,
         before: Option<Arc<DirectoryTable>>,
         began: i64,
-        reach: UndoReach,
+        reach: PossibleChanges,
         /// Entries of the repository's own folders that configure or run code.
-        code: Vec<(PathBuf, Thing)>,
+        code: Vec<(PathBuf, PathEntry)>,
         /// State of the repository.
         head: Head,
         /// Another command ran before this one was looked at, or meanwhile.
@@ -111,7 +111,7 @@ enum Kind {
     Nothing,
 }
 
-impl Underway {
+impl RecordedCall {
     /// The call made this change and not the proposed one.
     pub(in crate::agent) fn made(&mut self, proposal: Proposal) {
         self.about.facts.proposal = proposal;
@@ -125,7 +125,7 @@ impl Underway {
 
 type Looked = Result<Arc<DirectoryTable>, String>;
 
-impl Keeper {
+impl UndoRecorder {
     pub(in crate::agent) fn new(settings: UndoSettings, own_dirs: Vec<PathBuf>) -> Self {
         let (memory, full, stop) = (Mutex::default(), Mutex::default(), CancellationToken::new());
         Self { settings, own_dirs, memory, full, stop }
@@ -147,14 +147,14 @@ impl Keeper {
     }
 
     /// Keeps what a call may change. `None` where it changes nothing, or undo is switched off.
-    pub(in crate::agent) async fn begin(self: &Arc<Self>, about: About) -> Option<Underway> {
+    pub(in crate::agent) async fn begin(self: &Arc<Self>, about: CallToRecord) -> Option<RecordedCall> {
         if !self.settings.enabled {
             return None;
         }
         let writes = written(&about.facts);
-        let reach = UndoReach::of(&about.facts);
+        let reach = PossibleChanges::of(&about.facts);
         let changes = match &reach {
-            Some(reach) => about.sandbox != Sandbox::ReadOnly && *reach != UndoReach::Nothing,
+            Some(reach) => about.sandbox != Sandbox::ReadOnly && *reach != PossibleChanges::Nothing,
             None => !writes.is_empty(),
         };
         if !changes {
@@ -162,7 +162,7 @@ impl Keeper {
         }
         let keeper = self.clone();
         let cwd = crate::tools::files::paths::follow(&about.cwd).unwrap_or_else(|_| about.cwd.clone());
-        let about = About { cwd, ..about };
+        let about = CallToRecord { cwd, ..about };
         if let Some(reach) = reach {
             return Some(self.begin_command(about, reach).await);
         }
@@ -173,53 +173,53 @@ impl Keeper {
 
     // ---- the file tools ----
 
-    fn begin_files(&self, about: About, paths: &[PathBuf]) -> Underway {
+    fn begin_files(&self, about: CallToRecord, paths: &[PathBuf]) -> RecordedCall {
         let mut gaps = Vec::new();
         let change = self.number(&about.checkpoints);
         if let Some(gap) = self.no_room(&about.checkpoints) {
             // That it changed something is known all the same.
             let _ = about.checkpoints.add(&begun(&about, change, Vec::new()), Sync::No);
-            return Underway { about, change, gaps: vec![gap], kind: Kind::Nothing };
+            return RecordedCall { about, change, gaps: vec![gap], kind: Kind::Nothing };
         }
-        let mut kept: Vec<(PathBuf, Thing)> = Vec::new();
+        let mut kept: Vec<(PathBuf, PathEntry)> = Vec::new();
         for path in paths {
             // Folders that will be made for it.
             let missing = path
                 .ancestors()
                 .skip(1)
-                .take_while(|above| matches!(see(above, LARGEST), Ok(Thing::Absent)) && above.parent().is_some());
+                .take_while(|above| matches!(see(above, LARGEST), Ok(PathEntry::Absent)) && above.parent().is_some());
             let mut missing: Vec<PathBuf> = missing.map(Path::to_owned).collect();
             missing.reverse();
-            kept.extend(missing.into_iter().map(|folder| (folder, Thing::Absent)));
+            kept.extend(missing.into_iter().map(|folder| (folder, PathEntry::Absent)));
             let thing = match look(path, LARGEST) {
-                Ok((file @ Thing::File { .. }, Some(bytes))) => match about.checkpoints.keep(&bytes, Sync::Yes) {
+                Ok((file @ PathEntry::File { .. }, Some(bytes))) => match about.checkpoints.keep(&bytes, Sync::Yes) {
                     Ok(_) => file,
                     Err(error) => {
                         gaps.push(format!("{error}."));
-                        Thing::unkept("it could not be saved")
+                        PathEntry::unkept("it could not be saved")
                     }
                 },
                 Ok((thing, _)) => thing,
                 Err(error) => {
                     gaps.push(format!("{error}."));
-                    Thing::unkept(error.to_string())
+                    PathEntry::unkept(error.to_string())
                 }
             };
             kept.push((path.clone(), thing));
         }
-        let after = || Thing::unkept("lisle ended meanwhile");
+        let after = || PathEntry::unkept("lisle ended meanwhile");
         let entries =
             kept.iter().map(|(path, before)| UndoEntry { path: path.clone(), before: before.clone(), after: after() });
         let entries = entries.collect();
         if let Err(error) = about.checkpoints.add(&begun(&about, change, entries), Sync::Yes) {
             gaps.push(format!("{error}."));
         }
-        Underway { about, change, gaps, kind: Kind::Files(kept) }
+        RecordedCall { about, change, gaps, kind: Kind::Files(kept) }
     }
 
     // ---- commands ----
 
-    async fn begin_command(self: &Arc<Self>, about: About, reach: UndoReach) -> Underway {
+    async fn begin_command(self: &Arc<Self>, about: CallToRecord, reach: PossibleChanges) -> RecordedCall {
         let change = self.number(&about.checkpoints);
         let (keeper, asked) = (self.clone(), about.clone());
         let crowded = another_runs(about.cwd.clone()).await;
@@ -240,29 +240,29 @@ impl Keeper {
         let crowded = crowded || another_runs(about.cwd.clone()).await;
         let (look, before, gaps) = match waited {
             Ok(Ok(Ok(table))) => (None, Some(table), Vec::new()),
-            Ok(Ok(Err(gap))) => return Underway { about, change, gaps: vec![gap], kind: Kind::Nothing },
+            Ok(Ok(Err(gap))) => return RecordedCall { about, change, gaps: vec![gap], kind: Kind::Nothing },
             Ok(Err(error)) => {
                 tracing::error!(%error, "looking at the working directory for undo ended badly");
                 let gap = "Something failed inside lisle; the log has it.".to_owned();
-                return Underway { about, change, gaps: vec![gap], kind: Kind::Nothing };
+                return RecordedCall { about, change, gaps: vec![gap], kind: Kind::Nothing };
             }
             Err(_) => {
                 let gap = format!("The files below {} were still being copied when it began.", about.cwd.display());
                 (Some(look), None, vec![gap])
             }
         };
-        Underway { about, change, gaps, kind: Kind::Command { look, before, began, reach, code, head, crowded } }
+        RecordedCall { about, change, gaps, kind: Kind::Command { look, before, began, reach, code, head, crowded } }
     }
 
     /// Keeps the hooks and the configuration of the repository, which the look at the directory leaves out: the one thing in
     /// git's own folders that a command may not change by itself.
-    fn code(&self, about: &About) -> Vec<(PathBuf, Thing)> {
+    fn code(&self, about: &CallToRecord) -> Vec<(PathBuf, PathEntry)> {
         if about.checkpoints.room(self.settings.bounds).is_err() {
             return Vec::new();
         }
         let keep = |path: PathBuf| {
             let thing = match look(&path, MOST_CODE).ok()? {
-                (file @ Thing::File { .. }, Some(bytes)) => {
+                (file @ PathEntry::File { .. }, Some(bytes)) => {
                     about.checkpoints.keep(&bytes, Sync::No).ok()?;
                     file
                 }
@@ -274,10 +274,11 @@ impl Keeper {
     }
 
     /// Changes of the repository's code, including new files.
-    fn changed_code(before: Vec<(PathBuf, Thing)>, cwd: &Path) -> Vec<UndoEntry> {
+    fn changed_code(before: Vec<(PathBuf, PathEntry)>, cwd: &Path) -> Vec<UndoEntry> {
         let known: Vec<PathBuf> = before.iter().map(|(path, _)| path.clone()).collect();
-        let new = code_files(cwd).into_iter().filter(|path| !known.contains(path)).map(|path| (path, Thing::Absent));
-        let entry = |(path, before): (PathBuf, Thing)| {
+        let new =
+            code_files(cwd).into_iter().filter(|path| !known.contains(path)).map(|path| (path, PathEntry::Absent));
+        let entry = |(path, before): (PathBuf, PathEntry)| {
             let after = see(&path, MOST_CODE).ok()?;
             (after != before).then_some(UndoEntry { path, before, after })
         };
@@ -285,7 +286,7 @@ impl Keeper {
     }
 
     /// Looks at the working directory and keeps what is new in it.
-    fn look(&self, about: &About) -> Looked {
+    fn look(&self, about: &CallToRecord) -> Looked {
         let before = self.memory.lock().unwrap_or_else(PoisonError::into_inner).table.clone();
         let limits: Limits = self.settings.limits(&self.own_dirs);
         let mut keep = |bytes: &[u8]| about.checkpoints.keep(bytes, Sync::No).map_err(|error| error.to_string());
@@ -299,8 +300,8 @@ impl Keeper {
 
     /// Records what a call changed. `did` says that it ended well, `now` when. Gives what is not known of it, one sentence
     /// each.
-    pub(in crate::agent) async fn end(self: &Arc<Self>, underway: Underway, did: bool, now: At) -> Vec<String> {
-        let Underway { about, change, mut gaps, kind } = underway;
+    pub(in crate::agent) async fn end(self: &Arc<Self>, underway: RecordedCall, did: bool, now: At) -> Vec<String> {
+        let RecordedCall { about, change, mut gaps, kind } = underway;
         let ended_ns = now_ns();
         let crowded = matches!(kind, Kind::Command { crowded: true, .. });
         let (late, before, span, reach, files, (code, head)) = match kind {
@@ -313,7 +314,7 @@ impl Keeper {
             }
             Kind::Files(files) => {
                 let head = head_of(&about.cwd);
-                (false, None, (0, 0), UndoReach::Unknown, Some(files), (Vec::new(), head))
+                (false, None, (0, 0), PossibleChanges::Unknown, Some(files), (Vec::new(), head))
             }
             Kind::Command { look: Some(look), began, reach, code, head, .. } if look.is_finished() => {
                 let table = match look.await {
@@ -333,7 +334,7 @@ impl Keeper {
         let keeper = self.clone();
         let ended = tokio::task::spawn_blocking(move || {
             // A file that a redirection names can be written by anybody else at the same time.
-            let sure = files.is_some() || reach == UndoReach::Nothing;
+            let sure = files.is_some() || reach == PossibleChanges::Nothing;
             let entries = match files {
                 Some(files) => changed_files(files, &Intent::of(&about.facts.proposal), did),
                 None => match before {
@@ -366,7 +367,7 @@ impl Keeper {
     /// that are somebody else's.
     fn changed(
         &self,
-        about: &About,
+        about: &CallToRecord,
         before: Arc<DirectoryTable>,
         late: bool,
         (began, ended): (i64, i64),
@@ -392,7 +393,8 @@ impl Keeper {
             |path: &Path| after.changed_at(path).is_none_or(|at| at >= began.saturating_sub(LAG) && at <= ended);
         let mut changes = before.changes(&after);
         // What lies in a folder that was moved keeps its times.
-        let made = |entry: &&UndoEntry| matches!((&entry.before, &entry.after), (Thing::Absent, Thing::Folder { .. }));
+        let made =
+            |entry: &&UndoEntry| matches!((&entry.before, &entry.after), (PathEntry::Absent, PathEntry::Folder { .. }));
         let moved: HashSet<PathBuf> =
             changes.iter().filter(made).map(|entry| entry.path.clone()).filter(|path| meanwhile(path)).collect();
         let came_along = |path: &Path| path.ancestors().skip(1).any(|above| moved.contains(above));
@@ -445,7 +447,7 @@ type Head = Option<[String; 3]>;
 fn head_of(cwd: &Path) -> Head {
     let repository = Repository::of(cwd)?;
     let text = |path: PathBuf| match see(&path, MOST_CODE) {
-        Ok(Thing::File { hash, .. }) => hash,
+        Ok(PathEntry::File { hash, .. }) => hash,
         _ => String::new(),
     };
     let head = plain_file::text(&repository.own.join("HEAD"), MOST_CODE)?;
@@ -462,7 +464,7 @@ fn written(facts: &CallFacts) -> Vec<PathBuf> {
     facts.touches.iter().filter_map(write).collect()
 }
 
-fn begun(about: &About, change: u64, entries: Vec<UndoEntry>) -> Record {
+fn begun(about: &CallToRecord, change: u64, entries: Vec<UndoEntry>) -> Record {
     let subject: String = about.facts.subject.lines().next().unwrap_or_default().chars().take(200).collect();
     Record::Begun {
         change,
@@ -478,9 +480,9 @@ fn begun(about: &About, change: u64, entries: Vec<UndoEntry>) -> Record {
 
 /// Changes of the kept files. A content that the call was not to write is somebody else's: the call
 /// wrote its own before that, or nothing if it did not end well.
-fn changed_files(kept: Vec<(PathBuf, Thing)>, intent: &Intent, did: bool) -> Vec<UndoEntry> {
-    let entry = |(path, before): (PathBuf, Thing)| {
-        let found = see(&path, LARGEST).unwrap_or_else(|error| Thing::unkept(error.to_string()));
+fn changed_files(kept: Vec<(PathBuf, PathEntry)>, intent: &Intent, did: bool) -> Vec<UndoEntry> {
+    let entry = |(path, before): (PathBuf, PathEntry)| {
+        let found = see(&path, LARGEST).unwrap_or_else(|error| PathEntry::unkept(error.to_string()));
         if found == before {
             return None;
         }

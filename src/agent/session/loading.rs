@@ -1,12 +1,12 @@
 //! A session's machine and its files: reading makes the machine, and what the machine wants kept is written.
 
 use super::super::clock::now;
-use super::super::machine::{Answers, Death, LeftBehind, Machine, Own};
+use super::super::machine::{Answers, Death, HeaderExtension, LeftBehind, Machine};
 use super::super::mailbox::SHOWN;
-use super::super::session_files::{self, Ownership, ReadSession, Writing, trouble};
+use super::super::session_files::{self, FilesState, ReadSession, Writing, trouble};
 use super::recovery::LastEnd;
 use super::steps::durability;
-use super::view::{Hold, Mark, Show};
+use super::view::{LockAfterRead, Mark, Show};
 use super::{SessionActor, machine_config};
 use crate::agent::machine_io::{Input, Safety};
 use crate::agent::message_queue::Queue;
@@ -21,15 +21,15 @@ impl SessionActor {
     /// Reads the session to look at it, if that was not done. Its lock goes back at once, unless something is to happen
     /// by itself. False when it cannot be read; the user was told.
     pub(super) async fn load(&mut self, show: Show) -> bool {
-        !matches!(self.files.ownership(), Ownership::Unloaded) || self.read(show, Hold::No).await
+        !matches!(self.files.ownership(), FilesState::Unloaded) || self.read(show, LockAfterRead::Released).await
     }
 
     /// Reads the session to write it: its lock is kept where it can be had.
     pub(super) async fn claim(&mut self, show: Show) -> bool {
-        self.read(show, Hold::Yes).await
+        self.read(show, LockAfterRead::Kept).await
     }
 
-    async fn read(&mut self, show: Show, hold: Hold) -> bool {
+    async fn read(&mut self, show: Show, lock: LockAfterRead) -> bool {
         let rows = match show {
             Show::Nothing => 0,
             Show::Rows(rows) => rows,
@@ -40,21 +40,21 @@ impl SessionActor {
             let _alone = self.shared.gates.enter(&self.machine.meta().id).await;
             self.files.load(rows).await
         };
-        self.took(loaded, show, hold).await
+        self.took(loaded, show, lock).await
     }
 
     /// Takes the session from a holder that does not answer; what is there is shown.
     pub(super) async fn take_over(&mut self) -> bool {
         let loaded = self.files.take_over(SHOWN).await;
-        self.took(loaded, Show::Rows(SHOWN), Hold::Yes).await
+        self.took(loaded, Show::Rows(SHOWN), LockAfterRead::Kept).await
     }
 
-    async fn took(&mut self, loaded: Option<Result<ReadSession, StoreError>>, show: Show, hold: Hold) -> bool {
+    async fn took(&mut self, loaded: Option<Result<ReadSession, StoreError>>, show: Show, lock: LockAfterRead) -> bool {
         match loaded {
             Some(Ok(ReadSession { loaded, draft, follower, news })) => {
                 draft.attachments.iter().for_each(|file| self.attachments.add(&file.path));
                 self.draft.read(draft);
-                self.take(loaded, show, hold).await;
+                self.take(loaded, show, lock).await;
                 self.follow(follower, news);
                 true
             }
@@ -66,7 +66,7 @@ impl SessionActor {
         }
     }
 
-    async fn take(&mut self, loaded: LoadedSession, show: Show, hold: Hold) {
+    async fn take(&mut self, loaded: LoadedSession, show: Show, lock: LockAfterRead) {
         let LoadedSession {
             mut meta,
             own,
@@ -83,7 +83,7 @@ impl SessionActor {
         let mut remarks = last_end.restrict(&mut meta, self.shared.loosest());
         let answers = Answers::after(left_in, died_in_turn, foreign_last_write);
         let own_data = own;
-        let own = Own::read(own_data.clone());
+        let own = HeaderExtension::read(own_data.clone());
         // A death between the row and the queue leaves a message in both.
         let queue: Vec<_> = queue.into_iter().filter(|item| last.iter().all(|row| row.id != item.id)).collect();
         let held = !queue.is_empty();
@@ -99,14 +99,14 @@ impl SessionActor {
             theirs,
         };
         // What is read without being shown, and let go again, is read again by whoever looks.
-        let counts = show != Show::Nothing || hold == Hold::Yes;
+        let counts = show != Show::Nothing || lock == LockAfterRead::Kept;
         let before = if counts { self.view.set_mark(mark) } else { self.view.mark().cloned() };
         // Without a turn that died, what waits was held by somebody. In Execute nothing goes by itself.
         let fresh = before.as_ref().is_none_or(|before| before.theirs);
         let redelivers = died_in_turn && held && left_in != Mode::Execute && !theirs && fresh;
         // Whatever is written first, the stricter mode goes with it.
         let first = (!remarks.is_empty()).then(|| (meta.clone(), own_data));
-        let stays = hold == Hold::Yes || (redelivers && show != Show::Nothing);
+        let stays = lock == LockAfterRead::Kept || (redelivers && show != Show::Nothing);
         let elsewhere = self.files.take(access, first, stays);
         let config = machine_config(&self.shared, &meta);
         let machine = Machine::new(meta, own, queue, config).with_rules_of(&self.machine, answers);
@@ -128,7 +128,7 @@ impl SessionActor {
             self.also(who).await;
         }
         self.show_taken(show, before.as_ref(), old.meta(), (last, earlier)).await;
-        if stays && hold == Hold::No {
+        if stays && lock == LockAfterRead::Released {
             // What a death left is written now: snapshots come from the files.
             self.keep_meta(Safety::Written).await;
         }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// Effects of a simple command on files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CommandReach {
+pub struct CommandEffects {
     /// Copied trees: everything at or below the first path also appears at or below the second.
     pub copies: Vec<Copied>,
     /// Removed trees.
@@ -69,7 +69,7 @@ pub struct Copied {
     pub into: bool,
 }
 
-impl CommandReach {
+impl CommandEffects {
     /// The places that it may write, as far as its words tell.
     pub fn targets(&self) -> impl Iterator<Item = String> {
         let copied = self
@@ -123,10 +123,10 @@ const VALUED: &[(&str, &str)] = &[
 
 /// Effects of a simple command, from its words after quote removal.
 #[must_use]
-pub fn reach(argv: &[String]) -> CommandReach {
-    let Some((program, args)) = argv.split_first() else { return CommandReach::default() };
+pub fn reach(argv: &[String]) -> CommandEffects {
+    let Some((program, args)) = argv.split_first() else { return CommandEffects::default() };
     let base = program.rsplit('/').next().unwrap_or(program);
-    let mut out = CommandReach { settles: settles(base, args), ..CommandReach::default() };
+    let mut out = CommandEffects { settles: settles(base, args), ..CommandEffects::default() };
     match base {
         "cp" | "mv" | "ln" | "install" | "rsync" => copies(base, args, &mut out),
         "rm" | "rmdir" | "unlink" | "shred" => out.removes.extend(operands(args)),
@@ -150,7 +150,7 @@ pub fn reach(argv: &[String]) -> CommandReach {
 }
 
 /// Effects of a subcommand of git.
-fn of_git(first: &str, rest: &[String], out: &mut CommandReach) {
+fn of_git(first: &str, rest: &[String], out: &mut CommandEffects) {
     out.unknown = matches!(first, "apply" | "am" | "clone" | "archive" | "checkout-index" | "read-tree");
     let has = |long: &str, short: &[char]| {
         let shorts = |word: &String| word.starts_with('-') && !word.starts_with("--") && word.contains(short);
@@ -190,7 +190,7 @@ fn operands(args: &[String]) -> Vec<String> {
     out
 }
 
-fn copies(base: &str, args: &[String], out: &mut CommandReach) {
+fn copies(base: &str, args: &[String], out: &mut CommandEffects) {
     let valued = VALUED.iter().find(|(name, _)| *name == base).map_or("", |(_, options)| *options);
     let (mut operands, mut folder, mut whole) = (Vec::new(), None, false);
     let mut rest = args.iter();
@@ -340,7 +340,7 @@ fn settles(base: &str, args: &[String]) -> Option<Settles> {
 mod tests {
     use super::*;
 
-    fn of(line: &str) -> CommandReach {
+    fn of(line: &str) -> CommandEffects {
         reach(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
     }
 

@@ -3,7 +3,7 @@
 //! Other changes while the call ran are somebody else's, and undo leaves them alone. Pure.
 
 use crate::domain::tool::{CallFacts, Proposal, Touch};
-use crate::domain::undo::{Attributes, Thing};
+use crate::domain::undo::{Attributes, PathEntry};
 use crate::permit::shell::{Judged, ReadOnlyProfile, judge_found};
 use std::path::{Component, Path, PathBuf};
 
@@ -12,7 +12,7 @@ const EXPANDS: &[char] = &['$', '`', '*', '?', '[', '{', '~', '\\', '\'', '"', '
 
 /// Possible changes of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum UndoReach {
+pub(super) enum PossibleChanges {
     /// Nothing: all parts of it only read.
     Nothing,
     /// Only files whose paths end in one of these: all parts of it only read, and these are redirected to.
@@ -21,7 +21,7 @@ pub(super) enum UndoReach {
     Unknown,
 }
 
-impl UndoReach {
+impl PossibleChanges {
     /// Possible changes of a call's commands; `None` for a call without any.
     pub(super) fn of(facts: &CallFacts) -> Option<Self> {
         let commands = facts.touches.iter().filter_map(|touch| match touch {
@@ -38,22 +38,22 @@ impl UndoReach {
                 Judged::Other(_) if !judged.parts.is_empty() && judged.parts.iter().all(|part| part.reads) => {
                     match judged.writes.iter().map(|path| end(path)).collect::<Option<Vec<PathBuf>>>() {
                         Some(paths) if !paths.is_empty() => ends.extend(paths),
-                        _ => return Some(UndoReach::Unknown),
+                        _ => return Some(PossibleChanges::Unknown),
                     }
                 }
-                Judged::Other(_) | Judged::Catastrophic(_) => return Some(UndoReach::Unknown),
+                Judged::Other(_) | Judged::Catastrophic(_) => return Some(PossibleChanges::Unknown),
             }
         }
-        let reach = if ends.is_empty() { UndoReach::Nothing } else { UndoReach::Ends(ends) };
+        let reach = if ends.is_empty() { PossibleChanges::Nothing } else { PossibleChanges::Ends(ends) };
         any.then_some(reach)
     }
 
     /// True if this path can have been changed.
     pub(super) fn has(&self, path: &Path) -> bool {
         match self {
-            UndoReach::Nothing => false,
-            UndoReach::Ends(ends) => ends.iter().any(|end| path.ends_with(end)),
-            UndoReach::Unknown => true,
+            PossibleChanges::Nothing => false,
+            PossibleChanges::Ends(ends) => ends.iter().any(|end| path.ends_with(end)),
+            PossibleChanges::Unknown => true,
         }
     }
 }
@@ -103,14 +103,14 @@ impl Intent {
     }
 
     /// Entry that the call left of a file that was `before` and is `found` now; `None` if it left it unchanged.
-    pub(super) fn left(&self, before: &Thing, found: Thing, did: bool) -> Option<Thing> {
+    pub(super) fn left(&self, before: &PathEntry, found: PathEntry, did: bool) -> Option<PathEntry> {
         let Intent::Contents(hashes) = self else { return Some(found) };
         let own = match &found {
             // A folder that was made for it; one that is not empty stays anyway.
-            Thing::Folder { .. } => true,
-            Thing::File { hash, .. } => hashes.contains(hash),
-            Thing::Absent => hashes.iter().any(String::is_empty),
-            Thing::Large { .. } | Thing::Link { .. } | Thing::Special | Thing::Unkept { .. } => false,
+            PathEntry::Folder { .. } => true,
+            PathEntry::File { hash, .. } => hashes.contains(hash),
+            PathEntry::Absent => hashes.iter().any(String::is_empty),
+            PathEntry::Large { .. } | PathEntry::Link { .. } | PathEntry::Special | PathEntry::Unkept { .. } => false,
         };
         if own {
             return Some(found);
@@ -119,14 +119,14 @@ impl Intent {
             return None;
         }
         let (mode, attributes) = match (before, &found) {
-            (_, Thing::File { mode, attributes, .. }) | (Thing::File { mode, attributes, .. }, _) => {
+            (_, PathEntry::File { mode, attributes, .. }) | (PathEntry::File { mode, attributes, .. }, _) => {
                 (*mode, attributes.clone())
             }
             _ => (0o644, Attributes::default()),
         };
         match hashes.as_slice() {
-            [one] if !one.is_empty() => Some(Thing::File { hash: one.clone(), mode, attributes }),
-            _ => Some(Thing::unkept("somebody changed it at the very moment")),
+            [one] if !one.is_empty() => Some(PathEntry::File { hash: one.clone(), mode, attributes }),
+            _ => Some(PathEntry::unkept("somebody changed it at the very moment")),
         }
     }
 }
@@ -135,7 +135,7 @@ impl Intent {
 mod tests {
     use super::*;
 
-    fn reach(command: &str) -> UndoReach {
+    fn reach(command: &str) -> PossibleChanges {
         let touches = vec![Touch::command(command, "/w")];
         let facts = CallFacts {
             tool: "bash".into(),
@@ -145,7 +145,7 @@ mod tests {
             secrets_here: false,
             left_out: Vec::new(),
         };
-        UndoReach::of(&facts).unwrap()
+        PossibleChanges::of(&facts).unwrap()
     }
 
     #[test]
@@ -170,14 +170,14 @@ mod tests {
 
     #[test]
     fn what_a_file_tool_left_is_what_it_was_to_write() {
-        let file = |hash: &str| Thing::File { hash: hash.into(), mode: 0o600, attributes: Attributes::default() };
+        let file = |hash: &str| PathEntry::File { hash: hash.into(), mode: 0o600, attributes: Attributes::default() };
         let intent = Intent::Contents(vec!["new".into()]);
         for (found, did, wanted) in [
             (file("new"), true, Some(file("new"))),
             (file("new"), false, Some(file("new"))),
             (file("the user's"), true, Some(file("new"))),
             (file("the user's"), false, None),
-            (Thing::Absent, true, Some(file("new"))),
+            (PathEntry::Absent, true, Some(file("new"))),
         ] {
             assert_eq!(intent.left(&file("old"), found.clone(), did), wanted, "{found:?} {did}");
         }

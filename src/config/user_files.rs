@@ -10,20 +10,20 @@ use std::path::{Path, PathBuf};
 
 /// Kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OwnFileKind {
+pub enum UserFileKind {
     /// `themes/NAME.toml`
     Theme,
     /// `keymaps/NAME.toml`
     Keymap,
 }
 
-impl OwnFileKind {
+impl UserFileKind {
     /// The folder's name, in the sources and in the config folder.
     #[must_use]
     pub fn folder(self) -> &'static str {
         match self {
-            OwnFileKind::Theme => "themes",
-            OwnFileKind::Keymap => "keymaps",
+            UserFileKind::Theme => "themes",
+            UserFileKind::Keymap => "keymaps",
         }
     }
 
@@ -38,7 +38,7 @@ impl OwnFileKind {
 ///
 /// # Errors
 /// The problem of the file; the caller goes on without it.
-pub fn find(paths: &Paths, kind: OwnFileKind, name: &str) -> Result<Option<String>, Problem> {
+pub fn find(paths: &Paths, kind: UserFileKind, name: &str) -> Result<Option<String>, Problem> {
     // A name, never a path.
     if name.is_empty() || name.starts_with('.') || name.contains(['/', '\\', '\0']) {
         return Ok(None);
@@ -48,7 +48,7 @@ pub fn find(paths: &Paths, kind: OwnFileKind, name: &str) -> Result<Option<Strin
 
 /// All names that [`find`] finds, sorted.
 #[must_use]
-pub fn names(paths: &Paths, kind: OwnFileKind) -> Vec<String> {
+pub fn names(paths: &Paths, kind: UserFileKind) -> Vec<String> {
     let files = std::fs::read_dir(paths.config.join(kind.folder())).into_iter().flatten().flatten();
     let name = |file: std::fs::DirEntry| Some(file.file_name().to_str()?.strip_suffix(".toml")?.to_owned());
     let mut all: Vec<String> = files.filter_map(name).filter(|name| !name.starts_with('.')).collect();
@@ -59,7 +59,7 @@ pub fn names(paths: &Paths, kind: OwnFileKind) -> Vec<String> {
 /// In debug builds, the text that comes with the program as it lies in the sources now: a change shows without building
 /// anew. `None` in release builds, and where the sources are gone.
 #[must_use]
-pub fn fresh(kind: OwnFileKind, name: &str) -> Option<String> {
+pub fn fresh(kind: UserFileKind, name: &str) -> Option<String> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(kind.folder()).join(format!("{name}.toml"));
     cfg!(debug_assertions).then(|| std::fs::read_to_string(file).ok()).flatten()
 }
@@ -71,16 +71,16 @@ mod tests {
 
     #[test]
     fn what_comes_with_the_program_is_read_from_the_sources_in_debug_builds() {
-        assert_eq!(fresh(OwnFileKind::Theme, "ansi").is_some(), cfg!(debug_assertions));
-        assert_eq!(fresh(OwnFileKind::Keymap, "default").is_some(), cfg!(debug_assertions));
-        assert_eq!(fresh(OwnFileKind::Theme, "none"), None);
+        assert_eq!(fresh(UserFileKind::Theme, "ansi").is_some(), cfg!(debug_assertions));
+        assert_eq!(fresh(UserFileKind::Keymap, "default").is_some(), cfg!(debug_assertions));
+        assert_eq!(fresh(UserFileKind::Theme, "none"), None);
     }
 
     #[test]
     fn the_users_own_are_found_and_names_are_no_paths() {
         let dir = tempfile::tempdir().unwrap();
         let paths = Paths::find(Some(OsStr::new(dir.path()))).unwrap();
-        assert_eq!(names(&paths, OwnFileKind::Theme), Vec::<String>::new());
+        assert_eq!(names(&paths, UserFileKind::Theme), Vec::<String>::new());
         let themes = paths.config.join("themes");
         std::fs::create_dir_all(&themes).unwrap();
         std::fs::write(themes.join("mine.toml"), "dark = true\n").unwrap();
@@ -88,11 +88,11 @@ mod tests {
         std::fs::write(themes.join("bad.toml"), [0xff]).unwrap();
         std::fs::write(themes.join(".swap.toml"), "x").unwrap();
         std::fs::write(paths.config.join("secret.toml"), "x = 1\n").unwrap();
-        assert_eq!(find(&paths, OwnFileKind::Theme, "ansi"), Ok(Some("dark = false\n".to_owned())));
+        assert_eq!(find(&paths, UserFileKind::Theme, "ansi"), Ok(Some("dark = false\n".to_owned())));
         for none in ["none", "../secret", ".swap", ""] {
-            assert_eq!(find(&paths, OwnFileKind::Theme, none), Ok(None), "{none}");
+            assert_eq!(find(&paths, UserFileKind::Theme, none), Ok(None), "{none}");
         }
-        assert_eq!(find(&paths, OwnFileKind::Theme, "bad").unwrap_err().path, themes.join("bad.toml"));
-        assert_eq!(names(&paths, OwnFileKind::Theme), ["ansi", "bad", "mine"]);
+        assert_eq!(find(&paths, UserFileKind::Theme, "bad").unwrap_err().path, themes.join("bad.toml"));
+        assert_eq!(names(&paths, UserFileKind::Theme), ["ansi", "bad", "mine"]);
     }
 }
