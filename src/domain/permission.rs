@@ -231,7 +231,7 @@ impl Mode {
 impl TryFrom<String> for Mode {
     type Error = String;
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        Mode::parse(&text).ok_or_else(|| format!("{text:?} is not a permission mode: explore, ask or execute"))
+        Mode::parse(&text).ok_or_else(|| format!("invalid permission mode {text:?}: use explore, ask or execute"))
     }
 }
 
@@ -280,7 +280,7 @@ impl Holding {
         match (self, mode) {
             (Holding::Nothing, _) => "no sandbox",
             (Holding::Held(_) | Holding::NoHosts, Mode::Explore) | (Holding::Held(Sandbox::Workspace), _) => "",
-            (Holding::NoHosts, _) => "network not held: commands refused",
+            (Holding::NoHosts, _) => "network not filtered: commands refused",
             (Holding::Held(Sandbox::ReadOnly), _) => "read-only sandbox",
             (Holding::Held(Sandbox::None), _) => "sandbox off",
         }
@@ -362,7 +362,7 @@ mod tests {
             (Holding::Held(Sandbox::Workspace), "", ""),
             (Holding::Held(Sandbox::ReadOnly), "", "read-only sandbox"),
             (Holding::Held(Sandbox::None), "", "sandbox off"),
-            (Holding::NoHosts, "", "network not held: commands refused"),
+            (Holding::NoHosts, "", "network not filtered: commands refused"),
         ] {
             assert_eq!((holding.in_words(Mode::Explore), holding.in_words(Mode::Execute)), (explore, execute));
         }

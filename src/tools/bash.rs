@@ -93,7 +93,7 @@ fn facts(input: &Value, place: &CallPlace) -> Result<CallFacts, String> {
     let BashInput { command, .. } = call(input)?;
     if !place.cwd.is_dir() {
         return Err(format!(
-            "The working directory {} does not exist any more. Start a session in another one.",
+            "The working directory {} no longer exists. Start a session in another one.",
             place.cwd.display()
         ));
     }
@@ -292,7 +292,7 @@ mod tests {
             (json!({"command": " \n"}), "`command` is empty"),
             (json!({"command": "a\0b"}), "NUL"),
             (json!({"command": "x".repeat(LONGEST + 1)}), "Write a script file"),
-            (json!({"command": "x", "timeout_s": 601}), "`timeout_s` of bash must be a whole number from 1 to 600"),
+            (json!({"command": "x", "timeout_s": 601}), "`timeout_s` of bash must be an integer from 1 to 600"),
         ] {
             let error = bench.error("bash", input.clone());
             assert!(error.contains(says), "{error}");
@@ -303,6 +303,6 @@ mod tests {
         bench.place.runner = "/no/such/runner".into();
         assert!(bench.error("bash", json!({"command": "true"})).contains("could not be started through /no/such"));
         bench.place.cwd = "/no/such/dir".into();
-        assert!(bench.error("bash", json!({"command": "true"})).contains("does not exist any more"));
+        assert!(bench.error("bash", json!({"command": "true"})).contains("no longer exists"));
     }
 }

@@ -22,8 +22,8 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
         let rest = open.waits().saturating_sub(at + 1);
         let steers = at < open.steers.len();
         let (word, bar) = match (steers, item.redelivered, open.queue_held) {
-            (true, ..) => ("into this turn: ", Role::Running),
-            (_, true, held) => ("from before: ", if held { Role::Warning } else { Role::Accent }),
+            (true, ..) => ("steering: ", Role::Running),
+            (_, true, held) => ("from last run: ", if held { Role::Warning } else { Role::Accent }),
             (_, _, true) => ("held: ", Role::Warning),
             (_, _, false) => ("queued: ", Role::Accent),
         };

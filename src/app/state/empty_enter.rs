@@ -27,7 +27,7 @@ impl EmptyEnter {
             EmptyEnter::Retry => "retries the failed request",
             EmptyEnter::Release => "sends the queue",
             EmptyEnter::Continue => "continues the interrupted turn",
-            EmptyEnter::Choose => "chooses who answers",
+            EmptyEnter::Choose => "chooses a model",
         }
     }
 }
