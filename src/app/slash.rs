@@ -45,7 +45,7 @@ macro_rules! commands {
 commands! {
     New "new" "" "new session" SessionAction::New;
     Session "session" "[new [NAME]|list|switch WHICH]" "start a new session or switch to another" SessionAction::Switch;
-    Reset "reset" "" "archive this session and start over with its settings" SessionAction::Reset;
+    Reset "reset" "" "archive this session and start over" SessionAction::Reset;
     Worktree "worktree" "" "new session in its own git worktree" SessionAction::Worktree;
     Search "search" "[WORDS]" "search all sessions" SessionAction::Search;
     Rename "rename" "[TITLE]" "rename this session" SessionAction::Rename;

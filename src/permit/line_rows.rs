@@ -96,7 +96,7 @@ impl CommandLine<'_> {
         };
         if mode == Mode::Explore {
             // The judge's reason already says it when it is about the list.
-            let listed = why.ends_with("is not a known read-only command");
+            let listed = why.ends_with(super::row::UNLISTED);
             let text = if listed { why } else { format!("`{name}` is not known to be read-only: {why}") };
             return TouchRow::Deny(explore(&text));
         }

@@ -36,9 +36,13 @@ pub(super) fn noting(row: TouchRow, noted: &[String]) -> TouchRow {
     }
 }
 
-/// A question about what is not proved to only read.
+/// End of a reason that says all by itself.
+pub(super) const UNLISTED: &str = "is not a known read-only command";
+
+/// A question about what is not known to be read-only.
 pub(super) fn asked(why: &str, risks: Vec<String>, offers: Vec<Offer>) -> TouchRow {
-    TouchRow::Ask { reason: format!("Not known to be read-only: {why}."), risks, offers, every_time: false }
+    let reason = if why.ends_with(UNLISTED) { format!("{why}.") } else { format!("Not known to be read-only: {why}.") };
+    TouchRow::Ask { reason, risks, offers, every_time: false }
 }
 
 /// A question that is asked every time.

@@ -185,9 +185,9 @@ impl Bootstrap {
             let found: Vec<&str> =
                 self.connections.all.iter().filter(|one| one.offered).map(|one| one.name.as_str()).collect();
             let found = if found.is_empty() {
-                format!("and none was found. Add one to {}", self.paths.config_file().display())
+                format!("none found. Add one to {}", self.paths.config_file().display())
             } else {
-                format!("but found: {}. Use one with --connection NAME", found.join(", "))
+                format!("found: {}. Use one with --connection NAME", found.join(", "))
             };
             return Err(format!("no connection chosen, {found}, or try the demo with --connection demo."));
         };

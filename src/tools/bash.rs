@@ -223,7 +223,7 @@ async fn in_the_background(command: &str, timeout: Duration, with: &RunContext) 
     line.told.waited_for = false;
     let id = with.jobs.start((&with.place, with.sandbox), command, line, (&with.host, &with.call)).await?;
     let text = format!(
-        "It goes on in the background as job {id}. `job_output` gives what it writes and says when it has ended, \
+        "It continues in the background as job {id}. `job_output` gives what it writes and says when it has ended, \
          `job_kill` ends it. You are told with the next request after it ended."
     );
     Ok(Outcome { figures: ToolFigures { job: Some(id), ..ToolFigures::default() }, ..Outcome::ok(text) })

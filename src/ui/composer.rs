@@ -472,6 +472,7 @@ fn placeholder(paint: &FrameContext<'_>) -> String {
         (Some(EmptyEnter::Answer), _) | (None, _) => {}
         (Some(EmptyEnter::Release), Some(key)) if again => return format!("Unsent from last run. {key} sends it"),
         (Some(EmptyEnter::Release), None) => return "Queue paused".to_owned(),
+        (Some(what), Some(key)) if state.screen.size.width < 60 => return format!("{key} {}", what.words()),
         (Some(what), Some(key)) => return format!("{key} {}, or type a message", what.words()),
         (Some(_), None) => {}
     }

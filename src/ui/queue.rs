@@ -24,7 +24,7 @@ pub(super) fn draw(paint: &mut FrameContext<'_>, area: Rect) {
         let (word, bar) = match (steers, item.redelivered, open.queue_held) {
             (true, ..) => ("steering: ", Role::Running),
             (_, true, held) => ("from last run: ", if held { Role::Warning } else { Role::Accent }),
-            (_, _, true) => ("held: ", Role::Warning),
+            (_, _, true) => ("paused: ", Role::Warning),
             (_, _, false) => ("queued: ", Role::Accent),
         };
         let text = clean_line(&item.text).into_owned();

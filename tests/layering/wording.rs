@@ -43,6 +43,25 @@ const EVERYWHERE: &[Phrase] = &[
     ("is not here any more", "no longer exists"),
     ("not there any more", "no longer exists"),
     ("write ahead", "Type ahead"),
+    ("is this plan good", "Approve this plan?"),
+    ("nothing waits for", "Nothing to answer"),
+    ("the queue is held", "Queue paused"),
+    ("lets it go", "sends it"),
+    ("the program ended", "lisle quit"),
+    ("stays with", "can't change"),
+    ("asked not yet", "not checked"),
+    ("not asked yet", "not checked"),
+    ("or no longer", "toggle X"),
+    ("take one back", "view or revoke"),
+    ("what others wrote", "trust this workspace"),
+    ("goes on as", "continues as"),
+    ("in the last row", "recent notifications"),
+    ("offered to the terminal", "copied (OSC 52, unconfirmed)"),
+    ("tries again in a while", "Try again in a moment"),
+    ("try again in a while", "Try again in a moment"),
+    ("would be stopped", "will be stopped"),
+    ("nothing is known of", "No model details from server"),
+    ("nobody else", "name it"),
     ("go to ask to edit", "continue in Ask to Edit"),
     ("session is being made", "Session not saved yet"),
 ];
@@ -110,7 +129,10 @@ const USER_FOLDERS: &[&str] = &[
 const OTHER_FOLDERS: &[&str] = &["src/agent", "src/tools", "src/store", "src/provider", "src/sandbox"];
 
 /// Texts that keep a phrase: file, a part of the text, reason.
-const KEPT: &[(&str, &str, &str)] = &[("src/permit/shell/table/search.rs", "--colour?", "an option of grep")];
+const KEPT: &[(&str, &str, &str)] = &[
+    ("src/permit/shell/table/search.rs", "--colour?", "an option of grep"),
+    ("src/store/format/row.rs", "The program ended", "a row that earlier versions wrote"),
+];
 
 /// The string literals of a source with their lines, without those of comments and tests.
 fn texts(source: &str, tests_only: bool) -> Vec<(usize, String)> {

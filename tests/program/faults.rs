@@ -163,7 +163,7 @@ fn the_same_call_three_times_in_a_row_asks_and_requests_have_a_limit() {
     let one = |n: u32| Script::calls(&[("read", json!({"path": "a.txt", "limit": n}))]);
     let place = Place::new([one(1), one(2), one(3), one(4), Script::says("never")]);
     let pty = place.say("hello");
-    pty.until("made 4 requests");
+    pty.until("limit of 4 requests");
     assert_eq!(place.server.asked().len(), 4);
 }
 

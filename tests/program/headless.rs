@@ -390,7 +390,11 @@ fn what_the_sandbox_keeps_is_told_with_the_rule_that_opens_it() {
     std::fs::write(place.project.path().join("reads.sh"), "f=.en; grep real ${f}v\n").unwrap();
     let run = |command: &str| place.lisle(&["run", "--connection", "demo", "--mode", "execute", command]);
     let hidden = run("run sh reads.sh");
-    assert!(err(&hidden).contains("the sandbox kept from bash sh reads.sh: hidden secret: .env"), "{}", err(&hidden));
+    assert!(
+        err(&hidden).contains("blocked by the sandbox in bash sh reads.sh: hidden secret: .env"),
+        "{}",
+        err(&hidden)
+    );
     let named = run("run cat .env");
     let rule = r#"{"effect":"allow","tool":"sandbox","readable":["./.env"]}"#;
     assert!(err(&named).contains("refused: bash cat .env") && err(&named).contains(rule), "{}", err(&named));
@@ -509,7 +513,7 @@ fn each_of_many_runs_on_one_session_prints_its_own_answer_or_is_refused() {
             }
             Some(5) => {
                 assert_eq!(out(&done), "", "{n}");
-                assert!(err(&done).contains("has this session open"), "{n}: {}", err(&done));
+                assert!(err(&done).contains("session open in"), "{n}: {}", err(&done));
             }
             other => panic!("{n}: {other:?} {}{}", out(&done), err(&done)),
         }
@@ -554,7 +558,7 @@ fn a_server_that_never_answers_ends_with_the_time_that_was_given() {
     served(&place, &server);
     let done = place.lisle(&["run", "--timeout", "1", "hello"]);
     assert_eq!((code(&done), out(&done)), (Some(1), String::new()));
-    assert!(err(&done).contains("took too long"), "{}", err(&done));
+    assert!(err(&done).contains("timeout:"), "{}", err(&done));
     assert_eq!(place.said(&place.session()), ["hello"]);
 }
 
@@ -634,7 +638,7 @@ fn a_word_that_is_no_command_goes_to_no_model() {
     for words in [&["sesions"][..], &["sesions", "list"], &["--connection", "demo", "hello"]] {
         let done = place.lisle(words);
         assert_eq!((code(&done), out(&done)), (Some(2), String::new()), "{words:?}");
-        assert!(err(&done).contains("no command") && err(&done).contains("lisle run"), "{}", err(&done));
+        assert!(err(&done).contains("unknown command") && err(&done).contains("lisle run"), "{}", err(&done));
     }
     assert_eq!(std::fs::read_dir(place.home.path()).unwrap().count(), 0, "nothing was begun");
 }

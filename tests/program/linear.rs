@@ -496,7 +496,7 @@ fn words_for_a_question_that_went_are_not_sent() {
     printer.news(&state);
     assert_eq!(hear(&mut printer, &mut state, "3", 5_000).0.len(), 1);
     let told = printer.news(&state).lines;
-    assert_eq!(told, ["write your answer; an empty line goes back to the answers"]);
+    assert_eq!(told, ["enter your answer; an empty line goes back to the answers"]);
     wait(&mut state, Vec::new());
     printer.news(&state);
     let (lines, said) = hear(&mut printer, &mut state, "the third way", 60_000);

@@ -126,8 +126,8 @@ fn what_is_not_known_is_said_with_what_there_is() {
     let place = Place::new();
     for (args, says) in [
         (&["--status", "blokced-by-vendor"][..], "Did you mean \"blocked-by-vendor\"?"),
-        (&["--label", "zzzzzzzz"], "There are: development, code"),
-        (&["--view", "Broken"], "there is no view \"Broken\""),
+        (&["--label", "zzzzzzzz"], "Available: development, code"),
+        (&["--view", "Broken"], "no view \"Broken\""),
     ] {
         let output = place.lisle(&[&["sessions", "list"], args].concat());
         assert_eq!((code(&output), out(&output)), (2, String::new()), "{args:?}");
@@ -325,7 +325,7 @@ fn files_are_verified_and_repaired() {
     let odd = place.lisle(&["sessions", "verify", MISTY]);
     assert_eq!((code(&odd), err(&odd)), (1, String::new()));
     assert!(
-        out(&odd).contains("odd") && out(&odd).contains("Line 4") && out(&odd).contains("With --repair: "),
+        out(&odd).contains("problems") && out(&odd).contains("Line 4") && out(&odd).contains("With --repair: "),
         "{}",
         out(&odd)
     );
@@ -414,7 +414,7 @@ fn labels_statuses_and_views_are_listed_and_added() {
     let broken = place.lisle(&["views", "list"]);
     assert!(out(&broken).contains("Processing") && err(&broken).contains("views.json, line 2"), "{}", err(&broken));
     let output = place.lisle(&["views", "add", "X", "isFlagged"]);
-    assert_eq!((code(&output), err(&output).contains("left as it is")), (1, true), "{}", err(&output));
+    assert_eq!((code(&output), err(&output).contains("unchanged")), (1, true), "{}", err(&output));
     assert_eq!(std::fs::read_to_string(place.workspace().join("views.json")).unwrap(), "{\n  \"views\": [,]\n}");
 }
 
@@ -460,7 +460,7 @@ fn conversations_are_exported_and_imported() {
     let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/import/claude.jsonl");
     let output = place.lisle(&["sessions", "import", fixture.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", err(&output));
-    assert!(err(&output).contains("Records of subagents not included: 1."), "{}", err(&output));
+    assert!(err(&output).contains("Subagent records not included: 1."), "{}", err(&output));
     let meta = place.meta(out(&output).trim());
     assert_eq!(
         (meta["title"].as_str(), meta["cwd"].as_str()),

@@ -92,7 +92,7 @@ fn of_session(state: &State) -> Vec<Item> {
             row(
                 "connection",
                 info.map(|name| text::one_line(name.as_str())).unwrap_or_default(),
-                "Provider connection. Locked after the first message.",
+                "Locked after the first message.",
                 verb(ModelAction::Connection.into()),
             ),
             row("model", text::one_line(&model), "Model used in this session.", verb(ModelAction::Pick.into())),
@@ -113,13 +113,13 @@ fn of_session(state: &State) -> Vec<Item> {
         let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
         out.extend([
             row(
-                "extended prompt cache",
+                "extended cache",
                 switch(meta.long_cache),
                 "Cache prompts at the provider for an hour or longer, if it can. Cache writes cost more.",
                 Value::Switch(SessionSwitch::LongCache),
             ),
             row(
-                "rich tool descriptions",
+                "rich tool docs",
                 switch(meta.full_tools),
                 "Send full tool descriptions. Off: one sentence each, for small context windows.",
                 Value::Switch(SessionSwitch::FullTools),

@@ -121,7 +121,7 @@ fn heading(state: &State, connection: &ConnectionInfo) -> Group {
 /// `200k`, `$ in`, `$ out`, what it can.
 fn columns(known: &ModelFigures) -> Vec<String> {
     let price = |of: fn(&ModelPrice) -> f64| known.price.as_ref().map(|price| dollars(of(price))).unwrap_or_default();
-    let can = [(known.thinks, "thinks"), (known.pictures, "sees")];
+    let can = [(known.thinks, "thinks"), (known.pictures, "images")];
     let can: Vec<&str> = can.into_iter().filter_map(|(can, word)| can.unwrap_or(false).then_some(word)).collect();
     vec![
         known.window.map(tokens).unwrap_or_default(),

@@ -93,7 +93,7 @@ impl State {
         }
         let demo = config.connections.iter().find(|info| info.provider == DEMO).map(|info| FirstRow {
             name: "Demo".to_owned(),
-            about: "try lisle without a model or key".to_owned(),
+            about: "try without a key".to_owned(),
             connection: info.name.clone(),
         });
         let others = config.connections.iter().filter(|info| info.provider != DEMO);

@@ -24,7 +24,7 @@ impl DraftPlan {
             summary: format!("Demo plan for {text}: look around, write down what is found, and check it."),
             steps: vec![
                 "List the directory".to_owned(),
-                format!("Write `{file}` with what it holds"),
+                format!("Write `{file}` with the listing"),
                 format!("Read `{file}` back to check it"),
             ],
             struck: Vec::new(),

@@ -103,7 +103,7 @@ const DAMAGED: [(&str, usize, &str); 33] = [
     ("damaged-header-null", 6, "is null"),
     ("damaged-header-torn", 6, "Line 1, the header, is unreadable"),
     ("damaged-header-twice", 7, "Line 4 is no message"),
-    ("damaged-header-wrong-types", 6, "name is a number"),
+    ("damaged-header-wrong-types", 6, "name: a number"),
     ("damaged-huge-line", 7, "unreadable"),
     ("damaged-id-mismatch", 6, "header names session"),
     ("damaged-leading-blank", 6, "Line 1 is blank"),

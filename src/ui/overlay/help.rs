@@ -106,7 +106,7 @@ const MOST_USED: [(Action, &str); 10] = [
     (Action::Composer(ComposerAction::Newline), "new line"),
     (Action::Mode(ModeAction::Next), "next permission mode"),
     (Action::Answer(AnswerAction::Focus), "answer the pending request"),
-    (Action::Pane(PaneAction::Next), "switch to the session list and back"),
+    (Action::Pane(PaneAction::Next), "session list and back"),
     (Action::App(AppAction::Palette), "all commands"),
     (Action::App(AppAction::Back), "close, or stop the turn"),
     (Action::Undo(UndoAction::Files), "undo the last turn's file changes"),
