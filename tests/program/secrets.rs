@@ -173,7 +173,7 @@ fn a_key_that_is_given_in_the_app_lets_the_turn_go_on_and_shows_nowhere() {
         pty.until(&"*".repeat(TYPED.len()));
         pty.keys("\r");
         // The server refuses the first one, and is asked again with the second.
-        pty.gone("not shown");
+        pty.gone("API key (hidden)");
     }
     pty.until("The key fits.");
     assert!(pty.text().contains("draft"));

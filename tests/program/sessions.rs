@@ -343,7 +343,7 @@ fn files_are_verified_and_repaired() {
     assert!(place.out(&["sessions", "verify", MISTY]).contains("  ok: 2 messages"));
     let none = place.lisle(&["sessions", "verify", "260101-no-where"]);
     assert_eq!((code(&none), out(&none)), (1, String::new()));
-    assert!(err(&none).contains("260101-no-where could not be read"), "{}", err(&none));
+    assert!(err(&none).contains("260101-no-where was not read"), "{}", err(&none));
 }
 
 /// Output of the program in a terminal when this is typed, and its exit status.
